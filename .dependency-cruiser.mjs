@@ -1,0 +1,86 @@
+const DOMAINS = "accounts|applications|keys|profiles|posts|networks|connect|billing|webhooks|audit|callers";
+const domain = `^src/shared/(${DOMAINS})/`;
+
+/** What each domain folder may import of the others; `callers` is open to all, `accounts` may read all. */
+const ALLOWED = {
+  posts: ["networks", "connect", "billing", "webhooks", "audit", "profiles"],
+  connect: ["networks", "billing", "profiles", "audit"],
+  webhooks: ["billing", "audit"],
+  accounts: ["applications", "keys", "profiles", "connect", "billing", "webhooks", "audit"],
+  applications: ["keys", "audit"],
+  keys: ["profiles", "audit"],
+  profiles: ["audit"],
+  billing: ["networks", "audit"],
+  networks: [],
+  audit: [],
+  callers: [],
+};
+
+const betweenDomains = Object.entries(ALLOWED).map(([from, to]) => ({
+  name: `domain-${from}`,
+  comment: `${from} may import only: ${[...to, "callers"].join(", ")}`,
+  severity: "error",
+  from: { path: `^src/shared/${from}/` },
+  to: { path: domain, pathNot: `^src/shared/(${[from, "callers", ...to].join("|")})/` },
+}));
+
+export default {
+  forbidden: [
+    {
+      name: "no-cycles",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "shared-not-functions",
+      severity: "error",
+      from: { path: "^src/shared/" },
+      to: { path: "^src/(functions/|main)" },
+    },
+    {
+      name: "domain-not-http",
+      severity: "error",
+      from: { path: domain },
+      to: { path: "^src/shared/http/" },
+    },
+    {
+      name: "azure-packages-at-the-edge",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(main\\.ts|shared/(http|storage)/)" },
+      to: { path: "node_modules/@azure/" },
+    },
+    {
+      name: "storage-behind-stores",
+      comment: "only stores, queues and the composition know storage",
+      severity: "error",
+      from: {
+        path: "^src/",
+        pathNot: "^src/(main\\.ts|shared/(storage/|services\\.ts|.*-(store|queue)\\.ts))",
+      },
+      to: { path: "^src/shared/storage/", pathNot: "^src/shared/storage/row\\.ts$" },
+    },
+    {
+      name: "networks-by-argument",
+      comment: "a network imports network.ts, errors.ts and its own files; HTTP is handed to it",
+      severity: "error",
+      from: { path: "^src/shared/networks/([^/]+)/" },
+      to: {
+        path: "^src/shared/",
+        pathNot: "^src/shared/(networks/($1/|[^/]+\\.ts$)|errors\\.ts$)",
+      },
+    },
+    {
+      name: "src-stands-alone",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { path: "^(dev|test|bench)/" },
+    },
+    ...betweenDomains,
+  ],
+  options: {
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "node_modules" },
+  },
+};

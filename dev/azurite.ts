@@ -1,0 +1,204 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+/** The account every Azurite has; its key is public by design. */
+const ACCOUNT = "devstoreaccount1";
+const ACCOUNT_KEY =
+  "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 5_000;
+const OUTPUT_KEPT_CHARACTERS = 4_000;
+
+/**
+ * Azurite has no idea of a parent, and a parent that is killed cannot stop it. It gets a pipe as its standard input
+ * instead, which the operating system closes when the parent goes, however it goes. The pipe must not keep it alive when it
+ * is done: Azurite ends by having nothing left to do.
+ */
+const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
+  'process.stdin.resume().on("close", () => process.kill(process.pid, "SIGTERM")); process.stdin.unref();',
+)}`;
+
+const SERVICES = ["blob", "queue", "table"] as const;
+type Service = (typeof SERVICES)[number];
+
+/** A port of 0, the default, takes a free one. */
+export type AzuriteOptions = ({ readonly folder: string } | { readonly inMemory: true }) & {
+  readonly blobPort?: number;
+  readonly queuePort?: number;
+  readonly tablePort?: number;
+};
+
+export interface Azurite {
+  readonly connectionString: string;
+  readonly ports: Readonly<Record<Service, number>>;
+  /** Data that is kept in a folder is saved before this resolves. */
+  stop(): Promise<void>;
+}
+
+/** Starts the storage emulator as a child process and resolves when all of its ports answer. */
+export async function startAzurite(options: AzuriteOptions): Promise<Azurite> {
+  const wanted = {
+    blob: options.blobPort ?? 0,
+    queue: options.queuePort ?? 0,
+    table: options.tablePort ?? 0,
+  };
+  const folder = "folder" in options ? options.folder : undefined;
+  const child = launch(wanted, folder);
+  const ports = await portsOf(child, wanted);
+  return {
+    connectionString: connectionString(ports),
+    ports,
+    stop: () => end(child, folder !== undefined),
+  };
+}
+
+function launch(ports: Record<Service, number>, folder: string | undefined): ChildProcess {
+  const entry = createRequire(import.meta.url).resolve("azurite/dist/src/azurite.js");
+  if (folder !== undefined) mkdirSync(folder, { recursive: true });
+  const flags = SERVICES.flatMap((service) => [
+    `--${service}Host`,
+    "127.0.0.1",
+    `--${service}Port`,
+    String(ports[service]),
+    // A client that reuses a connection in the very moment the server drops it sees a reset. Its own idle limit is
+    // shorter than this one.
+    `--${service}KeepAliveTimeout`,
+    "60",
+  ]);
+  const place = folder === undefined ? ["--inMemoryPersistence"] : ["--location", folder];
+  const child = spawn(
+    process.execPath,
+    [
+      "--import",
+      END_WITH_PARENT,
+      entry,
+      ...flags,
+      ...place,
+      "--silent",
+      "--disableTelemetry",
+      "--skipApiVersionCheck",
+    ],
+    { stdio: ["pipe", "pipe", "pipe"] },
+  );
+  if (folder !== undefined) {
+    const log = createWriteStream(join(folder, "azurite.log"), { flags: "a" });
+    child.stdout.pipe(log, { end: false });
+    child.stderr.pipe(log, { end: false });
+    child.once("close", () => log.end());
+  }
+  return child;
+}
+
+/** The ports that Azurite says it listens on: the only way to learn those it chose itself. */
+async function portsOf(
+  child: ChildProcess,
+  wanted: Record<Service, number>,
+): Promise<Record<Service, number>> {
+  let output = "";
+  const found = new Map<Service, number>();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(
+    () => reject(new Error(`Azurite did not start in ${START_TIMEOUT_MS / 1000} s:\n${output}`)),
+    START_TIMEOUT_MS,
+  );
+  const read = (chunk: Buffer): void => {
+    output = (output + chunk.toString()).slice(-OUTPUT_KEPT_CHARACTERS);
+    for (const service of SERVICES) {
+      const line = new RegExp(`${service} service is successfully listening at \\S+:(\\d+)`, "i");
+      const port = line.exec(output)?.[1];
+      if (port !== undefined) found.set(service, Number(port));
+    }
+    if (found.size === SERVICES.length) resolve();
+  };
+  child.stdout?.on("data", read);
+  child.stderr?.on("data", read);
+  child.once("error", reject);
+  child.once("close", () => reject(startFailure(output, wanted)));
+  try {
+    await promise;
+  } catch (error) {
+    child.kill("SIGKILL");
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    child.stdout?.off("data", read);
+    child.stderr?.off("data", read);
+    child.stdout?.resume();
+    child.stderr?.resume();
+  }
+  return { blob: 0, queue: 0, table: 0, ...Object.fromEntries(found) };
+}
+
+function startFailure(output: string, wanted: Record<Service, number>): Error {
+  const taken = /EADDRINUSE\D*[\d.]*:(\d+)/.exec(output)?.[1];
+  const service = SERVICES.find((name) => taken !== undefined && wanted[name] === Number(taken));
+  if (service === undefined) return new Error(`Azurite ended while it was starting:\n${output}`);
+  const setting = `AZURITE_${service.toUpperCase()}_PORT`;
+  return new Error(
+    `port ${taken} is in use: Azurite's ${service} service takes it from ${setting}`,
+  );
+}
+
+function connectionString(ports: Record<Service, number>): string {
+  const endpoints = SERVICES.map((service) => {
+    const name = `${capitalised(service)}Endpoint`;
+    return `${name}=http://127.0.0.1:${ports[service]}/${ACCOUNT};`;
+  });
+  return `DefaultEndpointsProtocol=http;AccountName=${ACCOUNT};AccountKey=${ACCOUNT_KEY};${endpoints.join("")}`;
+}
+
+function capitalised(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+async function end(child: ChildProcess, saves: boolean): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const closed = once(child, "close");
+  child.kill(saves ? "SIGTERM" : "SIGKILL");
+  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+function portSetting(name: string, fallback: number): number {
+  const text = process.env[name];
+  if (text === undefined || text === "") return fallback;
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Error(`${name} must be a port from 1 to 65535, not ${JSON.stringify(text)}`);
+  return port;
+}
+
+/** The emulator as `npm run azurite` and `npm start` run it: fixed ports, data kept between runs. */
+export function startLocalAzurite(): Promise<Azurite> {
+  return startAzurite({
+    folder: join(".local", "azurite"),
+    blobPort: portSetting("AZURITE_BLOB_PORT", 10_000),
+    queuePort: portSetting("AZURITE_QUEUE_PORT", 10_001),
+    tablePort: portSetting("AZURITE_TABLE_PORT", 10_002),
+  });
+}
+
+async function main(): Promise<void> {
+  const azurite = await startLocalAzurite();
+  console.log("Azurite keeps its data in .local/azurite");
+  for (const service of SERVICES)
+    console.log(`${service.padEnd(6)}http://127.0.0.1:${azurite.ports[service]}/${ACCOUNT}`);
+  const ended = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+  await ended;
+  await azurite.stop();
+}
+
+if (import.meta.main) {
+  try {
+    await main();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { endApp, loadApp } from "./app-loader.ts";
+import type { WorkerApp } from "./core-api.ts";
+import { consoleLog, errorText, minimumLevel } from "./host-log.ts";
+import type { HostLog } from "./host-log.ts";
+import { readHostJson } from "./host-json.ts";
+import type { HostOptions } from "./host-json.ts";
+import { REQUEST_BODY_BYTES_MAX } from "./http-request.ts";
+import { RouteTable } from "./http-routing.ts";
+import { HttpServer } from "./http-server.ts";
+import { Invoker } from "./invocation.ts";
+import { openQueues } from "./queue-client.ts";
+import { QueueListener } from "./queue-listener.ts";
+import { readLocalSettings, resolveConnection } from "./settings.ts";
+import type { Settings } from "./settings.ts";
+import { TimerListener } from "./timer-listener.ts";
+import { fileTimerStatusStore } from "./timer-status-store.ts";
+import { readTriggers } from "./triggers.ts";
+import type { QueueFunction, TimerFunction } from "./triggers.ts";
+
+const DRAIN_MS = 25_000;
+const TERMINATE_HOOKS_MS = 5_000;
+const POISON_SUFFIX = "-poison";
+
+export interface StartHostOptions {
+  /** The folder of host.json and local.settings.json. */
+  readonly appRoot: string;
+  /** The app's main file. */
+  readonly entry: string;
+  /** Set in this process before the app is loaded, as the app reads its settings from there. */
+  readonly env?: Settings;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly address?: string;
+  readonly log?: HostLog;
+}
+
+export interface RunningHost {
+  /** With the route prefix, without a slash at the end. */
+  readonly url: string;
+  /** One line per function, as `func start` lists them. */
+  readonly functions: readonly string[];
+  /** No new work; what runs may finish, for 25 seconds at most. */
+  stop(): Promise<void>;
+}
+
+/** Starts the app in this process. A process can host one app only: a library that is loaded once belongs to it. */
+export async function startHost(options: StartHostOptions): Promise<RunningHost> {
+  const { appRoot, entry } = options;
+  if (!existsSync(entry)) throw new Error(`${entry} is not there: run "npm run build" first`);
+  applySettings(appRoot, options.env ?? {});
+  const hostOptions = readHostJson(appRoot);
+  const log = options.log ?? consoleLog(minimumLevel(hostOptions.logging.logLevel));
+  const app = await loadApp(appRoot, entry, log);
+  return new Host(app, hostOptions, log).start(options);
+}
+
+/** The environment comes first, local.settings.json fills the gaps, and Core Tools' own default comes last. */
+function applySettings(appRoot: string, env: Settings): void {
+  for (const [name, value] of Object.entries(env))
+    if (value !== undefined) process.env[name] = value;
+  const local = { AZURE_FUNCTIONS_ENVIRONMENT: "Development", ...readLocalSettings(appRoot) };
+  for (const [name, value] of Object.entries(local)) process.env[name] ??= value;
+}
+
+class Host {
+  readonly #app: WorkerApp;
+  readonly #options: HostOptions;
+  readonly #log: HostLog;
+  readonly #invoker: Invoker;
+
+  constructor(app: WorkerApp, options: HostOptions, log: HostLog) {
+    this.#app = app;
+    this.#options = options;
+    this.#log = log;
+    this.#invoker = new Invoker(app, log, options.functionTimeout);
+  }
+
+  async start({ appRoot, port, address }: StartHostOptions): Promise<RunningHost> {
+    const triggers = readTriggers(this.#app.functions.values(), process.env);
+    const prefix = this.#options.extensions.http.routePrefix.replace(/^\/+|\/+$/g, "");
+    const routes = new RouteTable(triggers.http, prefix);
+    for (const line of routes.hidden()) this.#log.write("warning", `warning: ${line}`);
+    const queues = await Promise.all(triggers.queues.map((queue) => this.#queueListener(queue)));
+    const timers = triggers.timers.map((timer) => this.#timerListener(timer, appRoot));
+    const server = this.#httpServer(routes);
+
+    const boundPort = await server.listen(port, address ?? "127.0.0.1");
+    for (const queue of queues) queue.start();
+    await Promise.all(timers.map((timer) => timer.start()));
+    const origin = `http://localhost:${boundPort}`;
+    return {
+      url: prefix === "" ? origin : `${origin}/${prefix}`,
+      functions: [
+        ...routes.lines().map((line) => line.replace(/\] /, `] ${origin}/`)),
+        ...triggers.queues.map(({ name }) => `${name}: queueTrigger`),
+        ...triggers.timers.map(({ name }) => `${name}: timerTrigger`),
+      ],
+      stop: () => this.#stop(server, [...queues, ...timers]),
+    };
+  }
+
+  #httpServer(routes: RouteTable): HttpServer {
+    const limit = Number(process.env["FUNCTIONS_REQUEST_BODY_SIZE_LIMIT"]);
+    return new HttpServer({
+      routes,
+      invoker: this.#invoker,
+      log: this.#log,
+      bodyBytesMax: Number.isInteger(limit) && limit > 0 ? limit : REQUEST_BODY_BYTES_MAX,
+      ...this.#options.extensions.http,
+      showHomepage: process.env["AzureWebJobsDisableHomepage"]?.toLowerCase() !== "true",
+    });
+  }
+
+  async #queueListener({ name, queueName, connection }: QueueFunction): Promise<QueueListener> {
+    const service = await openQueues(resolveConnection(connection, process.env));
+    return new QueueListener({
+      queue: service.getQueueClient(queueName),
+      poisonQueue: queueName.endsWith(POISON_SUFFIX)
+        ? undefined
+        : service.getQueueClient(`${queueName}${POISON_SUFFIX}`),
+      options: this.#options.extensions.queues,
+      invoke: (trigger) => this.#invoker.invoke(name, trigger),
+      log: this.#log,
+    });
+  }
+
+  #timerListener({ name, ...timer }: TimerFunction, appRoot: string): TimerListener {
+    // Kept apart by storage account, as blobs would be: another storage knows nothing of this one's runs.
+    const storage = JSON.stringify([
+      process.env["AzureWebJobsStorage"],
+      process.env["AzureWebJobsStorage__accountName"],
+    ]);
+    const account = createHash("sha256").update(storage).digest("hex").slice(0, 12);
+    return new TimerListener({
+      functionName: name,
+      ...timer,
+      store: fileTimerStatusStore(join(appRoot, ".local", "timers", account), this.#log),
+      invoke: (trigger) => this.#invoker.invoke(name, trigger),
+      log: this.#log,
+    });
+  }
+
+  async #stop(server: HttpServer, listeners: readonly { stop(): Promise<void> }[]): Promise<void> {
+    const stopped = listeners.map((listener) => listener.stop());
+    await within(DRAIN_MS, Promise.all([server.drain(), ...stopped]));
+    if (this.#invoker.runningCount > 0)
+      this.#log.write("warning", `${this.#invoker.runningCount} invocations were cut off`);
+    try {
+      await within(TERMINATE_HOOKS_MS, endApp(this.#app));
+    } catch (error) {
+      this.#log.write("error", `an appTerminate hook failed\n${errorText(error)}`);
+    }
+    server.close();
+  }
+}
+
+async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,149 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Invoker } from "./invocation.ts";
+import type { HostLog } from "./host-log.ts";
+import { errorText } from "./host-log.ts";
+import type { RouteTable } from "./http-routing.ts";
+import { isValidHost, readBody, requestTarget, toHttpData } from "./http-request.ts";
+import type { RequestTarget } from "./http-request.ts";
+import { sendEmpty, sendResponse } from "./http-response.ts";
+import { HttpThrottle } from "./http-throttle.ts";
+
+/** Kestrel's limits, which decide what a client with a reused connection or a long header sees. */
+const KEEP_ALIVE_MS = 130_000;
+const HEADERS_TIMEOUT_MS = 30_000;
+const HEADER_BYTES_MAX = 32_768;
+
+export interface HttpServerOptions {
+  readonly routes: RouteTable;
+  readonly invoker: Invoker;
+  readonly log: HostLog;
+  readonly bodyBytesMax: number;
+  readonly maxConcurrentRequests: number;
+  readonly maxOutstandingRequests: number;
+  /** `AzureWebJobsDisableHomepage`. */
+  readonly showHomepage: boolean;
+}
+
+/** The functions with an HTTP trigger, behind Node's own server. */
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #throttle: HttpThrottle;
+  readonly #server: Server;
+  readonly #open = new Set<ServerResponse>();
+  #drained: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    this.#throttle = new HttpThrottle(
+      options.maxConcurrentRequests,
+      options.maxOutstandingRequests,
+    );
+    this.#server = createServer(
+      {
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        maxHeaderSize: HEADER_BYTES_MAX,
+      },
+      (request, response) => void this.#answer(request, response),
+    );
+  }
+
+  /** Resolves with the port, which differs from the one asked for when that is 0. */
+  async listen(port: number, address: string): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.once("error", reject);
+    this.#server.listen(port, address, resolve);
+    try {
+      await promise;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+      throw new Error(`port ${port} is in use: set PORT to a free one`, { cause: error });
+    }
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** No new connection and no further request on an old one. Resolves when every answer is out. */
+  drain(): Promise<void> {
+    this.#drained ??= Promise.withResolvers();
+    this.#server.close();
+    for (const response of this.#open)
+      if (!response.headersSent) response.setHeader("Connection", "close");
+    if (this.#open.size === 0) this.#drained.resolve();
+    return this.#drained.promise;
+  }
+
+  /** Ends what is still open, finished or not. */
+  close(): void {
+    this.#server.closeAllConnections();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#open.add(response);
+    response.once("close", () => {
+      this.#open.delete(response);
+      if (this.#open.size === 0) this.#drained?.resolve();
+    });
+    if (this.#drained !== undefined) response.setHeader("Connection", "close");
+    try {
+      await this.#route(request, response);
+    } catch (error) {
+      // The caller went away in the middle of its body: nobody is left to answer.
+      if (request.destroyed && !request.complete) return;
+      this.#options.log.write("error", `HTTP request failed\n${errorText(error)}`);
+      if (response.headersSent) response.destroy();
+      else sendEmpty(response, 500);
+    }
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const target = requestTarget(request.url ?? "/");
+    if (target === undefined || !isValidHost(request.headers.host)) return sendEmpty(response, 400);
+    const match = this.#options.routes.match(request.method ?? "GET", target.path);
+    if (match === undefined) return this.#sendUnrouted(target, request, response);
+    const answered = await this.#throttle.run(async () => {
+      await this.#invoke(match, target, request, response);
+      return true;
+    });
+    if (answered === undefined) sendEmpty(response, 429);
+  }
+
+  #sendUnrouted(target: RequestTarget, request: IncomingMessage, response: ServerResponse): void {
+    const { method } = request;
+    if (target.path !== "/" || (method !== "GET" && method !== "HEAD"))
+      return sendEmpty(response, 404);
+    if (!this.#options.showHomepage) return sendEmpty(response, 204);
+    response.setHeader("Content-Type", "text/html; charset=utf-8");
+    response.end(
+      "<!doctype html><title>Functions</title><p>Your Functions app is up and running.</p>\n",
+    );
+  }
+
+  async #invoke(
+    { functionName, values }: NonNullable<ReturnType<RouteTable["match"]>>,
+    target: RequestTarget,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const body = await readBody(request, this.#options.bodyBytesMax);
+    if (body === undefined) {
+      sendEmpty(response, 413);
+      // Closing on a caller that is still sending would reset the connection and lose the answer with it.
+      request.resume();
+      return;
+    }
+    const result = await this.#options.invoker.invoke(functionName, {
+      input: { http: toHttpData(request, target, values, body) },
+      metadata: {},
+      traceParent: single(request.headers["traceparent"]),
+      traceState: single(request.headers["tracestate"]),
+    });
+    if (result.succeeded) sendResponse(response, result.response.returnValue?.http ?? undefined);
+    else sendEmpty(response, 500);
+  }
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { AppLoadError } from "./app-loader.ts";
+import { startHost } from "./host.ts";
+import { errorText } from "./host-log.ts";
+
+const DEFAULT_PORT = 7071;
+
+function port(): number {
+  const text = process.env["PORT"] ?? "";
+  if (text === "") return DEFAULT_PORT;
+  const number = Number(text);
+  if (!/^\d{1,5}$/.test(text) || number > 65_535)
+    throw new Error(`PORT must be a port from 0 to 65535, not ${JSON.stringify(text)}`);
+  return number;
+}
+
+/** The file that package.json's `main` names, which is where the Functions worker finds an app too. */
+function entryOf(appRoot: string): string {
+  const { main } = JSON.parse(readFileSync(join(appRoot, "package.json"), "utf8")) as {
+    main?: unknown;
+  };
+  if (typeof main !== "string") throw new Error(`${appRoot}/package.json has no "main"`);
+  return resolve(appRoot, main);
+}
+
+async function main(): Promise<void> {
+  const appRoot = process.cwd();
+  const address = process.env["HOST"] ?? "";
+  const host = await startHost({
+    appRoot,
+    entry: entryOf(appRoot),
+    port: port(),
+    ...(address === "" ? {} : { address }),
+  });
+  if (process.stdout.isTTY || process.env["VERBOSE"]) {
+    console.log("\nFunctions:\n");
+    for (const line of host.functions) console.log(`        ${line}\n`);
+  }
+  console.log(`listening on ${host.url}`);
+
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    host.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(errorText(error));
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+}
+
+try {
+  await main();
+} catch (error) {
+  // What the host refuses is said in its message; what the app throws needs its stack.
+  const reason = error instanceof AppLoadError ? errorText(error.cause) : (error as Error).message;
+  console.error(`the host did not start: ${reason}`);
+  process.exit(1);
+}

@@ -1,0 +1,267 @@
+import { json } from "../exchange.ts";
+import type { Answer, Exchange } from "../exchange.ts";
+import type { Route, Surroundings } from "../network.ts";
+import type { Blobs } from "./blobs.ts";
+import { isTid, recordContentId, tid } from "./content-id.ts";
+import { checkPostRecord } from "./post-record.ts";
+import type { Sessions } from "./sessions.ts";
+import { RecordProblem } from "./shape.ts";
+import { findAccount } from "./state.ts";
+import type { Account, BlueskyShared, StoredRecord } from "./state.ts";
+import {
+  invalidRequest,
+  rateLimitHeaders,
+  requiredParameter,
+  requiredString,
+  tooManyRequests,
+  xrpcError,
+  xrpcInput,
+} from "./xrpc.ts";
+
+export const POST_COLLECTION = "app.bsky.feed.post";
+const RECORDS_MAX = 50_000;
+const POINTS_PER_HOUR = 5000;
+const POINTS_PER_DAY = 35_000;
+const NSID = /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+\.[a-zA-Z][a-zA-Z0-9]*$/;
+
+interface Write {
+  readonly account: Account;
+  readonly collection: string;
+  readonly rkey: string;
+  readonly uri: string;
+  readonly value: Record<string, unknown>;
+  readonly input: Record<string, unknown>;
+}
+
+export class Repository {
+  readonly #shared: BlueskyShared;
+  readonly #surroundings: Surroundings;
+  readonly #sessions: Sessions;
+  readonly #blobs: Blobs;
+  #lastMicroseconds = 0n;
+
+  constructor(shared: BlueskyShared, surroundings: Surroundings, sessions: Sessions, blobs: Blobs) {
+    this.#shared = shared;
+    this.#surroundings = surroundings;
+    this.#sessions = sessions;
+    this.#blobs = blobs;
+  }
+
+  routes(): Route[] {
+    const path = (method: string) => `/xrpc/com.atproto.repo.${method}`;
+    const magic = (exchange: Exchange) => magicOf(exchange);
+    return [
+      {
+        method: "POST",
+        path: path("putRecord"),
+        name: "putRecord",
+        magic,
+        run: (exchange) => this.#put(exchange),
+      },
+      {
+        method: "POST",
+        path: path("createRecord"),
+        name: "createRecord",
+        magic,
+        run: (exchange) => this.#create(exchange),
+      },
+      {
+        method: "POST",
+        path: path("deleteRecord"),
+        name: "deleteRecord",
+        run: (exchange) => this.#delete(exchange),
+      },
+      {
+        method: "GET",
+        path: path("getRecord"),
+        name: "getRecord",
+        run: (exchange) => this.#get(exchange),
+      },
+      {
+        method: "GET",
+        path: path("listRecords"),
+        name: "listRecords",
+        run: (exchange) => this.#list(exchange),
+      },
+    ];
+  }
+
+  #nextTid(): string {
+    const now = BigInt(this.#surroundings.now()) * 1000n;
+    this.#lastMicroseconds = now > this.#lastMicroseconds ? now : this.#lastMicroseconds + 1n;
+    return tid(this.#lastMicroseconds, 1);
+  }
+
+  async #put(exchange: Exchange): Promise<Answer> {
+    const account = await this.#sessions.authorize(exchange);
+    const input = xrpcInput(exchange);
+    const write = this.#prepare(account, input, requiredString(input, "rkey"));
+    const current = this.#shared.state.records.get(write.uri);
+    const cid = this.#checked(write);
+    // Before any swap check, as on the reference server: a repeat of the same content is always answered.
+    if (current?.cid === cid) return this.#written(write, cid);
+    const { swapRecord } = input;
+    if (swapRecord === null && current !== undefined)
+      throw xrpcError(400, "InvalidSwap", `Record was at ${current.cid}`);
+    if (typeof swapRecord === "string" && current?.cid !== swapRecord)
+      throw xrpcError(400, "InvalidSwap", `Record was at ${current?.cid ?? "null"}`);
+    return this.#store(write, cid, current === undefined ? 3 : 2);
+  }
+
+  async #create(exchange: Exchange): Promise<Answer> {
+    const account = await this.#sessions.authorize(exchange);
+    const input = xrpcInput(exchange);
+    const rkey = input["rkey"] === undefined ? this.#nextTid() : requiredString(input, "rkey");
+    const write = this.#prepare(account, input, rkey);
+    const cid = this.#checked(write);
+    // A key that is taken makes the storage tree throw: the real answer can't be told from a failure either.
+    if (this.#shared.state.records.get(write.uri) !== undefined)
+      throw xrpcError(500, "InternalServerError", "Internal Server Error");
+    return this.#store(write, cid, 3);
+  }
+
+  #prepare(account: Account, input: Record<string, unknown>, rkey: string): Write {
+    const repo = requiredString(input, "repo");
+    const collection = requiredString(input, "collection");
+    const { record } = input;
+    if (typeof record !== "object" || record === null || Array.isArray(record))
+      throw invalidRequest("Expected object value type at $.record");
+    if (!NSID.test(collection)) throw invalidRequest("Invalid NSID at $.collection");
+    if (findAccount(this.#shared.state, repo)?.did !== account.did)
+      throw xrpcError(401, "AuthenticationRequired", "Authentication Required");
+    if (account.status !== "active")
+      throw xrpcError(401, "AccountDeactivated", "Account is deactivated");
+    const keyIsValid =
+      collection === POST_COLLECTION ? isTid(rkey) : /^[A-Za-z0-9._:~-]{1,512}$/.test(rkey);
+    if (!keyIsValid)
+      throw invalidRequest(`Invalid record key for ${collection}: ${rkey.slice(0, 100)}`);
+    const value: Record<string, unknown> = { $type: collection, ...record };
+    if (value["$type"] !== collection)
+      throw invalidRequest(`Invalid $type: expected ${collection}, got ${String(value["$type"])}`);
+    return {
+      account,
+      collection,
+      rkey,
+      uri: `at://${account.did}/${collection}/${rkey}`,
+      value,
+      input,
+    };
+  }
+
+  /** Validates the record and answers its CID. */
+  #checked(write: Write): string {
+    try {
+      if (write.collection === POST_COLLECTION && write.input["validate"] !== false)
+        checkPostRecord(write.value);
+      return recordContentId(write.value);
+    } catch (error) {
+      if (error instanceof RecordProblem || error instanceof RangeError)
+        throw invalidRequest(`Invalid ${write.collection} record: ${error.message}`);
+      throw error;
+    }
+  }
+
+  #store(write: Write, cid: string, points: number): Answer {
+    const { records } = this.#shared.state;
+    const { account, uri, collection, rkey, value } = write;
+    const { windows } = this.#surroundings;
+    this.#blobs.check(account.did, value);
+    const hour = windows.take(`bluesky hour ${account.did}`, POINTS_PER_HOUR, 3_600_000, points);
+    const day = windows.take(`bluesky day ${account.did}`, POINTS_PER_DAY, 86_400_000, points);
+    for (const use of [hour, day]) if (!use.allowed) return tooManyRequests(use);
+    this.#blobs.keep(account.did, value);
+    const current = records.get(uri);
+    const [oldest] = records.keys();
+    if (oldest !== undefined && records.size >= RECORDS_MAX) records.delete(oldest);
+    if (current === undefined) {
+      const publishedAt = this.#surroundings.now();
+      records.set(uri, { did: account.did, collection, rkey, cid, value, publishedAt, edits: 0 });
+    } else {
+      current.value = value;
+      current.cid = cid;
+      current.edits += 1;
+    }
+    const rev = this.#nextTid();
+    const commit = { cid: recordContentId({ data: { $link: cid }, did: account.did, rev }), rev };
+    return this.#written(write, cid, commit, rateLimitHeaders(hour));
+  }
+
+  #written(
+    write: Write,
+    cid: string,
+    commit?: { readonly cid: string; readonly rev: string },
+    headers?: Readonly<Record<string, string>>,
+  ): Answer {
+    const known = write.collection === POST_COLLECTION && write.input["validate"] !== false;
+    const validationStatus = known ? "valid" : "unknown";
+    return json(200, { uri: write.uri, cid, commit, validationStatus }, headers);
+  }
+
+  async #delete(exchange: Exchange): Promise<Answer> {
+    const account = await this.#sessions.authorize(exchange);
+    const input = xrpcInput(exchange);
+    if (findAccount(this.#shared.state, requiredString(input, "repo"))?.did !== account.did)
+      throw xrpcError(401, "AuthenticationRequired", "Authentication Required");
+    const uri = `at://${account.did}/${requiredString(input, "collection")}/${requiredString(input, "rkey")}`;
+    this.#shared.state.records.delete(uri);
+    return json(200, {});
+  }
+
+  #get(exchange: Exchange): Answer {
+    const repo = requiredParameter(exchange, "repo");
+    const collection = requiredParameter(exchange, "collection");
+    const rkey = requiredParameter(exchange, "rkey");
+    const account = findAccount(this.#shared.state, repo);
+    if (account === undefined) throw invalidRequest(`Could not find repo: ${repo}`);
+    const uri = `at://${account.did}/${collection}/${rkey}`;
+    const record = this.#shared.state.records.get(uri);
+    if (record === undefined)
+      throw xrpcError(400, "RecordNotFound", `Could not locate record: ${uri}`);
+    return json(200, { uri, cid: record.cid, value: record.value });
+  }
+
+  #list(exchange: Exchange): Answer {
+    const repo = requiredParameter(exchange, "repo");
+    const collection = requiredParameter(exchange, "collection");
+    const account = findAccount(this.#shared.state, repo);
+    if (account === undefined) throw invalidRequest(`Could not find repo: ${repo}`);
+    const limit = Number(exchange.query.get("limit") ?? 50);
+    if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+      throw invalidRequest("integer out of range (1-100) at $.limit");
+    const cursor = exchange.query.get("cursor");
+    const forwards = exchange.query.get("reverse") === "true";
+    const records = [...this.#shared.state.records.values()]
+      .filter((record) => record.did === account.did && record.collection === collection)
+      .filter(({ rkey }) => cursor === null || (forwards ? rkey > cursor : rkey < cursor))
+      .sort((a, b) => (a.rkey < b.rkey ? -1 : 1) * (forwards ? 1 : -1))
+      .slice(0, limit);
+    const last = records.at(-1);
+    return json(200, {
+      ...(last !== undefined && records.length === limit ? { cursor: last.rkey } : {}),
+      records: records.map((record) => ({
+        uri: uriOf(record),
+        cid: record.cid,
+        value: record.value,
+      })),
+    });
+  }
+}
+
+export function uriOf(record: StoredRecord): string {
+  return `at://${record.did}/${record.collection}/${record.rkey}`;
+}
+
+function magicOf(exchange: Exchange): { text: string; key: string } | undefined {
+  try {
+    const input = xrpcInput(exchange);
+    const record = input["record"];
+    const text: unknown =
+      typeof record === "object" && record !== null ? Reflect.get(record, "text") : undefined;
+    const { rkey } = input;
+    return typeof text === "string"
+      ? { text, key: typeof rkey === "string" ? rkey : "" }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,211 @@
+import { randomUUID } from "node:crypto";
+import { SignJWT, decodeJwt, errors, jwtVerify } from "jose";
+import type { JWTPayload } from "jose";
+import { Refusal, bearerToken, empty, json } from "../exchange.ts";
+import type { Answer, Exchange } from "../exchange.ts";
+import type { Route, Surroundings } from "../network.ts";
+import { didDocument } from "./identity.ts";
+import { findAccount } from "./state.ts";
+import type { Account, BlueskyShared, Session } from "./state.ts";
+import { requiredString, tooManyRequests, xrpcError, xrpcInput } from "./xrpc.ts";
+
+const ACCESS_SECONDS = 2 * 60 * 60;
+const REFRESH_SECONDS = 90 * 24 * 60 * 60;
+/** How long a refresh token that was used keeps answering with the same successor. */
+const GRACE_MS = 2 * 60 * 60 * 1000;
+const SESSIONS_MAX = 5000;
+const LOG_INS_PER_FIVE_MINUTES = 30;
+const LOG_INS_PER_DAY = 300;
+
+interface Issued {
+  readonly accessJwt: string;
+  readonly refreshJwt: string;
+}
+
+export class Sessions {
+  readonly #shared: BlueskyShared;
+  readonly #surroundings: Surroundings;
+
+  constructor(shared: BlueskyShared, surroundings: Surroundings) {
+    this.#shared = shared;
+    this.#surroundings = surroundings;
+  }
+
+  /** The account whose access token the request carries. Refuses as the reference server does: 400 for an expired one. */
+  async authorize(exchange: Exchange): Promise<Account> {
+    const payload = await this.#verify(exchange, "com.atproto.appPass");
+    const { state } = this.#shared;
+    if (
+      payload["epoch"] !== state.accessEpoch ||
+      state.killedSessions.includes(String(payload["sid"]))
+    )
+      throw xrpcError(400, "ExpiredToken", "Token has expired");
+    return this.#usable(payload);
+  }
+
+  /** Ends the session behind the request's token at once, access token included. */
+  kill(exchange: Exchange): void {
+    const payload = this.#peek(exchange);
+    if (payload === undefined) return;
+    const { state } = this.#shared;
+    state.killedSessions.push(String(payload["sid"]));
+    state.sessions = state.sessions.filter(({ id }) => id !== payload["sid"]);
+  }
+
+  /** The DID that the request's token speaks of, unchecked: only for counting. */
+  speaker(exchange: Exchange): string {
+    return this.#peek(exchange)?.sub ?? "";
+  }
+
+  routes(): Route[] {
+    const path = (method: string) => `/xrpc/com.atproto.server.${method}`;
+    return [
+      {
+        method: "POST",
+        path: path("createSession"),
+        name: "createSession",
+        run: (exchange) => this.#create(exchange),
+      },
+      {
+        method: "POST",
+        path: path("refreshSession"),
+        name: "refreshSession",
+        run: (exchange) => this.#refresh(exchange),
+      },
+      {
+        method: "GET",
+        path: path("getSession"),
+        name: "getSession",
+        run: async (exchange) => json(200, this.#view(await this.authorize(exchange))),
+      },
+      {
+        method: "POST",
+        path: path("deleteSession"),
+        name: "deleteSession",
+        run: async (exchange) => {
+          const payload = await this.#verify(exchange, "com.atproto.refresh");
+          const { state } = this.#shared;
+          state.sessions = state.sessions.filter(({ id }) => id !== payload["sid"]);
+          return empty(200);
+        },
+      },
+    ];
+  }
+
+  async #create(exchange: Exchange): Promise<Answer> {
+    const input = xrpcInput(exchange);
+    const identifier = requiredString(input, "identifier");
+    const password = requiredString(input, "password");
+    const { windows } = this.#surroundings;
+    const key = `bluesky log-in ${identifier.toLowerCase()}`;
+    for (const use of [
+      windows.take(`${key} 5m`, LOG_INS_PER_FIVE_MINUTES, 300_000),
+      windows.take(`${key} day`, LOG_INS_PER_DAY, 86_400_000),
+    ])
+      if (!use.allowed) return tooManyRequests(use);
+    const account = findAccount(this.#shared.state, identifier);
+    if (account !== undefined && account.mainPassword === password)
+      throw xrpcError(
+        401,
+        "AuthFactorTokenRequired",
+        "A sign in code has been sent to your email address",
+      );
+    if (account === undefined || !account.appPasswords.includes(password))
+      throw xrpcError(401, "AuthenticationRequired", "Invalid identifier or password");
+    if (account.status === "takendown")
+      throw xrpcError(401, "AccountTakedown", "Account has been taken down");
+    const session: Session = {
+      id: randomUUID(),
+      did: account.did,
+      refreshId: randomUUID(),
+      previous: null,
+    };
+    const { state } = this.#shared;
+    state.sessions = [...state.sessions.slice(-SESSIONS_MAX + 1), session];
+    return json(200, { ...this.#view(account), ...(await this.#issue(session)) });
+  }
+
+  async #refresh(exchange: Exchange): Promise<Answer> {
+    const payload = await this.#verify(exchange, "com.atproto.refresh");
+    const session = this.#shared.state.sessions.find(({ id }) => id === payload["sid"]);
+    const now = this.#surroundings.now();
+    if (session === undefined) throw xrpcError(400, "ExpiredToken", "Token has been revoked");
+    const { previous } = session;
+    if (session.refreshId === payload.jti) {
+      session.previous = { refreshId: session.refreshId, graceUntil: now + GRACE_MS };
+      session.refreshId = randomUUID();
+    } else if (previous?.refreshId !== payload.jti || now >= (previous?.graceUntil ?? 0)) {
+      throw xrpcError(400, "ExpiredToken", "Token has been revoked");
+    }
+    const account = this.#usable(payload);
+    return json(200, { ...this.#view(account), ...(await this.#issue(session)) });
+  }
+
+  #view(account: Account): Record<string, unknown> {
+    return {
+      did: account.did,
+      handle: account.handle,
+      email: account.email,
+      emailConfirmed: true,
+      emailAuthFactor: account.mainPassword !== null,
+      didDoc: didDocument(account),
+      active: account.status === "active",
+      ...(account.status === "active" ? {} : { status: account.status }),
+    };
+  }
+
+  #usable(payload: JWTPayload): Account {
+    const account = findAccount(this.#shared.state, String(payload.sub));
+    if (account === undefined) throw xrpcError(400, "InvalidToken", "Token could not be verified");
+    if (account.status === "takendown")
+      throw xrpcError(401, "AccountTakedown", "Account has been taken down");
+    return account;
+  }
+
+  async #issue(session: Session): Promise<Issued> {
+    const { state } = this.#shared;
+    const issuedAt = Math.floor(this.#surroundings.now() / 1000);
+    const sign = (scope: string, type: string, seconds: number) =>
+      new SignJWT({ scope, sid: session.id, epoch: state.accessEpoch })
+        .setProtectedHeader({ alg: "HS256", typ: type })
+        .setSubject(session.did)
+        .setAudience("did:web:pds.sandbox.test")
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + seconds);
+    const secret = Buffer.from(state.secret, "hex");
+    return {
+      accessJwt: await sign("com.atproto.appPass", "at+jwt", ACCESS_SECONDS)
+        .setJti(randomUUID())
+        .sign(secret),
+      refreshJwt: await sign("com.atproto.refresh", "refresh+jwt", REFRESH_SECONDS)
+        .setJti(session.refreshId)
+        .sign(secret),
+    };
+  }
+
+  async #verify(exchange: Exchange, scope: string): Promise<JWTPayload> {
+    const token = bearerToken(exchange);
+    if (token === undefined) throw xrpcError(401, "AuthMissing", "Authentication Required");
+    try {
+      const { payload } = await jwtVerify(token, Buffer.from(this.#shared.state.secret, "hex"), {
+        algorithms: ["HS256"],
+        currentDate: new Date(this.#surroundings.now()),
+      });
+      if (payload["scope"] !== scope) throw xrpcError(400, "InvalidToken", "Bad token scope");
+      return payload;
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      if (error instanceof errors.JWTExpired)
+        throw xrpcError(400, "ExpiredToken", "Token has expired");
+      throw xrpcError(400, "InvalidToken", "Token could not be verified");
+    }
+  }
+
+  #peek(exchange: Exchange): JWTPayload | undefined {
+    try {
+      return decodeJwt(bearerToken(exchange) ?? "");
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,168 @@
+/** What a request is to suffer, from magic words in its text and from switched-on faults. */
+export interface Plan {
+  readonly delayMs: number;
+  /** Happens instead of the effect. */
+  readonly before: "drop" | "html" | undefined;
+  /** Happens after the effect, instead of the answer. */
+  readonly after: "drop" | "html" | "hang" | undefined;
+  /** A leg error code, to be said in the network's own words instead of the effect. */
+  readonly failure: string | undefined;
+  /** Polls that uploaded media needs before it is ready. */
+  readonly processing: number | undefined;
+}
+
+export const NO_FAULTS: Plan = {
+  delayMs: 0,
+  before: undefined,
+  after: undefined,
+  failure: undefined,
+  processing: undefined,
+};
+
+export interface FaultSwitch {
+  readonly network: string;
+  /** Name of a route, or `*`. */
+  readonly route: string;
+  /** A magic word without its brackets. */
+  readonly fault: string;
+  times: number;
+}
+
+export interface MagicWord {
+  readonly word: string;
+  readonly meaning: string;
+}
+
+export const MAGIC_WORDS: readonly MagicWord[] = [
+  {
+    word: "[fail:<code>]",
+    meaning:
+      "The network refuses the post in its own words for the leg error code: network_unavailable, rate_limited, quota_exceeded, connection_needs_reauth, permission_missing, account_restricted, duplicate_content, text_too_long, text_invalid, media_rejected, media_processing_failed, content_rejected, invalid_request.",
+  },
+  {
+    word: "[fail:<code>:2]",
+    meaning: "Only the first two attempts are refused, the third goes through.",
+  },
+  { word: "[drop-before]", meaning: "The first attempt is cut off before anything happens." },
+  {
+    word: "[drop-answer]",
+    meaning: "The post goes live, but the answer of the first attempt is lost.",
+  },
+  {
+    word: "[error-after]",
+    meaning: "The post goes live, but the first attempt is answered with an HTML 502 page.",
+  },
+  { word: "[html-502]", meaning: "The first attempt gets an HTML 502 page and nothing happens." },
+  { word: "[slow]", meaning: "The answer takes 3 seconds; [slow:8] takes 8." },
+  { word: "[hang]", meaning: "The post goes live, but the first attempt is never answered." },
+  {
+    word: "[processing:3]",
+    meaning: "In an alt text or a post with media: the file is ready only after 3 looks at it.",
+  },
+];
+
+const WORD =
+  /\[((?:fail|drop-before|drop-answer|error-after|html-502|slow|hang|processing)(?::[a-z0-9_:]{1,60})?)\]/g;
+const SLOW_SECONDS = 3;
+const SLOW_SECONDS_MAX = 60;
+const PROCESSING_MAX = 100;
+const COUNTS_MAX = 20_000;
+const SWITCHES_MAX = 200;
+
+interface Fault {
+  readonly kind: string;
+  readonly detail: string | undefined;
+  /** How many attempts it hits. */
+  readonly times: number;
+}
+
+function parseCount(text: string | undefined, fallback: number, max: number): number {
+  const count = text === undefined ? fallback : Number(text);
+  return Number.isInteger(count) && count > 0 ? Math.min(count, max) : fallback;
+}
+
+function parseFault(word: string): Fault {
+  const [kind = "", first, second] = word.split(":");
+  if (kind === "fail")
+    return { kind, detail: first ?? "invalid_request", times: parseCount(second, Infinity, 1000) };
+  if (kind === "slow" || kind === "processing") return { kind, detail: first, times: Infinity };
+  return { kind, detail: undefined, times: parseCount(first, 1, 1000) };
+}
+
+function applied(plan: Plan, fault: Fault): Plan {
+  switch (fault.kind) {
+    case "fail":
+      return { ...plan, failure: fault.detail };
+    case "drop-before":
+      return { ...plan, before: "drop" };
+    case "html-502":
+      return { ...plan, before: "html" };
+    case "drop-answer":
+      return { ...plan, after: "drop" };
+    case "error-after":
+      return { ...plan, after: "html" };
+    case "hang":
+      return { ...plan, after: "hang" };
+    case "slow":
+      return { ...plan, delayMs: parseCount(fault.detail, SLOW_SECONDS, SLOW_SECONDS_MAX) * 1000 };
+    case "processing":
+      return { ...plan, processing: parseCount(fault.detail, 1, PROCESSING_MAX) };
+    default:
+      return plan;
+  }
+}
+
+/** Whether the text is a magic word without its brackets. */
+export function isFault(text: string): boolean {
+  return [...`[${text}]`.matchAll(WORD)].length === 1;
+}
+
+export class FaultBook {
+  #switches: FaultSwitch[] = [];
+  readonly #hits = new Map<string, number>();
+
+  /** Hits the next `times` requests to the route, whatever they say. Throws when the fault is no magic word. */
+  switchOn(fault: FaultSwitch): void {
+    if (!isFault(fault.fault)) throw new Error(`"${fault.fault}" is no fault of the sandbox`);
+    if (this.#switches.length >= SWITCHES_MAX) throw new Error("too many faults are switched on");
+    this.#switches.push({ ...fault });
+  }
+
+  switches(): readonly Readonly<FaultSwitch>[] {
+    return this.#switches;
+  }
+
+  clear(): void {
+    this.#switches = [];
+    this.#hits.clear();
+  }
+
+  /** What this attempt suffers. `who` and the key make the attempts at one post countable; every call counts as one. */
+  plan(
+    target: { network: string; route: string; who: string },
+    magic: { text: string; key: string } | undefined,
+  ): Plan {
+    let plan = NO_FAULTS;
+    for (const [, word = ""] of (magic?.text ?? "").matchAll(WORD)) {
+      const fault = parseFault(word);
+      const id = [target.network, target.route, target.who, magic?.key, magic?.text, word].join(
+        "\n",
+      );
+      if (this.#count(id) <= fault.times) plan = applied(plan, fault);
+    }
+    for (const fault of this.#switches) {
+      if (fault.network !== target.network || !["*", target.route].includes(fault.route)) continue;
+      fault.times -= 1;
+      plan = applied(plan, parseFault(fault.fault));
+    }
+    this.#switches = this.#switches.filter(({ times }) => times > 0);
+    return plan;
+  }
+
+  #count(id: string): number {
+    if (this.#hits.size >= COUNTS_MAX) this.#hits.clear();
+    const hits = (this.#hits.get(id) ?? 0) + 1;
+    this.#hits.set(id, hits);
+    return hits;
+  }
+}

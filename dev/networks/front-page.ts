@@ -1,0 +1,79 @@
+import { MAGIC_WORDS } from "./faults.ts";
+import { escapeHtml } from "./html.ts";
+import type { PublishedPost, SandboxNetwork } from "./network.ts";
+import { pageStyle } from "./page-style.ts";
+import { postCard } from "./post-card.ts";
+import { MEDIA_HOST, SAMPLES } from "./sample-media.ts";
+
+const POSTS_SHOWN = 30;
+const REFRESH_SECONDS = 10;
+
+function document(title: string, head: string, body: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">${head}<title>${escapeHtml(title)}</title><style>${pageStyle}</style></head><body>${body}</body></html>`;
+}
+
+function feed(network: SandboxNetwork, posts: readonly PublishedPost[]): string {
+  const shown = posts.slice(-POSTS_SHOWN).toReversed();
+  const cards =
+    shown.length === 0
+      ? '<p class="nothing">Nothing published yet.</p>'
+      : shown.map(postCard).join("");
+  const count = posts.length === 1 ? "1 post" : `${posts.length} posts`;
+  return `<section class="feed ${escapeHtml(network.name)}" aria-labelledby="${network.name}"><h2 id="${network.name}">${escapeHtml(network.title)} <span>${count}</span></h2>${cards}</section>`;
+}
+
+function logIns(networks: readonly SandboxNetwork[]): string {
+  const rows = networks.flatMap((network) =>
+    network.logIns.map(({ label, fields }) => {
+      const values = Object.entries(fields).map(
+        ([name, value]) => `<span>${escapeHtml(name)} <code>${escapeHtml(value)}</code></span>`,
+      );
+      return `<dt>${escapeHtml(label)}</dt><dd>${values.join("")}</dd>`;
+    }),
+  );
+  return `<section class="help"><h2>Log-ins</h2><dl>${rows.join("")}</dl></section>`;
+}
+
+function magicWords(): string {
+  const rows = MAGIC_WORDS.map(
+    ({ word, meaning }) =>
+      `<dt><code>${escapeHtml(word)}</code></dt><dd>${escapeHtml(meaning)}</dd>`,
+  );
+  return `<section class="help"><h2>Magic words</h2><p>Write one into the text of a post to see how the relay copes.</p><dl>${rows.join("")}</dl></section>`;
+}
+
+function samples(): string {
+  const rows = SAMPLES.map(
+    ({ path, what }) =>
+      `<dt><a href="/_sandbox/media${path}"><code>${escapeHtml(path)}</code></a></dt><dd>${escapeHtml(what)}</dd>`,
+  );
+  return `<section class="help"><h2>Sample media</h2><p>Under <code>https://${MEDIA_HOST}</code>; a page with a link card is <code>https://links.sandbox.test/article</code>.</p><dl>${rows.join("")}</dl></section>`;
+}
+
+/** Everything that was published, and all that a developer needs to publish more. */
+export function frontPage(
+  networks: readonly SandboxNetwork[],
+  posts: readonly PublishedPost[],
+): string {
+  const feeds = networks.map((network) =>
+    feed(
+      network,
+      posts.filter((post) => post.network === network.name),
+    ),
+  );
+  return document(
+    "Sandbox networks",
+    `<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`,
+    `<header class="top"><h1>Sandbox networks</h1><p>What has been published here, as a reader would see it. Nothing leaves your machine.</p></header>
+<main><div class="feeds">${feeds.join("")}</div><div class="helps">${logIns(networks)}${magicWords()}${samples()}</div></main>
+<footer class="end">As JSON: <a href="/_sandbox/posts">posts</a>, <a href="/_sandbox/requests">requests</a>, <a href="/_sandbox/faults">faults</a>.</footer>`,
+  );
+}
+
+export function postPage(post: PublishedPost): string {
+  return document(
+    `${post.account.displayName}: ${post.text.slice(0, 60)}`,
+    "",
+    `<main class="single"><p><a href="/">← Sandbox networks</a></p>${postCard(post)}</main>`,
+  );
+}

@@ -1,0 +1,211 @@
+import { text } from "./control-input.ts";
+import { bearerToken, htmlPage, json } from "./exchange.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import type {
+  Control,
+  LogIn,
+  PublishedPost,
+  Route,
+  SandboxNetwork,
+  Surroundings,
+} from "./network.ts";
+import { findToken, tooManyRequests } from "./mastodon/access.ts";
+import { instanceRoutes } from "./mastodon/instance.ts";
+import { MediaRoutes } from "./mastodon/media.ts";
+import { OAuth } from "./mastodon/oauth.ts";
+import { errorAnswer } from "./mastodon/personality.ts";
+import {
+  LENIENT_HOST,
+  STRICT_HOST,
+  accountsOf,
+  dumpState,
+  freshState,
+  hold,
+  newAccount,
+  randomSecret,
+  restoreState,
+} from "./mastodon/state.ts";
+import type { Account, MastodonShared } from "./mastodon/state.ts";
+import { Statuses } from "./mastodon/statuses.ts";
+
+const SHORT_WAIT_MS = 30_000;
+const LONG_WAIT_MS = 3 * 3_600_000;
+
+const REFUSALS: Readonly<Record<string, { readonly status: number; readonly message: string }>> = {
+  network_unavailable: {
+    status: 503,
+    message: "There was a temporary problem serving your request, please try again",
+  },
+  permission_missing: { status: 403, message: "This action is outside the authorized scopes" },
+  account_restricted: { status: 403, message: "Your login is currently disabled" },
+  content_rejected: { status: 403, message: "This action is not allowed" },
+  text_too_long: {
+    status: 422,
+    message: "Validation failed: Text character limit of 500 exceeded",
+  },
+  text_invalid: { status: 422, message: "Validation failed: Text can't be blank" },
+  media_rejected: { status: 422, message: "Validation failed: File content type is invalid" },
+  media_processing_failed: {
+    status: 500,
+    message: "Error processing thumbnail for uploaded media",
+  },
+};
+
+/** Every instance there may be: strict Mastodon everywhere, a lenient compatible server on one host. */
+export class Mastodon implements SandboxNetwork {
+  readonly name = "mastodon";
+  readonly title = "Mastodon";
+  readonly hosts = [STRICT_HOST, LENIENT_HOST];
+  readonly takesUnknownHosts = true;
+  readonly logIns: readonly LogIn[] = [
+    { label: "Mastodon", fields: { instance: STRICT_HOST } },
+    { label: "A lenient compatible server", fields: { instance: LENIENT_HOST } },
+  ];
+  readonly controls: Readonly<Record<string, Control>> = {
+    addAccount: (input) => this.addAccount(text(input, "host"), text(input, "username")),
+    issueToken: (input) =>
+      this.issueToken({ host: text(input, "host"), username: text(input, "username") }),
+    revokeTokens: (input) => this.revokeTokens(text(input, "host")),
+    forgetApps: (input) => this.forgetApps(text(input, "host")),
+    setDisabled: (input) =>
+      this.setDisabled(text(input, "host"), text(input, "username"), input["disabled"] === true),
+  };
+  readonly routes: readonly Route[];
+  readonly #shared: MastodonShared;
+  readonly #oauth: OAuth;
+  readonly #statuses: Statuses;
+
+  constructor(surroundings: Surroundings) {
+    this.#shared = { state: freshState(), now: () => surroundings.now() };
+    this.#oauth = new OAuth(this.#shared);
+    this.#statuses = new Statuses(this.#shared, surroundings);
+    this.routes = [
+      ...instanceRoutes,
+      ...this.#oauth.routes(),
+      ...new MediaRoutes(this.#shared, surroundings).routes(),
+      ...this.#statuses.routes(),
+    ];
+  }
+
+  /** Adds an account to an instance, which need not exist before. */
+  addAccount(host: string, username: string, displayName?: string): Readonly<Account> {
+    const taken = accountsOf(this.#shared.state, host).some((known) => known.username === username);
+    if (taken) throw new Error(`@${username}@${host} is taken`);
+    const account = newAccount(host, username, displayName);
+    this.#shared.state.accounts.push(account);
+    return account;
+  }
+
+  get accounts(): readonly Readonly<Account>[] {
+    return this.#shared.state.accounts;
+  }
+
+  /** A token without the walk through the authorisation page, for tests that are about something else. */
+  issueToken(grant: {
+    readonly host: string;
+    readonly username: string;
+    readonly scopes?: readonly string[];
+  }): { readonly accessToken: string; readonly accountId: string } {
+    const { host, username } = grant;
+    const account = accountsOf(this.#shared.state, host).find(
+      (known) => known.username === username,
+    );
+    if (account === undefined) throw new Error(`there is no account @${username}@${host}`);
+    const accessToken = randomSecret();
+    hold(this.#shared.state.tokens, accessToken, {
+      clientId: "sandbox",
+      host,
+      accountId: account.id,
+      scopes: grant.scopes ?? ["profile", "write:statuses", "write:media"],
+      createdAt: this.#shared.now(),
+      revoked: false,
+    });
+    return { accessToken, accountId: account.id };
+  }
+
+  /** As if the account's owner had removed every app. */
+  revokeTokens(host: string): void {
+    for (const token of this.#shared.state.tokens.values())
+      if (token.host === host) token.revoked = true;
+  }
+
+  /** As old instances did with apps that were idle: `/oauth/token` answers `invalid_client`. */
+  forgetApps(host: string): void {
+    const { apps } = this.#shared.state;
+    for (const [clientId, app] of apps) if (app.host === host) apps.delete(clientId);
+  }
+
+  setDisabled(host: string, username: string, disabled: boolean): void {
+    for (const account of accountsOf(this.#shared.state, host))
+      if (account.username === username) account.disabled = disabled;
+  }
+
+  claimsBrowser(exchange: Exchange): boolean {
+    return !exchange.path.startsWith("/oauth/") || this.#oauth.knowsClient(exchange);
+  }
+
+  accountOf(exchange: Exchange): string {
+    return findToken(this.#shared, exchange)?.accountId ?? "";
+  }
+
+  failure(code: string, exchange: Exchange): Answer {
+    const { host } = exchange;
+    const refused = REFUSALS[code];
+    if (refused !== undefined) return errorAnswer(host, refused.status, refused.message);
+    switch (code) {
+      case "rate_limited":
+        return this.#wait(host, SHORT_WAIT_MS);
+      case "quota_exceeded":
+        return this.#wait(host, LONG_WAIT_MS);
+      case "connection_needs_reauth":
+        return this.#unauthorized(exchange);
+      default:
+        return errorAnswer(host, 422, `Validation failed: The sandbox refuses this (${code})`);
+    }
+  }
+
+  /** From the web server in front, which knows no API. */
+  tooLarge(): Answer {
+    return htmlPage(
+      413,
+      "<html><head><title>413 Request Entity Too Large</title></head><body><h1>413 Request Entity Too Large</h1></body></html>",
+    );
+  }
+
+  notFound({ host }: Exchange): Answer {
+    return errorAnswer(host, 404, "Not Found");
+  }
+
+  posts(): readonly PublishedPost[] {
+    return this.#statuses.posts();
+  }
+
+  reset(): void {
+    this.#shared.state = freshState();
+  }
+
+  dump(): unknown {
+    return dumpState(this.#shared.state);
+  }
+
+  restore(dumped: unknown): void {
+    this.#shared.state = restoreState(dumped);
+  }
+
+  #wait(host: string, milliseconds: number): Answer {
+    const resetAt = this.#shared.now() + milliseconds;
+    const use = { limit: 300, remaining: 0, resetAt, windowMs: milliseconds, allowed: false };
+    return tooManyRequests(host, use);
+  }
+
+  #unauthorized(exchange: Exchange): Answer {
+    if (exchange.path === "/oauth/token")
+      return json(400, {
+        error: "invalid_grant",
+        error_description: "The provided authorization grant is invalid",
+      });
+    const token = this.#shared.state.tokens.get(bearerToken(exchange) ?? "");
+    if (token !== undefined) token.revoked = true;
+    return errorAnswer(exchange.host, 401, "The access token was revoked");
+  }
+}

@@ -1,0 +1,116 @@
+import { json } from "../exchange.ts";
+import type { Answer, Exchange } from "../exchange.ts";
+import type { Route } from "../network.ts";
+import { SCOPES } from "./access.ts";
+import { errorAnswer, personalityOf } from "./personality.ts";
+import type { Personality } from "./personality.ts";
+
+export const IMAGE_BYTES_MAX = 16 * 1024 * 1024;
+export const VIDEO_BYTES_MAX = 99 * 1024 * 1024;
+export const MIME_TYPES = [
+  "image/jpeg",
+  "image/png",
+  "image/gif",
+  "image/webp",
+  "video/webm",
+  "video/mp4",
+];
+
+function configuration(personality: Personality): Record<string, unknown> {
+  return {
+    accounts: { max_featured_tags: 10, max_pinned_statuses: 5 },
+    statuses: {
+      max_characters: personality.charactersMax,
+      max_media_attachments: personality.mediaMax,
+      characters_reserved_per_url: 23,
+    },
+    media_attachments: {
+      supported_mime_types: MIME_TYPES,
+      description_limit: personality.descriptionMax,
+      image_size_limit: IMAGE_BYTES_MAX,
+      image_matrix_limit: 33_177_600,
+      video_size_limit: VIDEO_BYTES_MAX,
+      video_frame_rate_limit: 120,
+      video_matrix_limit: 8_294_400,
+    },
+    polls: {
+      max_options: 4,
+      max_characters_per_option: 50,
+      min_expiration: 300,
+      max_expiration: 2_629_746,
+    },
+  };
+}
+
+function instanceV2({ host }: Exchange): Answer {
+  const personality = personalityOf(host);
+  return json(200, {
+    domain: host,
+    title: personality.title,
+    version: personality.version,
+    source_url: "https://github.com/mastodon/mastodon",
+    description: "An instance of the sandbox.",
+    usage: { users: { active_month: 2 } },
+    languages: ["en"],
+    configuration: {
+      urls: { streaming: `wss://${host}` },
+      ...configuration(personality),
+      translation: { enabled: false },
+    },
+    registrations: { enabled: false, approval_required: false, message: null },
+    ...(personality.strict ? { api_versions: { mastodon: 7 } } : {}),
+    contact: { email: `admin@${host}`, account: null },
+    rules: [],
+  });
+}
+
+function instanceV1({ host }: Exchange): Answer {
+  const personality = personalityOf(host);
+  return json(200, {
+    uri: host,
+    title: personality.title,
+    short_description: "An instance of the sandbox.",
+    description: "",
+    email: `admin@${host}`,
+    version: personality.version,
+    urls: { streaming_api: `wss://${host}` },
+    stats: { user_count: 2, status_count: 0, domain_count: 1 },
+    languages: ["en"],
+    registrations: false,
+    approval_required: false,
+    invites_enabled: false,
+    configuration: configuration(personality),
+    contact_account: null,
+    rules: [],
+  });
+}
+
+function authorizationServer({ host }: Exchange): Answer {
+  // Servers before 4.3 and most compatible ones have no such document.
+  if (!personalityOf(host).strict) return errorAnswer(host, 404, "Not Found");
+  return json(200, {
+    issuer: `https://${host}/`,
+    service_documentation: "https://docs.joinmastodon.org/",
+    authorization_endpoint: `https://${host}/oauth/authorize`,
+    token_endpoint: `https://${host}/oauth/token`,
+    app_registration_endpoint: `https://${host}/api/v1/apps`,
+    revocation_endpoint: `https://${host}/oauth/revoke`,
+    scopes_supported: SCOPES,
+    response_types_supported: ["code"],
+    response_modes_supported: ["query", "fragment", "form_post"],
+    grant_types_supported: ["authorization_code", "client_credentials"],
+    token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],
+    code_challenge_methods_supported: ["S256"],
+  });
+}
+
+export const instanceRoutes: readonly Route[] = [
+  { method: "GET", path: "/api/v2/instance", name: "instance", run: instanceV2 },
+  { method: "GET", path: "/api/v1/instance", name: "instance", run: instanceV1 },
+  {
+    method: "GET",
+    path: "/.well-known/oauth-authorization-server",
+    name: "authorizationServer",
+    run: authorizationServer,
+  },
+];

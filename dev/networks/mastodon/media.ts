@@ -1,0 +1,167 @@
+import { json } from "../exchange.ts";
+import type { Answer, Exchange } from "../exchange.ts";
+import type { Plan } from "../faults.ts";
+import { sniffType } from "../file-type.ts";
+import type { Route, Surroundings } from "../network.ts";
+import { authorize, limited } from "./access.ts";
+import { IMAGE_BYTES_MAX, MIME_TYPES, VIDEO_BYTES_MAX } from "./instance.ts";
+import { readMultipart } from "./parameters.ts";
+import { personalityOf, refusal } from "./personality.ts";
+import { hold, nextId } from "./state.ts";
+import type { MastodonShared, Media } from "./state.ts";
+
+const UPLOADS = { name: "media", limit: 30, windowMs: 30 * 60 * 1000 };
+/** Room for the other parts of the form beside the largest file. */
+const FORM_BYTES_MAX = VIDEO_BYTES_MAX + 1024 * 1024;
+const VIDEO_POLLS = 2;
+
+function typeOf(mimeType: string): Media["type"] {
+  if (mimeType === "image/gif") return "gifv";
+  return mimeType.startsWith("video/") ? "video" : "image";
+}
+
+export function mediaEntity(media: Media): Record<string, unknown> {
+  const address = `https://${media.host}/system/media_attachments/files/${media.sha256}`;
+  const ready = media.pollsLeft === 0;
+  return {
+    id: media.id,
+    type: media.type,
+    url: ready ? address : null,
+    preview_url: ready ? address : null,
+    remote_url: null,
+    preview_remote_url: null,
+    text_url: null,
+    meta: {},
+    description: media.description,
+    blurhash: null,
+  };
+}
+
+function checkedDescription(host: string, given: unknown): string | null {
+  const { descriptionMax } = personalityOf(host);
+  if (typeof given !== "string" || given === "") return null;
+  if (given.length > descriptionMax)
+    throw refusal(
+      host,
+      422,
+      `Validation failed: Description is too long (maximum is ${descriptionMax} characters)`,
+    );
+  return given;
+}
+
+export class MediaRoutes {
+  readonly #shared: MastodonShared;
+  readonly #surroundings: Surroundings;
+
+  constructor(shared: MastodonShared, surroundings: Surroundings) {
+    this.#shared = shared;
+    this.#surroundings = surroundings;
+  }
+
+  routes(): Route[] {
+    const { windows } = this.#surroundings;
+    return [
+      {
+        method: "POST",
+        path: "/api/v2/media",
+        name: "media",
+        bodyMax: FORM_BYTES_MAX,
+        playsFailures: ["media_processing_failed"],
+        magic: async (exchange) => {
+          const description = (await readMultipart(exchange))?.get("description");
+          return typeof description === "string" ? { text: description, key: "" } : undefined;
+        },
+        run: (exchange, plan) =>
+          limited(windows, exchange, UPLOADS, () => this.#upload(exchange, plan)),
+      },
+      {
+        method: "GET",
+        path: "/api/v1/media/{id}",
+        name: "mediaStatus",
+        run: (exchange) => limited(windows, exchange, undefined, () => this.#look(exchange)),
+      },
+      {
+        method: "GET",
+        path: "/system/media_attachments/files/{sha256}",
+        name: "mediaFile",
+        run: (exchange) => this.#file(exchange),
+      },
+    ];
+  }
+
+  async #upload(exchange: Exchange, plan: Plan): Promise<Answer> {
+    const { host } = exchange;
+    const personality = personalityOf(host);
+    const { account } = authorize(this.#shared, exchange, ["write", "write:media"]);
+    const form = await readMultipart(exchange);
+    const file = form?.get("file");
+    if (!(file instanceof File)) throw refusal(host, 422, "Validation failed: File can't be blank");
+    const description = checkedDescription(host, form?.get("description"));
+    const bytes = Buffer.from(await file.arrayBuffer());
+    const mimeType = this.#checkedType(host, file.type, bytes);
+    const type = typeOf(mimeType);
+    const slow = personality.strict && type !== "image" ? VIDEO_POLLS : 0;
+    const failed = plan.failure === "media_processing_failed";
+    const media: Media = {
+      id: nextId(this.#shared),
+      host,
+      accountId: account.id,
+      type,
+      mimeType,
+      bytes: bytes.length,
+      sha256: this.#surroundings.blobs.put(bytes),
+      description,
+      pollsLeft: plan.processing ?? (failed ? 1 : slow),
+      failed,
+      delayed: plan.processing !== undefined,
+      statusId: null,
+    };
+    hold(this.#shared.state.media, media.id, media);
+    return json(media.pollsLeft > 0 ? 202 : 200, mediaEntity(media));
+  }
+
+  #checkedType(host: string, claimed: string, bytes: Uint8Array): string {
+    const found = sniffType(bytes);
+    if (!personalityOf(host).strict) return found ?? claimed;
+    if (!MIME_TYPES.includes(claimed))
+      throw refusal(host, 422, "Validation failed: File content type is invalid");
+    if (found === undefined)
+      throw refusal(host, 422, "File type of uploaded media could not be verified");
+    if (found !== claimed)
+      throw refusal(
+        host,
+        422,
+        "Validation failed: File has contents that are not what they are reported to be",
+      );
+    const max = found.startsWith("video/") ? VIDEO_BYTES_MAX : IMAGE_BYTES_MAX;
+    if (bytes.length > max)
+      throw refusal(host, 422, `Validation failed: File must be less than ${max / 1024 / 1024} MB`);
+    return found;
+  }
+
+  #look(exchange: Exchange): Answer {
+    const { host, params } = exchange;
+    const { account } = authorize(this.#shared, exchange, ["write", "write:media"]);
+    const media = this.#shared.state.media.get(params["id"] ?? "");
+    const own = media?.host === host && media.accountId === account.id;
+    // A server that is done at once has forgotten the upload as such.
+    if (media === undefined || !own || media.statusId !== null || !personalityOf(host).strict)
+      throw refusal(host, 404, "Record not found");
+    if (media.pollsLeft > 0) media.pollsLeft -= 1;
+    if (media.failed) throw refusal(host, 422, "Error processing thumbnail for uploaded media");
+    return json(media.pollsLeft > 0 ? 206 : 200, mediaEntity(media));
+  }
+
+  #file(exchange: Exchange): Answer {
+    const bytes = this.#surroundings.blobs.get(exchange.params["sha256"] ?? "");
+    if (bytes === undefined) throw refusal(exchange.host, 404, "Not Found");
+    return {
+      status: 200,
+      headers: {
+        "content-type": sniffType(bytes) ?? "application/octet-stream",
+        "x-content-type-options": "nosniff",
+      },
+      body: bytes,
+    };
+  }
+}

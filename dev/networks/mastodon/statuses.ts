@@ -1,0 +1,263 @@
+import { json } from "../exchange.ts";
+import type { Answer, Exchange } from "../exchange.ts";
+import type { Plan } from "../faults.ts";
+import type { PublishedPost, Route, Surroundings } from "../network.ts";
+import { authorize, findToken, limited } from "./access.ts";
+import type { Speaker } from "./access.ts";
+import { accountEntity, publishedPost, statusEntity } from "./entities.ts";
+import { readParameters, stringParameter } from "./parameters.ts";
+import { personalityOf, refusal } from "./personality.ts";
+import { findAccount, hold, nextId } from "./state.ts";
+import type { MastodonShared, Media, Status } from "./state.ts";
+import { countedLength } from "./text.ts";
+
+const IDEMPOTENCY_MS = 60 * 60 * 1000;
+const POSTS = { name: "statuses", limit: 300, windowMs: 3 * 60 * 60 * 1000 };
+const VISIBILITIES = ["public", "unlisted", "private", "direct"];
+const SCHEDULE_AHEAD_MS = 5 * 60 * 1000;
+
+interface Draft {
+  readonly text: string;
+  readonly spoilerText: string;
+  readonly visibility: string;
+  readonly sensitive: boolean;
+  readonly language: string;
+  readonly media: readonly Media[];
+}
+
+export class Statuses {
+  readonly #shared: MastodonShared;
+  readonly #surroundings: Surroundings;
+
+  constructor(shared: MastodonShared, surroundings: Surroundings) {
+    this.#shared = shared;
+    this.#surroundings = surroundings;
+  }
+
+  routes(): Route[] {
+    const { windows } = this.#surroundings;
+    const route = (path: string, name: string, run: (exchange: Exchange) => Answer): Route => ({
+      method: "GET",
+      path,
+      name,
+      run: (exchange) => limited(windows, exchange, undefined, () => run(exchange)),
+    });
+    return [
+      {
+        method: "POST",
+        path: "/api/v1/statuses",
+        name: "statuses",
+        magic: (exchange) => magicOf(exchange),
+        run: (exchange, plan) =>
+          limited(windows, exchange, POSTS, () => this.#create(exchange, plan)),
+      },
+      route("/api/v1/statuses/{id}", "status", (exchange) => this.#get(exchange)),
+      route("/api/v1/accounts/verify_credentials", "verifyCredentials", (exchange) =>
+        this.#verifyCredentials(exchange),
+      ),
+      route("/api/v1/accounts/{id}/statuses", "accountStatuses", (exchange) =>
+        this.#list(exchange),
+      ),
+    ];
+  }
+
+  posts(): PublishedPost[] {
+    return [...this.#shared.state.statuses.values()].map((status) =>
+      publishedPost(this.#shared, status),
+    );
+  }
+
+  #verifyCredentials(exchange: Exchange): Answer {
+    const { account } = authorize(this.#shared, exchange, ["read", "read:accounts", "profile"]);
+    return json(200, {
+      ...accountEntity(account),
+      source: { privacy: "public", sensitive: false, language: "", note: "", fields: [] },
+    });
+  }
+
+  #create(exchange: Exchange, plan: Plan): Answer {
+    const { host } = exchange;
+    const { strict } = personalityOf(host);
+    const speaker = authorize(this.#shared, exchange, ["write", "write:statuses"]);
+    const parameters = readParameters(exchange);
+    const key = exchange.headers["idempotency-key"];
+    const idempotencyKey = typeof key === "string" && key !== "" ? key : null;
+    const known = strict ? this.#published(speaker, idempotencyKey) : undefined;
+    if (known !== undefined) return json(200, statusEntity(this.#shared, known));
+    const draft = this.#draft(exchange, speaker, parameters);
+    if (strict) this.#checkReady(host, draft.media, plan);
+    const scheduled = strict ? this.#scheduled(host, parameters) : undefined;
+    if (scheduled !== undefined) return scheduled;
+    const status = this.#publish(speaker, draft, idempotencyKey);
+    return json(200, statusEntity(this.#shared, status));
+  }
+
+  #publish({ account, token }: Speaker, draft: Draft, idempotencyKey: string | null): Status {
+    const { state } = this.#shared;
+    const createdAt = this.#shared.now();
+    const { media, ...content } = draft;
+    const status: Status = {
+      ...content,
+      id: nextId(this.#shared),
+      host: account.host,
+      accountId: account.id,
+      clientId: token.clientId,
+      mediaIds: media.map(({ id }) => id),
+      createdAt,
+      idempotencyKey,
+    };
+    hold(state.statuses, status.id, status);
+    for (const file of media) file.statusId = status.id;
+    if (idempotencyKey !== null)
+      hold(state.idempotency, `${account.host} ${account.id} ${idempotencyKey}`, {
+        statusId: status.id,
+        until: createdAt + IDEMPOTENCY_MS,
+      });
+    return status;
+  }
+
+  #published({ account }: Speaker, key: string | null): Status | undefined {
+    const { state } = this.#shared;
+    const known = state.idempotency.get(`${account.host} ${account.id} ${key}`);
+    return known === undefined || known.until <= this.#shared.now()
+      ? undefined
+      : state.statuses.get(known.statusId);
+  }
+
+  #draft(exchange: Exchange, speaker: Speaker, parameters: Record<string, unknown>): Draft {
+    const { host } = exchange;
+    const { strict, charactersMax } = personalityOf(host);
+    const invalid = (message: string) => refusal(host, 422, message);
+    const media = this.#media(host, speaker, parameters["media_ids"]);
+    const status = stringParameter(parameters, "status") ?? "";
+    const spoiler = stringParameter(parameters, "spoiler_text") ?? "";
+    // A content warning without anything to hide is the text itself.
+    const text = status.trim() === "" ? spoiler : status;
+    const spoilerText = status.trim() === "" ? "" : spoiler;
+    if (text.trim() === "" && media.length === 0)
+      throw invalid("Validation failed: Text can't be blank");
+    if (strict && countedLength(spoilerText + text) > charactersMax)
+      throw invalid(`Validation failed: Text character limit of ${charactersMax} exceeded`);
+    return { text, spoilerText, media, ...settings(host, parameters, spoilerText) };
+  }
+
+  #media(host: string, { account }: Speaker, given: unknown): Media[] {
+    const { strict, mediaMax } = personalityOf(host);
+    const ids = Array.isArray(given) ? given.map(String) : [];
+    const found = ids.map((id) => ({ id, media: this.#shared.state.media.get(id) }));
+    const usable = found.flatMap(({ media }) =>
+      media?.host === host && media.accountId === account.id && media.statusId === null
+        ? [media]
+        : [],
+    );
+    if (!strict) return usable.slice(0, mediaMax);
+    if (ids.length > mediaMax)
+      throw refusal(host, 422, `Cannot attach more than ${mediaMax} files`);
+    const missing = ids.filter((id) => !usable.some((media) => media.id === id));
+    if (missing.length > 0)
+      throw refusal(
+        host,
+        422,
+        `Media ${missing.join(", ")} not found or already attached to another post`,
+      );
+    if (usable.length > 1 && usable.some(({ type }) => type === "video"))
+      throw refusal(host, 422, "Cannot attach a video to a post that already contains images");
+    return usable;
+  }
+
+  /** `[processing:N]` in the text of a post makes its files wait, once. */
+  #checkReady(host: string, media: readonly Media[], plan: Plan): void {
+    for (const file of media) {
+      if (plan.processing === undefined || file.delayed) continue;
+      file.delayed = true;
+      file.pollsLeft = plan.processing;
+    }
+    if (media.some(({ pollsLeft, failed }) => pollsLeft > 0 || failed))
+      throw refusal(
+        host,
+        422,
+        "Cannot attach files that have not finished processing. Try again in a moment!",
+      );
+  }
+
+  #scheduled(host: string, parameters: Record<string, unknown>): Answer | undefined {
+    const given = stringParameter(parameters, "scheduled_at");
+    if (given === undefined) return undefined;
+    const at = Date.parse(given);
+    if (Number.isNaN(at) || at < this.#shared.now() + SCHEDULE_AHEAD_MS)
+      throw refusal(
+        host,
+        422,
+        "Validation failed: Scheduled at The scheduled date must be in the future",
+      );
+    const scheduledAt = new Date(at).toISOString();
+    return json(200, {
+      id: nextId(this.#shared),
+      scheduled_at: scheduledAt,
+      params: parameters,
+      media_attachments: [],
+    });
+  }
+
+  #get(exchange: Exchange): Answer {
+    const status = this.#shared.state.statuses.get(exchange.params["id"] ?? "");
+    if (status?.host !== exchange.host || !this.#mayRead(exchange, status))
+      throw refusal(exchange.host, 404, "Record not found");
+    return json(200, statusEntity(this.#shared, status));
+  }
+
+  #mayRead(exchange: Exchange, status: Status): boolean {
+    if (["public", "unlisted"].includes(status.visibility)) return true;
+    const token = findToken(this.#shared, exchange);
+    return (
+      token?.accountId === status.accountId &&
+      !token.revoked &&
+      (token.scopes.includes("read") || token.scopes.includes("read:statuses"))
+    );
+  }
+
+  #list(exchange: Exchange): Answer {
+    const { host, params, query } = exchange;
+    const account = findAccount(this.#shared.state, host, params["id"] ?? "");
+    if (account === undefined) throw refusal(host, 404, "Record not found");
+    const limit = Math.min(Math.max(Number(query.get("limit") ?? 20) || 20, 1), 40);
+    const before = BigInt(/^\d+$/.exec(query.get("max_id") ?? "")?.[0] ?? "0");
+    const after = BigInt(/^\d+$/.exec(query.get("since_id") ?? "")?.[0] ?? "0");
+    const found = [...this.#shared.state.statuses.values()]
+      .filter((status) => status.host === host && status.accountId === account.id)
+      .filter(({ id }) => (before === 0n || BigInt(id) < before) && BigInt(id) > after)
+      .filter((status) => this.#mayRead(exchange, status))
+      .toReversed()
+      .slice(0, limit);
+    return json(
+      200,
+      found.map((status) => statusEntity(this.#shared, status)),
+    );
+  }
+}
+
+function settings(
+  host: string,
+  parameters: Readonly<Record<string, unknown>>,
+  spoilerText: string,
+): Pick<Draft, "visibility" | "sensitive" | "language"> {
+  const visibility = stringParameter(parameters, "visibility") ?? "public";
+  if (!VISIBILITIES.includes(visibility))
+    throw refusal(host, 422, `'${visibility}' is not a valid visibility`);
+  const { sensitive } = parameters;
+  return {
+    visibility,
+    sensitive: sensitive === true || sensitive === "true" || spoilerText !== "",
+    language: stringParameter(parameters, "language") ?? "en",
+  };
+}
+
+function magicOf(exchange: Exchange): { text: string; key: string } {
+  const parameters = readParameters(exchange);
+  const texts = [
+    stringParameter(parameters, "status"),
+    stringParameter(parameters, "spoiler_text"),
+  ];
+  const key = exchange.headers["idempotency-key"];
+  return { text: texts.join("\n"), key: typeof key === "string" ? key : "" };
+}

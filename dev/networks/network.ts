@@ -1,0 +1,126 @@
+import type { Answer, Exchange } from "./exchange.ts";
+import type { Plan } from "./faults.ts";
+import type { BlobStore } from "./blob-store.ts";
+import type { RateWindows } from "./rate-windows.ts";
+
+/** Where magic words are looked for, and what tells a repeat of the same call from another one. */
+export interface MagicText {
+  readonly text: string;
+  readonly key: string;
+}
+
+export interface Route {
+  readonly method: "GET" | "POST";
+  /** Literal text and `{name}`; a parameter never spans a slash. */
+  readonly path: string;
+  /** The name by which `POST /_sandbox/faults` and the request log call it. */
+  readonly name: string;
+  readonly bodyMax?: number;
+  /** Failures that the route plays itself because they show later than its own answer. */
+  readonly playsFailures?: readonly string[];
+  magic?(exchange: Exchange): MagicText | undefined | Promise<MagicText | undefined>;
+  run(exchange: Exchange, plan: Plan): Answer | Promise<Answer>;
+}
+
+export interface PublishedMedia {
+  readonly kind: "image" | "video";
+  /** Path at the sandbox. */
+  readonly path: string;
+  readonly mimeType: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly alt: string | null;
+}
+
+export interface TextSegment {
+  readonly text: string;
+  readonly href?: string;
+}
+
+/** A post as a reader of the network would find it. */
+export interface PublishedPost {
+  readonly network: string;
+  readonly host: string;
+  readonly account: {
+    readonly id: string;
+    readonly username: string;
+    readonly displayName: string;
+  };
+  readonly id: string;
+  /** The address the network itself would give it. */
+  readonly url: string;
+  /** Where the sandbox shows it. */
+  readonly page: string;
+  readonly text: string;
+  readonly segments: readonly TextSegment[];
+  /** Bluesky: the record's facets as they were sent. */
+  readonly facets?: unknown;
+  /** Mastodon: the content as its API answers it. */
+  readonly html?: string;
+  readonly contentWarning: string | null;
+  readonly visibility: string;
+  readonly languages: readonly string[];
+  readonly media: readonly PublishedMedia[];
+  readonly card: {
+    readonly url: string;
+    readonly title: string;
+    readonly description: string;
+    readonly imagePath: string | null;
+  } | null;
+  /** What the author's record says. */
+  readonly createdAt: string;
+  /** When the network took it. */
+  readonly publishedAt: string;
+  readonly idempotencyKey: string | null;
+  /** How often it was changed after it was first published: more than 0 is a defect of the publisher. */
+  readonly edits: number;
+}
+
+export interface LogIn {
+  readonly label: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Throws an `Error` with a message for the caller when the input is of no use. */
+export type Control = (input: Readonly<Record<string, unknown>>) => unknown;
+
+/** Hosts that the sandbox answers for and what it answers there. */
+export interface Site {
+  readonly name: string;
+  /** The first one is meant when a browser comes to the sandbox's own address. */
+  readonly hosts: readonly string[];
+  readonly routes: readonly Route[];
+  /** Answer for a path that no route takes, in the site's own form. */
+  notFound(exchange: Exchange): Answer;
+}
+
+/** One network: a file of its own in this folder and one line in `registry.ts`. */
+export interface SandboxNetwork extends Site {
+  readonly title: string;
+  /** Takes the hosts that nobody else claims; at most one network does. */
+  readonly takesUnknownHosts?: boolean;
+  /** Asked when several networks have the same browser path, e.g. `/oauth/authorize`. */
+  claimsBrowser?(exchange: Exchange): boolean;
+  /** The account behind the request's token, for counting magic words per account. */
+  accountOf(exchange: Exchange): string;
+  /** How this network says the failure, with every side effect that the failure implies. */
+  failure(code: string, exchange: Exchange): Answer;
+  tooLarge(exchange: Exchange): Answer;
+  posts(): readonly PublishedPost[];
+  readonly logIns: readonly LogIn[];
+  /** Switches for tests, also reached over HTTP: `POST /_sandbox/controls/<network>/<name>`. */
+  readonly controls: Readonly<Record<string, Control>>;
+  reset(): void;
+  /** Everything to be kept between starts, as JSON. */
+  dump(): unknown;
+  restore(dumped: unknown): void;
+}
+
+/** What the sandbox gives each network. */
+export interface Surroundings {
+  now(): number;
+  /** The sandbox's own address, without a slash at the end. */
+  origin(): string;
+  readonly blobs: BlobStore;
+  readonly windows: RateWindows;
+}

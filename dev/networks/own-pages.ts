@@ -1,0 +1,124 @@
+import { text } from "./control-input.ts";
+import { Refusal, htmlPage, json, readObject } from "./exchange.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import type { FaultBook } from "./faults.ts";
+import { sniffType } from "./file-type.ts";
+import { frontPage } from "./front-page.ts";
+import type { PublishedPost, Route, SandboxNetwork, Site } from "./network.ts";
+import type { BlobStore } from "./blob-store.ts";
+import type { RequestLog } from "./request-log.ts";
+
+const TIMES_MAX = 1000;
+
+/** What the sandbox's own pages look at and switch. */
+export interface Workings {
+  readonly networks: readonly SandboxNetwork[];
+  readonly blobs: BlobStore;
+  readonly faults: FaultBook;
+  readonly log: RequestLog;
+  posts(network?: string): readonly PublishedPost[];
+  reset(): void;
+  advance(milliseconds: number): void;
+}
+
+function problem(message: string): Refusal {
+  return new Refusal(json(400, { error: message }));
+}
+
+function input(exchange: Exchange): Record<string, unknown> {
+  if (exchange.body.length === 0) return {};
+  const value = readObject(exchange);
+  if (value === undefined) throw problem("the body must be a JSON object");
+  return value;
+}
+
+/** Runs a switch; what it complains about is the caller's. */
+function switched(run: () => unknown): Answer {
+  try {
+    return json(200, { ok: true, result: run() ?? null });
+  } catch (error) {
+    throw problem(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function switchFault(workings: Workings, exchange: Exchange): Answer {
+  const given = input(exchange);
+  return switched(() => {
+    if (given["clear"] === true) {
+      workings.faults.clear();
+      return [];
+    }
+    const times = given["times"] ?? 1;
+    if (typeof times !== "number" || !Number.isInteger(times) || times < 1 || times > TIMES_MAX)
+      throw new Error(`"times" is a whole number from 1 to ${TIMES_MAX}`);
+    const network = text(given, "network");
+    const route = text(given, "route");
+    const known = workings.networks.find(({ name }) => name === network);
+    if (known === undefined) throw new Error(`there is no network "${network}"`);
+    const names = [...new Set(known.routes.map(({ name }) => name))];
+    if (route !== "*" && !names.includes(route))
+      throw new Error(`"${route}" is no route of ${network}: ${names.join(", ")}`);
+    workings.faults.switchOn({ network, route, fault: text(given, "fault"), times });
+    return workings.faults.switches();
+  });
+}
+
+function control(workings: Workings, exchange: Exchange): Answer {
+  const { network: name, control: controlName } = exchange.params;
+  const network = workings.networks.find((candidate) => candidate.name === name);
+  const run = Object.entries(network?.controls ?? {}).find(([known]) => known === controlName)?.[1];
+  if (run === undefined) throw new Refusal(json(404, { error: "there is no such control" }));
+  const given = input(exchange);
+  return switched(() => run(given));
+}
+
+function blob(workings: Workings, exchange: Exchange): Answer {
+  const bytes = workings.blobs.get(exchange.params["sha256"] ?? "");
+  if (bytes === undefined) throw new Refusal(json(404, { error: "there is no such file" }));
+  return {
+    status: 200,
+    headers: {
+      // Nothing that was uploaded may run as a page of the sandbox.
+      "content-type": sniffType(bytes) ?? "application/octet-stream",
+      "x-content-type-options": "nosniff",
+      "cache-control": "public, max-age=86400, immutable",
+    },
+    body: bytes,
+  };
+}
+
+/** The sandbox's own address: the front page, and what tests and other programs ask it. */
+export function ownSite(workings: Workings): Site {
+  const route = (method: Route["method"], path: string, run: Route["run"]): Route => ({
+    method,
+    path,
+    name: "sandbox",
+    run,
+  });
+  return {
+    name: "sandbox",
+    hosts: [],
+    routes: [
+      route("GET", "/", () => htmlPage(200, frontPage(workings.networks, workings.posts()))),
+      route("GET", "/_sandbox/health", () => json(200, { status: "ok" })),
+      route("GET", "/_sandbox/posts", ({ query }) =>
+        json(200, { posts: workings.posts(query.get("network") ?? undefined) }),
+      ),
+      route("GET", "/_sandbox/requests", () => json(200, { requests: workings.log.entries() })),
+      route("GET", "/_sandbox/faults", () => json(200, { faults: workings.faults.switches() })),
+      route("POST", "/_sandbox/faults", (exchange) => switchFault(workings, exchange)),
+      route("POST", "/_sandbox/reset", () => switched(() => workings.reset())),
+      route("POST", "/_sandbox/clock", (exchange) => {
+        const milliseconds = input(exchange)["advanceMs"];
+        if (typeof milliseconds !== "number" || milliseconds < 0)
+          throw problem('"advanceMs" must not be negative');
+        return switched(() => workings.advance(milliseconds));
+      }),
+      route("POST", "/_sandbox/controls/{network}/{control}", (exchange) =>
+        control(workings, exchange),
+      ),
+      route("GET", "/_sandbox/blobs/{sha256}", (exchange) => blob(workings, exchange)),
+    ],
+    notFound: () => json(404, { error: "the sandbox has no such page" }),
+  };
+}

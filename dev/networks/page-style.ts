@@ -1,0 +1,65 @@
+/** The look of the sandbox's pages: light and dark, from a phone's width up, without scripts. */
+export const pageStyle = `
+:root{color-scheme:light dark;--back:#f3f4f8;--card:#fff;--text:#191b26;--soft:#5c6072;--line:#dfe1ea;--link:#2457d6;--code:#eceef5;--alarm:#b3261e;--bluesky:#1083fe;--mastodon:#6364ff;--facebook:#1877f2;--instagram:#d6247f;--linkedin:#0a66c2}
+@media (prefers-color-scheme:dark){:root{--back:#101218;--card:#191c25;--text:#e9ebf3;--soft:#9ca1b5;--line:#2b2f3d;--link:#8ab0ff;--code:#242836;--alarm:#ff8a80}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;overflow-wrap:anywhere}
+a{color:var(--link)}
+code{background:var(--code);border-radius:5px;padding:.08em .35em;font:.88em/1.4 ui-monospace,SFMono-Regular,Menlo,monospace}
+.top,main,.end{max-width:84rem;margin:0 auto;padding:0 1.25rem}
+.top{padding-top:2rem}
+.top h1{margin:0;font-size:1.6rem;letter-spacing:-.01em}
+.top p{margin:.25rem 0 1.25rem;color:var(--soft)}
+main{display:grid;gap:1.5rem;align-items:start}
+@media (min-width:64rem){main:not(.single){grid-template-columns:minmax(0,1fr) 23rem}}
+.single{max-width:40rem;padding-top:2rem;padding-bottom:2rem}
+.feeds{display:grid;gap:1.5rem;grid-template-columns:repeat(auto-fill,minmax(min(22rem,100%),1fr));align-items:start}
+.feed{--brand:var(--soft);min-width:0}
+.bluesky{--brand:var(--bluesky)}.mastodon{--brand:var(--mastodon)}.facebook{--brand:var(--facebook)}.instagram{--brand:var(--instagram)}.linkedin{--brand:var(--linkedin)}
+.feed>h2{display:flex;align-items:center;gap:.55rem;font-size:1.05rem;margin:0 0 .75rem}
+.feed>h2::before{content:"";width:.7rem;height:.7rem;border-radius:50%;background:var(--brand)}
+.feed>h2 span{margin-left:auto;font-weight:400;font-size:.85rem;color:var(--soft)}
+.nothing{border:1px dashed var(--line);border-radius:14px;padding:2rem 1rem;text-align:center;color:var(--soft);margin:0}
+.post,.help{background:var(--card);border:1px solid var(--line);border-radius:14px}
+.post{padding:1rem 1.1rem .8rem;margin-bottom:1rem}
+.post header{display:flex;gap:.7rem;align-items:center}
+.face{flex:none;display:grid;place-items:center;width:2.5rem;height:2.5rem;border-radius:50%;background:var(--brand);color:#fff;font-weight:700;font-size:1.1rem}
+.who{min-width:0;line-height:1.3}
+.who small{display:block;color:var(--soft);font-size:.85rem}
+.text{margin:.7rem 0;white-space:normal}
+.text:empty{display:none}
+.media{display:grid;gap:.5rem;margin:.7rem 0}
+.media.n2,.media.n3,.media.n4{grid-template-columns:1fr 1fr}
+figure{margin:0;min-width:0}
+figure img,figure video{display:block;width:100%;max-height:26rem;object-fit:cover;border-radius:10px;border:1px solid var(--line);background:var(--code)}
+.n2 img,.n3 img,.n4 img{aspect-ratio:4/3}
+figure video{object-fit:contain}
+figcaption{font-size:.8rem;color:var(--soft);margin-top:.3rem;line-height:1.4}
+figcaption b{font-size:.68rem;letter-spacing:.04em;background:var(--text);color:var(--card);border-radius:4px;padding:.1em .4em}
+.missing{color:var(--alarm)}
+.link{display:block;margin:.7rem 0;border:1px solid var(--line);border-radius:10px;overflow:hidden;color:inherit;text-decoration:none}
+a.link:hover{border-color:var(--brand)}
+.link img{display:block;width:100%;aspect-ratio:1200/630;object-fit:cover}
+.about{display:grid;padding:.65rem .85rem;font-size:.9rem;line-height:1.4}
+.about small,.about span{color:var(--soft)}
+.warning>summary{cursor:pointer;margin:.7rem 0;padding:.55rem .8rem;background:var(--code);border-radius:10px;font-weight:600}
+.post footer{display:flex;flex-wrap:wrap;gap:.4rem .6rem;align-items:center;font-size:.82rem}
+.post footer a{color:var(--soft);text-decoration:none}
+.post footer a:hover{text-decoration:underline}
+.badge{border:1px solid var(--line);border-radius:99px;padding:0 .55em;color:var(--soft)}
+.alarm{border-color:var(--alarm);color:var(--alarm)}
+.raw{margin-top:.5rem;border-top:1px solid var(--line);padding-top:.5rem;font-size:.8rem;color:var(--soft)}
+.raw summary{cursor:pointer}
+.raw dl{display:grid;grid-template-columns:auto 1fr;gap:.15rem .7rem;margin:.5rem 0 0}
+.raw dd{margin:0;font-family:ui-monospace,SFMono-Regular,Menlo,monospace}
+.helps{display:grid;gap:1rem;min-width:0}
+.help{padding:1rem 1.1rem;font-size:.9rem;min-width:0}
+.help h2{margin:0 0 .5rem;font-size:1rem}
+.help p{margin:.25rem 0 .75rem;color:var(--soft)}
+.help dl{margin:0}
+.help dt{margin-top:.55rem;font-weight:600}
+.help dd{margin:.1rem 0 0;color:var(--soft)}
+.help dd span{display:block}
+.end{padding-top:1.5rem;padding-bottom:2.5rem;color:var(--soft);font-size:.85rem}
+:focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:4px}
+`;

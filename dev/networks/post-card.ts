@@ -1,0 +1,85 @@
+import { escapeHtml, safeHref } from "./html.ts";
+import type { PublishedMedia, PublishedPost, TextSegment } from "./network.ts";
+
+function segmentHtml({ text, href }: TextSegment): string {
+  const shown = escapeHtml(text).replaceAll("\n", "<br>");
+  const address = href === undefined ? undefined : safeHref(href);
+  return address === undefined
+    ? shown
+    : `<a href="${escapeHtml(address)}" rel="noopener noreferrer" target="_blank">${shown}</a>`;
+}
+
+function mediaHtml({ kind, path, alt }: PublishedMedia): string {
+  const address = escapeHtml(path);
+  const label = escapeHtml(alt ?? "");
+  const shown =
+    kind === "video"
+      ? `<video src="${address}" controls muted preload="metadata" aria-label="${label}"></video>`
+      : `<img src="${address}" alt="${label}" loading="lazy">`;
+  const caption =
+    alt === null
+      ? '<figcaption class="missing">no alt text</figcaption>'
+      : `<figcaption><b>ALT</b> ${label}</figcaption>`;
+  return `<figure>${shown}${caption}</figure>`;
+}
+
+function cardHtml(card: NonNullable<PublishedPost["card"]>): string {
+  const { url, title, description, imagePath } = card;
+  const address = safeHref(url);
+  const image = imagePath === null ? "" : `<img src="${escapeHtml(imagePath)}" alt="">`;
+  const host = URL.canParse(url) ? new URL(url).hostname : url;
+  const inside = `${image}<span class="about"><small>${escapeHtml(host)}</small><strong>${escapeHtml(title)}</strong><span>${escapeHtml(description)}</span></span>`;
+  return address === undefined
+    ? `<div class="link">${inside}</div>`
+    : `<a class="link" href="${escapeHtml(address)}" rel="noopener noreferrer" target="_blank">${inside}</a>`;
+}
+
+function when(iso: string): string {
+  return `<time datetime="${escapeHtml(iso)}">${escapeHtml(iso.slice(0, 19).replace("T", " "))} UTC</time>`;
+}
+
+function badges(post: PublishedPost): string {
+  const found = [
+    post.visibility === "public" ? "" : `<span class="badge">${escapeHtml(post.visibility)}</span>`,
+    ...post.languages.map((language) => `<span class="badge">${escapeHtml(language)}</span>`),
+    post.edits === 0
+      ? ""
+      : `<span class="badge alarm">changed ${post.edits} × after it was published</span>`,
+  ];
+  return found.join("");
+}
+
+function rawHtml(post: PublishedPost): string {
+  const rows: [string, string][] = [
+    ["id", post.id],
+    ["address", post.url],
+    ["key", post.idempotencyKey ?? "none"],
+    ["createdAt", post.createdAt],
+    ...post.media.map(({ mimeType, bytes, sha256 }): [string, string] => [
+      "file",
+      `${mimeType}, ${bytes} bytes, ${sha256.slice(0, 12)}…`,
+    ]),
+  ];
+  const shown = rows.map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`);
+  return `<details class="raw"><summary>Details</summary><dl>${shown.join("")}</dl></details>`;
+}
+
+/** One post as a reader of the network would see it. Everything in it is escaped: it is somebody's text. */
+export function postCard(post: PublishedPost): string {
+  const media =
+    post.media.length === 0
+      ? ""
+      : `<div class="media n${Math.min(post.media.length, 4)}">${post.media.map(mediaHtml).join("")}</div>`;
+  const content = `<p class="text">${post.segments.map(segmentHtml).join("")}</p>${media}${post.card === null ? "" : cardHtml(post.card)}`;
+  const shown =
+    post.contentWarning === null
+      ? content
+      : `<details class="warning"><summary>${escapeHtml(post.contentWarning)}</summary>${content}</details>`;
+  const { displayName, username } = post.account;
+  const initial = String.fromCodePoint(displayName.codePointAt(0) ?? 63);
+  return `<article class="post ${escapeHtml(post.network)}">
+<header><span class="face" aria-hidden="true">${escapeHtml(initial)}</span><span class="who"><strong>${escapeHtml(displayName)}</strong><small>${escapeHtml(username)}</small></span></header>
+${shown}
+<footer><a href="${escapeHtml(encodeURI(post.page))}">${when(post.publishedAt)}</a>${badges(post)}</footer>
+${rawHtml(post)}</article>`;
+}

@@ -1,0 +1,71 @@
+import type { Exchange } from "./exchange.ts";
+import type { Route, SandboxNetwork, Site } from "./network.ts";
+
+export interface Match {
+  readonly site: Site;
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const patterns = new Map<string, RegExp>();
+
+function patternOf(path: string): RegExp {
+  const known = patterns.get(path);
+  if (known !== undefined) return known;
+  const source = path
+    .split(/(\{\w+\})/)
+    .map((part) =>
+      /^\{\w+\}$/.test(part) ? `(?<${part.slice(1, -1)}>[^/]+)` : part.replace(/[^\w/]/g, "\\$&"),
+    )
+    .join("");
+  const pattern = new RegExp(`^${source}$`);
+  patterns.set(path, pattern);
+  return pattern;
+}
+
+/** Percent-decoded, or as it is when it can't be. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The first route of the site that takes the request; HEAD is taken where GET is. */
+export function matchRoute(site: Site, method: string, path: string): Match | undefined {
+  const wanted = method === "HEAD" ? "GET" : method;
+  for (const route of site.routes) {
+    const found = route.method === wanted ? patternOf(route.path).exec(path) : null;
+    if (found === null) continue;
+    const params = Object.entries(found.groups ?? {}).map(([name, value]) => [
+      name,
+      decoded(value),
+    ]);
+    return { site, route, params: Object.fromEntries(params) as Record<string, string> };
+  }
+  return undefined;
+}
+
+export function isNetwork(site: Site): site is SandboxNetwork {
+  return "takesUnknownHosts" in site || "posts" in site;
+}
+
+/** Whose host it is. */
+export function siteOf(sites: readonly Site[], host: string): Site | undefined {
+  return (
+    sites.find((site) => site.hosts.includes(host)) ??
+    sites.find((site) => isNetwork(site) && site.takesUnknownHosts === true)
+  );
+}
+
+/** Where a browser's request to the sandbox's own address belongs: the first site whose route takes it and claims it. */
+export function matchBrowser(sites: readonly Site[], exchange: Exchange): Match | undefined {
+  for (const site of sites) {
+    const match = matchRoute(site, exchange.method, exchange.path);
+    if (match === undefined) continue;
+    const claims = isNetwork(site) ? (site.claimsBrowser?.(exchange) ?? true) : true;
+    if (claims) return match;
+  }
+  return undefined;
+}

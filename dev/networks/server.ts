@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { BlobStore } from "./blob-store.ts";
+import { json } from "./exchange.ts";
+import { FaultBook } from "./faults.ts";
+import { linkSite } from "./links.ts";
+import type { PublishedPost, SandboxNetwork, Site, Surroundings } from "./network.ts";
+import { ownSite } from "./own-pages.ts";
+import { RateWindows } from "./rate-windows.ts";
+import { NETWORKS } from "./registry.ts";
+import { RequestLog } from "./request-log.ts";
+import type { LoggedRequest } from "./request-log.ts";
+import { mediaSite } from "./sample-media.ts";
+import { SavedState } from "./saved-state.ts";
+import { serve } from "./serving.ts";
+import type { Served } from "./serving.ts";
+
+const DEFAULT_PORT = 7072;
+
+type Networks = { readonly [Name in keyof typeof NETWORKS]: InstanceType<(typeof NETWORKS)[Name]> };
+
+export interface SandboxOptions {
+  /** 0 is any free port. */
+  readonly port?: number;
+  /** A folder keeps accounts, tokens and posts between starts. */
+  readonly state?: string;
+  readonly now?: () => number;
+  /** Refuse what is beyond the networks' rate limits; they are only counted otherwise. */
+  readonly enforceRateLimits?: boolean;
+}
+
+export interface Sandbox {
+  readonly url: string;
+  readonly port: number;
+  /** Every host that it answers for. */
+  readonly hosts: readonly string[];
+  /** The networks with their accounts and switches. */
+  readonly networks: Networks;
+  /** What is public, oldest first. */
+  posts(network?: keyof Networks): readonly PublishedPost[];
+  /** The last requests, oldest first. */
+  requests(): readonly LoggedRequest[];
+  /** Lets the next calls of a route suffer a fault (a magic word without its brackets); route `*` is any. */
+  fault(network: keyof Networks, route: string, fault: string, times?: number): void;
+  clearFaults(): void;
+  /** Puts the sandbox's clock forward. */
+  advance(milliseconds: number): void;
+  /** Back to the demo accounts, without posts, tokens, faults and logged requests. */
+  reset(): void;
+  stop(): Promise<void>;
+}
+
+function buildNetworks(surroundings: Surroundings): Networks {
+  const built = Object.entries(NETWORKS).map(([name, Network]) => [
+    name,
+    new Network(surroundings),
+  ]);
+  // Same keys and classes as NETWORKS: the compiler can't follow Object.entries.
+  return Object.fromEntries(built) as Networks;
+}
+
+/** Starts the sandbox on loopback. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const folder = options.state === "memory" ? undefined : options.state;
+  const clock = options.now ?? Date.now;
+  let advanced = 0;
+  let url = "";
+  const now = () => clock() + advanced;
+  const blobs = new BlobStore(folder === undefined ? undefined : join(folder, "blobs"));
+  const windows = new RateWindows(now, options.enforceRateLimits === true);
+  const networks = buildNetworks({ now, origin: () => url, blobs, windows });
+  const all: readonly SandboxNetwork[] = Object.values(networks);
+  const saved = folder === undefined ? undefined : new SavedState(folder, all);
+  const faults = new FaultBook();
+  const log = new RequestLog();
+  const posts = (network?: string) =>
+    all
+      .filter(({ name }) => network === undefined || name === network)
+      .flatMap((one) => one.posts());
+  const reset = () => {
+    for (const network of all) network.reset();
+    for (const held of [faults, log, windows, blobs]) held.clear();
+    advanced = 0;
+    saved?.save();
+  };
+  const advance = (milliseconds: number) => {
+    advanced += milliseconds;
+  };
+  const sites: readonly Site[] = [mediaSite, linkSite, ...all];
+  const own = ownSite({ networks: all, blobs, faults, log, posts, reset, advance });
+  const changed = () => saved?.changed();
+  const server = listener({ own, sites, faults, log, now, posts, changed });
+  server.listen(options.port ?? 0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    port,
+    networks,
+    posts,
+    reset,
+    advance,
+    get hosts() {
+      return sites.flatMap((site) => site.hosts);
+    },
+    requests: () => log.entries(),
+    fault: (network, route, fault, times = 1) => faults.switchOn({ network, route, fault, times }),
+    clearFaults: () => faults.clear(),
+    stop: async () => {
+      if (!server.listening) return;
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      saved?.save();
+    },
+  };
+}
+
+function listener(served: Served) {
+  return createServer((request, response) => {
+    serve(served, request, response).catch((error: unknown) => {
+      console.error("sandbox:", request.method, request.url?.split("?")[0], error);
+      if (response.headersSent) response.destroy();
+      else {
+        const answer = json(500, { error: "the sandbox itself failed; see its console" });
+        response.writeHead(500, answer.headers).end(answer.body);
+      }
+    });
+  });
+}
+
+if (import.meta.main) {
+  const port = Number(process.env["SANDBOX_PORT"] ?? DEFAULT_PORT);
+  const sandbox = await startSandbox({ port, state: process.env["SANDBOX_STATE"] ?? "memory" });
+  console.log(`sandbox networks on ${sandbox.url}`);
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void sandbox.stop().then(() => process.exit(0)));
+}

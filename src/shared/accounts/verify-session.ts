@@ -1,0 +1,24 @@
+import type { SessionCaller } from "../callers/caller.ts";
+import { invalidCredentials } from "../callers/credential.ts";
+import { isId } from "../ids.ts";
+import type { Services } from "../services.ts";
+
+/**
+ * The caller behind a session token. The user is read on every request, so that signing out bites on the next one;
+ * `alongside` is read in the same round trip.
+ * @throws AppError `session_expired`, `invalid_credentials`
+ */
+export async function verifySession<T>(
+  services: Services,
+  token: string,
+  alongside: (platformId: string) => Promise<T>,
+): Promise<{ readonly caller: SessionCaller; readonly alongside: T }> {
+  const { userId, platformId, version } = await services.sessions.verify(token);
+  if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
+  const [user, read] = await Promise.all([
+    services.users.find(platformId, userId),
+    alongside(platformId),
+  ]);
+  if (user === undefined || user.sessionVersion !== version) throw invalidCredentials();
+  return { caller: { kind: "session", userId, platformId }, alongside: read };
+}

@@ -1,0 +1,84 @@
+import { inverted, isId, timeOfId } from "../ids.ts";
+import { textOf, type Row } from "../storage/row.ts";
+import { scan, type Scanned } from "../storage/scan.ts";
+import { afterPrefix, type Table } from "../storage/table.ts";
+import type { Application, ApplicationStatus } from "./application.ts";
+
+const PREFIX = "A|";
+const ID_START = "A|0000000000000000|".length;
+const ALL_MAX = 10_000;
+
+/** Computed from the id, which carries its time: newest first, and still one point read. */
+const rowKey = (applicationId: string) =>
+  `${PREFIX}${inverted(timeOfId("application", applicationId))}|${applicationId}`;
+
+function toApplication(row: Row): Application {
+  return {
+    id: row.rowKey.slice(ID_START),
+    name: textOf(row, "name"),
+    status: textOf(row, "status") === "disabled" ? "disabled" : "active",
+    createdAt: textOf(row, "createdAt"),
+    updatedAt: textOf(row, "updatedAt"),
+  };
+}
+
+/** The applications of a platform, in its partition: another platform's id is simply not found. */
+export class ApplicationStore {
+  readonly #tenants: Table;
+
+  constructor(tenants: Table) {
+    this.#tenants = tenants;
+  }
+
+  async find(platformId: string, applicationId: string): Promise<Application | undefined> {
+    if (!isId("application", applicationId)) return undefined;
+    const stored = await this.#tenants.find(platformId, rowKey(applicationId));
+    return stored === undefined ? undefined : toApplication(stored.row);
+  }
+
+  /** Repeating it with the same application is harmless. */
+  async create(platformId: string, application: Application): Promise<void> {
+    const { id, name, status, createdAt, updatedAt } = application;
+    await this.#tenants.put(platformId, { rowKey: rowKey(id), name, status, createdAt, updatedAt });
+  }
+
+  async update(
+    platformId: string,
+    applicationId: string,
+    change: { readonly name?: string; readonly status?: ApplicationStatus },
+    at: string,
+  ): Promise<Application | undefined> {
+    if (!isId("application", applicationId)) return undefined;
+    const row = await this.#tenants.update(platformId, rowKey(applicationId), () => ({
+      ...change,
+      updatedAt: at,
+    }));
+    return row === undefined ? undefined : toApplication(row);
+  }
+
+  /** Every application of the platform, newest first. */
+  async listAll(platformId: string): Promise<Application[]> {
+    const rows = await this.#tenants.list({
+      partitionKey: platformId,
+      from: PREFIX,
+      before: afterPrefix(PREFIX),
+      limit: ALL_MAX,
+    });
+    return rows.map(({ row }) => toApplication(row));
+  }
+
+  /** Newest first; `after` is where the last listing stopped. */
+  list(
+    platformId: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<Scanned<Application>> {
+    return scan(this.#tenants, {
+      partitionKey: platformId,
+      from: after ?? PREFIX,
+      before: afterPrefix(PREFIX),
+      limit,
+      pick: ({ row }) => toApplication(row),
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import * as z from "zod";
+import type { OperatorScope, PlatformScope } from "../callers/scope.ts";
+import { pageQuery, toPage, type Page } from "../page.ts";
+import type { Services } from "../services.ts";
+import type { AuditEvent } from "./ring.ts";
+
+export const ListAuditQuery = z.strictObject(pageQuery);
+type ListAudit = z.output<typeof ListAuditQuery>;
+
+function listRing(
+  services: Services,
+  { limit, cursor }: ListAudit,
+  bound: object,
+  fits: (event: AuditEvent) => boolean,
+): Page<AuditEvent> {
+  const after = services.cursors.read(cursor, bound);
+  const listed = services.audit.list(fits, after, limit);
+  const makeCursor = (next: string) => services.cursors.make(next, bound);
+  return toPage(listed, limit, makeCursor, (event) => event);
+}
+
+/** What a caller may see: a session its platform, a key its application, a restricted key what it did itself. */
+function isVisible({ caller, platformId, applicationId }: PlatformScope, event: AuditEvent): boolean {
+  if (event.platformId !== platformId) return false;
+  if (applicationId !== null && event.applicationId !== applicationId) return false;
+  return (
+    caller.kind === "session" || caller.keyScope === "app_admin" || event.actor.id === caller.keyId
+  );
+}
+
+/** This process's latest events of the caller's platform, newest first. @throws AppError `invalid_cursor` */
+export function listAudit(
+  services: Services,
+  scope: PlatformScope,
+  query: ListAudit,
+): Page<AuditEvent> {
+  const { platformId, applicationId } = scope;
+  const bound = { list: "audit", platformId, applicationId };
+  return listRing(services, query, bound, (event) => isVisible(scope, event));
+}
+
+/** This process's latest events of all platforms, newest first. @throws AppError `invalid_cursor` */
+export function listAllAudit(
+  services: Services,
+  _scope: OperatorScope,
+  query: ListAudit,
+): Page<AuditEvent> {
+  return listRing(services, query, { list: "audit of all" }, () => true);
+}

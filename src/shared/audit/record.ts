@@ -1,0 +1,40 @@
+import { actorOf, type Caller } from "../callers/caller.ts";
+import type { RequestScope } from "../callers/scope.ts";
+import { newId } from "../ids.ts";
+import type { Services } from "../services.ts";
+import type { AuditEvent, AuditTarget } from "./ring.ts";
+
+/** Who did it, where. Every scope of a request is one. */
+export interface AuditedScope extends RequestScope {
+  readonly caller: Caller;
+  readonly platformId?: string;
+  readonly applicationId?: string | null;
+}
+
+export interface Audited {
+  readonly action: string;
+  readonly target?: AuditTarget;
+  readonly outcome?: AuditEvent["outcome"];
+  /** Where the scope does not say it: an operator's platform, a new application. */
+  readonly platformId?: string;
+  readonly applicationId?: string;
+}
+
+/** Records what was done or refused: one log line, which lasts, and the process's ring, which can be listed. */
+export function recordAudit(services: Services, scope: AuditedScope, audited: Audited): void {
+  const now = services.clock.now();
+  const event: AuditEvent = {
+    id: newId("auditEvent", now),
+    at: now.toISOString(),
+    actor: actorOf(scope.caller),
+    action: audited.action,
+    target: audited.target ?? null,
+    platformId: audited.platformId ?? scope.platformId ?? null,
+    applicationId: audited.applicationId ?? scope.applicationId ?? null,
+    outcome: audited.outcome ?? "ok",
+    ip: scope.ip,
+    requestId: scope.requestId,
+  };
+  services.audit.add(event);
+  services.log.info("audit", { audit: event });
+}

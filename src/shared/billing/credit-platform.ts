@@ -1,0 +1,35 @@
+import { actorOf } from "../callers/caller.ts";
+import type { OperatorScope } from "../callers/scope.ts";
+import { invariant, notFound } from "../errors.ts";
+import { newId } from "../ids.ts";
+import type { Services } from "../services.ts";
+import { creditWallet } from "./charge.ts";
+import { entryView } from "./list-usage.ts";
+import type { Credit } from "./schema.ts";
+
+/**
+ * Adds tokens to a platform's wallet. The same `reference` twice credits once and answers the first entry.
+ * @throws AppError `not_found` when there is no such platform
+ */
+export async function creditPlatform(services: Services, scope: OperatorScope, credit: Credit) {
+  const { platformId, tokens, note, reference } = credit;
+  if ((await services.platforms.find(platformId)) === undefined) throw notFound();
+  const { sequence } = await creditWallet(services, platformId, {
+    operationId: `credit|${reference ?? newId("request", services.clock.now())}`,
+    operation: "billing.credit",
+    tokens,
+    applicationId: null,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: actorOf(scope.caller),
+    requestId: scope.requestId,
+    ...(note === undefined ? {} : { note }),
+  });
+  const [entry, wallet] = await Promise.all([
+    services.wallets.findEntry(platformId, sequence),
+    services.wallets.read(platformId),
+  ]);
+  invariant(entry !== undefined, "a credited entry is missing from the ledger");
+  return { entry: entryView(entry), tokenBalance: wallet.balance };
+}

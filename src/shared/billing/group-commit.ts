@@ -1,0 +1,321 @@
+import { AppError, invariant, serviceUnavailable } from "../errors.ts";
+import type { RowWrite, StoredRow, TransactionResult } from "../storage/row.ts";
+import { createOverlay, type Overlay } from "./overlay.ts";
+import { applyMovement, type Movement, type Wallet } from "./wallet.ts";
+
+/** The platform's partition as the committer needs it. */
+export interface CorePartition {
+  readWallet(): Promise<StoredWallet>;
+  find(rowKey: string): Promise<StoredRow | undefined>;
+  /** The writes that take the wallet from `from` to `to`, with its new ledger entries. */
+  walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRow[]): RowWrite[];
+  transact(writes: readonly RowWrite[]): Promise<TransactionResult>;
+  now(): Date;
+}
+
+export interface StoredWallet {
+  readonly wallet: Wallet;
+  /** "" while the platform has no wallet row yet. */
+  readonly etag: string;
+}
+
+export type LedgerRow = ReturnType<typeof applyMovement>["entry"];
+
+/** What an operation sees: the wallet and its rows, the earlier operations of the same transaction included. */
+export interface CoreView {
+  readonly wallet: Wallet;
+  readonly now: Date;
+  row(rowKey: string): StoredRow | undefined;
+}
+
+export type Decision<Answer> =
+  | {
+      readonly kind: "write";
+      readonly movements: readonly Movement[];
+      readonly writes: readonly RowWrite[];
+      /** A change of the wallet that moves no tokens. */
+      readonly dailyBudget?: number | null;
+      readonly answer: Answer;
+    }
+  /** Nothing to write: it was applied before, or it no longer applies. */
+  | { readonly kind: "done"; readonly answer: Answer }
+  | { readonly kind: "refuse"; readonly error: AppError };
+
+/**
+ * One change of a platform's partition. `decide` is pure and may run many times: it must find out from its rows that
+ * an earlier try was applied, and then answer `done`.
+ */
+export interface CoreOperation<Answer> {
+  /** Two operations with one id that are under way at once share one answer. */
+  readonly id: string;
+  readonly rowKeys: readonly string[];
+  /** The rows as the caller read them a moment ago, which saves the first reading. */
+  readonly known?: ReadonlyMap<string, StoredRow | undefined>;
+  decide(view: CoreView): Decision<Answer>;
+}
+
+interface Pending {
+  readonly operation: CoreOperation<unknown>;
+  readonly submittedAt: number;
+  readonly promise: Promise<unknown>;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+  rows: ReadonlyMap<string, StoredRow | undefined> | undefined;
+  tries: number;
+  /** The wallet's version that a write of unknown outcome was conditional on. */
+  doubtedEtag: string | undefined;
+}
+
+interface Batch {
+  readonly stored: StoredWallet;
+  wallet: Wallet;
+  readonly overlay: Overlay;
+  readonly entries: LedgerRow[];
+  readonly writers: Pending[];
+  /** Settled once the transaction is: their decisions rest on what it writes. */
+  readonly settle: (() => void)[];
+  readonly members: Pending[];
+  readonly refused: Pending[];
+}
+
+const BATCH_OPERATIONS_MAX = 64;
+/** Of 100 that a transaction may hold. */
+const BATCH_ROWS_MAX = 90;
+/** Of 4 MiB that a transaction may hold; the rest is for its own framing. */
+const BATCH_CHARACTERS_MAX = 1024 * 1024;
+const WALLET_CACHE_MS = 2_000;
+const TRIES_MAX = 12;
+const TRYING_MS_MAX = 8_000;
+
+/**
+ * Serialises the writes to one platform's wallet in this process and writes them together: while one transaction is
+ * in flight the next operations gather; an idle wallet writes at once. Across processes the wallet's ETag decides.
+ * An answer that is lost, late or wrong is never believed: the rows are read again and the operations decide anew.
+ */
+export class GroupCommit {
+  readonly #partition: CorePartition;
+  readonly #queue: Pending[] = [];
+  readonly #byId = new Map<string, Pending>();
+  #running = false;
+  #cached: { readonly stored: StoredWallet; readonly readAt: number } | undefined;
+
+  constructor(partition: CorePartition) {
+    this.#partition = partition;
+  }
+
+  get idle(): boolean {
+    return !this.#running && this.#queue.length === 0;
+  }
+
+  /**
+   * Applies the operation exactly once.
+   * @throws AppError the operation's own refusal, or `service_unavailable` when the outcome stays unknown
+   */
+  submit<Answer>(operation: CoreOperation<Answer>): Promise<Answer> {
+    let pending = this.#byId.get(operation.id);
+    if (pending === undefined) {
+      pending = this.#enqueue(operation);
+      void this.#run();
+    }
+    // Safe: operations with one id are the same operation, so the answer is of its type.
+    return pending.promise as Promise<Answer>;
+  }
+
+  #enqueue(operation: CoreOperation<unknown>): Pending {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const pending: Pending = {
+      operation,
+      submittedAt: performance.now(),
+      promise,
+      resolve: (answer) => {
+        this.#byId.delete(operation.id);
+        resolve(answer);
+      },
+      reject: (error) => {
+        this.#byId.delete(operation.id);
+        reject(error);
+      },
+      rows: operation.known,
+      tries: 0,
+      doubtedEtag: undefined,
+    };
+    this.#byId.set(operation.id, pending);
+    this.#queue.push(pending);
+    return pending;
+  }
+
+  async #run(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    while (this.#queue.length > 0) {
+      const members = this.#queue.splice(0, BATCH_OPERATIONS_MAX);
+      try {
+        await this.#commit(members);
+      } catch (error) {
+        this.#cached = undefined;
+        for (const pending of members) pending.reject(error);
+      }
+    }
+    this.#running = false;
+  }
+
+  async #wallet(): Promise<StoredWallet> {
+    if (this.#cached !== undefined && performance.now() - this.#cached.readAt < WALLET_CACHE_MS)
+      return this.#cached.stored;
+    const readAt = performance.now();
+    const stored = await this.#partition.readWallet();
+    this.#cached = { stored, readAt };
+    return stored;
+  }
+
+  async #load(pending: Pending): Promise<void> {
+    if (pending.rows !== undefined) return;
+    const rows = await Promise.all(
+      pending.operation.rowKeys.map(
+        async (rowKey) => [rowKey, await this.#partition.find(rowKey)] as const,
+      ),
+    );
+    pending.rows = new Map(rows);
+  }
+
+  async #commit(members: readonly Pending[]): Promise<void> {
+    const [stored] = await Promise.all([
+      this.#wallet(),
+      ...members.map((pending) => this.#load(pending)),
+    ]);
+    const readAt = this.#cached?.readAt ?? 0;
+    const batch = this.#decideAll(stored, members);
+    if (batch.refused.some((pending) => pending.submittedAt > readAt)) {
+      // A refusal stands only on a wallet that was read after its request came.
+      this.#cached = undefined;
+      this.#queue.unshift(...batch.members);
+      return;
+    }
+    if (batch.writers.length > 0 && !(await this.#write(batch))) return;
+    for (const settle of batch.settle) settle();
+  }
+
+  async #write(batch: Batch): Promise<boolean> {
+    const { stored, wallet } = batch;
+    const startedAt = performance.now();
+    const result = await this.#partition.transact([
+      ...this.#partition.walletWrites(stored, wallet, batch.entries),
+      ...batch.overlay.writes(),
+    ]);
+    if (result.kind === "applied") {
+      const etag = wallet === stored.wallet ? stored.etag : result.etags.get("W");
+      this.#cached =
+        etag === undefined ? undefined : { stored: { wallet, etag }, readAt: startedAt };
+      return true;
+    }
+    if (result.kind === "in_doubt")
+      for (const pending of batch.writers) pending.doubtedEtag = stored.etag;
+    await this.#again(batch.members);
+    return false;
+  }
+
+  #decideAll(stored: StoredWallet, members: readonly Pending[]): Batch {
+    const batch: Batch = {
+      stored,
+      wallet: stored.wallet,
+      overlay: createOverlay(),
+      entries: [],
+      writers: [],
+      settle: [],
+      members: [],
+      refused: [],
+    };
+    const left: Pending[] = [];
+    for (const pending of members) {
+      if (left.length > 0 || !this.#decide(batch, pending)) left.push(pending);
+    }
+    this.#queue.unshift(...left);
+    return batch;
+  }
+
+  /** False when the operation does not fit into this transaction any more. */
+  #decide(batch: Batch, pending: Pending): boolean {
+    const { operation } = pending;
+    const now = this.#partition.now();
+    let decision: Decision<unknown>;
+    let next = { wallet: batch.wallet, entries: [] as LedgerRow[] };
+    try {
+      decision = operation.decide({
+        wallet: batch.wallet,
+        now,
+        row: (rowKey) => batch.overlay.see(rowKey, pending.rows?.get(rowKey)),
+      });
+      if (decision.kind === "write") next = move(batch.wallet, decision, now);
+    } catch (error) {
+      pending.reject(error);
+      return true;
+    }
+    if (decision.kind === "write" && !fits(batch, decision.writes, next.entries.length)) {
+      invariant(batch.writers.length > 0, "an operation is larger than a transaction");
+      return false;
+    }
+    batch.members.push(pending);
+    switch (decision.kind) {
+      case "write": {
+        const { answer } = decision;
+        batch.writers.push(pending);
+        batch.overlay.add(decision.writes);
+        batch.wallet = next.wallet;
+        batch.entries.push(...next.entries);
+        batch.settle.push(() => pending.resolve(answer));
+        return true;
+      }
+      case "done": {
+        const { answer } = decision;
+        batch.settle.push(() => pending.resolve(answer));
+        return true;
+      }
+      case "refuse": {
+        batch.refused.push(pending);
+        const doubted = pending.doubtedEtag === batch.stored.etag;
+        const error = doubted ? serviceUnavailable() : decision.error;
+        batch.settle.push(() => pending.reject(error));
+        return true;
+      }
+    }
+  }
+
+  /** Reads everything anew and decides again; gives up after a while with an answer that is safe to repeat. */
+  async #again(members: readonly Pending[]): Promise<void> {
+    this.#cached = undefined;
+    const rest: Pending[] = [];
+    for (const pending of members) {
+      pending.tries += 1;
+      pending.rows = undefined;
+      const tooLong = performance.now() - pending.submittedAt > TRYING_MS_MAX;
+      if (pending.tries >= TRIES_MAX || tooLong) pending.reject(serviceUnavailable());
+      else rest.push(pending);
+    }
+    const tries = Math.max(0, ...rest.map((pending) => pending.tries));
+    const waitMs = Math.random() * Math.min(500, 10 * 2 ** tries);
+    if (rest.length > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    this.#queue.unshift(...rest);
+  }
+}
+
+function move(
+  wallet: Wallet,
+  decision: { readonly movements: readonly Movement[]; readonly dailyBudget?: number | null },
+  now: Date,
+): { wallet: Wallet; entries: LedgerRow[] } {
+  const entries: LedgerRow[] = [];
+  let next =
+    decision.dailyBudget === undefined ? wallet : { ...wallet, dailyBudget: decision.dailyBudget };
+  for (const movement of decision.movements) {
+    const applied = applyMovement(next, movement, now);
+    next = applied.wallet;
+    entries.push(applied.entry);
+  }
+  return { wallet: next, entries };
+}
+
+function fits(batch: Batch, writes: readonly RowWrite[], entries: number): boolean {
+  const rows = batch.overlay.size + batch.entries.length + writes.length + entries + 1;
+  const characters = batch.overlay.characters + JSON.stringify(writes).length;
+  return rows <= BATCH_ROWS_MAX && (characters <= BATCH_CHARACTERS_MAX || batch.writers.length === 0);
+}

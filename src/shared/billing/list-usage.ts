@@ -1,0 +1,32 @@
+import type { PlatformScope } from "../callers/scope.ts";
+import type { Page } from "../page.ts";
+import type { Services } from "../services.ts";
+import type { ListUsage } from "./schema.ts";
+import type { StoredEntry } from "./wallet-store.ts";
+
+/** A ledger entry as its platform sees it. */
+export function entryView(entry: StoredEntry) {
+  const { sequence: _, network, ...shown } = entry;
+  return { ...shown, platform: network };
+}
+
+/** The ledger, newest first. A key sees its own application's entries. @throws AppError `invalid_cursor` */
+export async function listUsage(
+  services: Services,
+  scope: PlatformScope,
+  query: ListUsage,
+): Promise<Page<ReturnType<typeof entryView>>> {
+  const { limit, cursor, ...asked } = query;
+  const filter = { ...asked, applicationId: scope.applicationId ?? asked.applicationId };
+  const bound = { list: "usage", platformId: scope.platformId, ...filter };
+  const after = services.cursors.read(cursor, bound);
+  const { items, next } = await services.wallets.listEntries(scope.platformId, filter, {
+    after,
+    limit,
+  });
+  return {
+    items: items.map(entryView),
+    nextCursor: next === undefined ? null : services.cursors.make(next, bound),
+    limit,
+  };
+}

@@ -1,0 +1,20 @@
+import { sha256Hex } from "../secrets.ts";
+import type { Row } from "../storage/row.ts";
+
+/** Where the trace of an operation that may happen only once lies; hashed, since callers choose references freely. */
+export function markerKey(operationId: string): string {
+  return `O|${sha256Hex(operationId)}`;
+}
+
+export function markerRow(
+  operationId: string,
+  what: { readonly operation: string; readonly tokens: number },
+  now: Date,
+): Row {
+  return {
+    rowKey: markerKey(operationId),
+    operation: what.operation,
+    tokens: what.tokens,
+    createdAt: now.toISOString(),
+  };
+}

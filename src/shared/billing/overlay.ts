@@ -1,0 +1,61 @@
+import { invariant } from "../errors.ts";
+import type { Row, RowWrite, StoredRow } from "../storage/row.ts";
+
+/** The rows that a transaction is going to write, as the operations after it in the same transaction see them. */
+export interface Overlay {
+  readonly size: number;
+  readonly characters: number;
+  /** The row as it will be; `stored` is how it was read. */
+  see(rowKey: string, stored: StoredRow | undefined): StoredRow | undefined;
+  add(writes: readonly RowWrite[]): void;
+  /** Each row once, as a transaction demands. */
+  writes(): RowWrite[];
+}
+
+const keyOf = (write: RowWrite) => (write.kind === "delete" ? write.rowKey : write.row.rowKey);
+
+function mergeRows(first: Row, second: Row): Row {
+  return { ...first, ...second };
+}
+
+/** Two writes of one row as one: the first one's condition, the last one's content. */
+function combine(first: RowWrite, second: RowWrite): RowWrite | undefined {
+  invariant(first.kind !== "delete", "a row is written after it was deleted");
+  if (second.kind === "delete") return first.kind === "create" ? undefined : second;
+  invariant(second.kind !== "create", "a row is created twice");
+  const row = second.kind === "merge" ? mergeRows(first.row, second.row) : second.row;
+  if (first.kind === "create") return { kind: "create", row };
+  const kind = second.kind === "merge" ? first.kind : "replace";
+  return { kind, row, etag: first.etag };
+}
+
+export function createOverlay(): Overlay {
+  const byKey = new Map<string, RowWrite>();
+  let characters = 0;
+  return {
+    get size() {
+      return byKey.size;
+    },
+    get characters() {
+      return characters;
+    },
+    see(rowKey, stored) {
+      const write = byKey.get(rowKey);
+      if (write === undefined) return stored;
+      if (write.kind === "delete") return undefined;
+      const etag = write.kind === "create" ? "" : write.etag;
+      if (write.kind !== "merge") return { row: write.row, etag };
+      return stored === undefined ? undefined : { row: mergeRows(stored.row, write.row), etag };
+    },
+    add(writes) {
+      characters += JSON.stringify(writes).length;
+      for (const write of writes) {
+        const earlier = byKey.get(keyOf(write));
+        const combined = earlier === undefined ? write : combine(earlier, write);
+        if (combined === undefined) byKey.delete(keyOf(write));
+        else byKey.set(keyOf(write), combined);
+      }
+    },
+    writes: () => [...byKey.values()],
+  };
+}

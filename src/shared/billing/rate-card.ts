@@ -1,0 +1,25 @@
+import type { NetworkName } from "../networks/network.ts";
+
+/** What is charged, in tokens. The names are the ledger's `operation` too. */
+export const RATE_CARD = {
+  "posts.validate": { tokens: 1, unit: "call", description: "Check a post against the networks' rules." },
+  "media.validate": { tokens: 1, unit: "URL", description: "Fetch and check one media URL while validating." },
+  publish_leg: { tokens: 10, unit: "leg", description: "Publish to one network; charged when it succeeded." },
+  "posts.retry_leg": { tokens: 10, unit: "leg", description: "Retry a failed leg; charged when it succeeded." },
+  "posts.schedule": { tokens: 2, unit: "post", description: "Store a post for later." },
+  "connections.link": { tokens: 5, unit: "account", description: "Link a new account." },
+  "webhooks.create": { tokens: 5, unit: "endpoint", description: "Register a webhook endpoint." },
+} as const;
+export const RATE_CARD_VERSION = "1";
+
+export type BillableOperation = keyof typeof RATE_CARD;
+export type Operation = BillableOperation | "billing.credit";
+
+export function priceOf(operation: BillableOperation): number {
+  return RATE_CARD[operation].tokens;
+}
+
+/** What publishing to these networks may cost, and storing for later on top when the post is scheduled. */
+export function estimateTokens(networks: readonly NetworkName[], scheduled: boolean): number {
+  return networks.length * priceOf("publish_leg") + (scheduled ? priceOf("posts.schedule") : 0);
+}

@@ -1,0 +1,199 @@
+import { inverted, newId } from "../ids.ts";
+import type { NetworkName } from "../networks/network.ts";
+import { numberOf, textOf, textOrNull, type Row, type RowWrite } from "../storage/row.ts";
+import { scan, type Scanned } from "../storage/scan.ts";
+import { afterPrefix, type Table } from "../storage/table.ts";
+import type { Actor } from "../callers/caller.ts";
+import {
+  GroupCommit,
+  type CoreOperation,
+  type CorePartition,
+  type LedgerRow,
+  type StoredWallet,
+} from "./group-commit.ts";
+import type { Operation } from "./rate-card.ts";
+import { EMPTY_WALLET, type EntryType, type LedgerEntry, type Wallet } from "./wallet.ts";
+
+const WALLET_KEY = "W";
+const ENTRY_PREFIX = "L|";
+/** Merge can't clear a property: -1 stands for no budget. */
+const NO_BUDGET = -1;
+
+/** Committers of platforms that are quiet are dropped beyond this many. */
+const COMMITTERS_MAX = 10_000;
+
+export interface StoredEntry extends LedgerEntry {
+  readonly id: string;
+}
+
+export interface EntryFilter {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly applicationId?: string | undefined;
+  readonly profileId?: string | undefined;
+  readonly postId?: string | undefined;
+}
+
+/**
+ * The wallet and the ledger of every platform (table `core`). Every change of a wallet and the entry that explains it
+ * are one transaction; the entries are numbered without a gap and are never changed.
+ */
+export class WalletStore {
+  readonly #core: Table;
+  readonly #now: () => Date;
+  readonly #committers = new Map<string, GroupCommit>();
+
+  constructor(core: Table, now: () => Date) {
+    this.#core = core;
+    this.#now = now;
+  }
+
+  /** Applies a change of the platform's partition exactly once, together with whatever else is under way. */
+  commit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
+    let committer = this.#committers.get(platformId);
+    if (committer === undefined) {
+      this.#dropQuiet();
+      committer = new GroupCommit(this.#partition(platformId));
+      this.#committers.set(platformId, committer);
+    }
+    return committer.submit(operation);
+  }
+
+  #dropQuiet(): void {
+    if (this.#committers.size < COMMITTERS_MAX) return;
+    for (const [platformId, committer] of this.#committers)
+      if (committer.idle) this.#committers.delete(platformId);
+  }
+
+  #partition(platformId: string): CorePartition {
+    return {
+      readWallet: () => this.#readStored(platformId),
+      find: (rowKey) => this.#core.find(platformId, rowKey),
+      transact: (writes) => this.#core.transact(platformId, writes),
+      walletWrites: (from, to, entries) => walletWrites(from, to, entries),
+      now: this.#now,
+    };
+  }
+
+  async #readStored(platformId: string): Promise<StoredWallet> {
+    const stored = await this.#core.find(platformId, WALLET_KEY);
+    if (stored === undefined) return { wallet: EMPTY_WALLET, etag: "" };
+    return { wallet: toWallet(stored.row), etag: stored.etag };
+  }
+
+  /** The wallet as it is stored now; an empty one for a platform that never had tokens. */
+  async read(platformId: string): Promise<Wallet> {
+    return (await this.#readStored(platformId)).wallet;
+  }
+
+  async findEntry(platformId: string, sequence: number): Promise<StoredEntry | undefined> {
+    const stored = await this.#core.find(platformId, entryKey(sequence));
+    return stored === undefined ? undefined : toEntry(stored.row);
+  }
+
+  /** Ledger entries, newest first, that fit the filter; `after` is where the last listing stopped. */
+  listEntries(
+    platformId: string,
+    filter: EntryFilter,
+    position: { readonly after: string | undefined; readonly limit: number },
+  ): Promise<Scanned<StoredEntry>> {
+    const { after, limit } = position;
+    return scan(this.#core, {
+      partitionKey: platformId,
+      from: after ?? ENTRY_PREFIX,
+      before: afterPrefix(ENTRY_PREFIX),
+      limit,
+      pick({ row }) {
+        const entry = toEntry(row);
+        if (filter.from !== undefined && entry.createdAt < filter.from) return "stop";
+        return fitsFilter(entry, filter) ? entry : undefined;
+      },
+    });
+  }
+}
+
+const entryKey = (sequence: number) => ENTRY_PREFIX + inverted(sequence);
+
+function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRow[]): RowWrite[] {
+  if (to === from.wallet) return [];
+  const row: Row = {
+    rowKey: WALLET_KEY,
+    balance: to.balance,
+    reserved: to.reserved,
+    sequence: to.sequence,
+    dailyBudget: to.dailyBudget ?? NO_BUDGET,
+    day: to.day,
+    daySpent: to.daySpent,
+  };
+  const wallet: RowWrite =
+    from.etag === "" ? { kind: "create", row } : { kind: "replace", row, etag: from.etag };
+  return [wallet, ...entries.map((entry): RowWrite => ({ kind: "create", row: entryRow(entry) }))];
+}
+
+function toWallet(row: Row): Wallet {
+  const dailyBudget = numberOf(row, "dailyBudget");
+  return {
+    balance: numberOf(row, "balance"),
+    reserved: numberOf(row, "reserved"),
+    sequence: numberOf(row, "sequence"),
+    dailyBudget: dailyBudget === NO_BUDGET ? null : dailyBudget,
+    day: textOf(row, "day"),
+    daySpent: numberOf(row, "daySpent"),
+  };
+}
+
+function entryRow(entry: LedgerRow): Row {
+  return {
+    rowKey: entryKey(entry.sequence),
+    id: newId("ledgerEntry", new Date(entry.createdAt)),
+    type: entry.type,
+    operation: entry.operation,
+    tokens: entry.tokens,
+    sequence: entry.sequence,
+    balanceAfter: entry.balanceAfter,
+    reservedAfter: entry.reservedAfter,
+    postId: entry.postId ?? "",
+    network: entry.network ?? "",
+    applicationId: entry.applicationId ?? "",
+    profileId: entry.profileId ?? "",
+    actorKind: entry.actor.kind,
+    actorId: entry.actor.id,
+    requestId: entry.requestId,
+    note: entry.note ?? "",
+    createdAt: entry.createdAt,
+  };
+}
+
+function toEntry(row: Row): StoredEntry {
+  return {
+    id: textOf(row, "id"),
+    // Safe: the row was written by `entryRow` from these very types.
+    type: textOf(row, "type") as EntryType,
+    operation: textOf(row, "operation") as Operation,
+    tokens: numberOf(row, "tokens"),
+    sequence: numberOf(row, "sequence"),
+    balanceAfter: numberOf(row, "balanceAfter"),
+    reservedAfter: numberOf(row, "reservedAfter"),
+    postId: textOrNull(row, "postId"),
+    network: textOrNull(row, "network") as NetworkName | null,
+    applicationId: textOrNull(row, "applicationId"),
+    profileId: textOrNull(row, "profileId"),
+    actor: { kind: textOf(row, "actorKind"), id: textOf(row, "actorId") } as Actor,
+    requestId: textOf(row, "requestId"),
+    note: textOrNull(row, "note"),
+    createdAt: textOf(row, "createdAt"),
+  };
+}
+
+function fitsFilter(entry: StoredEntry, filter: EntryFilter): boolean {
+  const fits = (wanted: string | undefined, actual: string | null) =>
+    wanted === undefined || wanted === actual;
+  return (
+    fits(filter.operation, entry.operation) &&
+    fits(filter.applicationId, entry.applicationId) &&
+    fits(filter.profileId, entry.profileId) &&
+    fits(filter.postId, entry.postId) &&
+    (filter.to === undefined || entry.createdAt < filter.to)
+  );
+}

@@ -1,0 +1,157 @@
+import { AppError, invariant } from "../errors.ts";
+import type { Actor } from "../callers/caller.ts";
+import type { NetworkName } from "../networks/network.ts";
+import type { Operation } from "./rate-card.ts";
+
+/** A platform's prepaid tokens. Available = balance − reserved, never below zero. */
+export interface Wallet {
+  /** What the platform owns, in tokens. */
+  readonly balance: number;
+  /** The part of it that is promised to legs on their way. */
+  readonly reserved: number;
+  /** Number of the last ledger entry; the ledger has no gap. */
+  readonly sequence: number;
+  readonly dailyBudget: number | null;
+  /** The UTC day that `daySpent` counts. */
+  readonly day: string;
+  readonly daySpent: number;
+}
+
+export const EMPTY_WALLET: Wallet = {
+  balance: 0,
+  reserved: 0,
+  sequence: 0,
+  dailyBudget: null,
+  day: "",
+  daySpent: 0,
+};
+
+/** Keeps every number of a row within Int32. */
+const BALANCE_MAX = 2_000_000_000;
+
+export type EntryType = "credit" | "debit" | "reserve" | "settle" | "release";
+
+/** A change of the wallet, before it is applied. `tokens` is positive; the entry carries the sign. */
+export interface Movement {
+  readonly type: EntryType;
+  readonly operation: Operation;
+  readonly tokens: number;
+  readonly postId: string | null;
+  readonly network: NetworkName | null;
+  readonly applicationId: string | null;
+  readonly profileId: string | null;
+  readonly actor: Actor;
+  readonly requestId: string;
+  readonly note: string | null;
+  /** Of a release: the UTC day on which the tokens were reserved; only that day's budget gets them back. */
+  readonly reservedOn?: string;
+}
+
+/** One immutable line of the ledger: the movement, signed, and the wallet after it. */
+export interface LedgerEntry extends Omit<Movement, "reservedOn"> {
+  readonly sequence: number;
+  readonly balanceAfter: number;
+  readonly reservedAfter: number;
+  readonly createdAt: string;
+}
+
+export function utcDay(now: Date): string {
+  return now.toISOString().slice(0, 10);
+}
+
+/** Midnight UTC after `now`: when the daily budget starts anew. */
+export function nextUtcDay(now: Date): string {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)).toISOString();
+}
+
+export function available(wallet: Wallet): number {
+  return wallet.balance - wallet.reserved;
+}
+
+export function spentToday(wallet: Wallet, now: Date): number {
+  return wallet.day === utcDay(now) ? wallet.daySpent : 0;
+}
+
+/** Why these tokens can't be spent or promised now, or undefined when they can. */
+export function refusal(wallet: Wallet, tokens: number, now: Date): AppError | undefined {
+  if (available(wallet) < tokens) {
+    return new AppError(
+      "insufficient_tokens",
+      `This needs ${tokens} tokens; ${available(wallet)} are available. Add tokens to the wallet.`,
+      { details: { required: tokens, available: available(wallet) } },
+    );
+  }
+  const used = spentToday(wallet, now);
+  if (wallet.dailyBudget === null || used + tokens <= wallet.dailyBudget) return undefined;
+  return new AppError(
+    "daily_budget_reached",
+    `This needs ${tokens} tokens; the daily budget of ${wallet.dailyBudget} leaves ${Math.max(0, wallet.dailyBudget - used)}.`,
+    { details: { budget: wallet.dailyBudget, used, required: tokens, resetsAt: nextUtcDay(now) } },
+  );
+}
+
+/** How each kind of entry changes balance and reserved; balance = the sum of what credit, debit and settle change. */
+const EFFECT: Readonly<Record<EntryType, { balance: number; reserved: number; sign: 1 | -1 }>> = {
+  credit: { balance: 1, reserved: 0, sign: 1 },
+  debit: { balance: -1, reserved: 0, sign: -1 },
+  reserve: { balance: 0, reserved: 1, sign: 1 },
+  settle: { balance: -1, reserved: -1, sign: -1 },
+  release: { balance: 0, reserved: -1, sign: -1 },
+};
+
+function daySpentAfter(wallet: Wallet, movement: Movement, today: string, now: Date): number {
+  const spent = spentToday(wallet, now);
+  switch (movement.type) {
+    case "debit":
+    case "reserve":
+      return spent + movement.tokens;
+    case "release":
+      return movement.reservedOn === today ? Math.max(0, spent - movement.tokens) : spent;
+    case "credit":
+    case "settle":
+      return spent;
+  }
+}
+
+/**
+ * Applies a movement: the wallet after it and the entry that explains it.
+ * @throws Error when the movement would break `0 <= reserved <= balance`: callers ask `refusal` first.
+ */
+export function applyMovement(
+  wallet: Wallet,
+  movement: Movement,
+  now: Date,
+): { readonly wallet: Wallet; readonly entry: LedgerEntry } {
+  const { reservedOn: _, ...kept } = movement;
+  const { tokens } = movement;
+  invariant(Number.isSafeInteger(tokens) && tokens > 0, `a movement of ${tokens} tokens`);
+  const effect = EFFECT[movement.type];
+  const today = utcDay(now);
+  const next: Wallet = {
+    ...wallet,
+    balance: wallet.balance + effect.balance * tokens,
+    reserved: wallet.reserved + effect.reserved * tokens,
+    sequence: wallet.sequence + 1,
+    day: today,
+    daySpent: daySpentAfter(wallet, movement, today, now),
+  };
+  invariant(0 <= next.reserved, "reserved went negative");
+  invariant(next.reserved <= next.balance, "more reserved than owned");
+  invariant(next.balance <= BALANCE_MAX, "the balance left its range");
+  return {
+    wallet: next,
+    entry: {
+      ...kept,
+      tokens: effect.sign * tokens,
+      sequence: next.sequence,
+      balanceAfter: next.balance,
+      reservedAfter: next.reserved,
+      createdAt: now.toISOString(),
+    },
+  };
+}
+
+/** Whether crediting would leave the range that a wallet can hold. */
+export function canCredit(wallet: Wallet, tokens: number): boolean {
+  return wallet.balance + tokens <= BALANCE_MAX;
+}

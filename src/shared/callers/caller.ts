@@ -1,0 +1,58 @@
+/** A product backend with an application's key. The key's own application always wins. */
+export interface ApiKeyCaller {
+  readonly kind: "api_key";
+  readonly keyId: string;
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly keyScope: "app_admin" | "restricted";
+  readonly allowedProfileIds: readonly string[];
+}
+
+/** Platform staff, signed in to the dashboard. */
+export interface SessionCaller {
+  readonly kind: "session";
+  readonly userId: string;
+  readonly platformId: string;
+}
+
+/** A service operator with a token of the external identity provider. */
+export interface OperatorCaller {
+  readonly kind: "operator";
+  readonly subject: string;
+  readonly roles: readonly string[];
+}
+
+/** An end user's browser on the hosted connect page. */
+export interface ConnectCaller {
+  readonly kind: "connect_session";
+  readonly sessionId: string;
+}
+
+/** The product itself: queue and timer functions. */
+export interface SystemCaller {
+  readonly kind: "system";
+  readonly worker: string;
+}
+
+export type Caller = ApiKeyCaller | SessionCaller | OperatorCaller | ConnectCaller | SystemCaller;
+
+export interface Actor {
+  readonly kind: Caller["kind"];
+  readonly id: string;
+}
+
+/** Who did it, as the ledger and the audit show it. */
+export function actorOf(caller: Caller): Actor {
+  switch (caller.kind) {
+    case "api_key":
+      return { kind: caller.kind, id: caller.keyId };
+    case "session":
+      return { kind: caller.kind, id: caller.userId };
+    case "operator":
+      return { kind: caller.kind, id: caller.subject };
+    case "connect_session":
+      return { kind: caller.kind, id: caller.sessionId };
+    case "system":
+      return { kind: caller.kind, id: caller.worker };
+  }
+}

@@ -1,0 +1,26 @@
+import { AppError } from "../errors.ts";
+
+/** What a request presents. Which of the two it is can be told from its form; whether it is right can't. */
+export interface Credential {
+  readonly kind: "api_key" | "token";
+  readonly text: string;
+}
+
+/** No token of ours or of an identity provider comes near; parsing longer ones would only cost time. */
+const LENGTH_MAX = 8 * 1024;
+
+export function invalidCredentials(): AppError {
+  return new AppError("invalid_credentials", "The credentials are not valid.");
+}
+
+/** The bearer credential of a request. @throws AppError 401 when there is none or it is absurdly long */
+export function readCredential(headers: Headers): Credential {
+  const text = /^Bearer +(\S+)$/i.exec(headers.get("authorization")?.trim() ?? "")?.[1];
+  if (text === undefined)
+    throw new AppError(
+      "unauthenticated",
+      "Send an API key or a session token as `Authorization: Bearer …`.",
+    );
+  if (text.length > LENGTH_MAX) throw invalidCredentials();
+  return { kind: text.startsWith("sk_live_") ? "api_key" : "token", text };
+}

@@ -1,0 +1,36 @@
+import type { ApiKeyCaller, Caller, OperatorCaller, SessionCaller } from "./caller.ts";
+
+/**
+ * Who asks and what they may touch, resolved. Made only by `http/access.ts` (and `http/worker.ts` for messages): a verb
+ * that needs a tenant takes the scope, and every store call builds its keys from it.
+ */
+export interface RequestScope {
+  readonly requestId: string;
+  readonly ip: string;
+}
+
+/** A platform, and of it one application where the caller is bound to one or named one. */
+export interface PlatformScope extends RequestScope {
+  readonly caller: ApiKeyCaller | SessionCaller;
+  readonly platformId: string;
+  readonly applicationId: string | null;
+}
+
+export interface SessionScope extends PlatformScope {
+  readonly caller: SessionCaller;
+}
+
+export interface ApplicationScope extends PlatformScope {
+  readonly applicationId: string;
+}
+
+export interface ProfileScope extends RequestScope {
+  readonly caller: Caller;
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly profileId: string;
+}
+
+export interface OperatorScope extends RequestScope {
+  readonly caller: OperatorCaller;
+}

@@ -1,0 +1,65 @@
+import type { NetworkName } from "../networks/network.ts";
+import { sha256Hex } from "../secrets.ts";
+import { textOf } from "../storage/row.ts";
+import { afterPrefix, type Table } from "../storage/table.ts";
+import type { Connection } from "./connection.ts";
+
+const COUNT_MAX = 50_000;
+/** More profiles than this with one account are not looked at one by one. */
+const HOLDERS_MAX = 50;
+
+const ofPlatform = ({ applicationId, profileId, network }: Connection) =>
+  `${applicationId}|${profileId}|${network}`;
+const accountPartition = (network: NetworkName, accountId: string) =>
+  `account|${network}|${sha256Hex(accountId)}`;
+
+/**
+ * Where connections are found by their platform and by their account. Rows are written before the connection and
+ * removed after it, so that none is missing; one that is left over names a connection that is not there.
+ */
+export class ConnectionIndexStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async add(connection: Connection): Promise<void> {
+    const { platformId, profileId, network, account } = connection;
+    await Promise.all([
+      this.#table.put(platformId, { rowKey: ofPlatform(connection), profileId, network }),
+      this.#table.put(accountPartition(network, account.id), { rowKey: profileId }),
+    ]);
+  }
+
+  async remove(connection: Connection): Promise<void> {
+    await Promise.all([
+      this.#table.delete(connection.platformId, ofPlatform(connection)),
+      this.removeAccount(connection),
+    ]);
+  }
+
+  /** The profile no longer has this account; another one took its place. */
+  async removeAccount({ network, account, profileId }: Connection): Promise<void> {
+    await this.#table.delete(accountPartition(network, account.id), profileId);
+  }
+
+  /** Linked accounts of the platform or of one application; counts at most 50,000. */
+  async count(platformId: string, applicationId: string | null): Promise<number> {
+    const prefix = applicationId === null ? "app_" : `${applicationId}|`;
+    const rows = await this.#table.list({
+      partitionKey: platformId,
+      from: prefix,
+      before: afterPrefix(prefix),
+      limit: COUNT_MAX,
+    });
+    return rows.length;
+  }
+
+  /** Profiles that may hold the account, or "many". */
+  async holders(network: NetworkName, accountId: string): Promise<readonly string[] | "many"> {
+    const partitionKey = accountPartition(network, accountId);
+    const rows = await this.#table.list({ partitionKey, limit: HOLDERS_MAX + 1 });
+    return rows.length > HOLDERS_MAX ? "many" : rows.map(({ row }) => textOf(row, "rowKey"));
+  }
+}

@@ -1,0 +1,329 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { AppError, serviceUnavailable } from "../errors.ts";
+import type { LegErrorCode } from "../networks/errors.ts";
+import {
+  NETWORK_NAMES,
+  type LinkedAccount,
+  type NetworkData,
+  type NetworkName,
+} from "../networks/network.ts";
+import { seal, unseal, type DataKeys } from "../secrets.ts";
+import { fromChunks, textOf, type Row, type StoredRow } from "../storage/row.ts";
+import type { Table } from "../storage/table.ts";
+import { ConnectionIndexStore } from "./connection-index-store.ts";
+import {
+  credentialsPlace,
+  fromConnectionRow,
+  networkData,
+  toConnectionRow,
+} from "./connection-row.ts";
+import type { Connection } from "./connection.ts";
+
+const CHANGE_TRIES_MAX = 12;
+const SAVE_TRIES_MAX = 5;
+const SAVE_WAIT_MS = 50;
+/** `lastUsedAt` is right to the minute: one write per post would be wasted. */
+const USE_RECORDED_MS = 60_000;
+
+/** A connection together with its secrets. */
+export interface OpenedConnection {
+  readonly connection: Connection;
+  /** Undefined when they were purged, or when the key they were sealed with is gone. */
+  readonly credentials: NetworkData | undefined;
+  /** Until when somebody renews the credentials; "" when nobody does. */
+  readonly leaseUntil: string;
+}
+
+/** What linking writes. The id is chosen, and paid for, before. */
+export interface Linking {
+  readonly id: string;
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly profileId: string;
+  readonly network: NetworkName;
+  readonly linked: LinkedAccount;
+}
+
+interface Parts {
+  readonly table: Table;
+  readonly dataKeys: DataKeys;
+  readonly clock: { now(): Date };
+}
+
+type Change = { readonly kind: "merge" | "replace"; readonly row: Row };
+
+/** One row per profile and network: linking again replaces it. Secrets are sealed to their row. */
+export class ConnectionStore {
+  readonly #table: Table;
+  readonly #dataKeys: DataKeys;
+  readonly #clock: { now(): Date };
+  readonly #index: ConnectionIndexStore;
+
+  constructor({ table, dataKeys, clock }: Parts) {
+    this.#table = table;
+    this.#dataKeys = dataKeys;
+    this.#clock = clock;
+    this.#index = new ConnectionIndexStore(table);
+  }
+
+  /** Every network's connection, revoked ones too, in the order of the networks. */
+  async listOfProfile(profileId: string): Promise<Connection[]> {
+    const rows = await this.#table.list({ partitionKey: profileId, limit: NETWORK_NAMES.length });
+    return rows
+      .map(({ row }) => fromConnectionRow(profileId, row))
+      .sort(
+        (left, right) => NETWORK_NAMES.indexOf(left.network) - NETWORK_NAMES.indexOf(right.network),
+      );
+  }
+
+  /** The network's connection whatever its status, without secrets. */
+  async find(profileId: string, network: NetworkName): Promise<Connection | undefined> {
+    const stored = await this.#table.find(profileId, network);
+    return stored === undefined ? undefined : fromConnectionRow(profileId, stored.row);
+  }
+
+  async open(profileId: string, network: NetworkName): Promise<OpenedConnection | undefined> {
+    const stored = await this.#table.find(profileId, network);
+    return stored === undefined ? undefined : this.#opened(profileId, stored.row);
+  }
+
+  /** The stored secrets as they are, not renewed; undefined when they are gone or another account took the place. */
+  async openCredentials(connection: Connection): Promise<NetworkData | undefined> {
+    const opened = await this.open(connection.profileId, connection.network);
+    return opened?.connection.id === connection.id ? opened.credentials : undefined;
+  }
+
+  /** Linked accounts of the platform, or of one application, without the revoked ones. */
+  count(platformId: string, applicationId: string | null): Promise<number> {
+    return this.#index.count(platformId, applicationId);
+  }
+
+  /** Whether a profile, of whatever tenant, has this account linked: some networks give them all one token. */
+  async isLinked(network: NetworkName, accountId: string): Promise<boolean> {
+    const holders = await this.#index.holders(network, accountId);
+    if (holders === "many") return true;
+    const connections = await Promise.all(
+      holders.map((profileId) => this.find(profileId, network)),
+    );
+    return connections.some(
+      (found) => found?.account.id === accountId && found.status !== "revoked",
+    );
+  }
+
+  /** Writes the connection over whatever was linked before. May be repeated. Answers the other account that it replaced, too. */
+  async saveLinked(
+    linking: Linking,
+  ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
+    const { profileId, network } = linking;
+    for (let attempt = 1; attempt <= CHANGE_TRIES_MAX; attempt += 1) {
+      const stored = await this.#table.find(profileId, network);
+      const before = stored === undefined ? undefined : this.#opened(profileId, stored.row);
+      const connection = toConnection(linking, before?.connection, this.#clock.now());
+      await this.#index.add(connection);
+      const row = toConnectionRow(
+        connection,
+        this.#seal(connection, linking.linked.credentials),
+        "",
+      );
+      const etag =
+        stored === undefined
+          ? await this.#table.insertIfAbsent(profileId, row)
+          : await this.#table.replaceIfUnchanged(profileId, row, stored.etag);
+      if (etag === undefined) continue;
+      const isSame = before?.connection.account.id === connection.account.id;
+      const replaced = isSame ? undefined : before;
+      if (replaced !== undefined) await this.#index.removeAccount(replaced.connection);
+      return { connection, replaced };
+    }
+    throw serviceUnavailable();
+  }
+
+  /** Ends a connection and purges its secrets; answers those for a last call to the network. May be repeated. */
+  async revoke(
+    profileId: string,
+    network: NetworkName,
+    id: string,
+  ): Promise<OpenedConnection | undefined> {
+    let opened: OpenedConnection | undefined;
+    const connection = await this.#change(profileId, network, (stored) => {
+      opened = this.#opened(profileId, stored.row);
+      const before = opened.connection;
+      if (before.id !== id || before.status === "revoked") return undefined;
+      const updatedAt = this.#clock.now().toISOString();
+      const generation = before.generation + 1;
+      const revoked: Connection = {
+        ...before,
+        status: "revoked",
+        generation,
+        expiresAt: null,
+        updatedAt,
+      };
+      return { kind: "replace", row: toConnectionRow(revoked, "", "") };
+    });
+    if (opened === undefined || connection?.id !== id) return undefined;
+    await this.#index.remove(connection);
+    // Linked again in between: its index rows were written before ours were removed.
+    const now = await this.find(profileId, network);
+    if (now !== undefined && now.status !== "revoked") await this.#index.add(now);
+    return { ...opened, connection };
+  }
+
+  /**
+   * Whether this call marked it. False when the credentials were changed since the given generation, or when it was
+   * marked before: whoever gets true tells the customer.
+   */
+  async markNeedsReauth(
+    profileId: string,
+    network: NetworkName,
+    generation: number,
+    failure: { readonly code: LegErrorCode },
+  ): Promise<boolean> {
+    let marked = false;
+    await this.#change(profileId, network, ({ row }) => {
+      const before = fromConnectionRow(profileId, row);
+      marked = before.generation === generation && before.status === "active";
+      if (!marked) return undefined;
+      const at = this.#clock.now().toISOString();
+      const lastError = JSON.stringify({ code: failure.code, at });
+      const changes = { status: "needs_reauth", lastError, leaseUntil: "", updatedAt: at };
+      return { kind: "merge", row: { rowKey: network, ...changes } };
+    });
+    return marked;
+  }
+
+  async recordUse(connection: Connection): Promise<void> {
+    const { profileId, network, id } = connection;
+    const now = this.#clock.now();
+    const isRecent = (at: string) => at !== "" && now.getTime() - Date.parse(at) < USE_RECORDED_MS;
+    if (isRecent(connection.lastUsedAt ?? "")) return;
+    await this.#change(profileId, network, ({ row }) =>
+      textOf(row, "id") !== id || isRecent(textOf(row, "lastUsedAt"))
+        ? undefined
+        : { kind: "merge", row: { rowKey: network, lastUsedAt: now.toISOString() } },
+    );
+  }
+
+  /**
+   * Takes the right to renew the credentials. What it answers is the row as it is under the lease: nobody else renewed
+   * in between. Undefined while somebody else holds it.
+   */
+  async takeLease(connection: Connection, until: Date): Promise<OpenedConnection | undefined> {
+    const { profileId, network } = connection;
+    const stored = await this.#table.find(profileId, network);
+    if (stored === undefined) return undefined;
+    const heldUntil = textOf(stored.row, "leaseUntil");
+    if (heldUntil !== "" && Date.parse(heldUntil) > this.#clock.now().getTime()) return undefined;
+    const leaseUntil = until.toISOString();
+    const row = { rowKey: network, leaseUntil };
+    const etag = await this.#table.mergeIfUnchanged(profileId, row, stored.etag);
+    return etag === undefined ? undefined : { ...this.#opened(profileId, stored.row), leaseUntil };
+  }
+
+  async releaseLease({ connection, leaseUntil }: OpenedConnection): Promise<void> {
+    const { profileId, network } = connection;
+    await this.#change(profileId, network, ({ row }) =>
+      textOf(row, "leaseUntil") === leaseUntil
+        ? { kind: "merge", row: { rowKey: network, leaseUntil: "" } }
+        : undefined,
+    );
+  }
+
+  /**
+   * Stores renewed credentials and ends the lease. Undefined when the stored ones were changed since: then ours are
+   * worth nothing. Tried again while storage does not answer, for the network may take the old ones no more.
+   */
+  async saveRefreshed(
+    connection: Connection,
+    fresh: { readonly credentials: NetworkData; readonly expiresAt: string | null },
+  ): Promise<Connection | undefined> {
+    const { profileId, network } = connection;
+    const generation = connection.generation + 1;
+    const sealed = this.#seal(connection, fresh.credentials);
+    let isOurs = false;
+    const save = () =>
+      this.#change(profileId, network, ({ row }) => {
+        const before = fromConnectionRow(profileId, row);
+        const isUnchanged = before.generation === connection.generation;
+        // An earlier try whose answer was lost may have been stored after all.
+        isOurs = isUnchanged || fromChunks("credentials", row) === sealed;
+        if (!isUnchanged) return undefined;
+        const updatedAt = this.#clock.now().toISOString();
+        const after = {
+          ...before,
+          generation,
+          expiresAt: fresh.expiresAt,
+          lastError: null,
+          updatedAt,
+        };
+        return { kind: "replace", row: toConnectionRow(after, sealed, "") };
+      });
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const saved = await save();
+        return isOurs ? saved : undefined;
+      } catch (error) {
+        const isOutage = error instanceof AppError && error.code === "service_unavailable";
+        if (!isOutage || attempt === SAVE_TRIES_MAX) throw error;
+        await wait(SAVE_WAIT_MS * 2 ** attempt);
+      }
+    }
+  }
+
+  /** Reads, decides, writes if unchanged, until it took; answers the row as it is after. */
+  async #change(
+    profileId: string,
+    network: NetworkName,
+    decide: (stored: StoredRow) => Change | undefined,
+  ): Promise<Connection | undefined> {
+    for (let attempt = 1; attempt <= CHANGE_TRIES_MAX; attempt += 1) {
+      const stored = await this.#table.find(profileId, network);
+      if (stored === undefined) return undefined;
+      const change = decide(stored);
+      if (change === undefined) return fromConnectionRow(profileId, stored.row);
+      const { kind, row } = change;
+      const etag =
+        kind === "merge"
+          ? await this.#table.mergeIfUnchanged(profileId, row, stored.etag)
+          : await this.#table.replaceIfUnchanged(profileId, row, stored.etag);
+      const after = kind === "merge" ? { ...stored.row, ...row } : row;
+      if (etag !== undefined) return fromConnectionRow(profileId, after);
+    }
+    throw serviceUnavailable();
+  }
+
+  #opened(profileId: string, row: Row): OpenedConnection {
+    const connection = fromConnectionRow(profileId, row);
+    const place = credentialsPlace(profileId, connection.network);
+    const text = unseal(fromChunks("credentials", row), place, this.#dataKeys);
+    const credentials = text === undefined ? undefined : networkData.parse(JSON.parse(text));
+    return { connection, credentials, leaseUntil: textOf(row, "leaseUntil") };
+  }
+
+  #seal({ profileId, network }: Connection, credentials: NetworkData): string {
+    return seal(JSON.stringify(credentials), credentialsPlace(profileId, network), this.#dataKeys);
+  }
+}
+
+/** The same account keeps its id and its age. */
+function toConnection(linking: Linking, before: Connection | undefined, now: Date): Connection {
+  const { id, platformId, applicationId, profileId, network, linked } = linking;
+  const isSame = before?.id === id;
+  return {
+    id,
+    platformId,
+    applicationId,
+    profileId,
+    network,
+    status: "active",
+    account: linked.account,
+    instanceUrl: linked.instanceUrl,
+    scopes: linked.scopes,
+    limits: linked.limits,
+    expiresAt: linked.expiresAt,
+    lastUsedAt: isSame ? before.lastUsedAt : null,
+    lastError: null,
+    generation: (before?.generation ?? 0) + 1,
+    createdAt: isSame ? before.createdAt : now.toISOString(),
+    updatedAt: now.toISOString(),
+  };
+}

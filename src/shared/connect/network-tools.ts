@@ -1,0 +1,38 @@
+import { HttpFailure, type NetworkName, type NetworkTools } from "../networks/network.ts";
+import type { Services } from "../services.ts";
+import { fetchMedia } from "./fetch-media.ts";
+
+export interface ToolLimits {
+  /** Longest single call. */
+  readonly callMs: number;
+  /** No call goes on beyond this time after the tools were made. */
+  readonly totalMs: number;
+}
+
+/**
+ * What a network works with. Without limits every call has the network timeout of the settings; with them a step that
+ * somebody waits for ends in time, whatever the server does.
+ */
+export function createNetworkTools(
+  services: Services,
+  network: NetworkName,
+  limits?: ToolLimits,
+): NetworkTools {
+  const startedAt = performance.now();
+  return {
+    async http(request) {
+      if (limits === undefined) return await services.outbound.request(request);
+      const leftMs = Math.floor(limits.totalMs - (performance.now() - startedAt));
+      if (leftMs <= 0) throw new HttpFailure("not_sent", "timeout");
+      const timeoutMs = Math.min(request.timeoutMs ?? limits.callMs, limits.callMs, leftMs);
+      return await services.outbound.request({ ...request, timeoutMs });
+    },
+    now: () => services.clock.now(),
+    fetchMedia: (url, mediaLimits) => fetchMedia(services, url, mediaLimits),
+    hosts: {
+      find: (host) => services.hosts.find(network, host),
+      save: (host, data) => services.hosts.save(network, host, data),
+      forget: (host) => services.hosts.forget(network, host),
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import * as z from "zod";
+import type { NetworkName } from "../networks/network.ts";
+import { seal, sha256Hex, unseal, type DataKeys } from "../secrets.ts";
+import { fromChunks, textOf, toChunks } from "../storage/row.ts";
+import type { Table } from "../storage/table.ts";
+import { networkData, networkName } from "./connection-row.ts";
+
+const ROW_KEY = "S";
+
+const secretsShape = z.object({
+  codeVerifier: z.string(),
+  /** The session's token: the callback leads back to the page with it. */
+  token: z.string(),
+  flow: networkData,
+});
+
+/** A visit to a network's own authorisation page that has not come back yet. */
+export interface OAuthAttempt {
+  readonly sessionId: string;
+  readonly network: NetworkName;
+  /** Hash of the cookie of the browser that started it. */
+  readonly cookieHash: string;
+  readonly expiresAt: string;
+  readonly secrets: z.output<typeof secretsShape>;
+}
+
+export interface FoundAttempt {
+  readonly attempt: OAuthAttempt;
+  /** Names the version that `consume` takes away. */
+  readonly etag: string;
+}
+
+const placeOf = (stateHash: string) => `oauthstates|${stateHash}|secrets`;
+
+/** Started authorisations by the hash of their `state`; each is used once. */
+export class OAuthStateStore {
+  readonly #table: Table;
+  readonly #dataKeys: DataKeys;
+
+  constructor(table: Table, dataKeys: DataKeys) {
+    this.#table = table;
+    this.#dataKeys = dataKeys;
+  }
+
+  async insert(state: string, attempt: OAuthAttempt): Promise<void> {
+    const stateHash = sha256Hex(state);
+    const { sessionId, network, cookieHash, expiresAt, secrets } = attempt;
+    const sealed = seal(JSON.stringify(secrets), placeOf(stateHash), this.#dataKeys);
+    const row = { rowKey: ROW_KEY, sessionId, network, cookieHash, expiresAt };
+    await this.#table.put(stateHash, { ...row, ...toChunks("secrets", sealed) });
+  }
+
+  async find(state: string): Promise<FoundAttempt | undefined> {
+    const stateHash = sha256Hex(state);
+    const stored = await this.#table.find(stateHash, ROW_KEY);
+    if (stored === undefined) return undefined;
+    const { row, etag } = stored;
+    const text = unseal(fromChunks("secrets", row), placeOf(stateHash), this.#dataKeys);
+    if (text === undefined) return undefined;
+    const attempt: OAuthAttempt = {
+      sessionId: textOf(row, "sessionId"),
+      network: networkName.parse(row["network"]),
+      cookieHash: textOf(row, "cookieHash"),
+      expiresAt: textOf(row, "expiresAt"),
+      secrets: secretsShape.parse(JSON.parse(text)),
+    };
+    return { attempt, etag };
+  }
+
+  /** Whether this call used it up: of two callbacks with one state, one gets true. */
+  consume(state: string, { etag }: FoundAttempt): Promise<boolean> {
+    return this.#table.delete(sha256Hex(state), ROW_KEY, etag);
+  }
+}

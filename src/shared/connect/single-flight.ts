@@ -1,0 +1,12 @@
+/** Joins calls for the same thing while one is under way: all of them get its outcome. */
+export class SingleFlight<T> {
+  readonly #flights = new Map<string, Promise<T>>();
+
+  run(key: string, work: () => Promise<T>): Promise<T> {
+    const joined = this.#flights.get(key);
+    if (joined !== undefined) return joined;
+    const flight = work().finally(() => this.#flights.delete(key));
+    this.#flights.set(key, flight);
+    return flight;
+  }
+}

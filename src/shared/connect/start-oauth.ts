@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import type { LinkFlow, NetworkName } from "../networks/network.ts";
+import { randomToken } from "../secrets.ts";
+import type { Services } from "../services.ts";
+import { callbackAddress } from "./addresses.ts";
+import {
+  browserCookie,
+  hashBrowserId,
+  newBrowserId,
+  readBrowserId,
+  redirect,
+  type BrowserAnswer,
+  type BrowserRequest,
+} from "./browser.ts";
+import type { LinkProblem } from "./link-messages.ts";
+import { createNetworkTools } from "./network-tools.ts";
+import type { OpenVisit } from "./show-page.ts";
+
+const STATE_MS = 10 * 60_000;
+const LIMITS = { callMs: 15_000, totalMs: 40_000 };
+
+interface Start {
+  readonly visit: OpenVisit;
+  readonly network: NetworkName;
+  readonly link: Extract<LinkFlow, { kind: "oauth" }>;
+  readonly form: Readonly<Record<string, string>>;
+}
+
+/**
+ * Leads to the network's own authorisation page. The state is bound to this browser by a cookie, so that nobody can
+ * have a victim's browser finish an authorisation that he began.
+ */
+export async function startOAuth(
+  services: Services,
+  request: BrowserRequest,
+  { visit, network, link, form }: Start,
+): Promise<BrowserAnswer | { readonly problem: LinkProblem }> {
+  const { config, clock, outbound } = services;
+  const [state, codeVerifier] = [randomToken(), randomToken()];
+  const codeChallenge = createHash("sha256").update(codeVerifier).digest("base64url");
+  const redirectUri = callbackAddress(config, network);
+  const tools = createNetworkTools(services, network, LIMITS);
+  const started = await link.start(form, { redirectUri, state, codeChallenge }, tools);
+  if (started.kind === "failed") return { problem: started.code };
+  if (!isWebPage(started.url, config.production)) return { problem: "instance_unsupported" };
+  const browserId = readBrowserId(config, request) ?? newBrowserId();
+  await services.oauthStates.insert(state, {
+    sessionId: visit.session.id,
+    network,
+    cookieHash: hashBrowserId(browserId),
+    expiresAt: new Date(clock.now().getTime() + STATE_MS).toISOString(),
+    secrets: { codeVerifier, token: visit.token, flow: started.flow },
+  });
+  return redirect(outbound.browserUrl(started.url), [browserCookie(config, browserId)]);
+}
+
+/** A server of a federated network names the page itself: a browser is sent to web pages alone. */
+function isWebPage(url: string, production: boolean): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol } = new URL(url);
+  return protocol === "https:" || (!production && protocol === "http:");
+}

@@ -1,0 +1,98 @@
+/** Every code that the error envelope can carry; `http/error-status.ts` gives each its HTTP status. */
+export const ERROR_CODES = [
+  "invalid_json",
+  "validation_failed",
+  "idempotency_key_required",
+  "idempotency_key_invalid",
+  "profile_header_required",
+  "application_header_required",
+  "invalid_cursor",
+  "unauthenticated",
+  "invalid_credentials",
+  "api_key_revoked",
+  "api_key_expired",
+  "session_expired",
+  "totp_required",
+  "invalid_grant_token",
+  "insufficient_tokens",
+  "daily_budget_reached",
+  "session_required",
+  "app_admin_required",
+  "role_required",
+  "profile_not_allowed",
+  "application_mismatch",
+  "application_disabled",
+  "profile_disabled",
+  "platform_suspended",
+  "signup_disabled",
+  "not_found",
+  "method_not_allowed",
+  "payload_too_large",
+  "unsupported_media_type",
+  "conflict",
+  "idempotency_conflict",
+  "duplicate_content",
+  "invalid_state",
+  "nothing_to_retry",
+  "limit_reached",
+  "not_publishable",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable",
+  "not_ready",
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export interface AppErrorOptions {
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+  /** Sent as `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** Something the caller can act on. Anything else that is thrown is a bug and answers 500 with a fixed text. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "AppError";
+    this.code = code;
+    this.details = options.details ?? {};
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** One answer for the absent and for what another tenant owns: the two can't be told apart. */
+export function notFound(): AppError {
+  return new AppError("not_found", "There is no such resource.");
+}
+
+/** Nothing is known of the outcome, or storage can't be reached; repeating the same request is safe. */
+export function serviceUnavailable(cause?: unknown): AppError {
+  return new AppError("service_unavailable", "The service can't answer right now. Try again.", {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}
+
+export interface Issue {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** All problems of a request at once, each with the field's path. */
+export function validationFailed(issues: readonly Issue[]): AppError {
+  const first = issues[0];
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
+  const message = first === undefined ? "The request is invalid." : `${first.path}: ${first.message}${more}`;
+  return new AppError("validation_failed", message, { details: { issues } });
+}
+
+/** Stops the request when the program's own rules are broken. */
+export function invariant(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(`invariant broken: ${message}`);
+}

@@ -1,0 +1,18 @@
+import type { ProfileScope } from "../callers/scope.ts";
+import { notFound } from "../errors.ts";
+import { keyOrSession, profileScope, type Access } from "./access.ts";
+
+/**
+ * The profile of the connect session that the path names: whoever may act for the profile may see and cancel it. The
+ * caller is judged before the session is looked up, and a session of another platform is not there.
+ */
+export const connectSessionScope: Access<ProfileScope> = {
+  name: "connectSessionScope",
+  async resolve(request) {
+    const { platformId } = await keyOrSession.resolve(request);
+    const session = await request.services.connectSessions.find(request.params["sessionId"] ?? "");
+    if (session?.platformId !== platformId) throw notFound();
+    const params = { profileId: session.profileId };
+    return await profileScope.resolve({ ...request, params });
+  },
+};

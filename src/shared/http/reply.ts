@@ -1,0 +1,71 @@
+import type { Page } from "../page.ts";
+
+/** An answer that differs from the declared status with `{data}`: other status, headers, or no JSON at all. */
+export class Reply {
+  readonly status: number | undefined;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string | undefined;
+
+  constructor(parts: {
+    readonly status?: number;
+    readonly headers?: readonly (readonly [string, string])[];
+    readonly body?: string;
+  }) {
+    this.status = parts.status;
+    this.headers = parts.headers ?? [];
+    this.body = parts.body;
+  }
+}
+
+const JSON_TYPE = ["content-type", "application/json; charset=utf-8"] as const;
+
+/** `{data}` with a status or headers of its own. */
+export function withStatus(
+  status: number,
+  data: unknown,
+  headers: readonly (readonly [string, string])[] = [],
+): Reply {
+  return new Reply({ status, headers: [JSON_TYPE, ...headers], body: JSON.stringify({ data }) });
+}
+
+export function json(data: unknown): Reply {
+  return new Reply({ headers: [JSON_TYPE], body: JSON.stringify({ data }) });
+}
+
+/** A JSON document that is no resource of ours and has no envelope: OpenAPI, OAuth client metadata. */
+export function document(value: unknown): Reply {
+  return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(value) });
+}
+
+/** A list with its cursor. */
+export function paged<T>(page: Page<T>): Reply {
+  const { items, nextCursor, limit } = page;
+  const body = { data: items, page: { nextCursor, hasMore: nextCursor !== null, limit } };
+  return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(body) });
+}
+
+export function noContent(): Reply {
+  return new Reply({ status: 204 });
+}
+
+export function html(
+  text: string,
+  options: {
+    readonly status?: number;
+    readonly headers?: readonly (readonly [string, string])[];
+  } = {},
+): Reply {
+  return new Reply({
+    status: options.status ?? 200,
+    headers: [["content-type", "text/html; charset=utf-8"], ...(options.headers ?? [])],
+    body: text,
+  });
+}
+
+/** 303: the browser goes on with a GET, whatever it came with. */
+export function seeOther(
+  location: string,
+  headers: readonly (readonly [string, string])[] = [],
+): Reply {
+  return new Reply({ status: 303, headers: [["location", location], ...headers] });
+}

@@ -1,0 +1,46 @@
+import { decodeTime, isValid, monotonicFactory } from "ulid";
+
+const PREFIXES = {
+  platform: "plt_",
+  user: "usr_",
+  application: "app_",
+  key: "key_",
+  profile: "prf_",
+  connection: "con_",
+  connectSession: "cns_",
+  post: "pst_",
+  ledgerEntry: "led_",
+  endpoint: "whk_",
+  event: "evt_",
+  delivery: "dlv_",
+  auditEvent: "aud_",
+  request: "req_",
+} as const;
+export type IdKind = keyof typeof PREFIXES;
+
+const nextUlid = monotonicFactory();
+
+/** A prefixed ULID: unique, and sortable by the time it was made. */
+export function newId(kind: IdKind, now: Date): string {
+  return PREFIXES[kind] + nextUlid(now.getTime());
+}
+
+/** Whether the text has the form of an id of this kind; says nothing about the thing's existence. */
+export function isId(kind: IdKind, text: string): boolean {
+  const prefix = PREFIXES[kind];
+  if (!text.startsWith(prefix)) return false;
+  const body = text.slice(prefix.length);
+  return /^[0-9A-HJKMNP-TV-Z]{26}$/.test(body) && isValid(body);
+}
+
+/** Milliseconds since the epoch at which the id was made. */
+export function timeOfId(kind: IdKind, id: string): number {
+  return decodeTime(id.slice(PREFIXES[kind].length));
+}
+
+const INVERTED_MAX = 9_999_999_999_999_999n;
+
+/** Sixteen digits that sort the other way round: newest first in a table that sorts ascending. */
+export function inverted(value: number): string {
+  return (INVERTED_MAX - BigInt(value)).toString().padStart(16, "0");
+}

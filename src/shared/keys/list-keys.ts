@@ -1,0 +1,19 @@
+import type { PlatformScope } from "../callers/scope.ts";
+import { toPage, type Page } from "../page.ts";
+import type { Services } from "../services.ts";
+import { viewKey, type KeyView } from "./key.ts";
+import type { ListKeys } from "./schema.ts";
+
+/** The application's keys, or the platform's for a session that names none; newest first. @throws AppError `invalid_cursor` */
+export async function listKeys(
+  services: Services,
+  { platformId, applicationId }: PlatformScope,
+  { limit, cursor }: ListKeys,
+): Promise<Page<KeyView>> {
+  const bound = { list: "keys", platformId, applicationId };
+  const after = services.cursors.read(cursor, bound);
+  const listed = await services.keys.list(platformId, applicationId, { after, limit });
+  const now = services.clock.now();
+  const makeCursor = (next: string) => services.cursors.make(next, bound);
+  return toPage(listed, limit, makeCursor, (key) => viewKey(key, now));
+}

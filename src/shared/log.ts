@@ -1,0 +1,69 @@
+type Level = "debug" | "info" | "warn" | "error";
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** A log whose every line carries these fields too. */
+  with(fields: LogFields): Log;
+}
+
+const SECRET_NAME =
+  /authorization|secret|token|password|api[-_]?key|^code$|^state$|signature|cookie|credential|pepper|jwt/i;
+const SECRET_TEXT = /sk_live_[0-9A-Za-z_]{8,}|whsec_[0-9A-Za-z+/=]{8,}|eyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?/g;
+const URL_QUERY = /(https?:\/\/[^\s"'?#]+)[?#][^\s"']*/g;
+const DEPTH_MAX = 6;
+const TEXT_MAX = 4_000;
+
+/** What a log line may show of a value: no secret by its name or its form, no query of a URL, bounded in size. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === "string") {
+    return value.slice(0, TEXT_MAX).replace(SECRET_TEXT, "[redacted]").replace(URL_QUERY, "$1?[redacted]");
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= DEPTH_MAX) return "[deep]";
+  if (value instanceof Error) {
+    return {
+      name: value.name,
+      message: redact(value.message, depth + 1),
+      stack: redact(value.stack, depth + 1),
+      ...("code" in value ? { code: redact(value.code, depth + 1) } : {}),
+      ...(value.cause === undefined ? {} : { cause: redact(value.cause, depth + 1) }),
+    };
+  }
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      name,
+      SECRET_NAME.test(name) && typeof item === "string" ? "[redacted]" : redact(item, depth + 1),
+    ]),
+  );
+}
+
+type Sink = (level: Level, line: string) => void;
+
+/** The host takes the process's streams: errors and warnings from stderr, the rest from stdout. */
+function toStreams(level: Level, line: string): void {
+  if (level === "error" || level === "warn") console.error(line);
+  else console.log(line);
+}
+
+/** Structured lines, one JSON object each, redacted. */
+export function createLog(options: { level: Level; sink?: Sink }, fields: LogFields = {}): Log {
+  const order: readonly Level[] = ["debug", "info", "warn", "error"];
+  const sink = options.sink ?? toStreams;
+  const write = (level: Level) => (message: string, more?: LogFields) => {
+    if (order.indexOf(level) < order.indexOf(options.level)) return;
+    const line = redact({ ...fields, ...more });
+    sink(level, JSON.stringify({ at: new Date().toISOString(), level, message, ...(line as object) }));
+  };
+  return {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    with: (more) => createLog(options, { ...fields, ...more }),
+  };
+}

@@ -1,0 +1,138 @@
+import tlds from "tlds" with { type: "json" };
+import { countGraphemes } from "../draft-rules.ts";
+
+const TOP_LEVEL_DOMAINS: ReadonlySet<string> = new Set(tlds);
+const TAG_GRAPHEMES_MAX = 64;
+const TAG_BYTES_MAX = 640;
+
+/** What a stretch of text is, before handles are known to belong to anyone. */
+export type Found =
+  | { readonly kind: "link"; readonly uri: string }
+  | { readonly kind: "mention"; readonly handle: string }
+  | { readonly kind: "tag"; readonly tag: string };
+
+/** Positions count UTF-16 units, the end is exclusive. */
+export type Stretch = Found & { readonly start: number; readonly end: number };
+
+export interface Facet {
+  readonly index: { readonly byteStart: number; readonly byteEnd: number };
+  readonly features: readonly [Readonly<Record<string, string>>];
+}
+
+const LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
+// The schemeless form must not run on into a letter of another script: the name would be another one.
+const LINK = new RegExp(
+  String.raw`(?<=^|[\s(])(?:(?<schemed>https?:\/\/\S+)|(?<domain>${LABEL}(?:\.${LABEL})+)(?![\p{L}\p{M}\p{N}@])\S*)`,
+  "giu",
+);
+const MENTION = /(?<=^|[\s(])@([a-z0-9.-]*[a-z0-9])/gi;
+/** Characters that separate nothing a reader can see, yet would end up inside a tag. */
+const UNSEEN = String.raw`\u00ad\u2060\u200a-\u200d\u20e2`;
+const TAG = new RegExp(String.raw`(?<=^|\s)[#＃](?!\ufe0f)([^\s${UNSEEN}]+)`, "gu");
+const CASHTAG = /(?<=^|[\s(])\$([a-z][a-z0-9]{0,4})(?=$|[\s.,;:!?)"'\u2019])/gi;
+
+/** Everything in the text that Bluesky's own clients would make clickable; in text order and without overlaps. */
+export function findStretches(text: string): readonly Stretch[] {
+  const stretches = [...links(text), ...mentions(text), ...tags(text), ...cashtags(text)].sort(
+    (left, right) => left.start - right.start || right.end - left.end,
+  );
+  let end = 0;
+  return stretches.filter((stretch) => {
+    if (stretch.start < end) return false;
+    end = stretch.end;
+    return true;
+  });
+}
+
+/**
+ * The record's facets. Offsets count UTF-8 bytes: a wrong one is accepted by the network and shows misplaced.
+ * Handles that `didByHandle` does not know stay plain text.
+ */
+export function facetsOf(
+  text: string,
+  stretches: readonly Stretch[],
+  didByHandle: ReadonlyMap<string, string>,
+): readonly Facet[] {
+  return stretches.flatMap((stretch) => {
+    const feature = featureOf(stretch, didByHandle);
+    if (feature === undefined) return [];
+    const byteStart = Buffer.byteLength(text.slice(0, stretch.start));
+    const byteEnd = byteStart + Buffer.byteLength(text.slice(stretch.start, stretch.end));
+    return [{ index: { byteStart, byteEnd }, features: [feature] as const }];
+  });
+}
+
+function featureOf(
+  found: Found,
+  didByHandle: ReadonlyMap<string, string>,
+): Readonly<Record<string, string>> | undefined {
+  switch (found.kind) {
+    case "link":
+      return { $type: "app.bsky.richtext.facet#link", uri: found.uri };
+    case "tag":
+      return { $type: "app.bsky.richtext.facet#tag", tag: found.tag };
+    default: {
+      const did = didByHandle.get(found.handle);
+      return did === undefined ? undefined : { $type: "app.bsky.richtext.facet#mention", did };
+    }
+  }
+}
+
+function* links(text: string): Generator<Stretch> {
+  for (const match of text.matchAll(LINK)) {
+    const domain = match.groups?.["domain"];
+    if (domain !== undefined && !hasKnownEnding(domain)) continue;
+    const shown = withoutSentenceEnd(match[0]);
+    const uri = domain === undefined ? shown : `https://${shown}`;
+    if (!URL.canParse(uri) || new URL(uri).hostname === "") continue;
+    yield { kind: "link", uri, start: match.index, end: match.index + shown.length };
+  }
+}
+
+/** Cuts what belongs to the sentence around a link: punctuation, and a bracket that was opened before it. */
+function withoutSentenceEnd(link: string): string {
+  let shown = link;
+  for (;;) {
+    const isUnbalanced = shown.endsWith(")") && count(shown, ")") > count(shown, "(");
+    if (!isUnbalanced && !/[.,;:!?]$/.test(shown)) return shown;
+    shown = shown.slice(0, -1);
+  }
+}
+
+function count(text: string, character: string): number {
+  return text.split(character).length - 1;
+}
+
+function* mentions(text: string): Generator<Stretch> {
+  for (const match of text.matchAll(MENTION)) {
+    const handle = (match[1] ?? "").toLowerCase();
+    const isHandle = /^[^.]+(?:\.[^.]+)+$/.test(handle);
+    // `.test` is no real ending; the network reserves it for handles of test servers.
+    if (!isHandle || !(hasKnownEnding(handle) || handle.endsWith(".test"))) continue;
+    yield { kind: "mention", handle, start: match.index, end: match.index + match[0].length };
+  }
+}
+
+function* tags(text: string): Generator<Stretch> {
+  for (const match of text.matchAll(TAG)) {
+    const tag = (match[1] ?? "").replace(/\p{P}+$/u, "");
+    if (!isTag(tag)) continue;
+    yield { kind: "tag", tag, start: match.index, end: match.index + 1 + tag.length };
+  }
+}
+
+function isTag(tag: string): boolean {
+  if (/^[\d\p{P}]*$/u.test(tag)) return false;
+  return countGraphemes(tag) <= TAG_GRAPHEMES_MAX && Buffer.byteLength(tag) <= TAG_BYTES_MAX;
+}
+
+function* cashtags(text: string): Generator<Stretch> {
+  for (const match of text.matchAll(CASHTAG)) {
+    const tag = `$${(match[1] ?? "").toUpperCase()}`;
+    yield { kind: "tag", tag, start: match.index, end: match.index + match[0].length };
+  }
+}
+
+function hasKnownEnding(domain: string): boolean {
+  return TOP_LEVEL_DOMAINS.has(domain.slice(domain.lastIndexOf(".") + 1).toLowerCase());
+}

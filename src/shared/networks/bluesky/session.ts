@@ -1,0 +1,158 @@
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import { classify, xrpcError } from "./errors.ts";
+import { exchange, unanswered, unpublished } from "../classified.ts";
+import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../network.ts";
+import { HttpFailure } from "../network.ts";
+
+/** Renewed when less than this is left, so that no upload runs into the end of its token. */
+const FRESH_MS = 5 * 60_000;
+/** A token without a readable end is taken to last this long: shorter than any server's. */
+const UNKNOWN_LIFE_MS = 30 * 60_000;
+
+const credentialsShape = z.object({
+  did: z.string(),
+  /** Where the account's records are written. */
+  pds: z.string(),
+  /** Where the session was made and is renewed: the server itself, or the log-in host in front of it. */
+  service: z.string(),
+  accessJwt: z.string(),
+  refreshJwt: z.string(),
+  accessExpiresAt: z.iso.datetime(),
+});
+export type Credentials = z.infer<typeof credentialsShape>;
+
+const sessionShape = z.object({
+  did: z.string().startsWith("did:"),
+  handle: z.string(),
+  accessJwt: z.string().min(1),
+  refreshJwt: z.string().min(1),
+  active: z.boolean().optional(),
+  status: z.string().optional(),
+});
+export type Session = z.infer<typeof sessionShape>;
+
+export function credentialsOf(data: NetworkData): Credentials {
+  return credentialsShape.parse(data);
+}
+
+export function readSession(response: HttpResponse): Session | undefined {
+  const parsed = sessionShape.safeParse(response.json());
+  return response.status === 200 && parsed.success ? parsed.data : undefined;
+}
+
+export function accessExpiry(accessJwt: string, now: Date): string {
+  return (expiryOf(accessJwt) ?? new Date(now.getTime() + UNKNOWN_LIFE_MS)).toISOString();
+}
+
+/** When the account must be linked again at the latest, if nothing renews the session before. */
+export function sessionExpiry(refreshJwt: string): string | null {
+  return expiryOf(refreshJwt)?.toISOString() ?? null;
+}
+
+function expiryOf(jwt: string): Date | undefined {
+  const claims = z.object({ exp: z.number().int().positive().max(8_000_000_000) });
+  try {
+    const payload: unknown = JSON.parse(
+      Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString(),
+    );
+    const parsed = claims.safeParse(payload);
+    return parsed.success ? new Date(parsed.data.exp * 1000) : undefined;
+  } catch {
+    // Tokens are opaque to a client: one that is no JWT is as good.
+    return undefined;
+  }
+}
+
+/** Never logs in: the network allows few log-ins a day, and the password is not kept. */
+export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
+  const credentials = credentialsOf(data);
+  const now = tools.now();
+  const hasEnded = await isEnded(credentials, tools);
+  const leftMs = hasEnded ? 0 : Date.parse(credentials.accessExpiresAt) - now.getTime();
+  if (leftMs >= FRESH_MS) return { kind: "usable" };
+  const answer = await exchange(tools, {
+    method: "POST",
+    url: `${credentials.service}/xrpc/com.atproto.server.refreshSession`,
+    headers: { authorization: `Bearer ${credentials.refreshJwt}` },
+  });
+  const outcome = readRefresh(answer, credentials, now);
+  if (hasEnded && outcome.kind === "refreshed") await tools.hosts.forget(credentials.did);
+  // The old token still works: a short outage of the log-in host need not delay anything.
+  const isUsableAnyway = outcome.kind === "try_later" && leftMs > FRESH_MS / 5;
+  return isUsableAnyway ? { kind: "usable" } : outcome;
+}
+
+/**
+ * A server may end a token before its time. Publishing can't renew it, as only `freshen` has its outcome stored, so the
+ * refused token is noted for `freshen` to find.
+ */
+export async function noteEndedToken(
+  answer: HttpResponse | HttpFailure,
+  credentials: Credentials,
+  tools: NetworkTools,
+): Promise<void> {
+  if (answer instanceof HttpFailure || answer.status === 200) return;
+  if (classify(answer, tools.now()).effect !== "at_once") return;
+  await tools.hosts.save(credentials.did, { endedToken: digestOf(credentials.accessJwt) });
+}
+
+async function isEnded(credentials: Credentials, tools: NetworkTools): Promise<boolean> {
+  const noted = await tools.hosts.find(credentials.did);
+  return noted?.["endedToken"] === digestOf(credentials.accessJwt);
+}
+
+function digestOf(token: string): string {
+  return createHash("sha256").update(token).digest("base64url");
+}
+
+function readRefresh(
+  answer: HttpResponse | HttpFailure,
+  credentials: Credentials,
+  now: Date,
+): CredentialsOutcome {
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  const session = readSession(answer);
+  if (session === undefined) return readRefusedRefresh(answer, now);
+  if (session.did !== credentials.did) return needsReauth("another account answered");
+  const { accessJwt, refreshJwt } = session;
+  return {
+    kind: "refreshed",
+    credentials: {
+      ...credentials,
+      accessJwt,
+      refreshJwt,
+      accessExpiresAt: accessExpiry(accessJwt, now),
+    },
+    expiresAt: sessionExpiry(refreshJwt),
+  };
+}
+
+function readRefusedRefresh(answer: HttpResponse, now: Date): CredentialsOutcome {
+  const networkCode = xrpcError(answer)?.error ?? null;
+  // Of the refresh token itself, so there is nothing left to renew with.
+  if (networkCode === "ExpiredToken" || networkCode === "InvalidToken") {
+    return needsReauth(null, networkCode);
+  }
+  return unpublished(classify(answer, now));
+}
+
+function needsReauth(note: string | null, networkCode: string | null = null): CredentialsOutcome {
+  return {
+    kind: "rejected",
+    failure: {
+      code: "connection_needs_reauth",
+      networkCode,
+      ...(note === null ? {} : { note }),
+    },
+  };
+}
+
+export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
+  const { service, refreshJwt } = credentialsOf(data);
+  await exchange(tools, {
+    method: "POST",
+    url: `${service}/xrpc/com.atproto.server.deleteSession`,
+    headers: { authorization: `Bearer ${refreshJwt}` },
+  });
+}

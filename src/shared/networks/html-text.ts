@@ -1,0 +1,34 @@
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: "\u00a0",
+  hellip: "…",
+  ndash: "–",
+  mdash: "—",
+  lsquo: "‘",
+  rsquo: "’",
+  ldquo: "“",
+  rdquo: "”",
+};
+const REFERENCE = /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]{2,8}));/gi;
+const CODE_POINT_MAX = 0x10ffff;
+
+/** Text of an attribute or element: character references are resolved, names that are not common ones stay. */
+export function unescapeHtml(text: string): string {
+  return text.replace(
+    REFERENCE,
+    (reference: string, hex?: string, decimal?: string, name?: string) => {
+      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? reference;
+      const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+      return point > 0 && point <= CODE_POINT_MAX ? String.fromCodePoint(point) : "";
+    },
+  );
+}
+
+/** What is left of a fragment of HTML without its tags. */
+export function textOfHtml(html: string): string {
+  return unescapeHtml(html.replace(/<br\s*\/?>|<\/p>/gi, "\n").replace(/<[^>]{0,10000}>/g, ""));
+}

@@ -1,0 +1,117 @@
+import * as z from "zod";
+import { exchange, noteOf } from "../classified.ts";
+import type { HttpResponse, LinkErrorCode, LinkFailure, NetworkTools } from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { requestHeaders } from "./state.ts";
+
+const CLIENT_NAME = "Publishing Relay";
+const PUBLISH_SCOPES = "write:statuses write:media";
+
+const clientShape = z.object({
+  clientId: z.string(),
+  clientSecret: z.string(),
+  redirectUri: z.string(),
+  scope: z.string(),
+});
+export type Client = z.infer<typeof clientShape>;
+
+/** What of OAuth an instance offers. */
+export interface OAuthServer {
+  readonly origin: string;
+  readonly scope: string;
+  readonly hasPkce: boolean;
+  /** Before 4.3, which describes itself, registrations that nobody used were deleted. */
+  readonly keepsClients: boolean;
+}
+
+const metadataShape = z.object({
+  scopes_supported: z.array(z.string()).catch([]),
+  code_challenge_methods_supported: z.array(z.string()).catch([]),
+});
+
+/** Reads the authorisation server's description (RFC 8414); its absence means an older or another server. */
+export async function discover(origin: string, tools: NetworkTools): Promise<OAuthServer> {
+  const answer = await exchange(tools, {
+    method: "GET",
+    url: `${origin}/.well-known/oauth-authorization-server`,
+  });
+  const isThere = !(answer instanceof HttpFailure) && answer.status === 200;
+  const { data } = metadataShape.safeParse(isThere ? answer.json() : undefined);
+  const canReadProfile = data?.scopes_supported.includes("profile") === true;
+  return {
+    origin,
+    scope: `${canReadProfile ? "profile" : "read:accounts"} ${PUBLISH_SCOPES}`,
+    hasPkce: data?.code_challenge_methods_supported.includes("S256") === true,
+    keepsClients: canReadProfile,
+  };
+}
+
+/** The relay's registration at the instance, made when there is none for this redirect address and these scopes. */
+export async function findClient(
+  server: OAuthServer,
+  redirectUri: string,
+  tools: NetworkTools,
+): Promise<Client | LinkFailure> {
+  const { host } = new URL(server.origin);
+  const kept = clientShape.safeParse(await tools.hosts.find(host)).data;
+  const fits = kept?.redirectUri === redirectUri && kept.scope === server.scope;
+  if (kept !== undefined && fits && (await isKnown(kept, server, tools))) return kept;
+  const answer = await exchange(tools, {
+    method: "POST",
+    url: `${server.origin}/api/v1/apps`,
+    headers: { ...requestHeaders(null), "content-type": "application/json" },
+    // One address as plain text: a list is understood from 4.3 on only.
+    body: JSON.stringify({
+      client_name: CLIENT_NAME,
+      redirect_uris: redirectUri,
+      scopes: server.scope,
+      website: new URL(redirectUri).origin,
+    }),
+  });
+  if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+  const client = readRegistration(answer, { redirectUri, scope: server.scope });
+  if (client === undefined) return refused(answer);
+  await tools.hosts.save(host, client);
+  return client;
+}
+
+/** A deleted registration shows only on the instance's own page, where nothing leads back from: so it is tried. */
+async function isKnown(client: Client, server: OAuthServer, tools: NetworkTools): Promise<boolean> {
+  if (server.keepsClients) return true;
+  const answer = await exchange(tools, {
+    method: "POST",
+    url: `${server.origin}/oauth/token`,
+    headers: { ...requestHeaders(null), "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({
+      grant_type: "client_credentials",
+      client_id: client.clientId,
+      client_secret: client.clientSecret,
+    }).toString(),
+  });
+  return answer instanceof HttpFailure || oauthError(answer) !== "invalid_client";
+}
+
+function readRegistration(
+  answer: HttpResponse,
+  asked: { readonly redirectUri: string; readonly scope: string },
+): Client | undefined {
+  const shape = z.object({ client_id: z.coerce.string().min(1), client_secret: z.string().min(1) });
+  const parsed = shape.safeParse(answer.json());
+  if (answer.status < 200 || answer.status >= 300 || !parsed.success) return undefined;
+  return { clientId: parsed.data.client_id, clientSecret: parsed.data.client_secret, ...asked };
+}
+
+/** The `error` of RFC 6749, section 5.2. */
+export function oauthError(answer: HttpResponse): string | undefined {
+  return z.object({ error: z.string() }).safeParse(answer.json()).data?.error;
+}
+
+export function refused(answer: HttpResponse): LinkFailure {
+  const note = `HTTP ${answer.status} ${oauthError(answer) ?? ""}`;
+  if (answer.status === 429) return failed("rate_limited", note);
+  return failed(answer.status >= 500 ? "network_unavailable" : "instance_unsupported", note);
+}
+
+export function failed(code: LinkErrorCode, note?: string): LinkFailure {
+  return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
+}

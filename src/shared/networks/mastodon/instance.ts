@@ -1,0 +1,133 @@
+import * as z from "zod";
+import { exchange } from "../classified.ts";
+import type { HttpResponse, LinkFailure, NetworkData, NetworkTools } from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { originOf } from "../server-address.ts";
+
+export interface Limits {
+  readonly charactersMax: number;
+  readonly charactersPerUrl: number;
+  readonly mediaMax: number;
+  readonly altTextMax: number;
+  readonly imageBytesMax: number;
+  readonly imagePixelsMax: number;
+  readonly videoBytesMax: number;
+  /** Empty when the instance does not tell. */
+  readonly mediaTypes: readonly string[];
+}
+
+/** Of an instance that tells nothing else: Mastodon's own. */
+export const DEFAULT_LIMITS: Limits = {
+  charactersMax: 500,
+  charactersPerUrl: 23,
+  mediaMax: 4,
+  altTextMax: 1500,
+  imageBytesMax: 16_777_216,
+  imagePixelsMax: 33_177_600,
+  videoBytesMax: 103_809_024,
+  mediaTypes: [],
+};
+
+const MEDIA_TYPES_MAX = 100;
+const count = z.number().int().positive().catch(0);
+const limitsShape = z.object({
+  charactersMax: count,
+  charactersPerUrl: count,
+  mediaMax: count,
+  altTextMax: count,
+  imageBytesMax: count,
+  imagePixelsMax: count,
+  videoBytesMax: count,
+  mediaTypes: z.array(z.string()).catch([]),
+});
+
+const group = z.record(z.string(), z.unknown()).catch({});
+const instanceShape = z.object({
+  version: z.string(),
+  domain: z.string().optional(),
+  uri: z.string().optional(),
+  max_toot_chars: z.unknown(),
+  configuration: z.object({ statuses: group, media_attachments: group }).catch({
+    statuses: {},
+    media_attachments: {},
+  }),
+});
+
+export interface Instance {
+  readonly origin: string;
+  /** As accounts of the instance are named: not always the host that serves them. */
+  readonly domain: string;
+  readonly limits: Limits;
+}
+
+/** The limits kept with a connection, and Mastodon's own for whatever is missing in them. */
+export function limitsOf(data: NetworkData): Limits {
+  const known = limitsShape.parse(data);
+  const limits = { ...DEFAULT_LIMITS };
+  for (const [name, value] of Object.entries(known)) {
+    if (value !== 0) Object.assign(limits, { [name]: value });
+  }
+  return limits;
+}
+
+/** Asks a host whether it speaks Mastodon's API, in the form of today and in that of before 4.0. */
+export async function findInstance(
+  origin: string,
+  tools: NetworkTools,
+): Promise<Instance | LinkFailure> {
+  let home = origin;
+  for (const path of ["/api/v2/instance", "/api/v1/instance"]) {
+    const answer = await exchange(tools, { method: "GET", url: `${home}${path}` });
+    if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+    const moved = movedTo(answer);
+    const found =
+      moved === undefined
+        ? answer
+        : await exchange(tools, { method: "GET", url: `${moved}${path}` });
+    if (found instanceof HttpFailure) return failed("instance_unreachable", found.message);
+    home = moved ?? home;
+    const instance = readInstance(found, home);
+    if (instance !== undefined) return instance;
+    if (found.status >= 500) return failed("instance_unreachable", `HTTP ${found.status}`);
+    if (found.status === 429) return failed("rate_limited");
+  }
+  return failed("instance_unsupported", "neither form of the instance's description is there");
+}
+
+/** People name the domain of their account; the server may be at another host and point there. */
+function movedTo(answer: HttpResponse): string | undefined {
+  const location = answer.headers["location"];
+  if (answer.status < 300 || answer.status >= 400 || location === undefined) return undefined;
+  return originOf(location);
+}
+
+export function readInstance(answer: HttpResponse, origin: string): Instance | undefined {
+  const parsed = instanceShape.safeParse(answer.json());
+  if (answer.status !== 200 || !parsed.success) return undefined;
+  const { domain, uri, configuration, max_toot_chars } = parsed.data;
+  const { statuses, media_attachments: media } = configuration;
+  const named = domain ?? uri?.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
+  return {
+    origin,
+    domain: named || new URL(origin).host,
+    limits: limitsOf({
+      charactersMax: statuses["max_characters"] ?? max_toot_chars,
+      charactersPerUrl: statuses["characters_reserved_per_url"],
+      mediaMax: statuses["max_media_attachments"],
+      altTextMax: media["description_limit"],
+      imageBytesMax: media["image_size_limit"],
+      imagePixelsMax: media["image_matrix_limit"],
+      videoBytesMax: media["video_size_limit"],
+      mediaTypes: stringsOf(media["supported_mime_types"]),
+    }),
+  };
+}
+
+function stringsOf(value: unknown): readonly string[] {
+  const strings = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  return strings.slice(0, MEDIA_TYPES_MAX);
+}
+
+function failed(code: LinkFailure["code"], note?: string): LinkFailure {
+  return { kind: "failed", code, ...(note === undefined ? {} : { note }) };
+}

@@ -1,0 +1,271 @@
+import * as z from "zod";
+import { exchange } from "../classified.ts";
+import type {
+  Account,
+  HttpResponse,
+  LinkErrorCode,
+  LinkFailure,
+  LinkFlow,
+  LinkOutcome,
+  NetworkData,
+  NetworkTools,
+  OAuthStart,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { originOf, serverOrigin, typedText } from "../server-address.ts";
+import { discover, failed, findClient, oauthError, refused } from "./client.ts";
+import { classify } from "./errors.ts";
+import type { Instance } from "./instance.ts";
+import { findInstance } from "./instance.ts";
+import { credentialsOf, requestHeaders } from "./state.ts";
+
+const flowShape = z.object({
+  origin: z.string(),
+  domain: z.string(),
+  clientId: z.string(),
+  clientSecret: z.string(),
+  scope: z.string(),
+  hasPkce: z.boolean(),
+  limits: z.record(z.string(), z.unknown()),
+});
+type Flow = z.infer<typeof flowShape>;
+
+type Finish = Extract<LinkFlow, { kind: "oauth" }>["finish"];
+
+export const mastodonLink: LinkFlow = {
+  kind: "oauth",
+  fields: [
+    {
+      name: "instance",
+      label: "Your server",
+      hint: "The address of your Mastodon server, or your full handle such as @alice@mastodon.social",
+      secret: false,
+      placeholder: "mastodon.social",
+      autocomplete: "off",
+    },
+  ],
+  start,
+  finish,
+};
+
+async function start(
+  form: Readonly<Record<string, string>>,
+  oauth: OAuthStart,
+  tools: NetworkTools,
+): Promise<
+  { readonly kind: "redirect"; readonly url: string; readonly flow: NetworkData } | LinkFailure
+> {
+  const typed = typedText(form["instance"]);
+  const origin = serverOrigin(typed);
+  if (origin === undefined) return failed("input_invalid");
+  const instance = await findHome(typed, origin, tools);
+  if ("code" in instance) return instance;
+  const server = await discover(instance.origin, tools);
+  const client = await findClient(server, oauth.redirectUri, tools);
+  if ("code" in client) return client;
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: client.clientId,
+    redirect_uri: oauth.redirectUri,
+    scope: server.scope,
+    state: oauth.state,
+    force_login: "true",
+    ...(server.hasPkce
+      ? { code_challenge: oauth.codeChallenge, code_challenge_method: "S256" }
+      : {}),
+  });
+  const flow: Flow = {
+    origin: instance.origin,
+    domain: instance.domain,
+    clientId: client.clientId,
+    clientSecret: client.clientSecret,
+    scope: server.scope,
+    hasPkce: server.hasPkce,
+    limits: { ...instance.limits },
+  };
+  return { kind: "redirect", url: `${instance.origin}/oauth/authorize?${query.toString()}`, flow };
+}
+
+async function findHome(
+  typed: string,
+  origin: string,
+  tools: NetworkTools,
+): Promise<Instance | LinkFailure> {
+  const instance = await findInstance(origin, tools);
+  if (!("code" in instance)) return instance;
+  const pointed = await webfinger(typed, origin, tools);
+  return pointed === undefined || pointed === origin ? instance : findInstance(pointed, tools);
+}
+
+/** A handle's domain need not be its server's: RFC 7033 says where the account is. */
+async function webfinger(
+  typed: string,
+  origin: string,
+  tools: NetworkTools,
+): Promise<string | undefined> {
+  const name = /^@?([\w.-]+)@[^@/]+$/.exec(typed)?.[1];
+  if (name === undefined) return undefined;
+  const resource = encodeURIComponent(`acct:${name}@${new URL(origin).host}`);
+  const url = `${origin}/.well-known/webfinger?resource=${resource}`;
+  const answer = await exchange(tools, { method: "GET", url });
+  if (answer instanceof HttpFailure || answer.status !== 200) return undefined;
+  const shape = z.object({
+    links: z.array(z.object({ rel: z.string(), href: z.string().optional() })),
+  });
+  const links = shape.safeParse(answer.json()).data?.links;
+  const self = links?.find((link) => link.rel === "self")?.href;
+  return self === undefined ? undefined : originOf(self);
+}
+
+async function finish(callback: Parameters<Finish>[0], tools: NetworkTools): Promise<LinkOutcome> {
+  const flow = flowShape.parse(callback.flow);
+  const { error, code } = callback.params;
+  if (error !== undefined) return refusedByUser(error, flow, tools);
+  if (code === undefined || code === "") return failed("input_invalid", "no code came back");
+  const answer = await exchange(tools, {
+    method: "POST",
+    url: `${flow.origin}/oauth/token`,
+    headers: { ...requestHeaders(null), "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({
+      grant_type: "authorization_code",
+      code,
+      client_id: flow.clientId,
+      client_secret: flow.clientSecret,
+      redirect_uri: callback.redirectUri,
+      ...(flow.hasPkce ? { code_verifier: callback.codeVerifier } : {}),
+    }).toString(),
+  });
+  if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+  const token = readToken(answer, flow);
+  if (token === undefined) return refusedToken(answer, flow, tools);
+  if (!canPublish(token.scopes)) return failed("permission_missing", token.scopes.join(" "));
+  return linkAccount(token, flow, tools);
+}
+
+const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
+  access_denied: "access_denied",
+  invalid_scope: "instance_unsupported",
+  unsupported_response_type: "instance_unsupported",
+  server_error: "network_unavailable",
+  temporarily_unavailable: "network_unavailable",
+  invalid_client: "network_unavailable",
+  unauthorized_client: "network_unavailable",
+};
+
+async function refusedByUser(error: string, flow: Flow, tools: NetworkTools): Promise<LinkFailure> {
+  if (error === "invalid_client" || error === "unauthorized_client") await forget(flow, tools);
+  return failed(CALLBACK_ERRORS[error] ?? "access_denied", error);
+}
+
+async function refusedToken(
+  answer: HttpResponse,
+  flow: Flow,
+  tools: NetworkTools,
+): Promise<LinkFailure> {
+  const error = oauthError(answer);
+  if (error === "invalid_client") {
+    await forget(flow, tools);
+    return failed("network_unavailable", error);
+  }
+  return error === "invalid_grant" ? failed("access_denied", error) : refused(answer);
+}
+
+/** The next start registers anew. */
+async function forget(flow: Flow, tools: NetworkTools): Promise<void> {
+  await tools.hosts.forget(new URL(flow.origin).host);
+}
+
+interface Token {
+  readonly accessToken: string;
+  readonly scopes: readonly string[];
+  readonly expiresIn: number | null;
+}
+
+function readToken(answer: HttpResponse, flow: Flow): Token | undefined {
+  const shape = z.object({
+    access_token: z.string().min(1),
+    scope: z.string().optional(),
+    expires_in: z.number().positive().max(10_000_000_000).optional().catch(undefined),
+  });
+  const parsed = shape.safeParse(answer.json());
+  if (answer.status !== 200 || !parsed.success) return undefined;
+  const { access_token, scope, expires_in } = parsed.data;
+  // RFC 6749, section 5.1: no scope in the answer means the one that was asked for.
+  const scopes = (scope ?? flow.scope).split(/\s+/).filter((name) => name !== "");
+  return { accessToken: access_token, scopes, expiresIn: expires_in ?? null };
+}
+
+function canPublish(scopes: readonly string[]): boolean {
+  const isGranted = (scope: string): boolean => scopes.includes("write") || scopes.includes(scope);
+  return isGranted("write:statuses") && isGranted("write:media");
+}
+
+async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promise<LinkOutcome> {
+  const answer = await exchange(tools, {
+    method: "GET",
+    url: `${flow.origin}/api/v1/accounts/verify_credentials`,
+    headers: requestHeaders(token),
+  });
+  if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+  const account = readAccount(answer, flow);
+  if (account === undefined) return refusedAccount(answer, tools.now());
+  const { accessToken, scopes, expiresIn } = token;
+  const { origin, clientId, clientSecret, limits } = flow;
+  return {
+    kind: "linked",
+    linked: {
+      account,
+      credentials: { origin, accessToken, clientId, clientSecret },
+      instanceUrl: origin,
+      scopes,
+      limits,
+      expiresAt:
+        expiresIn === null
+          ? null
+          : new Date(tools.now().getTime() + expiresIn * 1000).toISOString(),
+    },
+  };
+}
+
+function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {
+  const shape = z.object({
+    id: z.coerce.string().min(1),
+    username: z.string(),
+    display_name: z.string().optional(),
+    avatar: z.url().nullish().catch(null),
+    url: z.url().nullish().catch(null),
+    bot: z.boolean().optional().catch(undefined),
+  });
+  const parsed = shape.safeParse(answer.json());
+  if (answer.status !== 200 || !parsed.success) return undefined;
+  const { id, username, display_name, avatar, url, bot } = parsed.data;
+  return {
+    id: `${new URL(flow.origin).host}/${id}`,
+    username: `${username}@${flow.domain}`,
+    displayName: display_name?.trim() || username,
+    avatarUrl: avatar ?? null,
+    url: url ?? `${flow.origin}/@${username}`,
+    kind: bot === true ? "bot" : "person",
+  };
+}
+
+function refusedAccount(answer: HttpResponse, now: Date): LinkFailure {
+  const { code, note } = classify(answer, now);
+  if (code === "account_restricted" || code === "permission_missing") return failed(code, note);
+  if (code === "connection_needs_reauth") return failed("access_denied", note);
+  return refused(answer);
+}
+
+export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
+  const { origin, accessToken, clientId, clientSecret } = credentialsOf(data);
+  await exchange(tools, {
+    method: "POST",
+    url: `${origin}/oauth/revoke`,
+    headers: { ...requestHeaders(null), "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({
+      client_id: clientId,
+      client_secret: clientSecret,
+      token: accessToken,
+    }).toString(),
+  });
+}

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import type { NetworkData } from "../network.ts";
+
+const credentialsShape = z.object({
+  origin: z.string(),
+  accessToken: z.string(),
+  /** Kept with the token: the registration of the host may be another one by the time it is revoked. */
+  clientId: z.string(),
+  clientSecret: z.string(),
+});
+export type Credentials = z.infer<typeof credentialsShape>;
+
+const mediaShape = z.object({
+  id: z.string(),
+  kind: z.enum(["image", "video", "audio"]),
+  isReady: z.boolean(),
+});
+const remoteShape = z.object({
+  idempotencyKey: z.string(),
+  /** One per media item of the draft, in its order, as far as they are uploaded. */
+  media: z.array(mediaShape),
+  /** When files were last given up and uploaded anew. */
+  reuploadedAt: z.iso.datetime().optional(),
+});
+export type Remote = z.infer<typeof remoteShape>;
+export type RemoteMedia = z.infer<typeof mediaShape>;
+
+export function credentialsOf(data: NetworkData): Credentials {
+  return credentialsShape.parse(data);
+}
+
+export function remoteOf(data: NetworkData): Remote {
+  return remoteShape.parse(data);
+}
+
+/** The same for every attempt at the same content: a repeat within the hour is answered with the first post. */
+export function begin(leg: { readonly key: string }): Remote {
+  const idempotencyKey = createHash("sha256").update(`mastodon ${leg.key}`).digest("hex");
+  return { idempotencyKey, media: [] };
+}
+
+/** Sentences of errors are localised; ours are matched in English. */
+export function requestHeaders(credentials: Pick<Credentials, "accessToken"> | null) {
+  return {
+    accept: "application/json",
+    "accept-language": "en",
+    ...(credentials === null ? {} : { authorization: `Bearer ${credentials.accessToken}` }),
+  };
+}

@@ -1,0 +1,54 @@
+import * as z from "zod";
+
+const TEXT_UTF16_MAX = 63_206;
+const MEDIA_MAX = 20;
+const URL_CHARACTERS_MAX = 2048;
+const ALT_TEXT_CHARACTERS_MAX = 1500;
+
+/** A URL that the relay itself fetches: https, and nothing in it that would have to be kept secret. */
+export const publicUrl = z
+  .url({ protocol: /^https$/, error: "must be an https URL" })
+  .max(URL_CHARACTERS_MAX)
+  .refine(hasNoCredentials, { error: "must not carry a user name or a password", abort: true });
+
+export const languageTag = z
+  .string()
+  .max(35)
+  .refine(isLanguageTag, { error: "must be a language tag such as en or pt-BR" });
+
+const sharedFields = {
+  text: z.string().max(TEXT_UTF16_MAX),
+  mediaUrls: z.array(publicUrl).max(MEDIA_MAX),
+  altTexts: z.array(z.string().max(ALT_TEXT_CHARACTERS_MAX).nullable()).max(MEDIA_MAX),
+};
+
+/** `platformOptions.<network>`: what every network takes, and the network's own fields; anything else is refused. */
+export function networkOptions<Fields extends z.ZodRawShape>(fields: Fields) {
+  const shared = z.strictObject(sharedFields).partial();
+  return shared.extend(fields).refine(altTextsFit, {
+    error: "must be as long as mediaUrls",
+    path: ["altTexts"],
+  });
+}
+
+function altTextsFit(options: {
+  readonly mediaUrls?: readonly string[] | undefined;
+  readonly altTexts?: readonly (string | null)[] | undefined;
+}): boolean {
+  const { mediaUrls, altTexts } = options;
+  return mediaUrls === undefined || altTexts === undefined || mediaUrls.length === altTexts.length;
+}
+
+function hasNoCredentials(text: string): boolean {
+  if (!URL.canParse(text)) return true;
+  const url = new URL(text);
+  return url.username === "" && url.password === "";
+}
+
+function isLanguageTag(text: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(text).length === 1;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,68 @@
+import * as z from "zod";
+import { AppError } from "./errors.ts";
+import { equalSecrets, hmacSha256, sha256Hex } from "./secrets.ts";
+
+/** One page of a list, newest first. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
+  readonly limit: number;
+}
+
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 25;
+
+/** The query parameters that every list takes. */
+export const pageQuery = {
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.number().min(1).max(LIMIT_MAX))
+    .default(LIMIT_DEFAULT),
+  cursor: z.string().max(1_000).optional(),
+};
+
+const Position = z.strictObject({ after: z.string(), query: z.string() });
+const TAG_LENGTH = 16;
+
+/** Makes and reads cursors: opaque, and valid only for the query they came from. */
+export interface Cursors {
+  /** `query` is everything but `limit` and `cursor` that makes the list what it is, the tenant included. */
+  make(after: string, query: unknown): string;
+  /** The position to go on after; undefined for a first page. @throws AppError `invalid_cursor` */
+  read(cursor: string | undefined, query: unknown): string | undefined;
+}
+
+export function createCursors(key: Uint8Array): Cursors {
+  const tag = (text: string) => hmacSha256(key, text).subarray(0, TAG_LENGTH);
+  const fingerprint = (query: unknown) => sha256Hex(JSON.stringify(query)).slice(0, 16);
+  return {
+    make(after, query) {
+      const text = JSON.stringify({ after, query: fingerprint(query) });
+      return Buffer.concat([tag(text), Buffer.from(text)]).toString("base64url");
+    },
+    read(cursor, query) {
+      if (cursor === undefined) return undefined;
+      const bytes = Buffer.from(cursor, "base64url");
+      const text = bytes.subarray(TAG_LENGTH).toString();
+      if (bytes.length <= TAG_LENGTH || !equalSecrets(bytes.subarray(0, TAG_LENGTH), tag(text)))
+        throw new AppError("invalid_cursor", "The cursor is not one of ours. Start without one.");
+      const position = Position.parse(JSON.parse(text));
+      if (position.query !== fingerprint(query))
+        throw new AppError("invalid_cursor", "The cursor belongs to another query. Start without one.");
+      return position.after;
+    },
+  };
+}
+
+/** A page out of what a listing found and where it stopped. */
+export function toPage<Stored, T>(
+  listed: { readonly items: readonly Stored[]; readonly next: string | undefined },
+  limit: number,
+  makeCursor: (next: string) => string,
+  toItem: (stored: Stored) => T,
+): Page<T> {
+  const nextCursor = listed.next === undefined ? null : makeCursor(listed.next);
+  return { items: listed.items.map(toItem), nextCursor, limit };
+}

@@ -1,0 +1,145 @@
+import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
+import { priceOf } from "../billing/rate-card.ts";
+import { refusal, utcDay, type Movement } from "../billing/wallet.ts";
+import { sha256Hex } from "../secrets.ts";
+import { textOf, type Row, type RowWrite } from "../storage/row.ts";
+import { legDraft, errorsOf, toLegProblem, warningsOf, type Judgement } from "./check-draft.ts";
+import type { Leg, Post } from "./post.ts";
+import { toLegRow, toPostRow } from "./post-row.ts";
+import { legKey, postKey, toWorkRow, type PostPlace, type PostWithLegs } from "./post-store.ts";
+
+/** Where an Idempotency-Key of the platform is kept; hashed, for the key may hold what a row key may not. */
+export function idempotencyRowKey(idempotencyKey: string): string {
+  return `I|${sha256Hex(idempotencyKey)}`;
+}
+
+/** What an Idempotency-Key stands for once a post was accepted under it. */
+export interface Accepted {
+  readonly fingerprint: string;
+  readonly postId: string;
+  readonly profileId: string;
+  readonly httpStatus: number;
+}
+
+export function toAccepted(row: Row): Accepted {
+  return {
+    fingerprint: textOf(row, "fingerprint"),
+    postId: textOf(row, "postId"),
+    profileId: textOf(row, "profileId"),
+    httpStatus: Number(row["httpStatus"]),
+  };
+}
+
+export interface Acceptance {
+  readonly idempotencyKey: string;
+  readonly accepted: Accepted;
+  readonly found: PostWithLegs;
+  /** When the sweeper first looks whether the post's legs move on. */
+  readonly nextCheckAt: string;
+}
+
+export function placeOf(post: Post): PostPlace {
+  return { platformId: post.platformId, profileId: post.profileId, postId: post.id };
+}
+
+/** A leg as it is accepted: on its way with its tokens reserved, or failed from the start for nothing. */
+export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
+  const { network, connection } = judgement;
+  const [error] = errorsOf(judgement);
+  const content = sha256Hex(JSON.stringify(legDraft(post.draft, network))).slice(0, 16);
+  const starts = error === undefined;
+  return {
+    network,
+    status: starts ? "pending" : "failed",
+    phase: "idle",
+    key: `${post.id}|${network}|${content}`,
+    claimId: null,
+    leaseUntil: null,
+    notBefore: null,
+    round: post.id,
+    attempts: 0,
+    retries: 0,
+    crashes: 0,
+    sentAt: null,
+    resend: false,
+    remote: null,
+    hold: {
+      state: starts ? "open" : "none",
+      tokens: starts ? priceOf("publish_leg") : 0,
+      operation: "publish_leg",
+      day: utcDay(now),
+    },
+    tokensCharged: 0,
+    tokensReleased: 0,
+    connectionId: connection?.id ?? null,
+    account:
+      connection === undefined
+        ? null
+        : {
+            id: connection.account.id,
+            username: connection.account.username,
+            url: connection.account.url,
+          },
+    networkPostId: null,
+    url: null,
+    publishedAt: null,
+    lastAttemptAt: null,
+    error: error === undefined ? null : toLegProblem(error),
+    warnings: warningsOf(judgement).map(({ rule, message }) => ({ code: rule, message })),
+  };
+}
+
+function reservation(post: Post, tokens: number): Movement {
+  return {
+    type: "reserve",
+    operation: "publish_leg",
+    tokens,
+    postId: post.id,
+    network: null,
+    applicationId: post.applicationId,
+    profileId: post.profileId,
+    actor: post.actor,
+    requestId: post.requestId,
+    note: null,
+  };
+}
+
+function acceptedRows({ idempotencyKey, accepted, found, nextCheckAt }: Acceptance): RowWrite[] {
+  const { post, legs } = found;
+  const place = placeOf(post);
+  const rows: Row[] = [
+    { rowKey: idempotencyRowKey(idempotencyKey), ...accepted, createdAt: post.createdAt },
+    toPostRow(postKey(place), post),
+    ...legs.map((leg) => toLegRow(legKey(place, leg.network), leg)),
+    toWorkRow({ place, nextCheckAt, checks: 0 }),
+  ];
+  return rows.map((row) => ({ kind: "create", row }));
+}
+
+/**
+ * The accepting transaction: idempotency, post, legs with their reservations, work row, ledger and wallet, all or
+ * nothing. Its answer is what the key stands for, which is another post's when somebody was first.
+ */
+export function acceptOperation(acceptance: Acceptance): CoreOperation<Accepted> {
+  const { accepted, found } = acceptance;
+  const keyRow = idempotencyRowKey(acceptance.idempotencyKey);
+  const tokens = found.legs.reduce((sum, { hold }) => sum + hold.tokens, 0);
+  return {
+    id: `accept|${keyRow}|${accepted.fingerprint}`,
+    rowKeys: [keyRow],
+    known: new Map([[keyRow, undefined]]),
+    decide({ wallet, now, row }: CoreView): Decision<Accepted> {
+      const taken = row(keyRow);
+      if (taken !== undefined) return { kind: "done", answer: toAccepted(taken.row) };
+      const error = refusal(wallet, tokens, now);
+      if (error !== undefined) return { kind: "refuse", error };
+      return {
+        kind: "write",
+        movements: [reservation(found.post, tokens)],
+        writes: acceptedRows(acceptance),
+        answer: accepted,
+      };
+    },
+  };
+}
+

@@ -1,0 +1,96 @@
+import type { Connection } from "../connect/connection.ts";
+import { LEG_ERRORS, type LegErrorCode } from "../networks/errors.ts";
+import type { LegDraft, NetworkName, Problem, TextMeasure } from "../networks/network.ts";
+import { findNetwork } from "../networks/registry.ts";
+import type { Draft, LegProblem } from "./post.ts";
+
+/** What one network says of a draft before anything is sent. */
+export interface Judgement {
+  readonly network: NetworkName;
+  readonly problems: readonly Problem[];
+  readonly measure: TextMeasure | null;
+  readonly connection: Connection | undefined;
+}
+
+interface Replacements {
+  readonly text?: string;
+  readonly mediaUrls?: readonly string[];
+  readonly altTexts?: readonly (string | null)[];
+}
+
+/** The draft as one network gets it: its own options replace text, media and alt texts. */
+export function legDraft(draft: Draft, network: NetworkName): LegDraft {
+  const options = draft.platformOptions[network] ?? {};
+  // Safe: every network's options were parsed with these shared fields.
+  const own = options as Replacements;
+  const urls = own.mediaUrls ?? draft.mediaUrls;
+  const altTexts = own.altTexts ?? (own.mediaUrls === undefined ? draft.altTexts : []);
+  return {
+    text: own.text ?? draft.text,
+    media: urls.map((url, index) => ({ url, altText: altTexts[index] ?? null })),
+    options,
+  };
+}
+
+function problem(code: LegErrorCode, rule: string): Problem {
+  const { message, remediation } = LEG_ERRORS[code];
+  return { severity: "error", code, rule, message, remediation, field: null, mediaIndex: null };
+}
+
+function connectionProblems(connection: Connection | undefined): readonly Problem[] {
+  if (connection === undefined || connection.status === "revoked")
+    return [problem("connection_missing", "connection.missing")];
+  if (connection.status === "needs_reauth")
+    return [problem("connection_needs_reauth", "connection.needs_reauth")];
+  return [];
+}
+
+/** Runs a network's rules on a draft; pure. */
+export function judgeDraft(
+  draft: Draft,
+  network: NetworkName,
+  connection: Connection | undefined,
+): Judgement {
+  const adapter = findNetwork(network);
+  if (adapter === undefined) {
+    const problems = [problem("app_misconfigured", "network.not_available")];
+    return { network, problems, measure: null, connection };
+  }
+  const content = legDraft(draft, network);
+  const limits = connection?.limits ?? {};
+  return {
+    network,
+    problems: [...connectionProblems(connection), ...adapter.check(content, limits)],
+    measure: adapter.measure(content, limits),
+    connection,
+  };
+}
+
+export function errorsOf({ problems }: Judgement): readonly Problem[] {
+  return problems.filter(({ severity }) => severity === "error");
+}
+
+export function warningsOf({ problems }: Judgement): readonly Problem[] {
+  return problems.filter(({ severity }) => severity === "warning");
+}
+
+export function toLegProblem(found: Problem): LegProblem {
+  const { code, message, remediation, rule, mediaIndex } = found;
+  return { code, message, remediation, rule, mediaIndex, networkCode: null };
+}
+
+/** One network's part of the validation result. */
+export function judgementView(judgement: Judgement) {
+  const { connection, measure } = judgement;
+  const entry = ({ severity: _, ...shown }: Problem) => shown;
+  return {
+    valid: errorsOf(judgement).length === 0,
+    errors: errorsOf(judgement).map(entry),
+    warnings: warningsOf(judgement).map(entry),
+    usedCharacters: measure?.usedCharacters ?? null,
+    maxCharacters: measure?.maxCharacters ?? null,
+    quota: null,
+    connection:
+      connection === undefined ? null : { id: connection.id, status: connection.status },
+  };
+}

@@ -1,0 +1,144 @@
+import type { Actor } from "../callers/caller.ts";
+import type { Operation } from "../billing/rate-card.ts";
+import type { LegErrorCode } from "../networks/errors.ts";
+import type { NetworkData, NetworkName } from "../networks/network.ts";
+
+export type LegStatus = "pending" | "publishing" | "succeeded" | "failed" | "skipped";
+export type PostStatus =
+  | "scheduled"
+  | "processing"
+  | "succeeded"
+  | "partial"
+  | "failed"
+  | "canceled";
+
+/** What the caller asked to publish, parsed; `platforms` on the wire. */
+export interface Draft {
+  readonly text: string;
+  readonly networks: readonly NetworkName[];
+  readonly mediaUrls: readonly string[];
+  /** As long as `mediaUrls`, or empty. */
+  readonly altTexts: readonly (string | null)[];
+  readonly platformOptions: Readonly<Partial<Record<NetworkName, NetworkData>>>;
+  /** UTC, null for at once. */
+  readonly scheduleAt: string | null;
+  readonly externalId: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface Post {
+  readonly id: string;
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly profileId: string;
+  readonly status: PostStatus;
+  readonly draft: Draft;
+  readonly requestId: string;
+  /** Who pays: shown on every ledger entry of the post. */
+  readonly actor: Actor;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly startedAt: string | null;
+  readonly completedAt: string | null;
+}
+
+export interface LegProblem {
+  readonly code: LegErrorCode;
+  readonly message: string;
+  readonly remediation: string;
+  readonly rule: string | null;
+  readonly mediaIndex: number | null;
+  readonly networkCode: string | null;
+}
+
+export interface LegWarning {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface LegAccount {
+  readonly id: string;
+  readonly username: string;
+  readonly url: string;
+}
+
+/** Tokens promised to a leg: open until the leg ends, then taken or given back, once. */
+export interface Hold {
+  readonly state: "none" | "open" | "captured" | "released";
+  readonly tokens: number;
+  readonly operation: Operation;
+  /** UTC day on which they were reserved. */
+  readonly day: string;
+}
+
+/**
+ * `idle`: nobody works on it. `claimed`: a worker owns it until `leaseUntil`. `waiting`: the network processes media,
+ * look again at `notBefore`. `sent`: a visible call was made or is being made; its outcome is not known.
+ */
+export type LegPhase = "idle" | "claimed" | "waiting" | "sent";
+
+export interface Leg {
+  readonly network: NetworkName;
+  readonly status: LegStatus;
+  readonly phase: LegPhase;
+  /** Stable over every attempt with this content: the network's idempotency key derives from it. */
+  readonly key: string;
+  readonly claimId: string | null;
+  readonly leaseUntil: string | null;
+  readonly notBefore: string | null;
+  /** The accepting or the retry that put the leg on its way. */
+  readonly round: string;
+  /** Attempts begun. */
+  readonly attempts: number;
+  /** Automatic retries since it was accepted or retried. */
+  readonly retries: number;
+  /** Leases that ended without a settled leg. */
+  readonly crashes: number;
+  /** First visible call whose outcome is not known; null when there was none. */
+  readonly sentAt: string | null;
+  /** The caller asked again although an earlier call may have published: what can't be known is sent again. */
+  readonly resend: boolean;
+  readonly remote: NetworkData | null;
+  readonly hold: Hold;
+  readonly tokensCharged: number;
+  readonly tokensReleased: number;
+  readonly connectionId: string | null;
+  readonly account: LegAccount | null;
+  readonly networkPostId: string | null;
+  readonly url: string | null;
+  readonly publishedAt: string | null;
+  readonly lastAttemptAt: string | null;
+  readonly error: LegProblem | null;
+  readonly warnings: readonly LegWarning[];
+}
+
+export function isEnded(leg: Leg): boolean {
+  return leg.status === "succeeded" || leg.status === "failed" || leg.status === "skipped";
+}
+
+/**
+ * The post's state out of its legs. Skipped legs do not count; any leg on its way means `processing`; a post of
+ * skipped legs alone has failed, unless it was canceled.
+ */
+export function postStatus(legs: readonly Leg[]): PostStatus {
+  const counted = legs.filter((leg) => leg.status !== "skipped");
+  if (counted.some((leg) => !isEnded(leg))) return "processing";
+  const succeeded = counted.filter((leg) => leg.status === "succeeded").length;
+  if (succeeded === 0) return "failed";
+  return succeeded === counted.length ? "succeeded" : "partial";
+}
+
+/** What a worker may do with a leg now. */
+export type LegStep =
+  | { readonly kind: "ended" }
+  /** Somebody owns it, or it is not due: the sweeper or a delayed hint comes again. */
+  | { readonly kind: "later"; readonly at: string }
+  | { readonly kind: "claim"; readonly afterCrash: boolean };
+
+export function nextStep(leg: Leg, now: Date): LegStep {
+  if (isEnded(leg)) return { kind: "ended" };
+  const at = now.toISOString();
+  if (leg.leaseUntil !== null && leg.leaseUntil > at) return { kind: "later", at: leg.leaseUntil };
+  if (leg.notBefore !== null && leg.notBefore > at) return { kind: "later", at: leg.notBefore };
+  return { kind: "claim", afterCrash: leg.leaseUntil !== null };
+}

@@ -1,0 +1,309 @@
+import { randomUUID } from "node:crypto";
+import type { Connection } from "../connect/connection.ts";
+import { freshCredentials } from "../connect/fresh-credentials.ts";
+import { createNetworkTools } from "../connect/network-tools.ts";
+import type {
+  LegFailure,
+  LegToPublish,
+  Network,
+  NetworkData,
+  NetworkTools,
+  PublishOutcome,
+  Rejected,
+  TryLater,
+} from "../networks/network.ts";
+import { findNetwork } from "../networks/registry.ts";
+import type { Services } from "../services.ts";
+import { legDraft } from "./check-draft.ts";
+import {
+  claimed,
+  CRASHES_MAX,
+  markedSent,
+  nextRetrySeconds,
+  parked,
+  putBack,
+} from "./leg-steps.ts";
+import { nextStep, type Leg, type Post } from "./post.ts";
+import type { PostPlace, StoredLeg } from "./post-store.ts";
+import { settleLeg } from "./settle-leg.ts";
+
+/** One leg in the hands of one worker. `stored` follows every write; losing a race ends the work quietly. */
+interface Work {
+  readonly services: Services;
+  readonly place: PostPlace;
+  readonly post: Post;
+  readonly tools: NetworkTools;
+  stored: StoredLeg;
+  /** Of an earlier call whose outcome is not known: until it is, a failure must not claim that nothing went out. */
+  doubtSince: string | null;
+}
+
+/** Media that is still processing after this long will not become ready. */
+const PROCESSING_MS_MAX = 60 * 60 * 1000;
+
+/** Earlier than this a hint is a stray one: the right one is still under way. */
+const EARLY_SECONDS_MAX = 5;
+
+/** Writes the leg's next state; false when another worker took it meanwhile. */
+async function save(work: Work, leg: Leg): Promise<boolean> {
+  const { services, place, stored } = work;
+  const written = await services.posts.replaceLegIfUnchanged(place, leg, stored.etag);
+  if (written !== undefined) work.stored = written;
+  return written !== undefined;
+}
+
+/** A hint that came a moment early, by a clock that runs behind, is sent again for the rest. */
+async function hintAgain({ services, place, stored }: Work, at: string, now: Date): Promise<void> {
+  const seconds = (Date.parse(at) - now.getTime()) / 1000;
+  if (seconds <= EARLY_SECONDS_MAX)
+    await services.publishQueue.hint(place, [stored.leg.network], seconds);
+}
+
+async function claim(work: Work): Promise<boolean> {
+  const { services, stored } = work;
+  const now = services.clock.now();
+  const step = nextStep(stored.leg, now);
+  if (step.kind === "later" && step.at === stored.leg.notBefore) await hintAgain(work, step.at, now);
+  if (step.kind !== "claim") return false;
+  const { leaseSeconds } = services.config.publishing;
+  const { afterCrash } = step;
+  return save(work, claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash }));
+}
+
+/** Gives the leg back until later and hints; the sweeper stands in for a lost hint. */
+async function park(work: Work, leg: Leg): Promise<void> {
+  const { services, place } = work;
+  if (!(await save(work, leg)) || leg.notBefore === null) return;
+  const seconds = (Date.parse(leg.notBefore) - services.clock.now().getTime()) / 1000;
+  try {
+    await services.publishQueue.hint(place, [leg.network], seconds);
+  } catch (error) {
+    services.log.warn("hint not sent, the sweeper will", { postId: place.postId, error });
+  }
+}
+
+async function fail(work: Work, failure: LegFailure): Promise<void> {
+  const { services, place, post, stored } = work;
+  const known = work.doubtSince === null ? failure : outcomeUnknown(failure);
+  const end = { kind: "failed", failure: known } as const;
+  await settleLeg(services, { place, post, leg: stored.leg, end });
+}
+
+/** Certainly not published: again by the schedule, or failed when it is used up. */
+async function tryLater(work: Work, { failure, retryAfterSeconds }: TryLater): Promise<void> {
+  const { services, stored } = work;
+  const seconds = nextRetrySeconds(
+    services.config.publishing.retrySeconds,
+    stored.leg.retries,
+    Math.random(),
+    retryAfterSeconds,
+  );
+  if (seconds === null) return fail(work, failure);
+  await park(work, putBack(stored.leg, services.clock.now(), seconds, work.doubtSince));
+}
+
+const BROKEN_CONNECTION: ReadonlySet<string> = new Set([
+  "connection_needs_reauth",
+  "permission_missing",
+  "account_restricted",
+]);
+
+async function reject(work: Work, connection: Connection, { failure }: Rejected): Promise<void> {
+  if (BROKEN_CONNECTION.has(failure.code)) {
+    const { profileId, network, generation } = connection;
+    await work.services.connections.markNeedsReauth(profileId, network, generation, failure);
+  }
+  await fail(work, failure);
+}
+
+function outcomeUnknown({ networkCode }: LegFailure): LegFailure {
+  return { code: "outcome_unknown", networkCode };
+}
+
+/** An outcome that can't be told yet: looked up again by the schedule, at last reported as unknown. */
+async function lookAgain(work: Work, failure: LegFailure, pollAfterSeconds?: number): Promise<void> {
+  const { services, stored } = work;
+  const { retrySeconds } = services.config.publishing;
+  const { leg } = stored;
+  const seconds = nextRetrySeconds(retrySeconds, leg.retries, Math.random(), pollAfterSeconds);
+  if (seconds === null) return fail(work, outcomeUnknown(failure));
+  const waiting = parked(leg, leg.remote, services.clock.now(), seconds);
+  await park(work, { ...waiting, retries: leg.retries + 1 });
+}
+
+function toPublish(work: Work, connection: Connection, credentials: NetworkData): LegToPublish {
+  const { leg } = work.stored;
+  return {
+    key: leg.key,
+    draft: legDraft(work.post.draft, leg.network),
+    account: connection.account,
+    credentials,
+    instanceUrl: connection.instanceUrl,
+    limits: connection.limits,
+    remote: leg.remote ?? {},
+    sentAt: leg.sentAt === null ? null : new Date(leg.sentAt),
+  };
+}
+
+/** True when nothing stands in the way of a (further) visible call. */
+async function reconcile(work: Work, network: Network, ready: LegToPublish): Promise<boolean> {
+  const { services, place, post, stored } = work;
+  const outcome = await network.reconcile(ready, work.tools);
+  switch (outcome.kind) {
+    case "published":
+      await settleLeg(services, {
+        place,
+        post,
+        leg: stored.leg,
+        end: { kind: "published", published: outcome },
+      });
+      return false;
+    case "may_publish":
+      return true;
+    case "ask_again":
+      await lookAgain(work, outcome.failure, outcome.pollAfterSeconds);
+      return false;
+    case "unknowable":
+      if (stored.leg.resend) return true;
+      await fail(work, outcomeUnknown(outcome.failure));
+      return false;
+    case "rejected":
+      await fail(work, outcome.failure);
+      return false;
+  }
+}
+
+async function finish(work: Work, connection: Connection, outcome: PublishOutcome): Promise<void> {
+  const { services, place, post, stored } = work;
+  switch (outcome.kind) {
+    case "published":
+      return settleLeg(services, {
+        place,
+        post,
+        leg: stored.leg,
+        end: { kind: "published", published: outcome },
+      });
+    case "in_doubt":
+      return lookAgain(work, outcome.failure);
+    case "try_later":
+      return tryLater(work, outcome);
+    case "rejected":
+      return reject(work, connection, outcome);
+    case "prepare_again": {
+      const seconds = nextRetrySeconds(
+        services.config.publishing.retrySeconds,
+        stored.leg.retries,
+        Math.random(),
+        outcome.pollAfterSeconds,
+      );
+      if (seconds === null) return fail(work, outcome.failure);
+      const back = putBack(stored.leg, services.clock.now(), seconds, work.doubtSince);
+      return park(work, { ...back, remote: outcome.remote });
+    }
+  }
+}
+
+/** Uploads and containers. The prepared leg, or undefined when it ended or waits. */
+async function prepare(
+  work: Work,
+  network: Network,
+  connection: Connection,
+  leg: LegToPublish,
+): Promise<LegToPublish | undefined> {
+  const outcome = await network.prepare(leg, work.tools);
+  const now = work.services.clock.now();
+  switch (outcome.kind) {
+    case "ready":
+      return { ...leg, remote: outcome.remote };
+    case "processing": {
+      const since = Date.parse(work.stored.leg.lastAttemptAt ?? now.toISOString());
+      if (now.getTime() - since > PROCESSING_MS_MAX)
+        await fail(work, { code: "media_not_ready", networkCode: null });
+      else await park(work, parked(work.stored.leg, outcome.remote, now, outcome.pollAfterSeconds));
+      return undefined;
+    }
+    case "try_later":
+      await tryLater(work, outcome);
+      return undefined;
+    case "rejected":
+      await reject(work, connection, outcome);
+      return undefined;
+  }
+}
+
+/** Whether the lease outlasts the longest call that may follow. */
+function leaseSuffices({ services, stored }: Work): boolean {
+  const leftMs = Date.parse(stored.leg.leaseUntil ?? "") - services.clock.now().getTime();
+  return leftMs > services.config.publishing.networkTimeoutMs;
+}
+
+const leaseTooShort: TryLater = {
+  kind: "try_later",
+  failure: { code: "network_unavailable", networkCode: "lease_too_short" },
+  retryAfterSeconds: 0,
+};
+
+/** The sent marker, then the one visible call; not begun on a lease that could end before the call does. */
+async function send(
+  work: Work,
+  network: Network,
+  connection: Connection,
+  ready: LegToPublish,
+): Promise<void> {
+  const { services } = work;
+  if (!leaseSuffices(work)) return tryLater(work, leaseTooShort);
+  const marked = markedSent(work.stored.leg, ready.remote, services.clock.now());
+  if (!(await save(work, marked))) return;
+  // The marker itself may have taken long.
+  if (!leaseSuffices(work)) return tryLater(work, leaseTooShort);
+  const sentAt = marked.sentAt === null ? null : new Date(marked.sentAt);
+  await finish(work, connection, await network.publish({ ...ready, sentAt }, work.tools));
+}
+
+async function walk(work: Work, network: Network): Promise<void> {
+  const { services, place } = work;
+  const { leg } = work.stored;
+  const linked = await services.connections.find(place.profileId, leg.network);
+  if (linked === undefined || linked.status === "revoked")
+    return fail(work, { code: "connection_missing", networkCode: null });
+  if (linked.status === "needs_reauth")
+    return fail(work, { code: "connection_needs_reauth", networkCode: null });
+  const fresh = await freshCredentials(services, linked);
+  if (fresh.kind === "try_later" && leg.sentAt !== null) return lookAgain(work, fresh.failure);
+  if (fresh.kind === "try_later") return tryLater(work, fresh);
+  if (fresh.kind === "rejected") return reject(work, linked, fresh);
+  const { connection, credentials } = fresh;
+  let ready = toPublish(work, connection, credentials);
+  if (leg.remote === null) {
+    const remote = network.begin({ key: leg.key, now: services.clock.now() });
+    if (!(await save(work, { ...leg, remote }))) return;
+    ready = { ...ready, remote };
+  }
+  if (leg.sentAt !== null && !(await reconcile(work, network, ready))) return;
+  const prepared = await prepare(work, network, connection, ready);
+  if (prepared !== undefined) await send(work, network, connection, prepared);
+}
+
+/**
+ * Moves one leg on as far as it goes now. Safe to call any number of times, at any time, from any number of processes:
+ * a leg is worked on only under a claim, and nothing visible is sent without a marker that outlives the worker.
+ */
+export async function publishLeg(
+  services: Services,
+  place: PostPlace,
+  post: Post,
+  stored: StoredLeg,
+): Promise<void> {
+  const tools = createNetworkTools(services, stored.leg.network);
+  const work: Work = { services, place, post, stored, tools, doubtSince: stored.leg.sentAt };
+  if (!(await claim(work))) return;
+  const { leg } = work.stored;
+  const network = findNetwork(leg.network);
+  if (network === undefined) return fail(work, { code: "app_misconfigured", networkCode: null });
+  if (leg.crashes >= CRASHES_MAX) {
+    services.log.error("leg given up after crashes", { postId: place.postId, network: leg.network });
+    const code = leg.sentAt === null ? "internal_error" : "outcome_unknown";
+    return fail(work, { code, networkCode: null });
+  }
+  await walk(work, network);
+}

@@ -1,0 +1,35 @@
+import * as z from "zod";
+import { NETWORK_NAMES, type NetworkName } from "../networks/network.ts";
+import type { Queue } from "../storage/queue.ts";
+import type { PostPlace } from "./post-store.ts";
+
+/** A hint that legs of a post have something to do. Ids only: the rows are the truth. */
+export const PublishHint = z.object({
+  v: z.literal(1),
+  platformId: z.string(),
+  profileId: z.string(),
+  postId: z.string(),
+  networks: z.array(z.enum(NETWORK_NAMES)).min(1),
+});
+export type PublishHint = z.output<typeof PublishHint>;
+
+export const PUBLISH_QUEUE = "publish-legs";
+
+export class PublishQueue {
+  readonly #queue: Queue;
+
+  constructor(queue: Queue) {
+    this.#queue = queue;
+  }
+
+  /** May be lost, doubled or late without harm. */
+  async hint(place: PostPlace, networks: readonly NetworkName[], delaySeconds = 0): Promise<void> {
+    const { platformId, profileId, postId } = place;
+    const hint: PublishHint = { v: 1, platformId, profileId, postId, networks: [...networks] };
+    await this.#queue.send(hint, delaySeconds);
+  }
+
+  async ping(): Promise<void> {
+    await this.#queue.ping();
+  }
+}

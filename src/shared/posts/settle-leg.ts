@@ -1,0 +1,111 @@
+import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
+import type { Movement } from "../billing/wallet.ts";
+import { invariant } from "../errors.ts";
+import type { LegFailure, Published } from "../networks/network.ts";
+import type { Services } from "../services.ts";
+import type { RowWrite } from "../storage/row.ts";
+import { failed, succeeded } from "./leg-steps.ts";
+import { isEnded, postStatus, type Leg, type Post } from "./post.ts";
+import { postProgress, toLeg, toLegRow, toPost } from "./post-row.ts";
+import { legKey, postKey, workKey, type PostPlace } from "./post-store.ts";
+
+export type LegEnd =
+  | { readonly kind: "published"; readonly published: Published }
+  | { readonly kind: "failed"; readonly failure: LegFailure };
+
+export interface Settlement {
+  readonly place: PostPlace;
+  readonly post: Post;
+  /** As its worker claimed it: only the owner of the claim may settle. */
+  readonly leg: Leg;
+  readonly end: LegEnd;
+}
+
+function movement(post: Post, leg: Leg, end: LegEnd): Movement {
+  return {
+    type: end.kind === "published" ? "settle" : "release",
+    operation: leg.hold.operation,
+    tokens: leg.hold.tokens,
+    postId: post.id,
+    network: leg.network,
+    applicationId: post.applicationId,
+    profileId: post.profileId,
+    actor: post.actor,
+    requestId: post.requestId,
+    note: null,
+    reservedOn: leg.hold.day,
+  };
+}
+
+/** The post after one of its legs ended; `completedAt` once none is left. */
+export function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
+  const status = postStatus(legs);
+  const at = now.toISOString();
+  return { ...post, status, updatedAt: at, completedAt: legs.every(isEnded) ? at : null };
+}
+
+/** The post's rows as the transaction sees them. */
+export function readPost(view: CoreView, place: PostPlace, known: Post) {
+  const stored = view.row(postKey(place));
+  const legs = known.draft.networks.flatMap((network) => {
+    const found = view.row(legKey(place, network));
+    return found === undefined ? [] : [{ leg: toLeg(found.row), etag: found.etag }];
+  });
+  invariant(stored !== undefined && legs.length === known.draft.networks.length, "a post lost rows");
+  return { post: toPost(place.platformId, stored.row), etag: stored.etag, legs };
+}
+
+export function postRowKeys(place: PostPlace, post: Post): string[] {
+  const legs = post.draft.networks.map((network) => legKey(place, network));
+  return [postKey(place), workKey(place.postId), ...legs];
+}
+
+/**
+ * The settling transaction: leg, its reservation, wallet, ledger, the post's aggregate and, with the last leg, the
+ * work row. Guarded by the claim and the open reservation: applied once, whoever repeats it. Answers whether the
+ * leg was still the caller's to settle.
+ */
+export function settleOperation({ place, post, leg, end }: Settlement): CoreOperation<boolean> {
+  const work = workKey(place.postId);
+  return {
+    id: `settle|${legKey(place, leg.network)}|${leg.claimId}`,
+    rowKeys: postRowKeys(place, post),
+    decide(view): Decision<boolean> {
+      const current = readPost(view, place, post);
+      const mine = current.legs.find((stored) => stored.leg.network === leg.network);
+      const isMine = mine?.leg.claimId === leg.claimId && mine.leg.hold.state === "open";
+      if (mine === undefined || !isMine) return { kind: "done", answer: false };
+      const settled =
+        end.kind === "published"
+          ? succeeded(mine.leg, end.published, view.now)
+          : failed(mine.leg, end.failure);
+      const legs = current.legs.map((stored) => (stored === mine ? settled : stored.leg));
+      const next = progressed(current.post, legs, view.now);
+      const writes: RowWrite[] = [
+        { kind: "replace", row: toLegRow(legKey(place, leg.network), settled), etag: mine.etag },
+        {
+          kind: "merge",
+          row: { rowKey: postKey(place), ...postProgress(next) },
+          etag: current.etag,
+        },
+      ];
+      if (legs.every(isEnded) && view.row(work) !== undefined)
+        writes.push({ kind: "delete", rowKey: work });
+      return {
+        kind: "write",
+        movements: [movement(current.post, mine.leg, end)],
+        writes,
+        answer: true,
+      };
+    },
+  };
+}
+
+export async function settleLeg(services: Services, settlement: Settlement): Promise<void> {
+  const { place, leg, end } = settlement;
+  const settled = await services.wallets.commit(place.platformId, settleOperation(settlement));
+  const fields = { postId: place.postId, network: leg.network };
+  if (!settled) services.log.warn("leg was settled by another worker", fields);
+  else if (end.kind === "failed") services.log.info("leg failed", { ...fields, ...end.failure });
+  else services.log.info("leg published", { ...fields, ...end.published });
+}

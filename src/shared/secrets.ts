@@ -1,0 +1,121 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
+import { crc32 } from "node:zlib";
+import { invariant } from "./errors.ts";
+
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+export function sha256Hex(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+export function hmacSha256(key: string | Uint8Array, text: string): Buffer {
+  return createHmac("sha256", key).update(text).digest();
+}
+
+/** Compares secrets without telling by its duration where they differ. */
+export function equalSecrets(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** One purpose, one key: a token or tag made for one can't be used for another (RFC 5869). */
+export function deriveKey(master: string, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", master, "", purpose, 32));
+}
+
+/** Random text of the given length; every character equally likely. */
+export function randomBase62(length: number): string {
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length * 2)) {
+      // 248 = 4 * 62: taking larger bytes modulo 62 would favour the first characters.
+      if (byte < 248 && text.length < length) text += BASE62[byte % 62];
+    }
+  }
+  return text;
+}
+
+/** URL-safe random text with the given number of random bytes behind it. */
+export function randomToken(bytes = 32): string {
+  return randomBytes(bytes).toString("base64url");
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = "";
+  for (let index = 0; index < 6; index += 1) {
+    digits = (BASE62[rest % 62] ?? "") + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+/** 43 base62 characters hold 256 bits. */
+const SECRET_PART_LENGTH = 43;
+const API_KEY = /^sk_live_([0-9A-HJKMNP-TV-Z]{26})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
+
+/**
+ * `sk_live_<key id>_<secret part>_<checksum>`: the row is found by one point read, and a mistyped or scanned key is
+ * recognised without one.
+ */
+export function newApiKey(keyId: string): { secret: string; secretPart: string; keyPrefix: string } {
+  const id = keyId.slice("key_".length);
+  const secretPart = randomBase62(SECRET_PART_LENGTH);
+  const body = `sk_live_${id}_${secretPart}`;
+  return { secret: `${body}_${checksum(body)}`, secretPart, keyPrefix: `sk_live_${id.slice(0, 8)}` };
+}
+
+/** The parts of a well-formed key with a right checksum, or undefined; nothing is looked up. */
+export function parseApiKey(text: string): { keyId: string; secretPart: string } | undefined {
+  const match = API_KEY.exec(text);
+  if (match === null) return undefined;
+  const [, id = "", secretPart = "", given] = match;
+  return checksum(`sk_live_${id}_${secretPart}`) === given
+    ? { keyId: `key_${id}`, secretPart }
+    : undefined;
+}
+
+const SEAL_VERSION = "v1";
+
+/** Data keys by id; the first one seals, all open. */
+export type DataKeys = ReadonlyMap<string, Uint8Array>;
+
+/**
+ * Seals text with AES-256-GCM under the first data key. `boundTo` names the place it is stored in: copied to
+ * another row it does not open.
+ */
+export function seal(text: string, boundTo: string, keys: DataKeys): string {
+  const first = keys.entries().next().value;
+  invariant(first !== undefined, "no data key to seal with");
+  const [keyId, key] = first;
+  const iv = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: 16 });
+  cipher.setAAD(Buffer.from(boundTo));
+  const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  const parts = [iv, sealed, cipher.getAuthTag()].map((part) => part.toString("base64url"));
+  return [SEAL_VERSION, keyId, ...parts].join(".");
+}
+
+/** The sealed text, or undefined when its key is gone or it was changed or moved. */
+export function unseal(sealed: string, boundTo: string, keys: DataKeys): string | undefined {
+  const [version, keyId = "", iv = "", text = "", tag = ""] = sealed.split(".");
+  const key = keys.get(keyId);
+  if (version !== SEAL_VERSION || key === undefined) return undefined;
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", key, Buffer.from(iv, "base64url"), {
+      authTagLength: 16,
+    });
+    decipher.setAAD(Buffer.from(boundTo));
+    decipher.setAuthTag(Buffer.from(tag, "base64url"));
+    return decipher.update(text, "base64url", "utf8") + decipher.final("utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,112 @@
+import { EmailStore } from "./accounts/email-store.ts";
+import { createPasswords, type Passwords } from "./accounts/password.ts";
+import { PlatformStore } from "./accounts/platform-store.ts";
+import { UserStore } from "./accounts/user-store.ts";
+import { ApplicationStore } from "./applications/application-store.ts";
+import { AuditRing } from "./audit/ring.ts";
+import { createOperators, type Operators } from "./callers/operator.ts";
+import { createSessions, type Sessions } from "./callers/session.ts";
+import { WalletStore } from "./billing/wallet-store.ts";
+import type { Config } from "./config.ts";
+import { ConnectSessionStore } from "./connect/connect-session-store.ts";
+import { ConnectionStore } from "./connect/connection-store.ts";
+import { HostStore } from "./connect/host-store.ts";
+import { OAuthStateStore } from "./connect/oauth-state-store.ts";
+import { SingleFlight } from "./connect/single-flight.ts";
+import type { FreshCredentials } from "./connect/usable-credentials.ts";
+import { KeyStore } from "./keys/key-store.ts";
+import { createLog, type Log } from "./log.ts";
+import { createOutbound, type Outbound } from "./outbound.ts";
+import { createCursors, type Cursors } from "./page.ts";
+import { createGrants, type Grants } from "./profiles/grant.ts";
+import { ProfileStore } from "./profiles/profile-store.ts";
+import { DirtyStore } from "./posts/dirty-store.ts";
+import { IdempotencyStore } from "./posts/idempotency-store.ts";
+import { PostStore } from "./posts/post-store.ts";
+import { PUBLISH_QUEUE, PublishQueue } from "./posts/publish-queue.ts";
+import { deriveKey } from "./secrets.ts";
+import { openQueue } from "./storage/account.ts";
+import { openTables } from "./storage/tables.ts";
+
+export interface Clock {
+  now(): Date;
+}
+
+/** What the process has: every verb gets it first. Stores are added by their folders' names. */
+export interface Services {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly outbound: Outbound;
+  readonly cursors: Cursors;
+  readonly platforms: PlatformStore;
+  readonly users: UserStore;
+  readonly emails: EmailStore;
+  readonly applications: ApplicationStore;
+  readonly keys: KeyStore;
+  readonly profiles: ProfileStore;
+  readonly passwords: Passwords;
+  readonly sessions: Sessions;
+  readonly grants: Grants;
+  readonly operators: Operators;
+  readonly audit: AuditRing;
+  readonly connections: ConnectionStore;
+  readonly connectSessions: ConnectSessionStore;
+  readonly oauthStates: OAuthStateStore;
+  readonly hosts: HostStore;
+  /** Renewals of credentials that are under way in this process. */
+  readonly credentialFlights: SingleFlight<FreshCredentials>;
+  readonly wallets: WalletStore;
+  readonly posts: PostStore;
+  readonly idempotency: IdempotencyStore;
+  readonly dirty: DirtyStore;
+  readonly publishQueue: PublishQueue;
+}
+
+/** What a test may replace: time and the outside world. */
+export interface Overrides {
+  readonly clock?: Clock;
+  readonly outbound?: Outbound;
+  readonly log?: Log;
+}
+
+/** Composes the process. Opens nothing: connections are made when they are first used. */
+export function buildServices(config: Config, overrides: Overrides = {}): Services {
+  const tables = openTables(config);
+  const { identity, storage } = config;
+  const clock = overrides.clock ?? { now: () => new Date() };
+  const now = () => clock.now();
+  const outbound = overrides.outbound ?? createOutbound(config);
+  return {
+    config,
+    clock,
+    log: overrides.log ?? createLog({ level: config.logLevel }),
+    outbound,
+    cursors: createCursors(deriveKey(identity.sessionSecret, "list cursors")),
+    platforms: new PlatformStore(tables.tenants),
+    users: new UserStore(tables.tenants),
+    emails: new EmailStore(tables.emails),
+    applications: new ApplicationStore(tables.tenants),
+    keys: new KeyStore(tables.keys, tables.tenants),
+    profiles: new ProfileStore(tables.tenants),
+    passwords: createPasswords(identity),
+    sessions: createSessions(identity.sessionSecret, now),
+    grants: createGrants(identity.grantSecret, now),
+    operators: createOperators(identity.operators, outbound, now),
+    audit: new AuditRing(),
+    connections: new ConnectionStore({
+      table: tables.connections,
+      dataKeys: identity.dataKeys,
+      clock,
+    }),
+    connectSessions: new ConnectSessionStore(tables.connectsessions),
+    oauthStates: new OAuthStateStore(tables.oauthstates, identity.dataKeys),
+    hosts: new HostStore(tables.instances, identity.dataKeys),
+    credentialFlights: new SingleFlight(),
+    wallets: new WalletStore(tables.core, now),
+    posts: new PostStore(tables.core),
+    idempotency: new IdempotencyStore(tables.core),
+    dirty: new DirtyStore(tables.dirty),
+    publishQueue: new PublishQueue(openQueue(storage.host, storage.prefix + PUBLISH_QUEUE)),
+  };
+}

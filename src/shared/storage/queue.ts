@@ -1,0 +1,46 @@
+import type { QueueClient } from "@azure/storage-queue";
+import { isMissingContainer } from "./failure.ts";
+
+const CALL_TIMEOUT_MS = 10_000;
+/** The service allows seven days; whoever receives a hint too early sends it again for the rest. */
+const DELAY_SECONDS_MAX = 6 * 24 * 3600;
+
+/** A queue of hints. Messages carry ids only; losing, doubling or reordering them must never matter. */
+export class Queue {
+  readonly #open: () => Promise<QueueClient>;
+  #client: Promise<QueueClient> | undefined;
+
+  constructor(open: () => Promise<QueueClient>) {
+    this.#open = open;
+  }
+
+  /**
+   * Sends a message in the form the Functions trigger reads (base64 JSON), to be seen after the delay. Not retried:
+   * a repeat after a lost answer would enqueue twice, and the sweeper sends lost hints again.
+   */
+  async send(message: object, delaySeconds = 0): Promise<void> {
+    this.#client ??= this.#open();
+    const client = await this.#client;
+    const text = Buffer.from(JSON.stringify(message)).toString("base64");
+    const send = () =>
+      client.sendMessage(text, {
+        // The default of seven days would silently lose the work of a queue that stood still for a week.
+        messageTimeToLive: -1,
+        visibilityTimeout: Math.min(Math.max(0, Math.ceil(delaySeconds)), DELAY_SECONDS_MAX),
+        abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+      });
+    try {
+      await send();
+    } catch (error) {
+      if (!isMissingContainer(error)) throw error;
+      await client.createIfNotExists({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+      await send();
+    }
+  }
+
+  /** Throws when the queue service does not answer. */
+  async ping(): Promise<void> {
+    this.#client ??= this.#open();
+    await (await this.#client).exists({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+  }
+}

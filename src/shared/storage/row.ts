@@ -1,0 +1,76 @@
+/** What a property of a row can hold. Numbers are integers within Int32; times are ISO 8601 text; absent is "". */
+export type RowValue = string | number | boolean;
+
+export interface Row {
+  readonly rowKey: string;
+  readonly [property: string]: RowValue;
+}
+
+/** A row as it was read, with the version that a conditional write has to name. */
+export interface StoredRow {
+  readonly row: Row;
+  readonly etag: string;
+}
+
+/** One write of an entity group transaction. Every row may appear once in it. */
+export type RowWrite =
+  | { readonly kind: "create"; readonly row: Row }
+  | { readonly kind: "replace"; readonly row: Row; readonly etag: string }
+  /** Changes only the named properties. */
+  | { readonly kind: "merge"; readonly row: Row; readonly etag: string }
+  /** Whatever its version: the SDK knows no conditional delete inside a transaction. Refused when the row is gone. */
+  | { readonly kind: "delete"; readonly rowKey: string };
+
+/**
+ * What became of a transaction. `refused`: none of it was applied by this call (somebody else's write, or an earlier
+ * try of ours, was first). `in_doubt`: it may be applied now, later or never.
+ */
+export type TransactionResult =
+  | { readonly kind: "applied"; readonly etags: ReadonlyMap<string, string> }
+  | { readonly kind: "refused" }
+  | { readonly kind: "in_doubt"; readonly cause: unknown };
+
+/** Longest text of one property: 64 KiB of UTF-16. */
+export const PROPERTY_LENGTH_MAX = 32_000;
+const CHUNKS_MAX = 20;
+
+/** Long text as properties `<name>0`, `<name>1` …; never cut inside a surrogate pair, which JSON could not carry. */
+export function toChunks(name: string, text: string): Record<string, string> {
+  const chunks: Record<string, string> = {};
+  let start = 0;
+  for (let index = 0; start < text.length || index === 0; index += 1) {
+    let end = Math.min(start + PROPERTY_LENGTH_MAX, text.length);
+    const last = text.charCodeAt(end - 1);
+    if (end < text.length && last >= 0xd800 && last <= 0xdbff) end -= 1;
+    chunks[`${name}${index}`] = text.slice(start, end);
+    start = end;
+  }
+  return chunks;
+}
+
+export function fromChunks(name: string, row: Row): string {
+  let text = "";
+  for (let index = 0; index < CHUNKS_MAX; index += 1) {
+    const chunk = row[`${name}${index}`];
+    if (typeof chunk !== "string") break;
+    text += chunk;
+  }
+  return text;
+}
+
+/** The text of a property; "" when there is none. */
+export function textOf(row: Row, property: string): string {
+  const value = row[property];
+  return typeof value === "string" ? value : "";
+}
+
+/** The text of a property, null when it is absent or cleared. */
+export function textOrNull(row: Row, property: string): string | null {
+  const value = textOf(row, property);
+  return value === "" ? null : value;
+}
+
+export function numberOf(row: Row, property: string): number {
+  const value = row[property];
+  return typeof value === "number" ? value : 0;
+}

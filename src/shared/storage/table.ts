@@ -1,0 +1,237 @@
+import { odata, TableTransaction, type TableClient, type TableEntityResult } from "@azure/data-tables";
+import { serviceUnavailable } from "../errors.ts";
+import { failureOf, isDefinite, isMissingContainer, retryRead } from "./failure.ts";
+import type { Row, RowValue, RowWrite, StoredRow, TransactionResult } from "./row.ts";
+
+/** Shorter than the service's own 30 s: a call that takes longer counts as in doubt. */
+const CALL_TIMEOUT_MS = 10_000;
+/** The service's own page size. */
+const PAGE_ROWS_MAX = 1_000;
+const EMPTY_PAGES_MAX = 1_000;
+const UPDATE_TRIES_MAX = 20;
+
+export interface RowRange {
+  readonly partitionKey: string;
+  /** Inclusive. */
+  readonly from?: string;
+  /** Exclusive. */
+  readonly before?: string;
+  /** An additional OData filter, made with `odata` by the store. */
+  readonly filter?: string;
+  readonly limit: number;
+}
+
+/** The row key that sorts after every key with this prefix. */
+export function afterPrefix(prefix: string): string {
+  return `${prefix}\u{ffff}`;
+}
+
+function toStored(entity: TableEntityResult<Record<string, unknown>>): StoredRow {
+  const properties: Record<string, RowValue> = {};
+  for (const [name, value] of Object.entries(entity)) {
+    if (name === "etag" || name === "timestamp" || name === "partitionKey") continue;
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+      properties[name] = value;
+  }
+  return { row: { rowKey: entity.rowKey ?? "", ...properties }, etag: entity.etag };
+}
+
+const callOptions = () => ({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+
+/**
+ * A table whose conditional writes answer instead of throwing when they lost a race. A write whose outcome is not
+ * known throws `service_unavailable` (single rows) or answers `in_doubt` (transactions). The table is made on first use.
+ */
+export class Table {
+  readonly #open: () => Promise<TableClient>;
+  #client: Promise<TableClient> | undefined;
+
+  constructor(open: () => Promise<TableClient>) {
+    this.#open = open;
+  }
+
+  #connected(): Promise<TableClient> {
+    this.#client ??= this.#open();
+    return this.#client;
+  }
+
+  /** Creates the table on the first write that misses it; two processes doing so at once are harmless. */
+  async #write<T>(write: (client: TableClient) => Promise<T>): Promise<T> {
+    const client = await this.#connected();
+    try {
+      return await write(client);
+    } catch (error) {
+      if (!isMissingContainer(error)) throw error;
+      await client.createTable(callOptions());
+      return await write(client);
+    }
+  }
+
+  /** `undefined` when the condition did not hold. */
+  async #conditional<T>(
+    lost: readonly number[],
+    write: (client: TableClient) => Promise<T>,
+  ): Promise<T | undefined> {
+    try {
+      return await this.#write(write);
+    } catch (error) {
+      const { status } = failureOf(error);
+      if (status !== undefined && lost.includes(status)) return undefined;
+      if (isDefinite(error)) throw error;
+      throw serviceUnavailable(error);
+    }
+  }
+
+  async find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined> {
+    const client = await this.#connected();
+    try {
+      return toStored(
+        await retryRead(() => client.getEntity<Record<string, unknown>>(partitionKey, rowKey, callOptions())),
+      );
+    } catch (error) {
+      if (failureOf(error).status === 404) return undefined;
+      if (isDefinite(error)) throw error;
+      throw serviceUnavailable(error);
+    }
+  }
+
+  /** The new row's version, or undefined when a row with this key exists. */
+  insertIfAbsent(partitionKey: string, row: Row): Promise<string | undefined> {
+    return this.#conditional([409], async (client) => {
+      const { etag } = await client.createEntity({ partitionKey, ...row }, callOptions());
+      return etag ?? "";
+    });
+  }
+
+  /** The new version, or undefined when the row is gone or was changed since. */
+  replaceIfUnchanged(partitionKey: string, row: Row, etag: string): Promise<string | undefined> {
+    return this.#conditional([404, 412], async (client) => {
+      const options = { ...callOptions(), etag };
+      return (await client.updateEntity({ partitionKey, ...row }, "Replace", options)).etag ?? "";
+    });
+  }
+
+  /** Changes only the named properties; undefined when the row is gone or was changed since. */
+  mergeIfUnchanged(partitionKey: string, row: Row, etag: string): Promise<string | undefined> {
+    return this.#conditional([404, 412], async (client) => {
+      const options = { ...callOptions(), etag };
+      return (await client.updateEntity({ partitionKey, ...row }, "Merge", options)).etag ?? "";
+    });
+  }
+
+  /**
+   * Merges what `change` makes of the present row, again and again until nobody else wrote in between; `undefined` from
+   * it leaves the row alone. Answers the row as it is then, or undefined when there is none.
+   */
+  async update(
+    partitionKey: string,
+    rowKey: string,
+    change: (row: Row) => Readonly<Record<string, RowValue>> | undefined,
+  ): Promise<Row | undefined> {
+    for (let attempt = 1; attempt <= UPDATE_TRIES_MAX; attempt += 1) {
+      const stored = await this.find(partitionKey, rowKey);
+      if (stored === undefined) return undefined;
+      const changed = change(stored.row);
+      if (changed === undefined) return stored.row;
+      const etag = await this.mergeIfUnchanged(partitionKey, { ...changed, rowKey }, stored.etag);
+      if (etag !== undefined) return { ...stored.row, ...changed };
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * attempt));
+    }
+    throw serviceUnavailable();
+  }
+
+  /** Writes the row whatever was there. */
+  async put(partitionKey: string, row: Row): Promise<void> {
+    await this.#conditional([], (client) =>
+      client.upsertEntity({ partitionKey, ...row }, "Replace", callOptions()),
+    );
+  }
+
+  /** Writes the named properties whatever was there. */
+  async putProperties(partitionKey: string, row: Row): Promise<void> {
+    await this.#conditional([], (client) =>
+      client.upsertEntity({ partitionKey, ...row }, "Merge", callOptions()),
+    );
+  }
+
+  /** Whether this call removed the row. Without an etag: whatever its version. */
+  async delete(partitionKey: string, rowKey: string, etag = "*"): Promise<boolean> {
+    const deleted = await this.#conditional([404, 412], async (client) => {
+      await client.deleteEntity(partitionKey, rowKey, { ...callOptions(), etag });
+      return true;
+    });
+    return deleted ?? false;
+  }
+
+  /** The rows of a range in key order, at most `limit`; reads on past empty pages. */
+  async list(range: RowRange): Promise<StoredRow[]> {
+    const client = await this.#connected();
+    const rows: StoredRow[] = [];
+    let continuation: string | undefined;
+    const conditions = [odata`PartitionKey eq ${range.partitionKey}`];
+    if (range.from !== undefined) conditions.push(odata`RowKey ge ${range.from}`);
+    if (range.before !== undefined) conditions.push(odata`RowKey lt ${range.before}`);
+    if (range.filter !== undefined) conditions.push(`(${range.filter})`);
+    const queryOptions = { filter: conditions.join(" and ") };
+    try {
+      for (let page = 0; page < EMPTY_PAGES_MAX && rows.length < range.limit; page += 1) {
+        const size = Math.min(PAGE_ROWS_MAX, range.limit - rows.length);
+        const answer = await retryRead(async () => {
+          const pages = client
+            .listEntities<Record<string, unknown>>({ queryOptions, ...callOptions() })
+            .byPage({
+              maxPageSize: size,
+              ...(continuation === undefined ? {} : { continuationToken: continuation }),
+            });
+          return (await pages.next()).value;
+        });
+        if (answer === undefined) break;
+        for (const entity of answer) rows.push(toStored(entity));
+        continuation = answer.continuationToken;
+        if (continuation === undefined) break;
+      }
+    } catch (error) {
+      if (failureOf(error).status === 404) return [];
+      if (isDefinite(error)) throw error;
+      throw serviceUnavailable(error);
+    }
+    return rows;
+  }
+
+  /** All or nothing: at most 100 rows of one partition, each once. */
+  async transact(partitionKey: string, writes: readonly RowWrite[]): Promise<TransactionResult> {
+    const transaction = new TableTransaction();
+    for (const write of writes) addTo(transaction, partitionKey, write);
+    try {
+      const answer = await this.#write((client) =>
+        client.submitTransaction(transaction.actions, callOptions()),
+      );
+      const etags = new Map<string, string>();
+      // The answers come in the order of the writes; their own row keys are percent-encoded.
+      for (const [index, { etag }] of answer.subResponses.entries()) {
+        const write = writes[index];
+        if (write !== undefined && write.kind !== "delete" && etag !== undefined)
+          etags.set(write.row.rowKey, etag);
+      }
+      return { kind: "applied", etags };
+    } catch (error) {
+      const { status } = failureOf(error);
+      if (status === 404 || status === 409 || status === 412) return { kind: "refused" };
+      if (isDefinite(error)) throw error;
+      return { kind: "in_doubt", cause: error };
+    }
+  }
+}
+
+function addTo(transaction: TableTransaction, partitionKey: string, write: RowWrite): void {
+  switch (write.kind) {
+    case "create":
+      return transaction.createEntity({ partitionKey, ...write.row });
+    case "replace":
+      return transaction.updateEntity({ partitionKey, ...write.row }, "Replace", { etag: write.etag });
+    case "merge":
+      return transaction.updateEntity({ partitionKey, ...write.row }, "Merge", { etag: write.etag });
+    case "delete":
+      transaction.deleteEntity(partitionKey, write.rowKey);
+  }
+}

@@ -1,0 +1,32 @@
+import type { Config } from "../config.ts";
+import { openTable } from "./account.ts";
+import type { Table } from "./table.ts";
+
+const NAMES = [
+  /** Wallet, ledger, idempotency, posts, legs, open work. PartitionKey = platform id. */
+  "core",
+  /** Platforms, applications, profiles, staff. PartitionKey = platform id. */
+  "tenants",
+  /** API keys. PartitionKey = key id. */
+  "keys",
+  /** Sign-in by e-mail. PartitionKey = hash of the e-mail. */
+  "emails",
+  /** Linked accounts with sealed credentials. PartitionKey = profile id. */
+  "connections",
+  /** PartitionKey = connect session id. */
+  "connectsessions",
+  /** PartitionKey = hash of the OAuth state. */
+  "oauthstates",
+  /** What all accounts of one host share: client registrations. PartitionKey = network and host. */
+  "instances",
+  /** Platforms with open work. PartitionKey = minute. */
+  "dirty",
+] as const;
+
+export type Tables = { readonly [Name in (typeof NAMES)[number]]: Table };
+
+/** Every table of the app; none is dialled before its first use. */
+export function openTables(config: Config): Tables {
+  const { data, prefix } = config.storage;
+  return Object.fromEntries(NAMES.map((name) => [name, openTable(data, prefix + name)])) as Tables;
+}

@@ -1,0 +1,80 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { countCharacters, countedText } from "../../../src/shared/networks/mastodon/length.ts";
+import { comparable } from "../../../src/shared/networks/mastodon/statuses.ts";
+import { textOfHtml } from "../../../src/shared/networks/html-text.ts";
+
+const URL = "x".repeat(23);
+
+describe("a Mastodon text's length", () => {
+  it("counts links as reserved, mentions without their domain and families as one", () => {
+    const text = "Read https://example.com/a/very/long/path?x=1 by @alice@mastodon.example 👩‍👩‍👧";
+    expect(countCharacters(text, "", 23)).toBe(40);
+  });
+
+  it("includes the content warning", () => {
+    expect(countCharacters("abc", "cw 👋", 23)).toBe(7);
+  });
+
+  it("takes the instance's own length of a link", () => {
+    expect(countCharacters("https://a.example", "", 30)).toBe(30);
+  });
+
+  it.each([
+    ["https://example.com", URL],
+    ["https://example.com.", `${URL}.`],
+    ["(https://example.com/a)", `(${URL})`],
+    ["https://example.com/a_(b)", URL],
+    ["https://example.com/a?b=c&d=e!", `${URL}!`],
+    ["http://example.com:8080/é/ü", URL],
+    ["https://example.com/日本", `${URL}日本`],
+    ["example.com/a", "example.com/a"],
+    ["xhttps://example.com", "xhttps://example.com"],
+    ["https://localhost/a", "https://localhost/a"],
+    ["@alice@example.com", "@alice"],
+    ["@alice@example.com.", "@alice."],
+    ["@alice", "@alice"],
+    ["me@example.com", "me@example.com"],
+    ["https://example.com/@alice@other.example", URL],
+    ["a@b@c.example", "a@b@c.example"],
+  ])("counts %j as %j", (text, counted) => {
+    expect(countedText(text, 23)).toBe(counted);
+  });
+
+  it("is told in time for any text", () => {
+    const nasty = fc.constantFrom("https://", "a.a", "(", "@", "a", "/", "?", "_", ".");
+    fc.assert(
+      fc.property(fc.array(nasty, { maxLength: 200 }), (pieces) => {
+        const text = pieces.join("");
+        expect(countCharacters(text, "", 23)).toBeLessThanOrEqual(text.length + 23 * 200);
+      }),
+    );
+    const started = performance.now();
+    countCharacters(`https://a.a/${"(a".repeat(15_000)}`, "", 23);
+    countCharacters("@a".repeat(20_000), "", 23);
+    countCharacters(`https://${"a.".repeat(20_000)}`, "", 23);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
+
+describe("a status' content", () => {
+  it.each([
+    ["<p>Hello &amp; good&nbsp;day</p>", "Hello & good day"],
+    ["<p>one<br />two</p><p>three</p>", "one\ntwo\n\nthree"],
+    [
+      '<p>Hi <span class="h-card"><a href="https://m.example/@alice">@<span>alice</span></a></span></p>',
+      "Hi @alice@m.example",
+    ],
+    [
+      '<p><a href="https://example.com/a"><span class="invisible">https://</span><span class="ellipsis">example.com</span><span class="invisible">/a</span></a> #tag</p>',
+      "https://example.com/a #tag",
+    ],
+    ["<p>&lt;b&gt; &#39;x&#39; &#x1F44B;</p>", "<b> 'x' 👋"],
+  ])("%s is the text %j", (content, text) => {
+    expect(comparable(textOfHtml(content))).toBe(comparable(text));
+  });
+
+  it("is not the text of another post", () => {
+    expect(comparable(textOfHtml("<p>Hello</p>"))).not.toBe(comparable("Hello!"));
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { NETWORK_NAMES } from "../../../src/shared/networks/network.ts";
+import { findNetwork, platformOptionsSchema } from "../../../src/shared/networks/registry.ts";
+
+const accepts = (value: unknown) => platformOptionsSchema.safeParse(value).success;
+
+describe("platformOptions", () => {
+  it.each(NETWORK_NAMES)("of %s take the shared fields and nothing unknown", (name) => {
+    const shared = { text: "x", mediaUrls: ["https://a.example/b.jpg"], altTexts: [null] };
+    expect(accepts({ [name]: shared })).toBe(true);
+    expect(accepts({ [name]: {} })).toBe(true);
+    expect(accepts({ [name]: { unknown: 1 } })).toBe(false);
+  });
+
+  it("refuse a network that there is not", () => {
+    expect(accepts({ myspace: {} })).toBe(false);
+  });
+
+  it.each([
+    ["http", { mediaUrls: ["http://a.example/b.jpg"] }],
+    ["credentials", { mediaUrls: ["https://user:pass@a.example/b.jpg"] }],
+    ["no URL", { mediaUrls: ["b.jpg"] }],
+    ["a long URL", { mediaUrls: [`https://a.example/${"x".repeat(2040)}`] }],
+    ["21 files", { mediaUrls: Array.from({ length: 21 }, () => "https://a.example/b.jpg") }],
+    ["a long alt text", { altTexts: ["x".repeat(1501)] }],
+    ["alt texts of another number", { mediaUrls: ["https://a.example/b.jpg"], altTexts: [] }],
+    ["a text that is no string", { text: 1 }],
+  ])("refuse %s", (_what, options) => {
+    expect(accepts({ bluesky: options })).toBe(false);
+    expect(accepts({ mastodon: options })).toBe(false);
+    expect(accepts({ facebook: options })).toBe(false);
+  });
+
+  it.each([
+    [{ langs: ["en", "pt-BR", "de"] }, true],
+    [{ langs: ["en", "pt", "de", "fr"] }, false],
+    [{ langs: ["not a language"] }, false],
+    [{ linkCard: false }, true],
+    [{ linkCard: true }, false],
+    [{ linkCard: { url: "https://a.example", title: "A" } }, true],
+    [{ linkCard: { url: "https://a.example" } }, false],
+    [
+      { linkCard: { url: "https://a.example", title: "A", thumbnailUrl: "http://a.example" } },
+      false,
+    ],
+    [{ labels: ["nudity", "!no-unauthenticated"] }, true],
+    [{ labels: ["spam"] }, false],
+  ])("of bluesky: %j is %s", (options, expected) => {
+    expect(accepts({ bluesky: options })).toBe(expected);
+  });
+
+  it.each([
+    [{ visibility: "unlisted", spoilerText: "cw", sensitive: true, language: "en" }, true],
+    [{ visibility: "everyone" }, false],
+    [{ language: "english!" }, false],
+    [{ sensitive: "yes" }, false],
+  ])("of mastodon: %j is %s", (options, expected) => {
+    expect(accepts({ mastodon: options })).toBe(expected);
+  });
+
+  it("can be written as a JSON schema", () => {
+    const schema = z.toJSONSchema(platformOptionsSchema);
+    expect(Object.keys(schema.properties ?? {})).toEqual([...NETWORK_NAMES]);
+  });
+});
+
+it.each(["bluesky", "mastodon"] as const)("%s is found by its name", (name) => {
+  expect(findNetwork(name)?.name).toBe(name);
+});

@@ -1,0 +1,133 @@
+import { createServer } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { QueueServiceClient } from "@azure/storage-queue";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { runHostProcess, startHostProcess, until } from "./host-process.ts";
+
+describe("the local host", () => {
+  test("lets a running invocation finish when it is asked to end, and takes no new one", async () => {
+    const host = await startHostProcess({ env: { FIXTURE_RUN_MS: "1000" } });
+    const held = fetch(`${host.url}/hold`);
+    await until(() => host.output().includes("holding") || undefined);
+    host.signal("SIGTERM");
+    const refused = until(async () => {
+      try {
+        await (await fetch(`${host.url}/state`)).text();
+        return undefined;
+      } catch {
+        return true;
+      }
+    });
+    const response = await held;
+    expect([response.status, await response.text()]).toEqual([200, "held"]);
+    expect(await refused).toBe(true);
+    expect(await host.ended()).toBe(0);
+    expect(host.output()).toContain("appTerminate app");
+  });
+
+  test("lets a running queue function finish and settles its message", async () => {
+    const name = `drain-${Date.now()}`;
+    const host = await startHostProcess({
+      env: { WORK_QUEUE: name, FixtureStorage: inject("azurite"), FIXTURE_RUN_MS: "1000" },
+    });
+    const queue = QueueServiceClient.fromConnectionString(inject("azurite")).getQueueClient(name);
+    await until(async () => (await queue.exists()) || undefined);
+    await queue.sendMessage(Buffer.from("{}").toString("base64"));
+    await until(async () => {
+      const state = (await (await fetch(`${host.url}/state`)).json()) as { queueRuns: unknown[] };
+      return state.queueRuns.length > 0 || undefined;
+    });
+    host.signal("SIGINT");
+    expect(await host.ended()).toBe(0);
+    expect((await queue.getProperties()).approximateMessagesCount).toBe(0);
+  });
+
+  test("ends at once when it is asked a second time", async () => {
+    const host = await startHostProcess({ env: { FIXTURE_RUN_MS: "60000" } });
+    const held = fetch(`${host.url}/hold`).catch(() => "cut off");
+    await until(() => host.output().includes("holding") || undefined);
+    host.signal("SIGINT");
+    await until(async () => {
+      try {
+        await fetch(`${host.url}/state`);
+        return undefined;
+      } catch {
+        return true;
+      }
+    });
+    host.signal("SIGINT");
+    expect(await host.ended()).toBe(1);
+    expect(await held).toBe("cut off");
+  });
+
+  test("ends with code 1 and the app's error when the app throws while it loads", async () => {
+    const { code, output } = await runHostProcess({ entry: "throws.ts" });
+    expect(code).toBe(1);
+    expect(output).toContain("Error: the app can't load");
+  });
+
+  test("asks for a build where there is none", async () => {
+    const { code, output } = await runHostProcess({ entry: "missing.js" });
+    expect(code).toBe(1);
+    expect(output).toContain('missing.js is not there: run "npm run build" first');
+  });
+
+  test("names PORT when its port is taken, and when it is no port", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => {
+      server.close();
+    });
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const taken = await runHostProcess({ env: { PORT: String(port) } });
+    expect(taken.code).toBe(1);
+    expect(taken.output).toContain(`port ${port} is in use: set PORT to a free one`);
+    const wrong = await runHostProcess({ env: { PORT: "http" } });
+    expect(wrong.code).toBe(1);
+    expect(wrong.output).toContain("PORT must be a port");
+  });
+
+  test("names the setting that a trigger lacks", async () => {
+    const { code, output } = await runHostProcess({ env: { WORK_QUEUE: "work" } });
+    expect(code).toBe(1);
+    expect(output).toContain("set FixtureStorage to a connection string");
+  });
+
+  test("takes settings from the environment first and from local.settings.json where it has none", async () => {
+    const host = await startHostProcess({
+      env: { TICK_SCHEDULE: "00:00:00.1" },
+      localSettings: { Values: { TICK_SCHEDULE: "no schedule", FIXTURE_RUN_MS: 7 } },
+    });
+    await until(async () => {
+      const state = (await (await fetch(`${host.url}/state`)).json()) as { timerRuns: unknown[] };
+      return state.timerRuns.length > 0 || undefined;
+    });
+  });
+
+  test("lists the functions as func start does when it is asked to", async () => {
+    const host = await startHostProcess({
+      env: { VERBOSE: "1", TICK_SCHEDULE: "0 * * * * *" },
+    });
+    const lines = host
+      .output()
+      .split("\n")
+      .map((line) => line.trim());
+    expect(lines).toContain(`echo: [GET,POST,PUT] ${host.url}/echo/{id:int?}`);
+    expect(lines).toContain("tick: timerTrigger");
+    expect(lines.at(-2)).toBe(`listening on ${host.url}`);
+    expect(host.url).toMatch(/^http:\/\/localhost:\d+\/api$/);
+  });
+
+  test("keeps a timer's status beside the app, apart for each storage account", async () => {
+    const host = await startHostProcess({ env: { TICK_SCHEDULE: "0 0 0 1 1 *" } });
+    const folder = join(host.folder, ".local", "timers");
+    const [account = ""] = await readdir(folder);
+    const status = JSON.parse(await readFile(join(folder, account, "tick.json"), "utf8")) as {
+      next: string;
+    };
+    expect(status.next).toMatch(/^\d{4}-01-01T00:00:00\.000Z$/);
+  });
+});

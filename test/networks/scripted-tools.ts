@@ -1,0 +1,124 @@
+import type {
+  FetchedMedia,
+  HttpRequest,
+  HttpResponse,
+  NetworkData,
+  NetworkTools,
+} from "../../src/shared/networks/network.ts";
+import { HttpFailure, MediaFailure } from "../../src/shared/networks/network.ts";
+
+export const NOW = new Date("2026-11-20T09:00:00.000Z");
+
+export function answer(
+  status: number,
+  body: unknown = "",
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
+  const isText = typeof body === "string";
+  const text = isText ? body : JSON.stringify(body);
+  return {
+    status,
+    headers: {
+      ...(isText ? {} : { "content-type": "application/json; charset=utf-8" }),
+      ...headers,
+    },
+    body: Buffer.from(text),
+    text: () => text,
+    json: () => {
+      try {
+        return JSON.parse(text) as unknown;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+export function htmlPage(status: number): HttpResponse {
+  return answer(status, "<!doctype html><title>Bad gateway</title>", {
+    "content-type": "text/html",
+  });
+}
+
+export const lost = new HttpFailure("in_doubt", "timeout");
+export const refusedToConnect = new HttpFailure("not_sent", "connect_failed");
+
+type Reply = HttpResponse | HttpFailure | ((request: HttpRequest) => HttpResponse | HttpFailure);
+
+export interface Script {
+  /** By method and URL without its query; a list is used up in order and its last reply then stays. */
+  readonly http?: Readonly<Record<string, Reply | readonly Reply[]>>;
+  readonly media?: Readonly<Record<string, FetchedMedia | MediaFailure>>;
+  readonly hosts?: Readonly<Record<string, NetworkData>>;
+  readonly now?: Date;
+}
+
+export interface ScriptedTools extends NetworkTools {
+  readonly calls: readonly HttpRequest[];
+  /** The calls so far, as `METHOD url` without the query. */
+  readonly asked: readonly string[];
+  readonly saved: ReadonlyMap<string, NetworkData>;
+}
+
+/** Tools that answer by a script; a call that is not in it fails the test. */
+export function scriptedTools(script: Script = {}): ScriptedTools {
+  const calls: HttpRequest[] = [];
+  const asked: string[] = [];
+  const saved = new Map<string, NetworkData>(Object.entries(script.hosts ?? {}));
+  const used = new Map<string, number>();
+  return {
+    calls,
+    asked,
+    saved,
+    now: () => script.now ?? NOW,
+    http(request) {
+      const name = `${request.method} ${request.url.split("?", 1)[0] ?? ""}`;
+      calls.push(request);
+      asked.push(name);
+      const replies = script.http?.[name];
+      if (replies === undefined) throw new Error(`not in the script: ${name}`);
+      const turn = used.get(name) ?? 0;
+      used.set(name, turn + 1);
+      const list: readonly Reply[] = Array.isArray(replies) ? replies : [replies as Reply];
+      const reply = list[Math.min(turn, list.length - 1)];
+      const result = typeof reply === "function" ? reply(request) : reply;
+      if (result === undefined) throw new Error(`an empty list of replies: ${name}`);
+      return result instanceof HttpFailure ? Promise.reject(result) : Promise.resolve(result);
+    },
+    fetchMedia(url, { bytesMax }) {
+      const media = script.media?.[url];
+      if (media === undefined) throw new Error(`not in the script: ${url}`);
+      if (media instanceof MediaFailure) return Promise.reject(media);
+      return media.bytes.byteLength > bytesMax
+        ? Promise.reject(new MediaFailure("media_rejected", "larger than asked for"))
+        : Promise.resolve(media);
+    },
+    hosts: {
+      find: (host) => Promise.resolve(saved.get(host)),
+      save(host, data) {
+        saved.set(host, data);
+        return Promise.resolve();
+      },
+      forget(host) {
+        saved.delete(host);
+        return Promise.resolve();
+      },
+    },
+  };
+}
+
+export function image(overrides: Partial<FetchedMedia> = {}): FetchedMedia {
+  return {
+    bytes: Buffer.from("picture"),
+    contentType: "image/jpeg",
+    width: 1200,
+    height: 800,
+    ...overrides,
+  };
+}
+
+/** The request's JSON body. */
+export function sentJson(request: HttpRequest | undefined): Record<string, unknown> {
+  if (typeof request?.body !== "string") throw new Error("the request has no text as its body");
+  return JSON.parse(request.body) as Record<string, unknown>;
+}

@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { TestProject } from "vitest/node";
+import type { Azurite } from "../../dev/azurite.ts";
+import { buildApp } from "../../dev/build.ts";
+import { startTestAzurite } from "./azurite.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** The connection string of the run's storage emulator. */
+    azurite: string;
+    /** Why there is no bundle; empty when there is one. */
+    bundleError: string;
+  }
+}
+
+let azurite: Azurite | undefined;
+
+export async function setup(project: TestProject): Promise<void> {
+  const [started, bundleError] = await Promise.all([startTestAzurite(), bundle()]);
+  azurite = started;
+  project.provide("azurite", azurite.connectionString);
+  project.provide("bundleError", bundleError);
+}
+
+export async function teardown(): Promise<void> {
+  await azurite?.stop();
+}
+
+/**
+ * An app that can't be built fails the tests that need its bundle, and one of its own, but not those of a single file.
+ * The bundle of an earlier build goes, so that no test runs code that is not there any more.
+ */
+async function bundle(): Promise<string> {
+  if (!existsSync("src/main.ts")) return "there is no src/main.ts";
+  try {
+    await buildApp();
+    return "";
+  } catch (error) {
+    await rm("dist/main.js", { force: true });
+    return (error as Error).message;
+  }
+}
