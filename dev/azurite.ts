@@ -4,6 +4,9 @@ import { once } from "node:events";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { END_WITH_PARENT } from "./end-with-parent.ts";
+import { localFolder } from "./local-folder.ts";
+import { portOf } from "./ports.ts";
 
 /** The account every Azurite has; its key is public by design. */
 const ACCOUNT = "devstoreaccount1";
@@ -13,15 +16,6 @@ const ACCOUNT_KEY =
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
 const OUTPUT_KEPT_CHARACTERS = 4_000;
-
-/**
- * Azurite has no idea of a parent, and a parent that is killed cannot stop it. It gets a pipe as its standard input
- * instead, which the operating system closes when the parent goes, however it goes. The pipe must not keep it alive when it
- * is done: Azurite ends by having nothing left to do.
- */
-const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
-  'process.stdin.resume().on("close", () => process.kill(process.pid, "SIGTERM")); process.stdin.unref();',
-)}`;
 
 const SERVICES = ["blob", "queue", "table"] as const;
 type Service = (typeof SERVICES)[number];
@@ -36,6 +30,8 @@ export type AzuriteOptions = ({ readonly folder: string } | { readonly inMemory:
 export interface Azurite {
   readonly connectionString: string;
   readonly ports: Readonly<Record<Service, number>>;
+  /** Resolves when it has ended, whoever ended it. */
+  readonly ended: Promise<void>;
   /** Data that is kept in a folder is saved before this resolves. */
   stop(): Promise<void>;
 }
@@ -53,6 +49,7 @@ export async function startAzurite(options: AzuriteOptions): Promise<Azurite> {
   return {
     connectionString: connectionString(ports),
     ports,
+    ended: once(child, "close").then(() => undefined),
     stop: () => end(child, folder !== undefined),
   };
 }
@@ -83,7 +80,8 @@ function launch(ports: Record<Service, number>, folder: string | undefined): Chi
       "--disableTelemetry",
       "--skipApiVersionCheck",
     ],
-    { stdio: ["pipe", "pipe", "pipe"] },
+    // Apart from the terminal: Ctrl-C must not end it while somebody still writes their last rows.
+    { stdio: ["pipe", "pipe", "pipe"], detached: true },
   );
   if (folder !== undefined) {
     const log = createWriteStream(join(folder, "azurite.log"), { flags: "a" });
@@ -165,28 +163,19 @@ async function end(child: ChildProcess, saves: boolean): Promise<void> {
   clearTimeout(timer);
 }
 
-function portSetting(name: string, fallback: number): number {
-  const text = process.env[name];
-  if (text === undefined || text === "") return fallback;
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new Error(`${name} must be a port from 1 to 65535, not ${JSON.stringify(text)}`);
-  return port;
-}
-
 /** The emulator as `npm run azurite` and `npm start` run it: fixed ports, data kept between runs. */
 export function startLocalAzurite(): Promise<Azurite> {
   return startAzurite({
-    folder: join(".local", "azurite"),
-    blobPort: portSetting("AZURITE_BLOB_PORT", 10_000),
-    queuePort: portSetting("AZURITE_QUEUE_PORT", 10_001),
-    tablePort: portSetting("AZURITE_TABLE_PORT", 10_002),
+    folder: join(localFolder(), "azurite"),
+    blobPort: portOf("AZURITE_BLOB_PORT"),
+    queuePort: portOf("AZURITE_QUEUE_PORT"),
+    tablePort: portOf("AZURITE_TABLE_PORT"),
   });
 }
 
 async function main(): Promise<void> {
   const azurite = await startLocalAzurite();
-  console.log("Azurite keeps its data in .local/azurite");
+  console.log(`Azurite keeps its data in ${join(localFolder(), "azurite")}`);
   for (const service of SERVICES)
     console.log(`${service.padEnd(6)}http://127.0.0.1:${azurite.ports[service]}/${ACCOUNT}`);
   const ended = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);

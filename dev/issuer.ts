@@ -27,7 +27,7 @@ export interface IssuerOptions {
   readonly publicOrigin?: string;
 }
 
-export interface TokenRequest {
+interface TokenRequest {
   /** None makes a token without a role, as Entra does: the claim is absent. */
   readonly roles?: readonly string[];
   readonly audience?: string;

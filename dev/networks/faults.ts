@@ -37,7 +37,7 @@ export const MAGIC_WORDS: readonly MagicWord[] = [
   {
     word: "[fail:<code>]",
     meaning:
-      "The network refuses the post in its own words for the leg error code: network_unavailable, rate_limited, quota_exceeded, connection_needs_reauth, permission_missing, account_restricted, duplicate_content, text_too_long, text_invalid, media_rejected, media_processing_failed, content_rejected, invalid_request.",
+      "The network refuses the post in its own words for the leg error code: network_unavailable, rate_limited, quota_exceeded, connection_needs_reauth, permission_missing, account_restricted, duplicate_content, text_too_long, text_invalid, media_rejected, media_processing_failed, content_rejected, invalid_request. A network that knows no such refusal calls the request invalid.",
   },
   {
     word: "[fail:<code>:2]",
@@ -62,7 +62,7 @@ export const MAGIC_WORDS: readonly MagicWord[] = [
 ];
 
 const WORD =
-  /\[((?:fail|drop-before|drop-answer|error-after|html-502|slow|hang|processing)(?::[a-z0-9_:]{1,60})?)\]/g;
+  /\[(fail:[a-z_]{1,40}(?::\d{1,4})?|(?:drop-before|drop-answer|error-after|html-502|slow|hang|processing)(?::\d{1,4})?)\]/g;
 const SLOW_SECONDS = 3;
 const SLOW_SECONDS_MAX = 60;
 const PROCESSING_MAX = 100;
@@ -83,8 +83,7 @@ function parseCount(text: string | undefined, fallback: number, max: number): nu
 
 function parseFault(word: string): Fault {
   const [kind = "", first, second] = word.split(":");
-  if (kind === "fail")
-    return { kind, detail: first ?? "invalid_request", times: parseCount(second, Infinity, 1000) };
+  if (kind === "fail") return { kind, detail: first, times: parseCount(second, Infinity, 1000) };
   if (kind === "slow" || kind === "processing") return { kind, detail: first, times: Infinity };
   return { kind, detail: undefined, times: parseCount(first, 1, 1000) };
 }
@@ -113,7 +112,7 @@ function applied(plan: Plan, fault: Fault): Plan {
 }
 
 /** Whether the text is a magic word without its brackets. */
-export function isFault(text: string): boolean {
+function isFault(text: string): boolean {
   return [...`[${text}]`.matchAll(WORD)].length === 1;
 }
 

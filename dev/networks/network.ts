@@ -4,7 +4,7 @@ import type { BlobStore } from "./blob-store.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
 /** Where magic words are looked for, and what tells a repeat of the same call from another one. */
-export interface MagicText {
+interface MagicText {
   readonly text: string;
   readonly key: string;
 }

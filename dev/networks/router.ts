@@ -36,7 +36,10 @@ export function decoded(text: string): string {
 export function matchRoute(site: Site, method: string, path: string): Match | undefined {
   const wanted = method === "HEAD" ? "GET" : method;
   for (const route of site.routes) {
-    const found = route.method === wanted ? patternOf(route.path).exec(path) : null;
+    if (route.method !== wanted) continue;
+    const pattern = patternOf(route.path);
+    // Clients may percent-encode what a server takes literally, the colons of a DID for one.
+    const found = pattern.exec(path) ?? pattern.exec(decoded(path));
     if (found === null) continue;
     const params = Object.entries(found.groups ?? {}).map(([name, value]) => [
       name,

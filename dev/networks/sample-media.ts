@@ -112,6 +112,11 @@ async function* pieces(
   }
 }
 
+async function* cut(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield* pieces(bytes.subarray(0, 4096), 4096, 5);
+  throw new Error("cut on purpose");
+}
+
 async function* endless(): AsyncGenerator<Uint8Array> {
   const photo = fileBytes("photo.jpg");
   for (let sent = 0; sent < ENDLESS_BYTES; sent += photo.length) {
@@ -148,7 +153,7 @@ const FAULTY: Readonly<Record<string, Faulty>> = {
   "cut.jpg": () => {
     const photo = fileBytes("photo.jpg");
     const headers = { ...JPEG, "content-length": String(photo.length) };
-    return { status: 200, headers, body: pieces(photo.subarray(0, 4096), 4096, 1) };
+    return { status: 200, headers, body: cut(photo) };
   },
   "slow.jpg": () => ({
     status: 200,

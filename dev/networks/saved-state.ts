@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { join } from "node:path";
 import type { SandboxNetwork } from "./network.ts";
 
-const SAVE_AFTER_MS = 100;
+const SAVE_AFTER_MS = 250;
 
 /** Keeps the networks' states in a folder, one JSON file each, a moment after every change. */
 export class SavedState {

@@ -123,6 +123,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 function listener(served: Served) {
   return createServer((request, response) => {
     serve(served, request, response).catch((error: unknown) => {
+      // Who went away in the middle of a request gets no answer, and that is no failure of the sandbox.
+      if (request.destroyed && !request.complete) return;
       console.error("sandbox:", request.method, request.url?.split("?")[0], error);
       if (response.headersSent) response.destroy();
       else {

@@ -164,7 +164,7 @@ export async function serve(
   const body = await readBody(request, match?.route.bodyMax ?? BODY_MAX);
   const exchange = { ...arrived, host, params: match?.params ?? {}, body: body ?? Buffer.alloc(0) };
   const fate = await fateAt(served, { site, match, exchange, tooLarge: body === undefined });
-  served.changed();
+  if (site !== served.own || exchange.method !== "GET") served.changed();
   if (site !== served.own) logged(served, site, match, { exchange, fate, started });
   if (fate.kind === "answer") await send(response, exchange.method, fate.answer);
   else if (fate.kind === "drop") response.destroy();

@@ -1,63 +1,17 @@
 import * as z from "zod";
-
-/** One setting: what it means, for whom it is, and how its text becomes a value. */
-interface Setting<T> {
-  readonly schema: z.ZodType<T, string | undefined>;
-  readonly about: string;
-  /** A value that makes the app usable without the setting; shown in the README's table. */
-  readonly fallback: string | null;
-}
-
-const text = z.string().min(1);
-const secret = z.string().min(32, "at least 32 characters");
-const flag = z.enum(["true", "false"]).transform((value) => value === "true");
-const integer = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, "a whole number")
-    .transform(Number)
-    .pipe(z.number().min(min).max(max));
-const seconds = z
-  .string()
-  .regex(/^\d+(\.\d+)?(,\d+(\.\d+)?)*$/, "seconds, separated by commas")
-  .transform((value) => value.split(",").map(Number));
-const jsonOf = <T>(inner: z.ZodType<T>) =>
-  z.string().transform((value, context) => {
-    let parsed: unknown;
-    try {
-      parsed = JSON.parse(value);
-    } catch {
-      context.addIssue({ code: "custom", message: "not valid JSON" });
-      return z.NEVER;
-    }
-    const result = inner.safeParse(parsed);
-    if (result.success) return result.data;
-    context.addIssue({ code: "custom", message: result.error.issues[0]?.message ?? "wrong shape" });
-    return z.NEVER;
-  });
-const dataKey = z.string().refine((value) => Buffer.from(value, "base64").length === 32, {
-  message: "each key is 32 bytes in base64",
-});
-const dataKeys = jsonOf(z.record(z.string().regex(/^[\w-]{1,32}$/), dataKey)).refine(
-  (keys) => Object.keys(keys).length > 0,
-  "at least one key",
-);
-const origin = z.url({ protocol: /^https?$/ }).transform((value) => new URL(value).origin);
-
-const setting = <T>(
-  schema: z.ZodType<T, string>,
-  fallback: string | null,
-  about: string,
-): Setting<T | undefined> => ({ schema: schema.optional(), about, fallback });
-const withDefault = <T>(schema: z.ZodType<T, string>, fallback: string, about: string): Setting<T> => ({
-  schema: z
-    .string()
-    .optional()
-    .transform((value) => value ?? fallback)
-    .pipe(schema),
-  about,
-  fallback,
-});
+import {
+  dataKeys,
+  flag,
+  integer,
+  jsonOf,
+  origin,
+  seconds,
+  secret,
+  setting,
+  text,
+  withDefault,
+  type Setting,
+} from "./setting.ts";
 
 /** Every setting of the app. Nothing else reads the environment. */
 export const SETTINGS = {
@@ -67,9 +21,21 @@ export const SETTINGS = {
     "`Development` allows http addresses and the two outbound settings; set by the host.",
   ),
   AzureWebJobsStorage: setting(text, null, "Connection string of the host's storage account."),
-  AzureWebJobsStorage__accountName: setting(text, null, "The same by managed identity: the account's name."),
-  DATA_STORAGE: setting(text, null, "Connection string of the data account, when it is not the host's."),
-  DATA_STORAGE__accountName: setting(text, null, "The same by managed identity: the account's name."),
+  AzureWebJobsStorage__accountName: setting(
+    text,
+    null,
+    "The same by managed identity: the account's name.",
+  ),
+  DATA_STORAGE: setting(
+    text,
+    null,
+    "Connection string of the data account, when it is not the host's.",
+  ),
+  DATA_STORAGE__accountName: setting(
+    text,
+    null,
+    "The same by managed identity: the account's name.",
+  ),
   AZURE_CLIENT_ID: setting(text, null, "Client id of a user-assigned managed identity."),
   STORAGE_PREFIX: withDefault(
     z.string().regex(/^([a-z][a-z0-9]{0,15})?$/, "lower-case letters and digits"),
@@ -77,28 +43,54 @@ export const SETTINGS = {
     "Put before the name of every table and queue, so that several deployments can share an account.",
   ),
   PUBLIC_BASE_URL: withDefault(
-    z
-      .url({ protocol: /^https?$/ })
-      .transform((value) => value.replace(/\/+$/, "")),
+    z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, "")),
     "http://localhost:7071/api",
     "Address of the API with its prefix; connect URLs and callbacks derive from it.",
   ),
-  ALLOW_SIGNUP: withDefault(flag, "false", "Whether anybody may create a platform with POST /v1/auth/signup."),
+  ALLOW_SIGNUP: withDefault(
+    flag,
+    "false",
+    "Whether anybody may create a platform with POST /v1/auth/signup.",
+  ),
   SESSION_SECRET: setting(secret, null, "Signs sessions and list cursors. At least 32 characters."),
   GRANT_SECRET: setting(secret, null, "Signs profile grants. At least 32 characters."),
-  KEY_PEPPER: setting(secret, null, "Pepper of API key and password hashes. At least 32 characters."),
+  KEY_PEPPER: setting(
+    secret,
+    null,
+    "Pepper of API key and password hashes. At least 32 characters.",
+  ),
   DATA_KEYS: setting(
     dataKeys,
     null,
     "JSON, key id → 32 bytes in base64: seals stored credentials; the first key seals, all open.",
   ),
-  BCRYPT_COST: withDefault(integer(4, 15), "12", "Cost of password hashes; at least 10 in production."),
-  ENTRA_TENANT_ID: setting(text, null, "Tenant of the operators; the three settings below derive from it."),
+  BCRYPT_COST: withDefault(
+    integer(4, 15),
+    "12",
+    "Cost of password hashes; at least 10 in production.",
+  ),
+  ENTRA_TENANT_ID: setting(
+    text,
+    null,
+    "Tenant of the operators; the three settings below derive from it.",
+  ),
   OPERATOR_ISSUER: setting(text, null, "Issuer of operator tokens."),
-  OPERATOR_AUDIENCE: setting(text, null, "Audience of operator tokens: the API's client id or URI."),
+  OPERATOR_AUDIENCE: setting(
+    text,
+    null,
+    "Audience of operator tokens: the API's client id or URI.",
+  ),
   OPERATOR_JWKS_URL: setting(z.url(), null, "Where the issuer publishes its keys."),
-  RATE_LIMIT_PER_MINUTE: withDefault(integer(1, 1_000_000), "300", "Requests per minute and API key."),
-  BALANCE_LOW_TOKENS: withDefault(integer(0, 1_000_000_000), "100", "Below this a wallet counts as low."),
+  RATE_LIMIT_PER_MINUTE: withDefault(
+    integer(1, 1_000_000),
+    "300",
+    "Requests per minute and API key.",
+  ),
+  BALANCE_LOW_TOKENS: withDefault(
+    integer(0, 1_000_000_000),
+    "100",
+    "Below this a wallet counts as low.",
+  ),
   LEG_RETRY_SECONDS: withDefault(
     seconds,
     "5,30,120,600,1800",
@@ -110,7 +102,11 @@ export const SETTINGS = {
     "120",
     "How long a worker owns a leg; longer than the network timeout.",
   ),
-  WORK_CHECK_SECONDS: withDefault(integer(1, 3_600), "60", "How soon the sweeper looks at open work again."),
+  WORK_CHECK_SECONDS: withDefault(
+    integer(1, 3_600),
+    "60",
+    "How soon the sweeper looks at open work again.",
+  ),
   SWEEP_SCHEDULE: withDefault(text, "0 * * * * *", "NCRONTAB of the sweeper for stalled work."),
   OUTBOUND_HOST_MAP: withDefault(
     jsonOf(z.record(z.string(), origin)),
@@ -118,13 +114,20 @@ export const SETTINGS = {
     "Development only. JSON, host → origin that stands in for it.",
   ),
   OUTBOUND_ALLOW_CIDRS: withDefault(
-    z
-      .string()
-      .transform((value) => value.split(",").map((part) => part.trim()).filter((part) => part !== "")),
+    z.string().transform((value) =>
+      value
+        .split(",")
+        .map((part) => part.trim())
+        .filter((part) => part !== ""),
+    ),
     "",
     "Development only. Private address ranges that may be dialled, e.g. 127.0.0.1/32.",
   ),
-  LOG_LEVEL: withDefault(z.enum(["debug", "info", "warn", "error"]), "info", "Least level that is logged."),
+  LOG_LEVEL: withDefault(
+    z.enum(["debug", "info", "warn", "error"]),
+    "info",
+    "Least level that is logged.",
+  ),
 } as const satisfies Record<string, Setting<unknown>>;
 
 type Settings = {
@@ -133,7 +136,11 @@ type Settings = {
 
 export type StorageAccount =
   | { readonly kind: "connection_string"; readonly connectionString: string }
-  | { readonly kind: "identity"; readonly accountName: string; readonly clientId: string | undefined };
+  | {
+      readonly kind: "identity";
+      readonly accountName: string;
+      readonly clientId: string | undefined;
+    };
 
 export interface OperatorConfig {
   readonly issuers: readonly string[];
@@ -209,14 +216,20 @@ function operators(settings: Settings): OperatorConfig | undefined {
 /** What a setting alone can't tell: the rules between settings. */
 function problemsBetween(settings: Settings, production: boolean): string[] {
   const problems: string[] = [];
-  const operatorParts = [settings.OPERATOR_ISSUER, settings.OPERATOR_JWKS_URL].filter(Boolean).length;
+  const operatorParts = [settings.OPERATOR_ISSUER, settings.OPERATOR_JWKS_URL].filter(
+    Boolean,
+  ).length;
   if (settings.ENTRA_TENANT_ID === undefined && operatorParts === 1)
     problems.push("OPERATOR_ISSUER and OPERATOR_JWKS_URL belong together");
   if (operatorParts > 0 && settings.OPERATOR_AUDIENCE === undefined)
     problems.push("OPERATOR_AUDIENCE: missing, operators could not be verified");
   if (settings.LEG_LEASE_SECONDS * 1000 <= settings.NETWORK_TIMEOUT_MS)
     problems.push("LEG_LEASE_SECONDS: must be longer than NETWORK_TIMEOUT_MS");
-  if (!production) return problems;
+  return production ? [...problems, ...problemsOfProduction(settings)] : problems;
+}
+
+function problemsOfProduction(settings: Settings): string[] {
+  const problems: string[] = [];
   for (const name of ["SESSION_SECRET", "GRANT_SECRET", "KEY_PEPPER", "DATA_KEYS"] as const)
     if (settings[name] === undefined) problems.push(`${name}: missing`);
   if (Object.keys(settings.OUTBOUND_HOST_MAP).length > 0)

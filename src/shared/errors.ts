@@ -88,7 +88,8 @@ export interface Issue {
 export function validationFailed(issues: readonly Issue[]): AppError {
   const first = issues[0];
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
-  const message = first === undefined ? "The request is invalid." : `${first.path}: ${first.message}${more}`;
+  const message =
+    first === undefined ? "The request is invalid." : `${first.path}: ${first.message}${more}`;
   return new AppError("validation_failed", message, { details: { issues } });
 }
 

@@ -12,7 +12,8 @@ export interface Log {
 
 const SECRET_NAME =
   /authorization|secret|token|password|api[-_]?key|^code$|^state$|signature|cookie|credential|pepper|jwt/i;
-const SECRET_TEXT = /sk_live_[0-9A-Za-z_]{8,}|whsec_[0-9A-Za-z+/=]{8,}|eyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?/g;
+const SECRET_TEXT =
+  /sk_live_[0-9A-Za-z_]{8,}|whsec_[0-9A-Za-z+/=]{8,}|eyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?/g;
 const URL_QUERY = /(https?:\/\/[^\s"'?#]+)[?#][^\s"']*/g;
 const DEPTH_MAX = 6;
 const TEXT_MAX = 4_000;
@@ -20,7 +21,10 @@ const TEXT_MAX = 4_000;
 /** What a log line may show of a value: no secret by its name or its form, no query of a URL, bounded in size. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === "string") {
-    return value.slice(0, TEXT_MAX).replace(SECRET_TEXT, "[redacted]").replace(URL_QUERY, "$1?[redacted]");
+    return value
+      .slice(0, TEXT_MAX)
+      .replace(SECRET_TEXT, "[redacted]")
+      .replace(URL_QUERY, "$1?[redacted]");
   }
   if (typeof value !== "object" || value === null) return value;
   if (depth >= DEPTH_MAX) return "[deep]";
@@ -57,7 +61,10 @@ export function createLog(options: { level: Level; sink?: Sink }, fields: LogFie
   const write = (level: Level) => (message: string, more?: LogFields) => {
     if (order.indexOf(level) < order.indexOf(options.level)) return;
     const line = redact({ ...fields, ...more });
-    sink(level, JSON.stringify({ at: new Date().toISOString(), level, message, ...(line as object) }));
+    sink(
+      level,
+      JSON.stringify({ at: new Date().toISOString(), level, message, ...(line as object) }),
+    );
   };
   return {
     debug: write("debug"),

@@ -36,7 +36,10 @@ const DENIED_V6: readonly (readonly [string, number])[] = [
   ["3fff::", 20],
 ];
 
-function blockList(ranges: readonly (readonly [string, number])[], family: "ipv4" | "ipv6"): BlockList {
+function blockList(
+  ranges: readonly (readonly [string, number])[],
+  family: "ipv4" | "ipv6",
+): BlockList {
   const list = new BlockList();
   for (const [network, prefix] of ranges) list.addSubnet(network, prefix, family);
   return list;
@@ -85,6 +88,11 @@ const BAD_PORTS: ReadonlySet<number> = new Set([
   6679, 6697, 10080,
 ]);
 
+function isAllowedPort({ port }: URL): boolean {
+  const number = port === "" ? 443 : Number(port);
+  return number === 443 || (number >= 1024 && !BAD_PORTS.has(number));
+}
+
 /**
  * The reason why a URL that somebody else chose must not be dialled, or undefined. Judges the text alone; the address
  * behind a name is judged when it is dialled.
@@ -95,13 +103,20 @@ export function refusedUrl(text: string, allowed?: BlockList): string | undefine
   const url = new URL(text);
   if (url.protocol !== "https:") return "not an https URL";
   if (url.username !== "" || url.password !== "") return "carries credentials";
-  const port = url.port === "" ? 443 : Number(url.port);
-  if (port !== 443 && (port < 1024 || BAD_PORTS.has(port))) return "uses a port that is not allowed";
+  if (!isAllowedPort(url)) return "uses a port that is not allowed";
   const host = url.hostname.replace(/\.$/, "").replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0) return isAllowedAddress(host, allowed) ? undefined : "not a public address";
   if (/(^|\.)(localhost|local|internal)$/i.test(host) || !host.includes("."))
     return "not a public host name";
   return undefined;
+}
+
+/** Development only: plain http to an address that the settings name; production refuses such settings. */
+function isAllowedPlainHttp(url: URL, allowed: BlockList): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(host);
+  if (url.protocol !== "http:" || url.username !== "" || family === 0) return false;
+  return allowed.check(host, family === 6 ? "ipv6" : "ipv4");
 }
 
 type LookupCallback = (
@@ -120,7 +135,10 @@ function checkedLookup(allowed: BlockList) {
     lookup(host, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, []);
       const first = addresses[0];
-      if (first === undefined || addresses.some(({ address }) => !isAllowedAddress(address, allowed)))
+      if (
+        first === undefined ||
+        addresses.some(({ address }) => !isAllowedAddress(address, allowed))
+      )
         return callback(Object.assign(new Error("blocked address"), { code: "EBLOCKED" }), []);
       if (options.all === true) return callback(null, addresses);
       callback(null, first.address, first.family);
@@ -228,10 +246,14 @@ export function createOutbound(config: Config): Outbound {
       const mapped = origin + url.pathname + url.search;
       const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
       if (isIP(host) !== 0 && !isAllowedAddress(host, allowed)) throw blocked();
-      return { url: mapped, headers: { "x-forwarded-host": url.host, "x-forwarded-proto": "https" } };
+      return {
+        url: mapped,
+        headers: { "x-forwarded-host": url.host, "x-forwarded-proto": "https" },
+      };
     }
     const refusal = refusedUrl(text, allowed);
-    if (refusal !== undefined) throw blocked(new Error(refusal));
+    if (refusal !== undefined && !isAllowedPlainHttp(url, allowed))
+      throw blocked(new Error(refusal));
     return { url: url.href, headers: {} };
   };
 
@@ -241,7 +263,10 @@ export function createOutbound(config: Config): Outbound {
       agent ??= openAgent();
       const dispatcher = await agent;
       const { FormData: UndiciFormData, request: send } = await import("undici");
-      const body = request.body instanceof FormData ? copyForm(request.body, new UndiciFormData()) : request.body;
+      const body =
+        request.body instanceof FormData
+          ? copyForm(request.body, new UndiciFormData())
+          : request.body;
       try {
         const response = await send(url, {
           method: request.method,
@@ -250,7 +275,10 @@ export function createOutbound(config: Config): Outbound {
           dispatcher,
           signal: AbortSignal.timeout(request.timeoutMs ?? config.publishing.networkTimeoutMs),
         });
-        return toResponse(response, await readBody(response, request.bytesMax ?? BYTES_MAX_DEFAULT));
+        return toResponse(
+          response,
+          await readBody(response, request.bytesMax ?? BYTES_MAX_DEFAULT),
+        );
       } catch (error) {
         throw error instanceof HttpFailure ? error : toFailure(error);
       }

@@ -50,7 +50,10 @@ export function createCursors(key: Uint8Array): Cursors {
         throw new AppError("invalid_cursor", "The cursor is not one of ours. Start without one.");
       const position = Position.parse(JSON.parse(text));
       if (position.query !== fingerprint(query))
-        throw new AppError("invalid_cursor", "The cursor belongs to another query. Start without one.");
+        throw new AppError(
+          "invalid_cursor",
+          "The cursor belongs to another query. Start without one.",
+        );
       return position.after;
     },
   };

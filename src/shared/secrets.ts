@@ -65,11 +65,19 @@ const API_KEY = /^sk_live_([0-9A-HJKMNP-TV-Z]{26})_([0-9A-Za-z]{43})_([0-9A-Za-z
  * `sk_live_<key id>_<secret part>_<checksum>`: the row is found by one point read, and a mistyped or scanned key is
  * recognised without one.
  */
-export function newApiKey(keyId: string): { secret: string; secretPart: string; keyPrefix: string } {
+export function newApiKey(keyId: string): {
+  secret: string;
+  secretPart: string;
+  keyPrefix: string;
+} {
   const id = keyId.slice("key_".length);
   const secretPart = randomBase62(SECRET_PART_LENGTH);
   const body = `sk_live_${id}_${secretPart}`;
-  return { secret: `${body}_${checksum(body)}`, secretPart, keyPrefix: `sk_live_${id.slice(0, 8)}` };
+  return {
+    secret: `${body}_${checksum(body)}`,
+    secretPart,
+    keyPrefix: `sk_live_${id.slice(0, 8)}`,
+  };
 }
 
 /** The parts of a well-formed key with a right checksum, or undefined; nothing is looked up. */

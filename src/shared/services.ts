@@ -26,6 +26,7 @@ import { PostStore } from "./posts/post-store.ts";
 import { PUBLISH_QUEUE, PublishQueue } from "./posts/publish-queue.ts";
 import { deriveKey } from "./secrets.ts";
 import { openQueue } from "./storage/account.ts";
+import type { MessageQueue } from "./storage/queue.ts";
 import { openTables } from "./storage/tables.ts";
 
 export interface Clock {
@@ -63,8 +64,9 @@ export interface Services {
   readonly publishQueue: PublishQueue;
 }
 
-/** What a test may replace: time and the outside world. */
+/** What a test may replace: time, of which the delays of queues are a part, and the outside world. */
 export interface Overrides {
+  readonly queue?: (name: string) => MessageQueue;
   readonly clock?: Clock;
   readonly outbound?: Outbound;
   readonly log?: Log;
@@ -76,6 +78,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const { identity, storage } = config;
   const clock = overrides.clock ?? { now: () => new Date() };
   const now = () => clock.now();
+  const queue = overrides.queue ?? ((name) => openQueue(storage.host, storage.prefix + name));
   const outbound = overrides.outbound ?? createOutbound(config);
   return {
     config,
@@ -107,6 +110,6 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     posts: new PostStore(tables.core),
     idempotency: new IdempotencyStore(tables.core),
     dirty: new DirtyStore(tables.dirty),
-    publishQueue: new PublishQueue(openQueue(storage.host, storage.prefix + PUBLISH_QUEUE)),
+    publishQueue: new PublishQueue(queue(PUBLISH_QUEUE)),
   };
 }

@@ -4,7 +4,7 @@ type Path = readonly (string | number)[];
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-export function graphemeLength(text: string): number {
+function graphemeLength(text: string): number {
   return [...graphemes.segment(text)].length;
 }
 

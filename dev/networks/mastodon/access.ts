@@ -48,7 +48,7 @@ export function authorize(
   return { account, token };
 }
 
-export function rateHeaders(use: RateUse): Record<string, string> {
+function rateHeaders(use: RateUse): Record<string, string> {
   return {
     "x-ratelimit-limit": String(use.limit),
     "x-ratelimit-remaining": String(use.remaining),

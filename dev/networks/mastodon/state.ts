@@ -2,8 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 
 export const STRICT_HOST = "mastodon.sandbox.test";
 export const LENIENT_HOST = "gotosocial.sandbox.test";
-export const DEMO_USERNAME = "demo";
-export const FRIEND_USERNAME = "alice";
+const DEMO_USERNAME = "demo";
+const FRIEND_USERNAME = "alice";
 
 export interface Account {
   /** Unique on its host only: the same id may mean someone else on another instance. */

@@ -57,12 +57,7 @@ export class EmailStore {
   }
 
   /** Takes over a claim that nobody changed since it was read. */
-  async takeOver(
-    email: string,
-    from: EmailClaim,
-    owner: EmailOwner,
-    at: string,
-  ): Promise<boolean> {
+  async takeOver(email: string, from: EmailClaim, owner: EmailOwner, at: string): Promise<boolean> {
     const row = claimRow(owner, at);
     const etag = await this.#emails.replaceIfUnchanged(partitionOf(email), row, from.etag);
     return etag !== undefined;

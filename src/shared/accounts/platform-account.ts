@@ -35,7 +35,10 @@ export function summarizeApplication({ id, name, status }: Application): Applica
   return { id, name, status };
 }
 
-function toSummary(platform: Platform, wallet: { balance: number; reserved: number }): PlatformSummary {
+function toSummary(
+  platform: Platform,
+  wallet: { balance: number; reserved: number },
+): PlatformSummary {
   const { id, name, status, createdAt, updatedAt } = platform;
   const { balance, reserved } = wallet;
   return { id, name, status, tokenBalance: balance, tokenReserved: reserved, createdAt, updatedAt };

@@ -32,7 +32,10 @@ export async function signUp(
   { email, password, platformName }: SignUp,
 ): Promise<SignedIn> {
   if (!services.config.identity.allowSignup)
-    throw new AppError("signup_disabled", "Signing up is closed. Ask the operators for a platform.");
+    throw new AppError(
+      "signup_disabled",
+      "Signing up is closed. Ask the operators for a platform.",
+    );
   const { platform, user } = await openPlatform(services, { name: platformName, email, password });
   const caller: SessionCaller = { kind: "session", userId: user.id, platformId: platform.id };
   recordAudit(

@@ -20,7 +20,10 @@ function listRing(
 }
 
 /** What a caller may see: a session its platform, a key its application, a restricted key what it did itself. */
-function isVisible({ caller, platformId, applicationId }: PlatformScope, event: AuditEvent): boolean {
+function isVisible(
+  { caller, platformId, applicationId }: PlatformScope,
+  event: AuditEvent,
+): boolean {
   if (event.platformId !== platformId) return false;
   if (applicationId !== null && event.applicationId !== applicationId) return false;
   return (

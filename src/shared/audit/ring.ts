@@ -36,7 +36,9 @@ export class AuditRing {
     after: string | undefined,
     limit: number,
   ): { readonly items: readonly AuditEvent[]; readonly next: string | undefined } {
-    const older = this.#events.filter((event) => fits(event) && (after === undefined || event.id < after));
+    const older = this.#events.filter(
+      (event) => fits(event) && (after === undefined || event.id < after),
+    );
     const items = older.slice(-limit).reverse();
     return { items, next: older.length > limit ? items.at(-1)?.id : undefined };
   }

@@ -23,7 +23,18 @@ export interface Charge {
 function movementOf(type: "credit" | "debit", charge: Charge): Movement {
   const { operation, tokens, applicationId, profileId, postId, network, actor, requestId } = charge;
   const note = charge.note ?? null;
-  return { type, operation, tokens, applicationId, profileId, postId, network, actor, requestId, note };
+  return {
+    type,
+    operation,
+    tokens,
+    applicationId,
+    profileId,
+    postId,
+    network,
+    actor,
+    requestId,
+    note,
+  };
 }
 
 /**
@@ -90,7 +101,9 @@ export function creditWallet(
       return {
         kind: "write",
         movements: [movementOf("credit", asked)],
-        writes: [{ kind: "create", row: { ...markerRow(asked.operationId, asked, now), sequence } }],
+        writes: [
+          { kind: "create", row: { ...markerRow(asked.operationId, asked, now), sequence } },
+        ],
         answer: { applied: true, sequence },
       };
     },

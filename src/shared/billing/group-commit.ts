@@ -1,4 +1,4 @@
-import { AppError, invariant, serviceUnavailable } from "../errors.ts";
+import { invariant, serviceUnavailable, type AppError } from "../errors.ts";
 import type { RowWrite, StoredRow, TransactionResult } from "../storage/row.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 import { applyMovement, type Movement, type Wallet } from "./wallet.ts";
@@ -25,7 +25,7 @@ export type LedgerRow = ReturnType<typeof applyMovement>["entry"];
 export interface CoreView {
   readonly wallet: Wallet;
   readonly now: Date;
-  row(rowKey: string): StoredRow | undefined;
+  readonly row: (rowKey: string) => StoredRow | undefined;
 }
 
 export type Decision<Answer> =
@@ -76,6 +76,8 @@ interface Batch {
   readonly settle: (() => void)[];
   readonly members: Pending[];
   readonly refused: Pending[];
+  /** Wallet and rows are not read at one moment: together they may show a state that never was. */
+  isTorn: boolean;
 }
 
 const BATCH_OPERATIONS_MAX = 64;
@@ -85,6 +87,8 @@ const BATCH_ROWS_MAX = 90;
 const BATCH_CHARACTERS_MAX = 1024 * 1024;
 const WALLET_CACHE_MS = 2_000;
 const TRIES_MAX = 12;
+/** A broken rule on this many fresh readings is a defect, not a torn one. */
+const TORN_TRIES_MAX = 3;
 const TRYING_MS_MAX = 8_000;
 
 /**
@@ -185,6 +189,7 @@ export class GroupCommit {
     ]);
     const readAt = this.#cached?.readAt ?? 0;
     const batch = this.#decideAll(stored, members);
+    if (batch.isTorn) return this.#again(batch.members);
     if (batch.refused.some((pending) => pending.submittedAt > readAt)) {
       // A refusal stands only on a wallet that was read after its request came.
       this.#cached = undefined;
@@ -224,6 +229,7 @@ export class GroupCommit {
       settle: [],
       members: [],
       refused: [],
+      isTorn: false,
     };
     const left: Pending[] = [];
     for (const pending of members) {
@@ -247,7 +253,9 @@ export class GroupCommit {
       });
       if (decision.kind === "write") next = move(batch.wallet, decision, now);
     } catch (error) {
-      pending.reject(error);
+      batch.isTorn ||= pending.tries < TORN_TRIES_MAX;
+      batch.members.push(pending);
+      batch.settle.push(() => pending.reject(error));
       return true;
     }
     if (decision.kind === "write" && !fits(batch, decision.writes, next.entries.length)) {
@@ -317,5 +325,7 @@ function move(
 function fits(batch: Batch, writes: readonly RowWrite[], entries: number): boolean {
   const rows = batch.overlay.size + batch.entries.length + writes.length + entries + 1;
   const characters = batch.overlay.characters + JSON.stringify(writes).length;
-  return rows <= BATCH_ROWS_MAX && (characters <= BATCH_CHARACTERS_MAX || batch.writers.length === 0);
+  return (
+    rows <= BATCH_ROWS_MAX && (characters <= BATCH_CHARACTERS_MAX || batch.writers.length === 0)
+  );
 }

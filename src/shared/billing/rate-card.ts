@@ -2,10 +2,26 @@ import type { NetworkName } from "../networks/network.ts";
 
 /** What is charged, in tokens. The names are the ledger's `operation` too. */
 export const RATE_CARD = {
-  "posts.validate": { tokens: 1, unit: "call", description: "Check a post against the networks' rules." },
-  "media.validate": { tokens: 1, unit: "URL", description: "Fetch and check one media URL while validating." },
-  publish_leg: { tokens: 10, unit: "leg", description: "Publish to one network; charged when it succeeded." },
-  "posts.retry_leg": { tokens: 10, unit: "leg", description: "Retry a failed leg; charged when it succeeded." },
+  "posts.validate": {
+    tokens: 1,
+    unit: "call",
+    description: "Check a post against the networks' rules.",
+  },
+  "media.validate": {
+    tokens: 1,
+    unit: "URL",
+    description: "Fetch and check one media URL while validating.",
+  },
+  publish_leg: {
+    tokens: 10,
+    unit: "leg",
+    description: "Publish to one network; charged when it succeeded.",
+  },
+  "posts.retry_leg": {
+    tokens: 10,
+    unit: "leg",
+    description: "Retry a failed leg; charged when it succeeded.",
+  },
   "posts.schedule": { tokens: 2, unit: "post", description: "Store a post for later." },
   "connections.link": { tokens: 5, unit: "account", description: "Link a new account." },
   "webhooks.create": { tokens: 5, unit: "endpoint", description: "Register a webhook endpoint." },

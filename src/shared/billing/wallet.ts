@@ -61,7 +61,9 @@ export function utcDay(now: Date): string {
 
 /** Midnight UTC after `now`: when the daily budget starts anew. */
 export function nextUtcDay(now: Date): string {
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)).toISOString();
+  return new Date(
+    Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1),
+  ).toISOString();
 }
 
 export function available(wallet: Wallet): number {

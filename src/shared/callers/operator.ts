@@ -81,7 +81,9 @@ export function createOperators(
         });
         if (config.tenantId !== undefined && payload["tid"] !== config.tenantId)
           throw invalidCredentials();
-        const subject = [payload["oid"], payload.sub].find((id) => typeof id === "string" && id !== "");
+        const subject = [payload["oid"], payload.sub].find(
+          (id) => typeof id === "string" && id !== "",
+        );
         if (typeof subject !== "string") throw invalidCredentials();
         return { kind: "operator", subject, roles: rolesOf(payload) };
       } catch (error) {

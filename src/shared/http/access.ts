@@ -290,7 +290,12 @@ export function operator(...roles: readonly OperatorRole[]): Access<OperatorScop
       if (credential.kind === "api_key") throw invalidCredentials();
       const caller = await request.services.operators.verify(credential.text);
       if (roles.length > 0 && !roles.some((role) => caller.roles.includes(role)))
-        throw denied(request, caller, "role_required", `This needs the role ${roles.join(" or ")}.`);
+        throw denied(
+          request,
+          caller,
+          "role_required",
+          `This needs the role ${roles.join(" or ")}.`,
+        );
       return { ...requestScope(request), caller };
     },
   };

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import type * as z from "zod";
 import { AppError, validationFailed } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Log } from "../log.ts";
@@ -49,7 +49,13 @@ function toIssues(issue: z.core.$ZodIssue) {
 async function run(route: Route, services: Services, incoming: Incoming, requestId: string) {
   const { spec } = route;
   const { headers, params } = incoming;
-  const scope = await spec.access.resolve({ services, headers, params, requestId, ip: ipOf(incoming) });
+  const scope = await spec.access.resolve({
+    services,
+    headers,
+    params,
+    requestId,
+    ip: ipOf(incoming),
+  });
   const query = spec.query === undefined ? undefined : parse(spec.query, readQuery(incoming));
   const read = spec.bodyKind === "form" ? readForm : readJson;
   const body = spec.body === undefined ? undefined : parse(spec.body, await read(incoming));
@@ -81,7 +87,11 @@ function toError(error: unknown, requestId: string, log: Log): Outgoing {
   const retryAfter = known.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
   const { code, message, details } = known;
-  return { status, headers, body: JSON.stringify({ error: { code, message, details, requestId } }) };
+  return {
+    status,
+    headers,
+    body: JSON.stringify({ error: { code, message, details, requestId } }),
+  };
 }
 
 function addStandardHeaders(outgoing: Outgoing, requestId: string): void {
@@ -127,7 +137,9 @@ export function answerUnrouted(
   const allow = [...new Set(matchPath(routes, path).map(({ route }) => route.method))];
   const error =
     allow.length > 0
-      ? new AppError("method_not_allowed", `This path takes ${allow.join(", ")}.`, { details: { allow } })
+      ? new AppError("method_not_allowed", `This path takes ${allow.join(", ")}.`, {
+          details: { allow },
+        })
       : new AppError("not_found", "There is no such route.");
   const outgoing = toError(error, requestId, services.log);
   addStandardHeaders(outgoing, requestId);

@@ -46,7 +46,8 @@ function isUnstorable(text: string): boolean {
 /** Problems that no schema sees: names that reach into the prototype, unstorable text, absurd depth. */
 function structuralIssues(value: unknown, path: readonly string[], issues: Issue[]): void {
   if (issues.length >= ISSUES_MAX) return;
-  const add = (code: string, message: string) => issues.push({ path: path.join("."), code, message });
+  const add = (code: string, message: string) =>
+    issues.push({ path: path.join("."), code, message });
   if (typeof value === "string") {
     if (isUnstorable(value)) add("invalid_text", "must be valid Unicode text without U+0000");
     return;
@@ -58,7 +59,11 @@ function structuralIssues(value: unknown, path: readonly string[], issues: Issue
   }
   for (const [name, item] of Object.entries(value)) {
     if (FORBIDDEN_NAMES.has(name) || isUnstorable(name))
-      issues.push({ path: [...path, name].join("."), code: "forbidden_name", message: "is not allowed as a name" });
+      issues.push({
+        path: [...path, name].join("."),
+        code: "forbidden_name",
+        message: "is not allowed as a name",
+      });
     structuralIssues(item, [...path, name], issues);
   }
 }

@@ -6,7 +6,7 @@ import type { Services } from "../services.ts";
 export interface Worker {
   readonly name: string;
   readonly queue: string;
-  handle(services: Services, message: unknown): Promise<void>;
+  readonly handle: (services: Services, message: unknown) => Promise<void>;
 }
 
 /** Declares a worker. A malformed message throws: the host moves it to the poison queue in the end. */

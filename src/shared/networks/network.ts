@@ -87,7 +87,13 @@ export interface HttpResponse {
  */
 export class HttpFailure extends Error {
   readonly delivery: "not_sent" | "in_doubt";
-  readonly reason: "blocked_address" | "timeout" | "connect_failed" | "tls_failed" | "connection_lost" | "too_large";
+  readonly reason:
+    | "blocked_address"
+    | "timeout"
+    | "connect_failed"
+    | "tls_failed"
+    | "connection_lost"
+    | "too_large";
 
   constructor(
     delivery: HttpFailure["delivery"],
@@ -185,7 +191,12 @@ export type PrepareOutcome =
 export type PublishOutcome =
   | Published
   /** What `prepare` made is gone or not usable yet; nothing was published. `remote` is what to prepare again from. */
-  | { readonly kind: "prepare_again"; readonly remote: NetworkData; readonly failure: LegFailure; readonly pollAfterSeconds: number }
+  | {
+      readonly kind: "prepare_again";
+      readonly remote: NetworkData;
+      readonly failure: LegFailure;
+      readonly pollAfterSeconds: number;
+    }
   /** The call may have had its effect: `reconcile` comes next, never a second `publish`. */
   | { readonly kind: "in_doubt"; readonly failure: LegFailure }
   | TryLater
@@ -203,7 +214,11 @@ export type ReconcileOutcome =
 
 export type CredentialsOutcome =
   | { readonly kind: "usable" }
-  | { readonly kind: "refreshed"; readonly credentials: NetworkData; readonly expiresAt: string | null }
+  | {
+      readonly kind: "refreshed";
+      readonly credentials: NetworkData;
+      readonly expiresAt: string | null;
+    }
   | TryLater
   | Rejected;
 
@@ -295,7 +310,11 @@ export interface Network {
   /** Chosen once per leg content, before anything is sent, and kept over every attempt: record key, creation time … */
   begin(leg: { readonly key: string; readonly now: Date }): NetworkData;
   /** Looks at the stored credentials and renews them when they are about to end. Called under a lease. */
-  freshen(credentials: NetworkData, instanceUrl: string | null, tools: NetworkTools): Promise<CredentialsOutcome>;
+  freshen(
+    credentials: NetworkData,
+    instanceUrl: string | null,
+    tools: NetworkTools,
+  ): Promise<CredentialsOutcome>;
   /** Uploads and containers: repeatable, nothing of it is visible. One status check per call, never a wait. */
   prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome>;
   /** The one visible call. */

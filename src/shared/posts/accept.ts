@@ -142,4 +142,3 @@ export function acceptOperation(acceptance: Acceptance): CoreOperation<Accepted>
     },
   };
 }
-

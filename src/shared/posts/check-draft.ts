@@ -82,7 +82,9 @@ export function toLegProblem(found: Problem): LegProblem {
 /** One network's part of the validation result. */
 export function judgementView(judgement: Judgement) {
   const { connection, measure } = judgement;
-  const entry = ({ severity: _, ...shown }: Problem) => shown;
+  const entry = ({ code, rule, message, remediation, field, mediaIndex }: Problem) => {
+    return { code, rule, message, remediation, field, mediaIndex };
+  };
   return {
     valid: errorsOf(judgement).length === 0,
     errors: errorsOf(judgement).map(entry),
@@ -90,7 +92,6 @@ export function judgementView(judgement: Judgement) {
     usedCharacters: measure?.usedCharacters ?? null,
     maxCharacters: measure?.maxCharacters ?? null,
     quota: null,
-    connection:
-      connection === undefined ? null : { id: connection.id, status: connection.status },
+    connection: connection === undefined ? null : { id: connection.id, status: connection.status },
   };
 }

@@ -3,12 +3,7 @@ import type { ProfileScope } from "../callers/scope.ts";
 import { AppError, invariant, validationFailed } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
-import {
-  acceptOperation,
-  firstLeg,
-  placeOf,
-  type Accepted,
-} from "./accept.ts";
+import { acceptOperation, firstLeg, placeOf, type Accepted } from "./accept.ts";
 import { errorsOf, judgeDraft, judgementView, type Judgement } from "./check-draft.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { findPostOf, viewPost } from "./get-post.ts";
@@ -70,7 +65,11 @@ async function replay(
 function refuseSchedule(draft: Draft): void {
   if (draft.scheduleAt === null) return;
   throw validationFailed([
-    { path: "scheduleAt", code: "not_available", message: "posts can't be scheduled yet; omit it to publish now" },
+    {
+      path: "scheduleAt",
+      code: "not_available",
+      message: "posts can't be scheduled yet; omit it to publish now",
+    },
   ]);
 }
 
@@ -105,7 +104,9 @@ function newPost(services: Services, scope: ProfileScope, draft: Draft, now: Dat
 
 /** The first hint; its loss costs only time, so that its failure must not fail an accepted post. */
 async function hintFirst(services: Services, found: PostWithLegs): Promise<void> {
-  const networks = found.legs.filter(({ status }) => status === "pending").map(({ network }) => network);
+  const networks = found.legs
+    .filter(({ status }) => status === "pending")
+    .map(({ network }) => network);
   try {
     await services.publishQueue.hint(placeOf(found.post), networks);
   } catch (error) {
@@ -135,7 +136,11 @@ export async function createPost(
   if (earlier !== undefined) return replay(services, scope, earlier, print);
   refuseSchedule(draft);
   const judgements = draft.networks.map((network) =>
-    judgeDraft(draft, network, connections.find((connection) => connection.network === network)),
+    judgeDraft(
+      draft,
+      network,
+      connections.find((connection) => connection.network === network),
+    ),
   );
   refuseUnpublishable(judgements);
   const post = newPost(services, scope, draft, now);
@@ -145,7 +150,12 @@ export async function createPost(
     acceptOperation({
       idempotencyKey: key,
       found,
-      accepted: { fingerprint: print, postId: post.id, profileId: post.profileId, httpStatus: ACCEPTED },
+      accepted: {
+        fingerprint: print,
+        postId: post.id,
+        profileId: post.profileId,
+        httpStatus: ACCEPTED,
+      },
       nextCheckAt: new Date(
         now.getTime() + services.config.publishing.workCheckSeconds * 1000,
       ).toISOString(),

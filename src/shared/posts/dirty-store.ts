@@ -7,7 +7,8 @@ const SKEW_MINUTES = 2;
 const PLATFORMS_OF_MINUTE_MAX = 100_000;
 const REMEMBERED_MAX = 10_000;
 
-const minuteOf = (now: Date) => new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS).toISOString();
+const minuteOf = (now: Date) =>
+  new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS).toISOString();
 
 /**
  * Which platforms have open work, by the minute in which they said so (table `dirty`). A platform announces itself
@@ -36,7 +37,11 @@ export class DirtyStore {
     const last = Date.parse(minuteOf(now));
     const since = String(stored?.row["minute"] ?? minuteOf(new Date(last - 60 * MINUTE_MS)));
     const minutes: string[] = [];
-    for (let at = Date.parse(since); at <= last + MINUTE_MS && minutes.length < minutesMax; at += MINUTE_MS)
+    for (
+      let at = Date.parse(since);
+      at <= last + MINUTE_MS && minutes.length < minutesMax;
+      at += MINUTE_MS
+    )
       minutes.push(new Date(at).toISOString());
     return minutes;
   }

@@ -8,12 +8,18 @@ export const CRASHES_MAX = 8;
 const JITTER = 0.2;
 const RETRY_AFTER_SECONDS_MAX = 3_600;
 
-const after = (now: Date, seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();
+const after = (now: Date, seconds: number) =>
+  new Date(now.getTime() + seconds * 1000).toISOString();
 
 /** A worker takes the leg: it is its alone until the lease ends. What the network chose once stays. */
 export function claimed(
   leg: Leg,
-  claim: { readonly id: string; readonly now: Date; readonly leaseSeconds: number; readonly afterCrash: boolean },
+  claim: {
+    readonly id: string;
+    readonly now: Date;
+    readonly leaseSeconds: number;
+    readonly afterCrash: boolean;
+  },
 ): Leg {
   const begins = leg.phase === "idle" && !claim.afterCrash;
   return {

@@ -1,14 +1,7 @@
 import type { Actor } from "../callers/caller.ts";
 import type { Operation } from "../billing/rate-card.ts";
 import type { NetworkData, NetworkName } from "../networks/network.ts";
-import {
-  fromChunks,
-  numberOf,
-  textOf,
-  textOrNull,
-  toChunks,
-  type Row,
-} from "../storage/row.ts";
+import { fromChunks, numberOf, textOf, textOrNull, toChunks, type Row } from "../storage/row.ts";
 import type {
   Draft,
   Hold,
@@ -22,13 +15,14 @@ import type {
   PostStatus,
 } from "./post.ts";
 
-/** Rows are written by the functions of this file alone, which is why reading them may trust their shape. */
-function parse<T>(text: string): T {
-  return JSON.parse(text) as T;
+// Rows are written by the functions of this file alone, which is why reading them may trust their shape.
+
+function parseOrNull(text: string): unknown {
+  return text === "" ? null : JSON.parse(text);
 }
 
-function parseOrNull<T>(text: string): T | null {
-  return text === "" ? null : parse<T>(text);
+function jsonOrEmpty(value: object | null): string {
+  return value === null ? "" : JSON.stringify(value);
 }
 
 export function toPostRow(rowKey: string, post: Post): Row {
@@ -63,7 +57,7 @@ export function toPost(platformId: string, row: Row): Post {
     applicationId: textOf(row, "applicationId"),
     profileId: textOf(row, "profileId"),
     status: textOf(row, "status") as PostStatus,
-    draft: parse<Draft>(fromChunks("draft", row)),
+    draft: JSON.parse(fromChunks("draft", row)) as Draft,
     requestId: textOf(row, "requestId"),
     actor: { kind: textOf(row, "actorKind"), id: textOf(row, "actorId") } as Actor,
     createdAt: textOf(row, "createdAt"),
@@ -89,7 +83,7 @@ export function toLegRow(rowKey: string, leg: Leg): Row {
     crashes: leg.crashes,
     sentAt: leg.sentAt ?? "",
     resend: leg.resend,
-    ...toChunks("remote", leg.remote === null ? "" : JSON.stringify(leg.remote)),
+    ...toChunks("remote", jsonOrEmpty(leg.remote)),
     holdState: leg.hold.state,
     holdTokens: leg.hold.tokens,
     holdOperation: leg.hold.operation,
@@ -97,12 +91,12 @@ export function toLegRow(rowKey: string, leg: Leg): Row {
     tokensCharged: leg.tokensCharged,
     tokensReleased: leg.tokensReleased,
     connectionId: leg.connectionId ?? "",
-    account: leg.account === null ? "" : JSON.stringify(leg.account),
+    account: jsonOrEmpty(leg.account),
     networkPostId: leg.networkPostId ?? "",
     url: leg.url ?? "",
     publishedAt: leg.publishedAt ?? "",
     lastAttemptAt: leg.lastAttemptAt ?? "",
-    error: leg.error === null ? "" : JSON.stringify(leg.error),
+    error: jsonOrEmpty(leg.error),
     ...toChunks("warnings", JSON.stringify(leg.warnings)),
   };
 }
@@ -128,17 +122,17 @@ export function toLeg(row: Row): Leg {
     crashes: numberOf(row, "crashes"),
     sentAt: textOrNull(row, "sentAt"),
     resend: row["resend"] === true,
-    remote: parseOrNull<NetworkData>(fromChunks("remote", row)),
+    remote: parseOrNull(fromChunks("remote", row)) as NetworkData | null,
     hold,
     tokensCharged: numberOf(row, "tokensCharged"),
     tokensReleased: numberOf(row, "tokensReleased"),
     connectionId: textOrNull(row, "connectionId"),
-    account: parseOrNull<LegAccount>(textOf(row, "account")),
+    account: parseOrNull(textOf(row, "account")) as LegAccount | null,
     networkPostId: textOrNull(row, "networkPostId"),
     url: textOrNull(row, "url"),
     publishedAt: textOrNull(row, "publishedAt"),
     lastAttemptAt: textOrNull(row, "lastAttemptAt"),
-    error: parseOrNull<LegProblem>(textOf(row, "error")),
-    warnings: parse<LegWarning[]>(fromChunks("warnings", row) || "[]"),
+    error: parseOrNull(textOf(row, "error")) as LegProblem | null,
+    warnings: JSON.parse(fromChunks("warnings", row) || "[]") as LegWarning[],
   };
 }

@@ -70,7 +70,10 @@ export function postView({ post, legs }: PostWithLegs, connections: readonly Con
     externalId: draft.externalId,
     metadata: draft.metadata,
     legs: legs.map((leg) =>
-      legView(leg, connections.find(({ network }) => network === leg.network)),
+      legView(
+        leg,
+        connections.find(({ network }) => network === leg.network),
+      ),
     ),
     tokens: tokensOf(legs),
     requestId: post.requestId,
@@ -80,4 +83,3 @@ export function postView({ post, legs }: PostWithLegs, connections: readonly Con
     completedAt: post.completedAt,
   };
 }
-

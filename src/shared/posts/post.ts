@@ -5,12 +5,7 @@ import type { NetworkData, NetworkName } from "../networks/network.ts";
 
 export type LegStatus = "pending" | "publishing" | "succeeded" | "failed" | "skipped";
 export type PostStatus =
-  | "scheduled"
-  | "processing"
-  | "succeeded"
-  | "partial"
-  | "failed"
-  | "canceled";
+  "scheduled" | "processing" | "succeeded" | "partial" | "failed" | "canceled";
 
 /** What the caller asked to publish, parsed; `platforms` on the wire. */
 export interface Draft {

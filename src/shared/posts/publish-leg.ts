@@ -63,7 +63,8 @@ async function claim(work: Work): Promise<boolean> {
   const { services, stored } = work;
   const now = services.clock.now();
   const step = nextStep(stored.leg, now);
-  if (step.kind === "later" && step.at === stored.leg.notBefore) await hintAgain(work, step.at, now);
+  if (step.kind === "later" && step.at === stored.leg.notBefore)
+    await hintAgain(work, step.at, now);
   if (step.kind !== "claim") return false;
   const { leaseSeconds } = services.config.publishing;
   const { afterCrash } = step;
@@ -121,7 +122,11 @@ function outcomeUnknown({ networkCode }: LegFailure): LegFailure {
 }
 
 /** An outcome that can't be told yet: looked up again by the schedule, at last reported as unknown. */
-async function lookAgain(work: Work, failure: LegFailure, pollAfterSeconds?: number): Promise<void> {
+async function lookAgain(
+  work: Work,
+  failure: LegFailure,
+  pollAfterSeconds?: number,
+): Promise<void> {
   const { services, stored } = work;
   const { retrySeconds } = services.config.publishing;
   const { leg } = stored;
@@ -260,19 +265,32 @@ async function send(
   await finish(work, connection, await network.publish({ ...ready, sentAt }, work.tools));
 }
 
-async function walk(work: Work, network: Network): Promise<void> {
+async function failUnlinked(work: Work, code: LegFailure["code"]): Promise<undefined> {
+  await fail(work, { code, networkCode: null });
+}
+
+/** The account and its credentials, or undefined when the leg ended or waits for them. */
+async function connect(work: Work) {
   const { services, place } = work;
   const { leg } = work.stored;
   const linked = await services.connections.find(place.profileId, leg.network);
   if (linked === undefined || linked.status === "revoked")
-    return fail(work, { code: "connection_missing", networkCode: null });
-  if (linked.status === "needs_reauth")
-    return fail(work, { code: "connection_needs_reauth", networkCode: null });
+    return failUnlinked(work, "connection_missing");
+  if (linked.status === "needs_reauth") return failUnlinked(work, "connection_needs_reauth");
   const fresh = await freshCredentials(services, linked);
-  if (fresh.kind === "try_later" && leg.sentAt !== null) return lookAgain(work, fresh.failure);
-  if (fresh.kind === "try_later") return tryLater(work, fresh);
-  if (fresh.kind === "rejected") return reject(work, linked, fresh);
-  const { connection, credentials } = fresh;
+  if (fresh.kind === "usable") return fresh;
+  if (fresh.kind === "rejected") await reject(work, linked, fresh);
+  else if (leg.sentAt === null) await tryLater(work, fresh);
+  else await lookAgain(work, fresh.failure);
+  return undefined;
+}
+
+async function walk(work: Work, network: Network): Promise<void> {
+  const { services } = work;
+  const { leg } = work.stored;
+  const usable = await connect(work);
+  if (usable === undefined) return;
+  const { connection, credentials } = usable;
   let ready = toPublish(work, connection, credentials);
   if (leg.remote === null) {
     const remote = network.begin({ key: leg.key, now: services.clock.now() });
@@ -301,7 +319,10 @@ export async function publishLeg(
   const network = findNetwork(leg.network);
   if (network === undefined) return fail(work, { code: "app_misconfigured", networkCode: null });
   if (leg.crashes >= CRASHES_MAX) {
-    services.log.error("leg given up after crashes", { postId: place.postId, network: leg.network });
+    services.log.error("leg given up after crashes", {
+      postId: place.postId,
+      network: leg.network,
+    });
     const code = leg.sentAt === null ? "internal_error" : "outcome_unknown";
     return fail(work, { code, networkCode: null });
   }

@@ -19,6 +19,7 @@ export async function publishLegs(services: Services, hint: PublishHint): Promis
     }),
   );
   const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-  for (const error of errors) services.log.error("leg failed unexpectedly", { postId: place.postId, error });
+  for (const error of errors)
+    services.log.error("leg failed unexpectedly", { postId: place.postId, error });
   if (errors.length > 0) throw new AggregateError(errors, "legs failed unexpectedly");
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { NETWORK_NAMES, type NetworkName } from "../networks/network.ts";
-import type { Queue } from "../storage/queue.ts";
+import type { MessageQueue } from "../storage/queue.ts";
 import type { PostPlace } from "./post-store.ts";
 
 /** A hint that legs of a post have something to do. Ids only: the rows are the truth. */
@@ -16,9 +16,9 @@ export type PublishHint = z.output<typeof PublishHint>;
 export const PUBLISH_QUEUE = "publish-legs";
 
 export class PublishQueue {
-  readonly #queue: Queue;
+  readonly #queue: MessageQueue;
 
-  constructor(queue: Queue) {
+  constructor(queue: MessageQueue) {
     this.#queue = queue;
   }
 

@@ -12,7 +12,12 @@ const GRACE_SECONDS = 10;
 type Found = OpenWork & { readonly etag: string };
 
 /** When to look again: after what the legs wait for, else later each time, up to a quarter of an hour. */
-export function nextCheck(legs: readonly Leg[], checks: number, checkSeconds: number, now: Date): string {
+export function nextCheck(
+  legs: readonly Leg[],
+  checks: number,
+  checkSeconds: number,
+  now: Date,
+): string {
   const waits = legs.flatMap((leg) => {
     const step = nextStep(leg, now);
     return step.kind === "later" ? [Date.parse(step.at) + GRACE_SECONDS * 1000] : [];
@@ -34,7 +39,10 @@ async function repair(services: Services, work: Found): Promise<void> {
   const mine = await services.posts.postponeWork({ ...work, nextCheckAt, checks: work.checks + 1 });
   if (!mine || stalled.length === 0) return;
   services.log.info("stalled legs hinted again", { postId: place.postId, legs: stalled.length });
-  await services.publishQueue.hint(place, stalled.map(({ network }) => network));
+  await services.publishQueue.hint(
+    place,
+    stalled.map(({ network }) => network),
+  );
 }
 
 async function repairPlatform(services: Services, platformId: string): Promise<void> {

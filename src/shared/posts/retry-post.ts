@@ -61,7 +61,9 @@ function retryOperation({
   nextCheckAt,
 }: Retry): CoreOperation<NetworkName[]> {
   const place = placeOf(found.post);
-  const wanted = networks ?? found.legs.filter(({ status }) => status === "failed").map(({ network }) => network);
+  const wanted =
+    networks ??
+    found.legs.filter(({ status }) => status === "failed").map(({ network }) => network);
   return {
     id: `retry|${round}`,
     rowKeys: postRowKeys(place, found.post),
@@ -77,12 +79,25 @@ function retryOperation({
       const tokens = chosen.length * priceOf("posts.retry_leg");
       const error = refusal(view.wallet, tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
-      const post = { ...current.post, status: "processing" as const, updatedAt: now.toISOString(), completedAt: null };
+      const post = {
+        ...current.post,
+        status: "processing" as const,
+        updatedAt: now.toISOString(),
+        completedAt: null,
+      };
       const writes: RowWrite[] = [
         ...chosen.map(({ leg, etag }): RowWrite => {
-          return { kind: "replace", row: toLegRow(legKey(place, leg.network), retried(leg, round, now)), etag };
+          return {
+            kind: "replace",
+            row: toLegRow(legKey(place, leg.network), retried(leg, round, now)),
+            etag,
+          };
         }),
-        { kind: "merge", row: { rowKey: postKey(place), ...postProgress(post) }, etag: current.etag },
+        {
+          kind: "merge",
+          row: { rowKey: postKey(place), ...postProgress(post) },
+          etag: current.etag,
+        },
       ];
       if (view.row(workKey(place.postId)) === undefined)
         writes.push({ kind: "create", row: toWorkRow({ place, nextCheckAt, checks: 0 }) });
@@ -113,7 +128,13 @@ function refuseForeign(found: PostWithLegs, networks: readonly NetworkName[]): v
   const issues = networks.flatMap((network, index) =>
     found.post.draft.networks.includes(network)
       ? []
-      : [{ path: `platforms.${index}`, code: "not_in_post", message: `${network} is not a network of this post` }],
+      : [
+          {
+            path: `platforms.${index}`,
+            code: "not_in_post",
+            message: `${network} is not a network of this post`,
+          },
+        ],
   );
   if (issues.length > 0) throw validationFailed(issues);
 }

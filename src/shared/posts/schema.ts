@@ -18,7 +18,10 @@ const metadata = z
   });
 
 const instant = z.iso
-  .datetime({ offset: true, error: "must be a time with Z or an offset, e.g. 2030-01-31T09:00:00Z" })
+  .datetime({
+    offset: true,
+    error: "must be a time with Z or an offset, e.g. 2030-01-31T09:00:00Z",
+  })
   .transform((value) => new Date(value).toISOString());
 
 const networkNames = z
@@ -42,7 +45,11 @@ type Fields = z.output<typeof PostBody>;
 
 function addCrossFieldIssues(fields: Fields, context: z.core.$RefinementCtx<Fields>): void {
   if (fields.altTexts.length > 0 && fields.altTexts.length !== fields.mediaUrls.length)
-    context.addIssue({ code: "custom", path: ["altTexts"], message: "must be as long as mediaUrls" });
+    context.addIssue({
+      code: "custom",
+      path: ["altTexts"],
+      message: "must be as long as mediaUrls",
+    });
   for (const name of Object.keys(fields.platformOptions))
     if (!fields.platforms.some((network) => network === name))
       context.addIssue({

@@ -51,7 +51,10 @@ export function readPost(view: CoreView, place: PostPlace, known: Post) {
     const found = view.row(legKey(place, network));
     return found === undefined ? [] : [{ leg: toLeg(found.row), etag: found.etag }];
   });
-  invariant(stored !== undefined && legs.length === known.draft.networks.length, "a post lost rows");
+  invariant(
+    stored !== undefined && legs.length === known.draft.networks.length,
+    "a post lost rows",
+  );
   return { post: toPost(place.platformId, stored.row), etag: stored.etag, legs };
 }
 

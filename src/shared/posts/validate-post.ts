@@ -29,11 +29,7 @@ function mediaOf(draft: Draft): string[] {
   return [...new Set(urls)];
 }
 
-async function charge(
-  services: Services,
-  scope: ProfileScope,
-  mediaUrls: number,
-): Promise<void> {
+async function charge(services: Services, scope: ProfileScope, mediaUrls: number): Promise<void> {
   const paid = {
     // Never the request's id: callers choose that one, and a repeated id would be charged once.
     operationId: newId("request", services.clock.now()),
@@ -66,7 +62,11 @@ export async function validatePost(
     checkMedia(services, urls),
   ]);
   const judgements = draft.networks.map((network) =>
-    judgeDraft(draft, network, connections.find((connection) => connection.network === network)),
+    judgeDraft(
+      draft,
+      network,
+      connections.find((connection) => connection.network === network),
+    ),
   );
   const publishable = judgements.filter((judgement) => errorsOf(judgement).length === 0);
   return {

@@ -19,7 +19,10 @@ export interface Grant {
 }
 
 export interface Grants {
-  mint(grant: Grant, seconds: number): Promise<{ readonly token: string; readonly expiresAt: string }>;
+  mint(
+    grant: Grant,
+    seconds: number,
+  ): Promise<{ readonly token: string; readonly expiresAt: string }>;
   /** @throws AppError `invalid_grant_token` when it is not ours or has expired */
   verify(token: string): Promise<Grant>;
 }

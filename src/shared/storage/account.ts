@@ -12,11 +12,15 @@ const queueOptions = { retryOptions: { maxTries: 1 } };
 async function credential(clientId: string | undefined) {
   // Loaded only where it is used: it costs a third of the start-up time.
   const { DefaultAzureCredential, ManagedIdentityCredential } = await import("@azure/identity");
-  return clientId === undefined ? new DefaultAzureCredential() : new ManagedIdentityCredential({ clientId });
+  return clientId === undefined
+    ? new DefaultAzureCredential()
+    : new ManagedIdentityCredential({ clientId });
 }
 
 function isInsecure(connectionString: string): boolean {
-  return /UseDevelopmentStorage=true|Endpoint=http:|DefaultEndpointsProtocol=http;/i.test(connectionString);
+  return /UseDevelopmentStorage=true|Endpoint=http:|DefaultEndpointsProtocol=http;/i.test(
+    connectionString,
+  );
 }
 
 /** The tables of an account, by name; one client each. Nothing is dialled before the first call. */

@@ -5,8 +5,14 @@ const CALL_TIMEOUT_MS = 10_000;
 /** The service allows seven days; whoever receives a hint too early sends it again for the rest. */
 const DELAY_SECONDS_MAX = 6 * 24 * 3600;
 
+/** A queue as its users see it. */
+export interface MessageQueue {
+  send(message: object, delaySeconds?: number): Promise<void>;
+  ping(): Promise<void>;
+}
+
 /** A queue of hints. Messages carry ids only; losing, doubling or reordering them must never matter. */
-export class Queue {
+export class Queue implements MessageQueue {
   readonly #open: () => Promise<QueueClient>;
   #client: Promise<QueueClient> | undefined;
 

@@ -1,4 +1,9 @@
-import { odata, TableTransaction, type TableClient, type TableEntityResult } from "@azure/data-tables";
+import {
+  odata,
+  TableTransaction,
+  type TableClient,
+  type TableEntityResult,
+} from "@azure/data-tables";
 import { serviceUnavailable } from "../errors.ts";
 import { failureOf, isDefinite, isMissingContainer, retryRead } from "./failure.ts";
 import type { Row, RowValue, RowWrite, StoredRow, TransactionResult } from "./row.ts";
@@ -77,7 +82,9 @@ export class Table {
     } catch (error) {
       const { status } = failureOf(error);
       if (status !== undefined && lost.includes(status)) return undefined;
-      if (isDefinite(error)) throw error;
+      // A conflict where none can be is what a repeat below us makes of its own lost answer.
+      const isImpossible = status === 409 || status === 412;
+      if (isDefinite(error) && !isImpossible) throw error;
       throw serviceUnavailable(error);
     }
   }
@@ -85,9 +92,7 @@ export class Table {
   async find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined> {
     const client = await this.#connected();
     try {
-      return toStored(
-        await retryRead(() => client.getEntity<Record<string, unknown>>(partitionKey, rowKey, callOptions())),
-      );
+      return toStored(await retryRead(() => client.getEntity(partitionKey, rowKey, callOptions())));
     } catch (error) {
       if (failureOf(error).status === 404) return undefined;
       if (isDefinite(error)) throw error;
@@ -177,12 +182,10 @@ export class Table {
       for (let page = 0; page < EMPTY_PAGES_MAX && rows.length < range.limit; page += 1) {
         const size = Math.min(PAGE_ROWS_MAX, range.limit - rows.length);
         const answer = await retryRead(async () => {
-          const pages = client
-            .listEntities<Record<string, unknown>>({ queryOptions, ...callOptions() })
-            .byPage({
-              maxPageSize: size,
-              ...(continuation === undefined ? {} : { continuationToken: continuation }),
-            });
+          const pages = client.listEntities({ queryOptions, ...callOptions() }).byPage({
+            maxPageSize: size,
+            ...(continuation === undefined ? {} : { continuationToken: continuation }),
+          });
           return (await pages.next()).value;
         });
         if (answer === undefined) break;
@@ -228,9 +231,13 @@ function addTo(transaction: TableTransaction, partitionKey: string, write: RowWr
     case "create":
       return transaction.createEntity({ partitionKey, ...write.row });
     case "replace":
-      return transaction.updateEntity({ partitionKey, ...write.row }, "Replace", { etag: write.etag });
+      return transaction.updateEntity({ partitionKey, ...write.row }, "Replace", {
+        etag: write.etag,
+      });
     case "merge":
-      return transaction.updateEntity({ partitionKey, ...write.row }, "Merge", { etag: write.etag });
+      return transaction.updateEntity({ partitionKey, ...write.row }, "Merge", {
+        etag: write.etag,
+      });
     case "delete":
       transaction.deleteEntity(partitionKey, write.rowKey);
   }

@@ -9,7 +9,9 @@ const PLC_DIRECTORY = "https://plc.directory";
 
 const DOCUMENT = z.object({
   id: z.string(),
-  service: z.array(z.object({ id: z.string(), serviceEndpoint: z.unknown() })).optional(),
+  service: z
+    .array(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))
+    .optional(),
 });
 
 /** The DID that a handle stands for, as the server at `origin` knows it; undefined when it knows none. */

@@ -36,7 +36,7 @@ interface Home {
   readonly pds: string | null;
 }
 
-export const blueskyLink: LinkFlow = {
+export const blueskyLink = {
   kind: "form",
   fields: [
     {
@@ -65,7 +65,7 @@ export const blueskyLink: LinkFlow = {
     },
   ],
   signIn,
-};
+} as const satisfies LinkFlow;
 
 async function signIn(
   form: Readonly<Record<string, string>>,

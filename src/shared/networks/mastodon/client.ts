@@ -20,8 +20,6 @@ export interface OAuthServer {
   readonly origin: string;
   readonly scope: string;
   readonly hasPkce: boolean;
-  /** Before 4.3, which describes itself, registrations that nobody used were deleted. */
-  readonly keepsClients: boolean;
 }
 
 const metadataShape = z.object({
@@ -42,7 +40,6 @@ export async function discover(origin: string, tools: NetworkTools): Promise<OAu
     origin,
     scope: `${canReadProfile ? "profile" : "read:accounts"} ${PUBLISH_SCOPES}`,
     hasPkce: data?.code_challenge_methods_supported.includes("S256") === true,
-    keepsClients: canReadProfile,
   };
 }
 
@@ -75,9 +72,11 @@ export async function findClient(
   return client;
 }
 
-/** A deleted registration shows only on the instance's own page, where nothing leads back from: so it is tried. */
+/**
+ * Instances delete registrations, those of before 4.3 all that nobody used. It shows only on the instance's own page,
+ * where nothing leads back from: so the registration is tried.
+ */
 async function isKnown(client: Client, server: OAuthServer, tools: NetworkTools): Promise<boolean> {
-  if (server.keepsClients) return true;
   const answer = await exchange(tools, {
     method: "POST",
     url: `${server.origin}/oauth/token`,

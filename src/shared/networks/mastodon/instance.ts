@@ -46,7 +46,7 @@ const instanceShape = z.object({
   version: z.string(),
   domain: z.string().optional(),
   uri: z.string().optional(),
-  max_toot_chars: z.unknown(),
+  max_toot_chars: z.unknown().optional(),
   configuration: z.object({ statuses: group, media_attachments: group }).catch({
     statuses: {},
     media_attachments: {},

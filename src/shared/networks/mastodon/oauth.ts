@@ -32,7 +32,7 @@ type Flow = z.infer<typeof flowShape>;
 
 type Finish = Extract<LinkFlow, { kind: "oauth" }>["finish"];
 
-export const mastodonLink: LinkFlow = {
+export const mastodonLink = {
   kind: "oauth",
   fields: [
     {
@@ -46,7 +46,7 @@ export const mastodonLink: LinkFlow = {
   ],
   start,
   finish,
-};
+} as const satisfies LinkFlow;
 
 async function start(
   form: Readonly<Record<string, string>>,

@@ -122,10 +122,11 @@ function isOurs(status: Status, leg: LegToPublish, since: number): boolean {
   const ids = new Set(remoteOf(leg.remote).media.map((item) => item.id));
   if (ids.size > 0) return status.media_attachments.some((attachment) => ids.has(attachment.id));
   const { spoilerText = "" } = ownOptionsOf(leg.draft.options);
+  // Together, because a content warning without a text becomes the text.
+  const words = (status.spoiler_text ?? "") + textOfHtml(status.content ?? "");
   return (
     Date.parse(status.created_at) >= since &&
-    comparable(textOfHtml(status.content ?? "")) === comparable(leg.draft.text) &&
-    comparable(status.spoiler_text ?? "") === comparable(spoilerText)
+    comparable(words) === comparable(spoilerText + leg.draft.text)
   );
 }
 

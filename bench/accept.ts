@@ -1,0 +1,35 @@
+import { availableParallelism } from "node:os";
+import { measureCell, type Cell, type Load } from "./cell.ts";
+import { startBenchStorage } from "./emulator.ts";
+import { acceptTable, goalsTable, singleText } from "./report.ts";
+
+const LOADS: readonly Load[] = [1, 50].flatMap((tenants) => [
+  { tenants, concurrency: 1, calls: 60 },
+  { tenants, concurrency: 16, calls: 160 },
+  { tenants, concurrency: 64, calls: 256 },
+]);
+
+async function main(): Promise<void> {
+  const startedAt = performance.now();
+  console.log(`node ${process.version}, ${availableParallelism()} cores, storage emulator in memory`);
+  const storage = await startBenchStorage();
+  const cells: Cell[] = [];
+  try {
+    for (const load of LOADS) cells.push(await measureCell(storage, load));
+  } finally {
+    await storage.stop();
+  }
+  const [first] = cells;
+  console.log(`\n${acceptTable(cells)}\n`);
+  if (first !== undefined) console.log(`${singleText(first)}\n`);
+  console.log(goalsTable(cells));
+  const seconds = (performance.now() - startedAt) / 1000;
+  console.log(`\nEvery answer was right and every ledger adds up. ${seconds.toFixed(0)} s.`);
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import type { Services } from "../src/shared/services.ts";
+import { ledgerProblems } from "./ledger-check.ts";
+import { BENCH_NETWORKS, call, type Tenant } from "./relay.ts";
+
+const TOKENS_OF_LEG = 10;
+
+interface AcceptedView {
+  readonly id: string;
+  readonly status: string;
+  readonly legs: readonly { readonly status: string }[];
+  readonly tokens: { readonly reserved: number };
+}
+
+/** Posts for tenants in turn; every answer is judged, and the money at the end. */
+export class Accepting {
+  readonly #services: Services;
+  readonly #tenants: readonly Tenant[];
+  readonly #ids = new Set<string>();
+  readonly #acceptedOf = new Map<string, number>();
+
+  constructor(services: Services, tenants: readonly Tenant[]) {
+    this.#services = services;
+    this.#tenants = tenants;
+  }
+
+  /** @throws Error when the answer is not that of a newly accepted post */
+  async accept(index: number): Promise<void> {
+    const tenant = this.#tenants[index % this.#tenants.length];
+    if (tenant === undefined) throw new Error("there is no tenant to post for");
+    const key = randomUUID();
+    const { status, body, headers } = await this.#post(tenant, key);
+    if (status !== 202) throw new Error(`a post was answered with ${status}: ${body}`);
+    const { data } = JSON.parse(body ?? "") as { data: AcceptedView };
+    const isRight =
+      data.status === "processing" &&
+      data.legs.length === BENCH_NETWORKS.length &&
+      data.legs.every((leg) => leg.status === "pending") &&
+      data.tokens.reserved === TOKENS_OF_LEG * BENCH_NETWORKS.length &&
+      !headers.has("idempotent-replayed");
+    if (!isRight || this.#ids.has(data.id)) throw new Error(`a post was answered wrongly: ${body}`);
+    this.#ids.add(data.id);
+    const { platformId } = tenant;
+    this.#acceptedOf.set(platformId, (this.#acceptedOf.get(platformId) ?? 0) + 1);
+  }
+
+  #post(tenant: Tenant, idempotencyKey: string) {
+    return call(this.#services, {
+      method: "POST",
+      path: "v1/posts",
+      headers: {
+        authorization: `Bearer ${tenant.apiKey}`,
+        "x-profile-id": tenant.profileId,
+        "idempotency-key": idempotencyKey,
+      },
+      body: { text: `Measured ${idempotencyKey}`, platforms: BENCH_NETWORKS },
+    });
+  }
+
+  /** @throws Error naming every tenant whose ledger, holds or posts do not add up */
+  async requireSums(): Promise<void> {
+    const problems: string[] = [];
+    for (const tenant of this.#tenants) {
+      const posts = this.#acceptedOf.get(tenant.platformId) ?? 0;
+      problems.push(...(await ledgerProblems(this.#services, tenant, posts)));
+    }
+    if (problems.length > 0) throw new Error(`the ledger does not add up:\n${problems.join("\n")}`);
+  }
+}

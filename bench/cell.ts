@@ -1,0 +1,178 @@
+import { randomBytes } from "node:crypto";
+import { TableServiceClient } from "@azure/data-tables";
+import type { Services } from "../src/shared/services.ts";
+import { Accepting } from "./accepting.ts";
+import { throughBareHttp } from "./bare-http.ts";
+import {
+  openClients,
+  rowsOfPost,
+  throughSdk,
+  type BareClients,
+  type PostRows,
+  type StoreBare,
+} from "./bare-storage.ts";
+import type { BenchStorage } from "./emulator.ts";
+import { measure, median, timingOf, type Measured, type Timing } from "./load.ts";
+import { openTenant, startRelay, type Tenant } from "./relay.ts";
+import { countRequests, type RequestCounts } from "./request-counter.ts";
+
+/** Product and bare clients take turns, so that a machine that is busy for a moment slows all of them. */
+const ROUNDS = 3;
+const TENANTS_OPENED_AT_ONCE = 4;
+const SINGLE_ACCEPTS = 5;
+
+export interface Load {
+  readonly tenants: number;
+  readonly concurrency: number;
+  /** Per round. Few: the emulator scans, so that partitions and queues have to stay small. */
+  readonly calls: number;
+}
+
+export interface Cell {
+  readonly load: Load;
+  readonly product: Timing;
+  readonly sdk: Timing;
+  readonly http: Timing;
+  /** Medians of the rounds' ratios of rates. */
+  readonly ofSdk: number;
+  readonly ofHttp: number;
+  readonly requestsPerPost: number;
+  readonly postsPerTransaction: number;
+  readonly rowsPerPost: number;
+  /** One accept on an idle, warm process. */
+  readonly single: RequestCounts;
+}
+
+interface Round {
+  readonly product: Measured;
+  readonly counts: RequestCounts;
+  readonly sdk: Measured;
+  readonly http: Measured;
+}
+
+async function openTenants(services: Services, count: number): Promise<Tenant[]> {
+  const tenants: Tenant[] = [];
+  while (tenants.length < count) {
+    const more = Math.min(TENANTS_OPENED_AT_ONCE, count - tenants.length);
+    tenants.push(...(await Promise.all(Array.from({ length: more }, () => openTenant(services)))));
+  }
+  return tenants;
+}
+
+async function counted<T>(run: () => Promise<T>): Promise<{ result: T; counts: RequestCounts }> {
+  const results: T[] = [];
+  const counts = await countRequests(async () => {
+    results.push(await run());
+  });
+  // Safe: `run` has pushed exactly one, or the line above has thrown.
+  return { result: results[0] as T, counts };
+}
+
+/** The single accept in the middle of several, by the length of its chain. */
+async function singleAccept(accepting: Accepting): Promise<RequestCounts> {
+  const singles: RequestCounts[] = [];
+  for (let index = 0; index < SINGLE_ACCEPTS; index += 1)
+    singles.push((await counted(() => accepting.accept(0))).counts);
+  singles.sort((left, right) => left.sequential - right.sequential || left.total - right.total);
+  // Safe: there are as many as were pushed above.
+  return singles[Math.floor(SINGLE_ACCEPTS / 2)] as RequestCounts;
+}
+
+interface Contest {
+  readonly load: Load;
+  readonly accepting: Accepting;
+  readonly sdk: StoreBare;
+  readonly http: StoreBare;
+  clear(): Promise<void>;
+}
+
+async function runRounds({ load, accepting, sdk, http, clear }: Contest): Promise<Round[]> {
+  let stored = 0;
+  const bare = async (store: StoreBare, calls = load.calls) => {
+    const from = stored;
+    stored += calls;
+    const call = (index: number) => store(`bench-${index % load.tenants}`, from + index);
+    return await measure({ ...load, calls, call });
+  };
+  const product = (calls = load.calls) =>
+    measure({ ...load, calls, call: (index) => accepting.accept(index) });
+  // Does not count: connections are opened, each tenant's caches are filled.
+  const warmUpCalls = Math.max(load.tenants, load.concurrency);
+  await product(warmUpCalls);
+  await bare(sdk, warmUpCalls);
+  await bare(http, warmUpCalls);
+  const rounds: Round[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await clear();
+    const { result, counts } = await counted(() => product());
+    rounds.push({ product: result, counts, sdk: await bare(sdk), http: await bare(http) });
+  }
+  await clear();
+  return rounds;
+}
+
+function toCell(load: Load, rounds: readonly Round[]) {
+  const ratio = (bare: "sdk" | "http") =>
+    median(rounds.map((round) => round[bare].durationMs / round.product.durationMs));
+  const posts = load.calls * rounds.length;
+  const sum = (of: (counts: RequestCounts) => number) =>
+    rounds.reduce((total, { counts }) => total + of(counts), 0);
+  return {
+    load,
+    product: timingOf(rounds.map((round) => round.product)),
+    sdk: timingOf(rounds.map((round) => round.sdk)),
+    http: timingOf(rounds.map((round) => round.http)),
+    ofSdk: ratio("sdk"),
+    ofHttp: ratio("http"),
+    requestsPerPost: sum(({ total }) => total) / posts,
+    postsPerTransaction: posts / sum(({ byKind }) => byKind.transaction),
+  };
+}
+
+/** What is left of a cell would slow the next one down: the emulator scans over it. */
+async function removeAll(storage: BenchStorage, prefix: string, queues: readonly BareClients[]) {
+  const service = TableServiceClient.fromConnectionString(storage.tables, {
+    allowInsecureConnection: true,
+  });
+  for await (const { name } of service.listTables())
+    if (name?.startsWith(prefix) === true) await service.deleteTable(name);
+  await Promise.all(queues.map(({ queue }) => queue.deleteIfExists()));
+}
+
+async function rowsOf(clients: BareClients, tenant: Tenant, accepting: Accepting): Promise<PostRows> {
+  await accepting.accept(0);
+  await clients.queue.clearMessages();
+  return await rowsOfPost(clients, tenant.platformId, () => accepting.accept(0));
+}
+
+/** Measures accepting under one load, beside the same rows and message written bare. @throws Error on any wrong answer */
+export async function measureCell(storage: BenchStorage, load: Load): Promise<Cell> {
+  const prefix = `b${randomBytes(6).toString("hex")}`;
+  const services = startRelay(storage, prefix);
+  const tenants = await openTenants(services, load.tenants);
+  const [first] = tenants;
+  if (first === undefined) throw new Error("a load needs a tenant");
+  const accepting = new Accepting(services, tenants);
+  const own = openClients(storage, { table: `${prefix}core`, queue: `${prefix}publish-legs` });
+  const rows = await rowsOf(own, first, accepting);
+  const single = await singleAccept(accepting);
+  const names = { table: `${prefix}bare`, queue: `${prefix}bare` };
+  const bare = openClients(storage, names);
+  await Promise.all([bare.table.createTable(), bare.queue.create()]);
+  const rounds = await runRounds({
+    load,
+    accepting,
+    sdk: throughSdk(bare, rows),
+    http: throughBareHttp(storage, names, rows),
+    async clear() {
+      await Promise.all([own.queue.clearMessages(), bare.queue.clearMessages()]);
+    },
+  });
+  await accepting.requireSums();
+  await removeAll(storage, prefix, [own, bare]);
+  return {
+    ...toCell(load, rounds),
+    rowsPerPost: rows.created.length + rows.rewritten.length,
+    single,
+  };
+}

@@ -1,0 +1,53 @@
+/** What a number of equal calls took. */
+export interface Timing {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+interface Load {
+  readonly calls: number;
+  readonly concurrency: number;
+  call(index: number): Promise<void>;
+}
+
+export interface Measured {
+  readonly durationMs: number;
+  readonly latenciesMs: readonly number[];
+}
+
+/** Makes the calls, so many at once; the first failure ends it. */
+export async function measure({ calls, concurrency, call }: Load): Promise<Measured> {
+  const latenciesMs: number[] = [];
+  let next = 0;
+  const startedAt = performance.now();
+  const caller = async () => {
+    while (next < calls) {
+      const index = next;
+      next += 1;
+      const from = performance.now();
+      await call(index);
+      latenciesMs.push(performance.now() - from);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, caller));
+  return { durationMs: performance.now() - startedAt, latenciesMs };
+}
+
+function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+}
+
+export function median(values: readonly number[]): number {
+  return percentile([...values].sort((left, right) => left - right), 0.5);
+}
+
+/** The median of the rounds' rates, and the latencies of all rounds together. */
+export function timingOf(rounds: readonly Measured[]): Timing {
+  const sorted = rounds.flatMap((round) => round.latenciesMs).sort((left, right) => left - right);
+  return {
+    perSecond: median(rounds.map((round) => (round.latenciesMs.length / round.durationMs) * 1000)),
+    p50Ms: percentile(sorted, 0.5),
+    p99Ms: percentile(sorted, 0.99),
+  };
+}

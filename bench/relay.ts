@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import { routes } from "../src/functions/routes.ts";
+import { creditWallet } from "../src/shared/billing/charge.ts";
+import { parseConfig } from "../src/shared/config.ts";
+import { answer, type Outgoing } from "../src/shared/http/answer.ts";
+import { matchPath } from "../src/shared/http/route.ts";
+import { newId } from "../src/shared/ids.ts";
+import type { NetworkName } from "../src/shared/networks/network.ts";
+import { buildServices, type Services } from "../src/shared/services.ts";
+import type { BenchStorage } from "./emulator.ts";
+
+/** Two networks whose adapters need no app of ours; nothing is published here. */
+export const BENCH_NETWORKS = ["bluesky", "mastodon"] as const satisfies readonly NetworkName[];
+
+const CREDITED_TOKENS = 10_000_000;
+
+/** A paying platform with one profile, ready to post. */
+export interface Tenant {
+  readonly platformId: string;
+  readonly profileId: string;
+  readonly apiKey: string;
+}
+
+/** The product in this process, on tables and queues of its own. */
+export function startRelay(storage: BenchStorage, prefix: string): Services {
+  return buildServices(
+    parseConfig({
+      AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+      AzureWebJobsStorage: storage.queues,
+      DATA_STORAGE: storage.tables,
+      STORAGE_PREFIX: prefix,
+      ALLOW_SIGNUP: "true",
+      BCRYPT_COST: "4",
+      RATE_LIMIT_PER_MINUTE: "1000000",
+      LOG_LEVEL: "warn",
+    }),
+  );
+}
+
+interface Ask {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
+/** A request through the product's routes, as the host hands it in. */
+export function call(services: Services, { method, path, headers, body }: Ask): Promise<Outgoing> {
+  const found = matchPath(routes, path).find(({ route }) => route.method === method);
+  if (found === undefined) throw new Error(`no route for ${method} ${path}`);
+  const bytes = new TextEncoder().encode(body === undefined ? "" : JSON.stringify(body));
+  return answer(found.route, services, {
+    method,
+    url: new URL(`http://localhost/api/${path}`),
+    headers: new Headers({ "content-type": "application/json", ...headers }),
+    params: found.params,
+    body: async () => bytes,
+  });
+}
+
+async function created<T>(services: Services, ask: Ask): Promise<T> {
+  const { status, body } = await call(services, ask);
+  if (status !== 201) throw new Error(`${ask.path} answered ${status}: ${body}`);
+  return (JSON.parse(body ?? "") as { data: T }).data;
+}
+
+async function link(services: Services, tenant: Tenant, applicationId: string): Promise<void> {
+  const { platformId, profileId } = tenant;
+  for (const network of BENCH_NETWORKS) {
+    const id = newId("connection", new Date());
+    await services.connections.saveLinked({
+      id,
+      platformId,
+      applicationId,
+      profileId,
+      network,
+      linked: {
+        account: {
+          id: `${network}:${id}`,
+          username: "bench",
+          displayName: "Bench",
+          avatarUrl: null,
+          url: "https://social.example/bench",
+          kind: "person",
+        },
+        credentials: { token: "never used" },
+        instanceUrl: "https://social.example",
+        scopes: [],
+        limits: {},
+        expiresAt: null,
+      },
+    });
+  }
+}
+
+/** Sign-up, tokens, application with its key, profile, accounts. */
+export async function openTenant(services: Services): Promise<Tenant> {
+  const { token, platform } = await created<{ token: string; platform: { id: string } }>(services, {
+    method: "POST",
+    path: "v1/auth/signup",
+    body: {
+      email: `${randomUUID()}@example.test`,
+      password: "correct horse battery",
+      platformName: "Bench",
+    },
+  });
+  await creditWallet(services, platform.id, {
+    operationId: "credit|bench",
+    operation: "billing.credit",
+    tokens: CREDITED_TOKENS,
+    applicationId: null,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: { kind: "system", id: "bench" },
+    requestId: "bench",
+  });
+  const application = await created<{ id: string; apiKey: { secret: string } }>(services, {
+    method: "POST",
+    path: "v1/applications",
+    headers: { authorization: `Bearer ${token}` },
+    body: { name: "Bench" },
+  });
+  const apiKey = application.apiKey.secret;
+  const profile = await created<{ id: string }>(services, {
+    method: "POST",
+    path: "v1/profiles",
+    headers: { authorization: `Bearer ${apiKey}` },
+    body: { title: "Bench" },
+  });
+  const tenant = { platformId: platform.id, profileId: profile.id, apiKey };
+  await link(services, tenant, application.id);
+  return tenant;
+}

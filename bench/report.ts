@@ -1,0 +1,109 @@
+import type { Cell } from "./cell.ts";
+
+/** Columns of text, numbers to the right. */
+export function tableText(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  return rows
+    .map((row) => row.map((text, column) => text.padStart(widths[column] ?? 0)).join("  "))
+    .join("\n");
+}
+
+const whole = (value: number) => value.toFixed(0);
+const tenth = (value: number) => value.toFixed(1);
+const hundredth = (value: number) => value.toFixed(2);
+
+/** What performance.md aims for and measured before; `of bare HTTP` at 64 at once is the goal's ratio. */
+export interface Goal {
+  readonly text: string;
+  readonly measured: string;
+  readonly isMet: boolean;
+}
+
+export function acceptTable(cells: readonly Cell[]): string {
+  const head = [
+    "tenants",
+    "at once",
+    "accepted/s",
+    "p50 ms",
+    "p99 ms",
+    "SDK bare/s",
+    "HTTP bare/s",
+    "of SDK",
+    "of HTTP",
+    "requests/post",
+    "posts/transaction",
+  ];
+  const rows = cells.map(({ load, product, sdk, http, ...cell }) => [
+    whole(load.tenants),
+    whole(load.concurrency),
+    whole(product.perSecond),
+    tenth(product.p50Ms),
+    tenth(product.p99Ms),
+    whole(sdk.perSecond),
+    whole(http.perSecond),
+    hundredth(cell.ofSdk),
+    hundredth(cell.ofHttp),
+    hundredth(cell.requestsPerPost),
+    tenth(cell.postsPerTransaction),
+  ]);
+  return tableText([head, ...rows]);
+}
+
+const GOAL_OF_BARE = 0.6;
+const GOAL_SINGLE = 2.5;
+const GOAL_TAIL = 3;
+const GOAL_SEQUENTIAL = 5;
+
+/** The goals of the baselines, each with what this run says of it. */
+export function goals(cells: readonly Cell[]): Goal[] {
+  return cells.flatMap((cell): Goal[] => {
+    const { load, product, http, single } = cell;
+    const who = load.tenants === 1 ? "one tenant" : `${load.tenants} tenants`;
+    if (load.concurrency === 64) {
+      const tail = product.p99Ms / product.p50Ms;
+      return [
+        {
+          text: `${who}, 64 at once: at least ${GOAL_OF_BARE} of bare HTTP`,
+          measured: hundredth(cell.ofHttp),
+          isMet: cell.ofHttp >= GOAL_OF_BARE,
+        },
+        {
+          text: `${who}, 64 at once: p99 at most ${GOAL_TAIL} × p50`,
+          measured: `${tenth(tail)} ×`,
+          isMet: tail <= GOAL_TAIL,
+        },
+      ];
+    }
+    if (load.concurrency !== 1) return [];
+    const times = product.p50Ms / http.p50Ms;
+    return [
+      {
+        text: `${who}, one at a time: p50 at most ${GOAL_SINGLE} × the bare transaction plus send`,
+        measured: `${tenth(times)} ×`,
+        isMet: times <= GOAL_SINGLE,
+      },
+      {
+        text: `${who}: at most ${GOAL_SEQUENTIAL} storage round trips one after another`,
+        measured: whole(single.sequential),
+        isMet: single.sequential <= GOAL_SEQUENTIAL,
+      },
+    ];
+  });
+}
+
+export function goalsTable(cells: readonly Cell[]): string {
+  return tableText(
+    goals(cells).map(({ text, measured, isMet }) => [text, measured, isMet ? "met" : "MISSED"]),
+  );
+}
+
+export function singleText({ single, rowsPerPost }: Cell): string {
+  const { read, write, transaction, send } = single.byKind;
+  return (
+    `One accept on an idle, warm process: ${single.total} requests to storage ` +
+    `(${read} reads, ${write} single writes, ${transaction} transaction, ${send} send), ` +
+    `${single.sequential} of them one after another; ${rowsPerPost} rows in the transaction.`
+  );
+}

@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+
+const PORTS = {
+  PORT: { fallback: 7071, what: "the API" },
+  SANDBOX_PORT: { fallback: 7072, what: "the sandbox networks" },
+  ISSUER_PORT: { fallback: 7073, what: "the sandbox issuer" },
+  AZURITE_BLOB_PORT: { fallback: 10_000, what: "Azurite's blobs" },
+  AZURITE_QUEUE_PORT: { fallback: 10_001, what: "Azurite's queues" },
+  AZURITE_TABLE_PORT: { fallback: 10_002, what: "Azurite's tables" },
+} as const;
+
+export type PortSetting = keyof typeof PORTS;
+export type Ports = Readonly<Record<PortSetting, number>>;
+
+export const PORT_SETTINGS = Object.keys(PORTS) as PortSetting[];
+
+const CONNECT_MS = 1_000;
+
+/** The port that the environment names, or the usual one. */
+export function portOf(setting: PortSetting): number {
+  const text = process.env[setting] ?? "";
+  if (text === "") return PORTS[setting].fallback;
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535)
+    throw new Error(`${setting} must be a port from 1 to 65535, not ${JSON.stringify(text)}`);
+  return port;
+}
+
+export function readPorts(): Ports {
+  const entries = PORT_SETTINGS.map((setting) => [setting, portOf(setting)]);
+  // Safe: one entry for every setting.
+  return Object.fromEntries(entries) as Ports;
+}
+
+/** Throws one message that names every port that can't be had, with the setting that changes it. */
+export async function refuseTakenPorts(
+  ports: Ports,
+  settings: readonly PortSetting[],
+): Promise<void> {
+  const problems = await Promise.all(
+    settings.map(async (setting, index) => {
+      const port = ports[setting];
+      const twin = settings.slice(0, index).find((other) => ports[other] === port);
+      if (twin !== undefined) return `${setting} and ${twin} both name port ${port}`;
+      const trouble = await troubleWith(port);
+      if (trouble === undefined) return [];
+      const free = port + 100 <= 65_535 ? port + 100 : port - 100;
+      return `port ${port} for ${PORTS[setting].what} ${trouble}: set ${setting} to another one, e.g. ${setting}=${free} npm start`;
+    }),
+  );
+  const found = problems.flat();
+  if (found.length > 0) throw new Error(found.join("\n"));
+}
+
+/**
+ * Listening is not proof enough: some systems let a program listen on 127.0.0.1 beside another one that listens on every
+ * address, and `localhost` may mean ::1.
+ */
+async function troubleWith(port: number): Promise<string | undefined> {
+  const answers = await Promise.all(["127.0.0.1", "::1"].map((host) => isAnswered(host, port)));
+  if (answers.includes(true)) return "is in use";
+  const server = createServer().listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "EADDRINUSE" ? "is in use" : `can't be used (${code})`;
+  } finally {
+    server.close();
+  }
+}
+
+async function isAnswered(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port, timeout: CONNECT_MS });
+  socket.once("timeout", () => socket.destroy(new Error("no answer")));
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

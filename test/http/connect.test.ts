@@ -1,0 +1,754 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { Browser, decide, formsOf, locationOf, readable } from "../connect/browser.ts";
+import {
+  anOwner,
+  anotherProfile,
+  aSibling,
+  balance,
+  BASE,
+  openWorld,
+  OWN_INSTANCES,
+  type Owner,
+  type World,
+} from "../connect/world.ts";
+import { aKey } from "../setup/factories.ts";
+import type { Answer } from "../setup/relay.ts";
+
+interface SessionBody {
+  readonly id: string;
+  readonly status: string;
+  readonly platforms: readonly string[];
+  readonly connectUrl: string;
+  readonly connections: readonly ConnectionBody[];
+}
+interface ConnectionBody {
+  readonly id: string;
+  readonly platform: string;
+  readonly status: string;
+  readonly account: { readonly id: string; readonly username: string };
+}
+
+const MINUTE = 60_000;
+const BLUESKY = { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD };
+const MASTODON = { instance: "mastodon.sandbox.test" };
+
+let world: World;
+let owner: Owner;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  world.intercept(undefined);
+  world.sandbox.reset();
+  // The sandbox forgot the relay's registration there.
+  await world.services.hosts.forget("mastodon", MASTODON.instance);
+  owner = await anOwner(world);
+});
+
+function start(body: object = {}, by: Owner = owner): Promise<Answer> {
+  const path = `/v1/profiles/${by.profileId}/connect/sessions`;
+  return world.relay.call("POST", path, { key: by.key, body });
+}
+
+async function aSession(body: object = {}, by: Owner = owner): Promise<SessionBody> {
+  const answer = await start(body, by);
+  expect(answer.status).toBe(201);
+  return answer.body.data;
+}
+
+async function session({ id }: { id: string }, by: Owner = owner): Promise<SessionBody> {
+  const answer = await world.relay.call("GET", `/v1/connect/sessions/${id}`, { key: by.key });
+  expect(answer.status).toBe(200);
+  return answer.body.data;
+}
+
+async function connections(by: Owner = owner): Promise<readonly ConnectionBody[]> {
+  const path = `/v1/profiles/${by.profileId}/connections`;
+  const answer = await world.relay.call("GET", path, { key: by.key });
+  expect(answer.status).toBe(200);
+  return answer.body.data;
+}
+
+const cancel = ({ id }: { id: string }, by: Owner = owner) =>
+  world.relay.call("POST", `/v1/connect/sessions/${id}/cancel`, { key: by.key });
+
+async function linkBluesky(connectUrl: string, typed: Readonly<Record<string, string>> = BLUESKY) {
+  const browser = new Browser(world);
+  return await browser.submit(await browser.get(connectUrl), "bluesky", typed);
+}
+
+interface Visit {
+  readonly decision?: "allow" | "deny";
+  readonly instance?: string;
+}
+
+/** Up to the callback's address, which the network would lead the browser to. */
+async function towardsCallback(
+  connectUrl: string,
+  { decision = "allow", instance = MASTODON.instance }: Visit = {},
+) {
+  const browser = new Browser(world);
+  const started = await browser.submit(await browser.get(connectUrl), "mastodon", { instance });
+  const callback = await decide(locationOf(started), decision);
+  return { browser, callback };
+}
+
+describe("connect sessions", () => {
+  test("a session names what was asked for and shows its address once", async () => {
+    const made = await aSession({ platforms: ["mastodon", "bluesky"], state: "s1" });
+    expect(made).toMatchObject({ status: "open", platforms: ["mastodon", "bluesky"], state: "s1" });
+    expect(made.connectUrl).toMatch(
+      new RegExp(`^${BASE}/v1/connect/ui\\?session=${made.id}&token=[\\w-]{43}$`),
+    );
+    const read = await session(made);
+    expect(read).not.toHaveProperty("connectUrl");
+    expect(JSON.stringify(read)).not.toContain(new URL(made.connectUrl).searchParams.get("token"));
+  });
+
+  test("without a list of networks all five are offered", async () => {
+    const { platforms } = await aSession();
+    expect(platforms).toEqual(["facebook", "instagram", "linkedin", "bluesky", "mastodon"]);
+  });
+
+  test.each([
+    ["an unknown network", { platforms: ["myspace"] }, "platforms.0"],
+    ["no network", { platforms: [] }, "platforms"],
+    ["a network twice", { platforms: ["bluesky", "bluesky"] }, "platforms"],
+    ["a return address without https", { returnUrl: "http://a.test/" }, "returnUrl"],
+    ["a return address with credentials", { returnUrl: "https://u:p@a.test/" }, "returnUrl"],
+    ["a return address with a backslash", { returnUrl: "https://a.test\\@b.test" }, "returnUrl"],
+    ["a script as return address", { returnUrl: "javascript:alert(1)" }, "returnUrl"],
+    ["a state that is too long", { state: "x".repeat(513) }, "state"],
+    ["a life that is too short", { expiresIn: 299 }, "expiresIn"],
+    ["a life that is too long", { expiresIn: 172_801 }, "expiresIn"],
+    ["a colour that is more", { branding: { accentColor: "#ffffff;x" } }, "branding.accentColor"],
+    ["a logo without https", { branding: { logoUrl: "http://a.test/l" } }, "branding.logoUrl"],
+    ["a name that is too long", { branding: { name: "x".repeat(81) } }, "branding.name"],
+    ["a label that is too long", { branding: { backLabel: "x".repeat(41) } }, "branding.backLabel"],
+    ["an unknown field", { tokenHash: "x" }, "tokenHash"],
+  ])("%s is refused with the field's path", async (_name, body, path) => {
+    const answer = await start(body);
+    expect(answer.status).toBe(400);
+    const { issues } = answer.body.error.details;
+    expect(issues).toEqual([expect.objectContaining({ path })]);
+  });
+
+  test("a wallet that can't pay for a link starts no session", async () => {
+    const poor = await anOwner(world, 4);
+    const answer = await start({}, poor);
+    expect(answer.status).toBe(402);
+    expect(answer.body.error).toMatchObject({
+      code: "insufficient_tokens",
+      details: { required: 5, available: 4 },
+    });
+  });
+
+  test("a disabled profile starts no session", async () => {
+    await world.services.profiles.update(owner.platformId, owner.profileId, (profile) => ({
+      ...profile,
+      status: "disabled",
+    }));
+    const answer = await start();
+    expect([answer.status, answer.body.error.code]).toEqual([403, "profile_disabled"]);
+  });
+
+  test("a canceled session can't be canceled again, nor used", async () => {
+    const made = await aSession();
+    const canceled = await cancel(made);
+    expect([canceled.status, canceled.body.data.status]).toEqual([200, "canceled"]);
+    const again = await cancel(made);
+    expect([again.status, again.body.error.code]).toEqual([409, "invalid_state"]);
+    const page = await new Browser(world).get(made.connectUrl);
+    expect(page.status).toBe(410);
+  });
+
+  test("an expired session says so and can't be canceled", async () => {
+    const made = await aSession({ expiresIn: 300 });
+    world.relay.advance(5 * MINUTE);
+    expect((await session(made)).status).toBe("expired");
+    expect((await cancel(made)).status).toBe(409);
+  });
+
+  test("another tenant's session is as absent as one that never was", async () => {
+    const made = await aSession();
+    const stranger = await anOwner(world);
+    const sibling = await aSibling(world, owner);
+    const absent = await world.relay.call(
+      "GET",
+      "/v1/connect/sessions/cns_01JCZZZZZZZZZZZZZZZZZZZZZZ",
+      {
+        key: owner.key,
+      },
+    );
+    for (const by of [stranger, sibling]) {
+      const read = await world.relay.call("GET", `/v1/connect/sessions/${made.id}`, {
+        key: by.key,
+      });
+      expect([read.status, read.body.error.code]).toEqual([404, "not_found"]);
+      expect((await cancel(made, by)).status).toBe(404);
+      expect({ ...read.body.error, requestId: "" }).toEqual({
+        ...absent.body.error,
+        requestId: "",
+      });
+    }
+    expect((await session(made)).status).toBe("open");
+  });
+
+  test("a restricted key sees sessions of its own profiles alone", async () => {
+    const other = await anotherProfile(world, owner);
+    const restricted = (profileId: string) =>
+      aKey(world.relay, owner.application, { scope: "restricted", allowedProfileIds: [profileId] });
+    const { secret: allowed } = await restricted(owner.profileId);
+    const { secret: refused } = await restricted(other.profileId);
+    const made = await aSession();
+    expect((await session(made, { ...owner, key: allowed })).id).toBe(made.id);
+    const answer = await cancel(made, { ...owner, key: refused });
+    expect([answer.status, answer.body.error.code]).toEqual([403, "profile_not_allowed"]);
+  });
+
+  test("without a credential nothing is told", async () => {
+    const made = await aSession();
+    const answer = await world.relay.call("GET", `/v1/connect/sessions/${made.id}`);
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe("the hosted page", () => {
+  test("runs nothing, loads nothing foreign and can't be framed or cached", async () => {
+    const { connectUrl } = await aSession({ returnUrl: "https://app.customer.test/back" });
+    const { headers, body: text, status } = await new Browser(world).get(connectUrl);
+    const policy = headers.get("content-security-policy") ?? "";
+    const nonce = /style-src 'nonce-([\w-]+)'/.exec(policy)?.[1] ?? "none";
+    expect(status).toBe(200);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("base-uri 'none'");
+    expect(policy).toContain(`form-action 'self' ${new URL(BASE).origin} ${world.sandbox.url}`);
+    expect(policy).not.toContain("unsafe");
+    expect(text).toContain(`<style nonce="${nonce}">`);
+    expect(text).not.toMatch(/<script|\son\w+=|style="/i);
+    expect(headers.get("x-frame-options")).toBe("DENY");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("cross-origin-opener-policy")).toBe("same-origin");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  test("shows the customer's branding and says which networks are not available", async () => {
+    const branding = {
+      name: "Bäckerei & Söhne",
+      logoUrl: "https://cdn.customer.test/logo.png",
+      accentColor: "#00AA11",
+      backLabel: "Back to the bakery",
+    };
+    const { connectUrl } = await aSession({ branding, platforms: ["facebook", "bluesky"] });
+    const page = await new Browser(world).get(connectUrl);
+    expect(page.body).toContain('<img src="https://cdn.customer.test/logo.png"');
+    expect(page.body).toContain("--accent: #00AA11");
+    expect(readable(page.body)).toContain("Bäckerei & Söhne");
+    expect(readable(page.body)).toContain("Back to the bakery");
+    expect(readable(page.body)).toContain("Facebook Not available at the moment.");
+    expect(formsOf(page.body).map(({ action }) => action)).toEqual([
+      `${BASE}/v1/connect/ui/bluesky`,
+      `${BASE}/v1/connect/ui/done`,
+    ]);
+  });
+
+  test("a hostile name is shown as the text that it is", async () => {
+    const name = `</title><script>alert("1")</script><b a='`;
+    const { connectUrl } = await aSession({ branding: { name, backLabel: `"><img src=x>` } });
+    const { body: text } = await new Browser(world).get(connectUrl);
+    expect(text).not.toMatch(/<script|<b |<img src=x/);
+    expect(readable(text)).toContain(name);
+  });
+
+  test.each([
+    ["a wrong token", (url: string) => `${url.slice(0, -3)}abc`],
+    ["no token", (url: string) => url.replace(/&token=.*/, "")],
+    ["a session that never was", (url: string) => url.replace(/cns_\w{26}/, "cns_x")],
+    ["a token of another kind", (url: string) => `${url}&token=%00${"é".repeat(300)}`],
+  ])("%s leads to one honest page", async (_name, change) => {
+    const { connectUrl } = await aSession();
+    const page = await new Browser(world).get(change(connectUrl));
+    expect(page.status).toBe(404);
+    expect(page.headers.get("content-type")).toContain("text/html");
+    expect(readable(page.body)).toContain("This link does not work");
+  });
+
+  test("an expired session leads back with its status, in GET and in POST", async () => {
+    const returnUrl = "https://app.customer.test/back?a=1";
+    const made = await aSession({ returnUrl, state: "s", expiresIn: 300 });
+    const browser = new Browser(world);
+    const before = await browser.get(made.connectUrl);
+    world.relay.advance(6 * MINUTE);
+    for (const page of [
+      await browser.get(made.connectUrl),
+      await browser.submit(before, "bluesky", BLUESKY),
+    ]) {
+      expect(page.status).toBe(410);
+      expect(readable(page.body)).toContain("This page has expired");
+      const back = `${world.sandbox.url}/back?a=1&amp;session=${made.id}&amp;status=expired&amp;connections=&amp;state=s`;
+      expect(page.body).toContain(`href="${back}"`);
+    }
+    expect(await connections()).toEqual([]);
+  });
+
+  test("a form from another site does nothing", async () => {
+    const made = await aSession();
+    const [form] = formsOf((await new Browser(world).get(made.connectUrl)).body);
+    const answer = await world.page("POST", `${BASE}/v1/connect/ui/bluesky`, {
+      headers: { "sec-fetch-site": "cross-site" },
+      form: { ...form?.fields, ...BLUESKY },
+    });
+    expect(answer.status).toBe(403);
+    expect(await connections()).toEqual([]);
+  });
+
+  test("a profile that was disabled meanwhile links nothing", async () => {
+    const made = await aSession();
+    const browser = new Browser(world);
+    const page = await browser.get(made.connectUrl);
+    await world.services.profiles.update(owner.platformId, owner.profileId, (profile) => ({
+      ...profile,
+      status: "disabled",
+    }));
+    expect((await browser.get(made.connectUrl)).status).toBe(410);
+    expect((await browser.submit(page, "bluesky", BLUESKY)).status).toBe(410);
+    expect(await world.services.connections.listOfProfile(owner.profileId)).toEqual([]);
+    expect(await balance(world, owner)).toBe(100);
+  });
+
+  test("storage that does not answer is told as a page, too", async () => {
+    const { connectUrl } = await aSession();
+    const { connectSessions } = world.services;
+    const find = connectSessions.find.bind(connectSessions);
+    connectSessions.find = () => Promise.reject(new Error("no route to host 10.1.2.3"));
+    try {
+      const page = await new Browser(world).get(connectUrl);
+      expect(page.status).toBe(500);
+      expect(page.headers.get("content-type")).toContain("text/html");
+      expect(page.body).not.toContain("10.1.2.3");
+    } finally {
+      connectSessions.find = find;
+    }
+  });
+});
+
+describe("linking by a form", () => {
+  test("the whole way: sign in, see it linked, done, back to the platform", async () => {
+    const made = await aSession({ returnUrl: "https://app.customer.test/back#top", state: "s&1" });
+    const browser = new Browser(world);
+    const linked = await browser.submit(await browser.get(made.connectUrl), "bluesky", BLUESKY);
+    const page = await browser.follow(linked);
+    expect(readable(page.body)).toContain(`Connected as ${DEMO_HANDLE}`);
+    const [connection] = await connections();
+    expect(connection).toMatchObject({
+      platform: "bluesky",
+      status: "active",
+      profileId: owner.profileId,
+      applicationId: owner.applicationId,
+      account: { username: DEMO_HANDLE },
+      quota: null,
+      lastError: null,
+    });
+    expect(await balance(world, owner)).toBe(95);
+    const done = await browser.submit(page, "done", { action: "done" });
+    const back = new URL(locationOf(done));
+    expect(`${back.origin}${back.pathname}${back.hash}`).toBe(`${world.sandbox.url}/back`);
+    expect(Object.fromEntries(back.searchParams)).toEqual({
+      session: made.id,
+      status: "completed",
+      connections: connection?.id,
+      state: "s&1",
+    });
+    expect(await session(made)).toMatchObject({
+      status: "completed",
+      connections: [{ id: connection?.id, platform: "bluesky" }],
+    });
+  });
+
+  test("the session is over once every network asked for is linked", async () => {
+    const made = await aSession({ platforms: ["bluesky"] });
+    const answer = await linkBluesky(made.connectUrl);
+    expect(answer.status).toBe(200);
+    expect(readable(answer.body)).toContain("You can close this window");
+    expect((await session(made)).status).toBe("completed");
+    expect((await new Browser(world).get(made.connectUrl)).status).toBe(410);
+  });
+
+  test("wrong credentials keep what was typed, secrets excepted, and say what to do", async () => {
+    const { connectUrl } = await aSession();
+    const appPassword = "aaaa-bbbb-cccc-dddd";
+    const answer = await linkBluesky(connectUrl, { identifier: DEMO_HANDLE, appPassword });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toContain(`value="${DEMO_HANDLE}"`);
+    expect(answer.body).not.toContain(appPassword);
+    expect(readable(answer.body)).toContain("Bluesky did not accept this name and password");
+    expect(await connections()).toEqual([]);
+    expect(await balance(world, owner)).toBe(100);
+  });
+
+  test.each([
+    ["a main password", { ...BLUESKY, appPassword: "hunter2" }, "app password"],
+    ["an unknown handle", { ...BLUESKY, identifier: "nobody.bsky.social" }, "does not know"],
+    ["nothing", {}, "Something is missing"],
+    ["a control character", { ...BLUESKY, identifier: "a\u0000b" }, "Something is missing"],
+    ["a novel", { ...BLUESKY, identifier: "x".repeat(5000) }, "Something is missing"],
+  ])("%s is answered with a way forward", async (_name, typed, words) => {
+    const { connectUrl } = await aSession();
+    const answer = await linkBluesky(connectUrl, typed);
+    expect(answer.status).toBe(422);
+    expect(readable(answer.body)).toContain(words);
+  });
+
+  test("a wallet that is short by then links nothing, by a form or by OAuth", async () => {
+    const poor = await anOwner(world, 9);
+    const others = [await anotherProfile(world, poor), await anotherProfile(world, poor)] as const;
+    const sessions = [await aSession({}, others[0]), await aSession({}, others[1])] as const;
+    expect((await linkBluesky((await aSession({}, poor)).connectUrl)).status).toBe(303);
+    const answer = await linkBluesky(sessions[0].connectUrl);
+    expect(answer.status).toBe(402);
+    expect(readable(answer.body)).toContain("Accounts can't be connected right now");
+    const { browser, callback } = await towardsCallback(sessions[1].connectUrl);
+    const page = await browser.follow(await browser.get(callback));
+    expect(readable(page.body)).toContain("Accounts can't be connected right now");
+    expect(await balance(world, poor)).toBe(4);
+    for (const [index, by] of others.entries()) {
+      expect(await connections(by)).toEqual([]);
+      expect((await session(sessions[index] ?? { id: "" }, by)).connections).toEqual([]);
+    }
+  });
+
+  test("linking the same account again keeps its id and is free", async () => {
+    await linkBluesky((await aSession()).connectUrl);
+    const [before] = await connections();
+    world.relay.advance(MINUTE);
+    await linkBluesky((await aSession()).connectUrl);
+    const after = await connections();
+    expect(after).toHaveLength(1);
+    expect(after[0]?.id).toBe(before?.id);
+    expect(await balance(world, owner)).toBe(95);
+  });
+
+  test("another account of the network takes the place, under a new id and at the price", async () => {
+    const made = await aSession();
+    await linkBluesky(made.connectUrl);
+    const [before] = await connections();
+    world.sandbox.networks.bluesky.addAccount({
+      handle: "second.bsky.social",
+      appPassword: "abcd-abcd-abcd-abcd",
+    });
+    await linkBluesky(made.connectUrl, {
+      identifier: "second.bsky.social",
+      appPassword: "abcd-abcd-abcd-abcd",
+    });
+    const after = await connections();
+    expect(after.map(({ account }) => account.username)).toEqual(["second.bsky.social"]);
+    expect(after[0]?.id).not.toBe(before?.id);
+    expect(await balance(world, owner)).toBe(90);
+    expect((await session(made)).connections.map(({ id }) => id)).toEqual([after[0]?.id]);
+  });
+
+  test("two clicks at once link once and pay once", async () => {
+    const { connectUrl } = await aSession();
+    const browser = new Browser(world);
+    const page = await browser.get(connectUrl);
+    await Promise.all([1, 2, 3].map(() => browser.submit(page, "bluesky", BLUESKY)));
+    expect(await connections()).toHaveLength(1);
+    expect(await balance(world, owner)).toBe(95);
+  });
+
+  test("a crash after paying is made good by a repeat, which pays nothing more", async () => {
+    const made = await aSession();
+    const { connections: store } = world.services;
+    const save = store.saveLinked.bind(store);
+    store.saveLinked = () => Promise.reject(new Error("the process died here"));
+    try {
+      expect((await linkBluesky(made.connectUrl)).status).toBe(500);
+    } finally {
+      store.saveLinked = save;
+    }
+    expect(await balance(world, owner)).toBe(95);
+    expect((await session(made)).connections).toEqual([]);
+    expect((await linkBluesky(made.connectUrl)).status).toBe(303);
+    expect(await connections()).toHaveLength(1);
+    expect(await balance(world, owner)).toBe(95);
+  });
+
+  test("a session bears only so many attempts", async () => {
+    const made = await aSession();
+    await world.services.connectSessions.change(made.id, (current) => ({
+      ...current,
+      attempts: 50,
+    }));
+    const answer = await linkBluesky(made.connectUrl);
+    expect(answer.status).toBe(429);
+    expect(await connections()).toEqual([]);
+  });
+
+  test("tokens and passwords are in no answer and in no log line", async () => {
+    const made = await aSession();
+    const answers: string[] = [];
+    const browser = new Browser(world);
+    const linked = await browser.submit(await browser.get(made.connectUrl), "bluesky", BLUESKY);
+    answers.push((await browser.follow(linked)).body);
+    answers.push(JSON.stringify(await connections()), JSON.stringify(await session(made)));
+    const found = await world.services.connections.find(owner.profileId, "bluesky");
+    if (found === undefined) throw new Error("nothing was linked");
+    const credentials = await world.services.connections.openCredentials(found);
+    const secrets = [credentials?.["accessJwt"], credentials?.["refreshJwt"], DEMO_APP_PASSWORD];
+    const pageToken = new URL(made.connectUrl).searchParams.get("token");
+    for (const secret of secrets.map(String)) {
+      expect(secret.length).toBeGreaterThan(10);
+      for (const text of [...answers, ...world.relay.logLines]) expect(text).not.toContain(secret);
+    }
+    for (const line of world.relay.logLines) expect(line).not.toContain(pageToken);
+  });
+});
+
+describe("linking by OAuth", () => {
+  test("the whole way: the instance's page, back, linked", async () => {
+    const made = await aSession({
+      platforms: ["mastodon"],
+      returnUrl: "https://app.customer.test/",
+    });
+    const { browser, callback } = await towardsCallback(made.connectUrl);
+    expect(callback).toContain(`${BASE}/v1/connect/callback/mastodon?`);
+    const back = new URL(locationOf(await browser.get(callback)));
+    expect(back.searchParams.get("status")).toBe("completed");
+    const [connection] = await connections();
+    expect(connection).toMatchObject({
+      platform: "mastodon",
+      status: "active",
+      instanceUrl: "https://mastodon.sandbox.test",
+    });
+    expect(connection?.account.id).toMatch(/^mastodon\.sandbox\.test\//);
+    expect(await balance(world, owner)).toBe(95);
+  });
+
+  test("the cookie binds the browser, can't be read by scripts and comes back with the callback", async () => {
+    const { connectUrl } = await aSession();
+    const browser = new Browser(world);
+    const started = await browser.submit(await browser.get(connectUrl), "mastodon", MASTODON);
+    expect(started.headers.get("set-cookie")).toMatch(
+      /^cx=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
+  });
+
+  test("a state works once", async () => {
+    const { connectUrl } = await aSession();
+    const { browser, callback } = await towardsCallback(connectUrl);
+    expect((await browser.get(callback)).status).toBe(303);
+    const replayed = await browser.get(callback);
+    expect(replayed.status).toBe(410);
+    expect(readable(replayed.body)).toContain("This step is over");
+  });
+
+  test("of two callbacks at once one is heard", async () => {
+    const { connectUrl } = await aSession();
+    const { browser, callback } = await towardsCallback(connectUrl);
+    const answers = await Promise.all([1, 2, 3, 4].map(() => browser.get(callback)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 410, 410, 410]);
+    expect(await balance(world, owner)).toBe(95);
+  });
+
+  test("another browser is refused, and the right one may still go on", async () => {
+    const { connectUrl } = await aSession();
+    const { browser, callback } = await towardsCallback(connectUrl);
+    const stranger = new Browser(world);
+    stranger.cookie = `cx=${"a".repeat(43)}`;
+    for (const other of [new Browser(world), stranger]) {
+      const answer = await other.get(callback);
+      expect(answer.status).toBe(403);
+      expect(readable(answer.body)).toContain("another browser");
+    }
+    expect(await connections()).toEqual([]);
+    expect((await browser.get(callback)).status).toBe(303);
+  });
+
+  test("a cancel beats the callback", async () => {
+    const made = await aSession();
+    const { browser, callback } = await towardsCallback(made.connectUrl);
+    expect((await cancel(made)).status).toBe(200);
+    const answer = await browser.get(callback);
+    expect(answer.status).toBe(410);
+    expect(readable(answer.body)).toContain("This was canceled");
+    expect(await connections()).toEqual([]);
+    expect(await balance(world, owner)).toBe(100);
+  });
+
+  test("a cancel while the network is being asked links nothing and gives the token back", async () => {
+    const made = await aSession();
+    const { browser, callback } = await towardsCallback(made.connectUrl, {
+      instance: OWN_INSTANCES[0],
+    });
+    let canceled: number | undefined;
+    world.intercept(async (request, send) => {
+      const response = await send(request);
+      if (request.url.endsWith("/oauth/token")) canceled = (await cancel(made)).status;
+      return response;
+    });
+    const answer = await browser.get(callback);
+    expect([canceled, answer.status]).toEqual([200, 410]);
+    expect(await connections()).toEqual([]);
+    expect(await balance(world, owner)).toBe(100);
+    const revoked = world.sandbox.requests().filter(({ path }) => path.startsWith("/oauth/revoke"));
+    expect(revoked.map(({ status }) => status)).toEqual([200]);
+  });
+
+  test("a refusal at the network leads back to the page with a word on it", async () => {
+    const { connectUrl } = await aSession();
+    const { browser, callback } = await towardsCallback(connectUrl, { decision: "deny" });
+    const page = await browser.follow(await browser.get(callback));
+    expect(page.status).toBe(200);
+    expect(readable(page.body)).toContain("You did not give permission at Mastodon");
+  });
+
+  test("a visit to the network that took too long leads back to the page", async () => {
+    const { connectUrl } = await aSession();
+    const { browser, callback } = await towardsCallback(connectUrl);
+    world.relay.advance(10 * MINUTE);
+    const page = await browser.follow(await browser.get(callback));
+    expect(readable(page.body)).toContain("took too long");
+    expect(await connections()).toEqual([]);
+  });
+
+  test.each([
+    ["no state", (url: URL) => url.searchParams.delete("state")],
+    ["an unknown state", (url: URL) => url.searchParams.set("state", "x".repeat(43))],
+    [
+      "a state of another network",
+      (url: URL) => (url.pathname = "/api/v1/connect/callback/bluesky"),
+    ],
+  ])("a callback with %s is refused", async (_name, change) => {
+    const { connectUrl } = await aSession();
+    const { browser, callback } = await towardsCallback(connectUrl);
+    const url = new URL(callback);
+    change(url);
+    expect((await browser.get(url.href)).status).toBe(410);
+    expect(await connections()).toEqual([]);
+  });
+
+  test("a server that can't be reached is told, and what was typed stays", async () => {
+    const { connectUrl } = await aSession();
+    const browser = new Browser(world);
+    const instance = "nowhere.invalid";
+    const answer = await browser.submit(await browser.get(connectUrl), "mastodon", { instance });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toContain(`value="${instance}"`);
+    expect(readable(answer.body)).toContain("could not be reached");
+  });
+});
+
+describe("leaving the page", () => {
+  test("done without an account keeps the page and says so", async () => {
+    const { connectUrl } = await aSession();
+    const browser = new Browser(world);
+    const page = await browser.submit(await browser.get(connectUrl), "done", { action: "done" });
+    expect(page.status).toBe(422);
+    expect(readable(page.body)).toContain("No account is connected yet");
+  });
+
+  test("cancel without an account leads back as canceled", async () => {
+    const made = await aSession({ returnUrl: "https://app.customer.test/back" });
+    const browser = new Browser(world);
+    const answer = await browser.submit(await browser.get(made.connectUrl), "done", {
+      action: "cancel",
+    });
+    expect(new URL(locationOf(answer)).searchParams.get("status")).toBe("canceled");
+    expect((await session(made)).status).toBe("canceled");
+  });
+
+  test("pressing done twice leads back twice", async () => {
+    const made = await aSession({ returnUrl: "https://app.customer.test/back" });
+    const browser = new Browser(world);
+    const page = await browser.follow(await linkBluesky(made.connectUrl));
+    const first = await browser.submit(page, "done", { action: "done" });
+    const second = await browser.submit(page, "done", { action: "done" });
+    expect(locationOf(second)).toBe(locationOf(first));
+  });
+});
+
+describe("removing a connection", () => {
+  const own = { identifier: "own.bsky.social", appPassword: "ownn-ownn-ownn-ownn" };
+
+  beforeEach(() => {
+    const { identifier: handle, appPassword } = own;
+    world.sandbox.networks.bluesky.addAccount({ handle, appPassword });
+  });
+
+  const remove = (id: string, by: Owner = owner) =>
+    world.relay.call("DELETE", `/v1/profiles/${by.profileId}/connections/${id}`, { key: by.key });
+
+  test("purges the tokens, tells the network and may be repeated", async () => {
+    await linkBluesky((await aSession()).connectUrl, own);
+    const [connection] = await connections();
+    if (connection === undefined) throw new Error("nothing was linked");
+    expect(await world.services.connections.count(owner.platformId, null)).toBe(1);
+    const removed = await remove(connection.id);
+    expect([removed.status, removed.body.data]).toEqual([
+      200,
+      expect.objectContaining({ id: connection.id, status: "revoked" }),
+    ]);
+    const opened = await world.services.connections.open(owner.profileId, "bluesky");
+    expect(opened?.credentials).toBeUndefined();
+    const asked = world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession"));
+    expect(asked.map(({ status }) => status)).toEqual([200]);
+    expect(await world.services.connections.count(owner.platformId, null)).toBe(0);
+    expect((await remove(connection.id)).status).toBe(200);
+    expect(
+      world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession")),
+    ).toHaveLength(1);
+  });
+
+  test("works when the network does not", async () => {
+    await linkBluesky((await aSession()).connectUrl, own);
+    const [connection] = await connections();
+    world.intercept(() => Promise.reject(new Error("the network is down")));
+    expect((await remove(connection?.id ?? "")).status).toBe(200);
+    world.intercept(undefined);
+    expect((await connections())[0]?.status).toBe("revoked");
+  });
+
+  test("leaves the network's token alone while another profile has the account", async () => {
+    const sibling = await anotherProfile(world, owner);
+    for (const by of [owner, sibling]) {
+      const { browser, callback } = await towardsCallback((await aSession({}, by)).connectUrl, {
+        instance: OWN_INSTANCES[1],
+      });
+      expect((await browser.get(callback)).status).toBe(303);
+    }
+    const revocations = () =>
+      world.sandbox.requests().filter(({ path }) => path.startsWith("/oauth/revoke"));
+    const [first] = await connections();
+    await remove(first?.id ?? "");
+    expect(revocations()).toEqual([]);
+    const [second] = await connections(sibling);
+    await remove(second?.id ?? "", sibling);
+    expect(revocations()).toHaveLength(1);
+  });
+
+  test("an account that was removed is linked again under its id", async () => {
+    await linkBluesky((await aSession()).connectUrl, own);
+    const [before] = await connections();
+    await remove(before?.id ?? "");
+    await linkBluesky((await aSession()).connectUrl, own);
+    expect((await connections())[0]).toMatchObject({ id: before?.id, status: "active" });
+    expect(await world.services.connections.count(owner.platformId, owner.applicationId)).toBe(1);
+  });
+
+  test("another tenant's connection is not there", async () => {
+    await linkBluesky((await aSession()).connectUrl, own);
+    const [connection] = await connections();
+    const stranger = await anOwner(world);
+    expect((await remove(connection?.id ?? "", stranger)).status).toBe(404);
+    const foreign = await world.relay.call("GET", `/v1/profiles/${owner.profileId}/connections`, {
+      key: stranger.key,
+    });
+    expect(foreign.status).toBe(404);
+    expect((await connections())[0]?.status).toBe("active");
+  });
+});

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startRelay, type Relay } from "../setup/relay.ts";
+
+let relay: Relay;
+beforeAll(async () => {
+  relay = await startRelay();
+});
+afterAll(() => relay.stop());
+
+describe("health and readiness", () => {
+  test("health answers without asking anybody", async () => {
+    const blind = await startRelay({
+      settings: { AzureWebJobsStorage: "DefaultEndpointsProtocol=http;AccountName=a;AccountKey=Yg==;" },
+    });
+    const answer = await blind.call("GET", "/health");
+    expect([answer.status, answer.body]).toEqual([200, { data: { status: "ok" } }]);
+    await blind.stop();
+  });
+
+  test("a working process is ready, with the time of each check", async () => {
+    const { status, body } = await relay.call("GET", "/ready");
+    expect(status).toBe(200);
+    expect(body.data.status).toBe("ready");
+    for (const name of ["tables", "queues", "config"]) {
+      expect(body.data.checks[name].status).toBe("ok");
+      expect(body.data.checks[name].durationMs).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  test("a process whose storage is gone says so in the error envelope", async () => {
+    // Port 9 answers nobody on loopback.
+    const gone = ["Blob", "Queue", "Table"].map((name) => `${name}Endpoint=http://127.0.0.1:9/a;`);
+    const AzureWebJobsStorage = `DefaultEndpointsProtocol=http;AccountName=a;AccountKey=Yg==;${gone.join("")}`;
+    const blind = await startRelay({ settings: { AzureWebJobsStorage } });
+    const { status, headers, body } = await blind.call("GET", "/ready");
+    expect(status).toBe(503);
+    expect(headers.get("retry-after")).toBe("1");
+    expect(body.error.code).toBe("not_ready");
+    expect(body.error.details.checks.tables.status).toBe("failed");
+    expect(body.error.details.checks.queues.status).toBe("failed");
+    expect(body.error.details.checks.config.status).toBe("ok");
+    expect(JSON.stringify(body)).not.toContain("127.0.0.1");
+    await blind.stop();
+  });
+});
+
+describe("every answer", () => {
+  test("an unknown path is 404 in the envelope", async () => {
+    const { status, body } = await relay.call("GET", "/v1/nothing-here");
+    expect([status, body.error.code, body.error.details]).toEqual([404, "not_found", {}]);
+  });
+
+  test("a known path with another method is 405 with Allow", async () => {
+    const { status, headers, body } = await relay.call("DELETE", "/v1/me");
+    expect([status, body.error.code, headers.get("allow")]).toEqual([405, "method_not_allowed", "GET"]);
+  });
+
+  test.each([
+    ["a caller's own request id is used", "my-request.0001", "my-request.0001"],
+    ["one that is too short is replaced", "short", undefined],
+    ["one that would break a header is replaced", "bad id with spaces", undefined],
+  ])("%s", async (_name, given, expected) => {
+    const { headers, body } = await relay.call("GET", "/v1/me", { headers: { "x-request-id": given } });
+    const id = headers.get("x-request-id");
+    if (expected === undefined) expect(id).toMatch(/^req_[0-9A-Z]{26}$/);
+    else expect(id).toBe(expected);
+    expect(body.error.requestId).toBe(id);
+  });
+
+  test("carries the standard headers", async () => {
+    const { headers } = await relay.call("GET", "/health");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("strict-transport-security")).toContain("max-age=");
+  });
+
+  test("a 401 names the scheme", async () => {
+    const { status, headers } = await relay.call("GET", "/v1/me");
+    expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  });
+});

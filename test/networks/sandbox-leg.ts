@@ -1,0 +1,172 @@
+import type { Sandbox } from "../../dev/networks/server.ts";
+import type {
+  CredentialsOutcome,
+  HttpRequest,
+  HttpResponse,
+  LegDraft,
+  LegToPublish,
+  LinkedAccount,
+  Network,
+  NetworkData,
+  NetworkTools,
+  PrepareOutcome,
+  Published,
+  PublishOutcome,
+  ReconcileOutcome,
+} from "../../src/shared/networks/network.ts";
+import { HttpFailure, MediaFailure } from "../../src/shared/networks/network.ts";
+
+const CALL_TIMEOUT_MS = 1500;
+const STEPS_MAX = 25;
+
+/** Tools that dial the sandbox under every host's name. */
+export function sandboxTools(sandbox: Sandbox): NetworkTools & { clock: { aheadMs: number } } {
+  const hosts = new Map<string, NetworkData>();
+  const clock = { aheadMs: 0 };
+  const http = (request: HttpRequest) => dial(sandbox, request);
+  return {
+    clock,
+    http,
+    now: () => new Date(Date.now() + clock.aheadMs),
+    async fetchMedia(url, { bytesMax }) {
+      const answer = await http({ method: "GET", url, bytesMax });
+      if (answer.status !== 200)
+        throw new MediaFailure("media_unreachable", `HTTP ${answer.status}`);
+      if (answer.body.byteLength > bytesMax) throw new MediaFailure("media_rejected", "too large");
+      const contentType = answer.headers["content-type"] ?? "";
+      return { bytes: answer.body, contentType, width: 1200, height: 800 };
+    },
+    hosts: {
+      find: (host) => Promise.resolve(hosts.get(host)),
+      save(host, data) {
+        hosts.set(host, data);
+        return Promise.resolve();
+      },
+      forget(host) {
+        hosts.delete(host);
+        return Promise.resolve();
+      },
+    },
+  };
+}
+
+async function dial(sandbox: Sandbox, request: HttpRequest): Promise<HttpResponse> {
+  const { host, pathname, search } = new URL(request.url);
+  try {
+    const response = await fetch(sandbox.url + pathname + search, {
+      method: request.method,
+      redirect: "manual",
+      headers: { ...request.headers, "x-forwarded-host": host },
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+      ...(request.body === undefined ? {} : { body: request.body as string | FormData }),
+    });
+    const body = Buffer.from(await response.arrayBuffer());
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body,
+      text: () => body.toString(),
+      json: () => {
+        try {
+          return JSON.parse(body.toString()) as unknown;
+        } catch {
+          return undefined;
+        }
+      },
+    };
+  } catch (error) {
+    throw new HttpFailure("in_doubt", "connection_lost", { cause: error });
+  }
+}
+
+type Outcome =
+  | CredentialsOutcome
+  | PrepareOutcome
+  | PublishOutcome
+  | ReconcileOutcome
+  | { readonly kind: "out_of_steps" };
+
+export interface Walk {
+  readonly outcome: Outcome;
+  /** The steps that were taken, e.g. `prepare ready`. */
+  readonly steps: readonly string[];
+  readonly leg: LegToPublish;
+}
+
+/**
+ * Walks a leg as the contract of `Network` says, each step from stored state alone, until it is published, refused or
+ * unknowable. `try_later` is tried again at once, with fresh credentials.
+ */
+export async function walkLeg(
+  network: Network,
+  linked: LinkedAccount,
+  draft: Partial<LegDraft>,
+  tools: NetworkTools,
+): Promise<Walk> {
+  const key = `leg ${JSON.stringify(draft)}`;
+  const whole: LegDraft = { text: "", media: [], options: {}, ...draft };
+  const started = {
+    key,
+    draft: whole,
+    ...linked,
+    remote: network.begin({ key, now: tools.now() }),
+  };
+  return resumeLeg(network, { ...started, sentAt: null }, tools);
+}
+
+type Step = "prepare" | "publish" | "reconcile";
+
+/** What follows an outcome; nothing when it is the last one. */
+const NEXT: Readonly<
+  Record<Exclude<Outcome["kind"], "usable" | "refreshed">, Step | "same" | null>
+> = {
+  published: null,
+  rejected: null,
+  unknowable: null,
+  out_of_steps: null,
+  ready: "publish",
+  processing: "prepare",
+  prepare_again: "prepare",
+  in_doubt: "reconcile",
+  may_publish: "publish",
+  try_later: "same",
+  ask_again: "same",
+};
+
+export async function resumeLeg(
+  network: Network,
+  stored: LegToPublish,
+  tools: NetworkTools,
+): Promise<Walk> {
+  let leg = stored;
+  let step: Step = leg.sentAt === null ? "prepare" : "reconcile";
+  const steps: string[] = [];
+  while (steps.length < STEPS_MAX) {
+    const fresh = await network.freshen(leg.credentials, leg.instanceUrl, tools);
+    if (fresh.kind === "rejected") return { outcome: fresh, steps, leg };
+    if (fresh.kind === "refreshed") leg = { ...leg, credentials: fresh.credentials };
+    if (step === "publish") leg = { ...leg, sentAt: leg.sentAt ?? tools.now() };
+    const outcome: PrepareOutcome | PublishOutcome | ReconcileOutcome = await network[step](
+      leg,
+      tools,
+    );
+    steps.push(`${step} ${outcome.kind}`);
+    // Through JSON, as a leg is stored between its steps.
+    if ("remote" in outcome) {
+      leg = { ...leg, remote: JSON.parse(JSON.stringify(outcome.remote)) as NetworkData };
+    }
+    const next: Step | "same" | null = NEXT[outcome.kind];
+    if (next === null) return { outcome, steps, leg };
+    if (next !== "same") step = next;
+  }
+  return { outcome: { kind: "out_of_steps" }, steps, leg };
+}
+
+export function publishedBy(walk: Walk): Published {
+  if (walk.outcome.kind !== "published") {
+    throw new Error(
+      `not published: ${JSON.stringify(walk.outcome)} after ${walk.steps.join(", ")}`,
+    );
+  }
+  return walk.outcome;
+}

@@ -1,0 +1,261 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
+import { aProfile, anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
+import { startFaultProxy, type Fault, type FaultProxy, type ProxiedCall } from "../setup/fault-proxy.ts";
+import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+import { linkSandboxAccount, sandboxSettings } from "../setup/sandbox-accounts.ts";
+
+/** Everything that a process says to the world goes through these; `choose` is the fate of the next call. */
+let choose: (call: ProxiedCall & { readonly to: "tables" | "networks" }) => Fault = () => "pass";
+let sandbox: Sandbox;
+let proxies: { readonly tables: FaultProxy; readonly networks: FaultProxy };
+/** The process under test; `calm` is another one of the same deployment, without faults. */
+let relay: Relay;
+let calm: Relay;
+let application: TestApplication;
+let profileId: string;
+
+const tablePort = () => Number(/TableEndpoint=http:\/\/[^:]+:(\d+)/.exec(inject("azurite"))?.[1]);
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  proxies = {
+    tables: await startFaultProxy(tablePort(), (call) => choose({ ...call, to: "tables" })),
+    networks: await startFaultProxy(sandbox.port, (call) => choose({ ...call, to: "networks" })),
+  };
+  calm = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
+  application = await anApplication(calm);
+  profileId = (await aProfile(calm, application)).id;
+  const owner = { platformId: application.platform.id, applicationId: application.id, profileId };
+  for (const network of ["bluesky", "mastodon"] as const)
+    await linkSandboxAccount(calm.services, owner, network);
+});
+afterEach(() => {
+  choose = () => "pass";
+  calm.queues.onSend = () => "keep";
+});
+afterAll(async () => {
+  await calm.stop();
+  await Promise.all([proxies.tables.stop(), proxies.networks.stop(), sandbox.stop()]);
+});
+
+/** A new process of the deployment, with nothing in its memory. */
+async function aProcess(): Promise<Relay> {
+  const throughProxy = inject("azurite").replace(String(tablePort()), String(proxies.tables.port));
+  return startRelay({
+    memoryQueues: true,
+    sameDeploymentAs: calm,
+    settings: {
+      ...sandboxSettings(sandbox, `http://127.0.0.1:${proxies.networks.port}`),
+      AzureWebJobsStorage: throughProxy,
+    },
+  });
+}
+
+let count = 0;
+const unique = (text: string) => `${text} ${process.pid} ${(count += 1)}`;
+
+interface Submitted {
+  readonly text: string;
+  readonly idempotencyKey: string;
+}
+
+function submit(to: Relay, { text, idempotencyKey }: Submitted): Promise<Answer> {
+  return to.call("POST", "/v1/posts", {
+    key: application.key,
+    headers: { "x-profile-id": profileId, "idempotency-key": idempotencyKey },
+    body: { text, platforms: ["bluesky", "mastodon"] },
+  });
+}
+
+/** As the host: an error of a worker leaves the message to the sweeper. */
+async function work(on: Relay): Promise<void> {
+  try {
+    await on.drain();
+  } catch {
+    // The process is dead or storage is away: the rows stay as they are.
+  }
+}
+
+/** Sweeps and works until nothing is open any more. */
+async function recover(): Promise<void> {
+  for (let round = 0; round < 60; round += 1) {
+    await repairStalledLegs(calm.services);
+    await calm.drain();
+    const open = await calm.services.posts.listOpenWork(application.platform.id);
+    if (open.length === 0) return;
+    calm.advance(61_000);
+  }
+  throw new Error("work was left open");
+}
+
+async function postsWith(text: string) {
+  const call = { key: application.key, headers: { "x-profile-id": profileId } };
+  const posts = dataOf(await calm.call("GET", "/v1/posts?limit=100", call));
+  return posts.filter((post: { text: string }) => post.text === text);
+}
+
+async function expectWholeLedger(): Promise<void> {
+  const platformId = application.platform.id;
+  const wallet = await calm.services.wallets.read(platformId);
+  let after: string | undefined;
+  let [balance, reserved, expected] = [0, 0, wallet.sequence];
+  do {
+    const page = await calm.services.wallets.listEntries(platformId, {}, { after, limit: 500 });
+    for (const entry of page.items) {
+      expect(entry.sequence).toBe(expected);
+      expected -= 1;
+      if (["credit", "debit", "settle"].includes(entry.type)) balance += entry.tokens;
+      if (["reserve", "settle", "release"].includes(entry.type)) reserved += entry.tokens;
+    }
+    after = page.next;
+  } while (after !== undefined);
+  expect(expected).toBe(0);
+  expect({ balance, reserved }).toEqual({ balance: wallet.balance, reserved: wallet.reserved });
+}
+
+/** One post, one visible publish per leg, and a wallet that adds up with nothing promised any more. */
+async function expectExactlyOnce(submitted: Submitted, balanceBefore: number): Promise<void> {
+  const posts = await postsWith(submitted.text);
+  expect(posts).toHaveLength(1);
+  const [post] = posts;
+  const visible = sandbox.posts().filter(({ text }) => text.includes(submitted.text));
+  expect(visible.map(({ network }) => network).sort()).toEqual(["bluesky", "mastodon"]);
+  expect(visible.map(({ edits }) => edits)).toEqual([0, 0]);
+  expect(post.legs.map((leg: { status: string }) => leg.status)).toEqual(["succeeded", "succeeded"]);
+  expect(post).toMatchObject({ status: "succeeded", tokens: { reserved: 0, charged: 20 } });
+  const wallet = await calm.services.wallets.read(application.platform.id);
+  expect(wallet).toMatchObject({ balance: balanceBefore - 20, reserved: 0 });
+}
+
+async function balanceNow(): Promise<number> {
+  return (await calm.services.wallets.read(application.platform.id)).balance;
+}
+
+const aPost = (word: string): Submitted => ({
+  text: unique(word),
+  idempotencyKey: unique("key").replaceAll(" ", "-"),
+});
+
+/** How many calls one post takes from its acceptance to its end, on a process that starts with nothing in memory. */
+async function countCalls(): Promise<number> {
+  let calls = 0;
+  choose = () => {
+    calls += 1;
+    return "pass";
+  };
+  const process = await aProcess();
+  await submit(process, aPost("Counted"));
+  await process.drain();
+  await process.stop();
+  const counted = calls;
+  await recover();
+  return counted;
+}
+
+describe("a process that is killed", () => {
+  test.each(["lose_request", "lose_answer"] as const)(
+    "at any of its calls (%s) leaves one post, one publish per leg and a whole ledger",
+    { timeout: 120_000 },
+    async (last) => {
+      const calls = await countCalls();
+      expect(calls).toBeGreaterThan(20);
+      for (let fatal = 1; fatal <= calls; fatal += 1) {
+        const submitted = aPost("Killed");
+        const before = await balanceNow();
+        let call = 0;
+        choose = () => {
+          call += 1;
+          if (call < fatal) return "pass";
+          return call === fatal ? last : "lose_request";
+        };
+        const victim = await aProcess();
+        // After its last call a dead process neither sends hints nor reads them.
+        victim.queues.onSend = () => (call >= fatal ? "lose" : "keep");
+        await submit(victim, submitted);
+        if (call < fatal) await work(victim);
+        await victim.stop();
+        choose = () => "pass";
+        const repeated = await submit(calm, submitted);
+        expect([fatal, repeated.status]).toEqual([fatal, 202]);
+        await recover();
+        await expectExactlyOnce(submitted, before);
+      }
+      await expectWholeLedger();
+    },
+  );
+});
+
+describe("storage that answers wrongly", () => {
+  const faults: readonly Fault[] = ["lose_request", "lose_answer", "late", "false_412", "unavailable"];
+
+  test.each(faults)(
+    "%s at any call to the tables ends in one post, one publish per leg and a whole ledger",
+    { timeout: 120_000 },
+    async (fault) => {
+      const calls = await countCalls();
+      for (let faulty = 1; faulty <= calls; faulty += 1) {
+        const submitted = aPost(fault);
+        const before = await balanceNow();
+        let call = 0;
+        choose = ({ to, method }) => {
+          call += 1;
+          const isFaulty = to === "tables" && call === faulty;
+          // Only a write can lose a race.
+          return isFaulty && !(fault === "false_412" && method === "GET") ? fault : "pass";
+        };
+        const process = await aProcess();
+        const first = await submit(process, submitted);
+        // What may have been applied is never refused for good: the caller may repeat it.
+        expect([202, 503]).toContain(first.status);
+        await work(process);
+        const second = await submit(process, submitted);
+        expect([faulty, second.status]).toEqual([faulty, 202]);
+        await work(process);
+        await process.stop();
+        choose = () => "pass";
+        await recover();
+        await expectExactlyOnce(submitted, before);
+      }
+      await expectWholeLedger();
+    },
+  );
+});
+
+describe("hints", () => {
+  test.each(["lose", "double"] as const)("that the queue would %s change nothing", async (fate) => {
+    const submitted = aPost(`Hints ${fate}`);
+    const before = await balanceNow();
+    calm.queues.onSend = () => fate;
+    await submit(calm, submitted);
+    await calm.drain();
+    calm.queues.onSend = () => "keep";
+    calm.advance(61_000);
+    await recover();
+    await expectExactlyOnce(submitted, before);
+  });
+});
+
+describe("a worker that stalls", () => {
+  test("longer than its lease does not publish a second time", async () => {
+    const submitted = aPost("Stalled");
+    const before = await balanceNow();
+    const slow = await aProcess();
+    let stalled = false;
+    choose = ({ to, path }) => {
+      const isVisible = to === "networks" && /putRecord|api\/v1\/statuses$/.test(path);
+      if (isVisible && !stalled) {
+        stalled = true;
+        calm.advance(600_000);
+      }
+      return "pass";
+    };
+    await submit(slow, submitted);
+    await work(slow);
+    await slow.stop();
+    choose = () => "pass";
+    await recover();
+    await expectExactlyOnce(submitted, before);
+  });
+});

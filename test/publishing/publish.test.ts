@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { aProfile, anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { linkSandboxAccount, sandboxSettings } from "../setup/sandbox-accounts.ts";
+
+let sandbox: Sandbox;
+let relay: Relay;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  relay = await startRelay({
+    memoryQueues: true,
+    settings: sandboxSettings(sandbox, sandbox.url),
+  });
+});
+afterAll(async () => {
+  await relay.stop();
+  await sandbox.stop();
+});
+
+interface Publisher {
+  readonly application: TestApplication;
+  readonly key: string;
+  readonly profileId: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+let count = 0;
+const unique = (text: string) => `${text} ${process.pid} ${(count += 1)}`;
+
+async function aPublisher(networks: readonly ("bluesky" | "mastodon")[] = ["bluesky", "mastodon"]) {
+  const application = await anApplication(relay);
+  const profile = await aProfile(relay, application);
+  const owner = {
+    platformId: application.platform.id,
+    applicationId: application.id,
+    profileId: profile.id,
+  };
+  for (const network of networks) await linkSandboxAccount(relay.services, owner, network);
+  const publisher: Publisher = {
+    application,
+    key: application.key,
+    profileId: profile.id,
+    headers: { "x-profile-id": profile.id },
+  };
+  return publisher;
+}
+
+function submit(publisher: Publisher, body: object, idempotencyKey = unique("key").replaceAll(" ", "-")) {
+  return relay.call("POST", "/v1/posts", {
+    key: publisher.key,
+    headers: { ...publisher.headers, "idempotency-key": idempotencyKey },
+    body,
+  });
+}
+
+async function read(publisher: Publisher, postId: string) {
+  const { key, headers } = publisher;
+  return dataOf(await relay.call("GET", `/v1/posts/${postId}`, { key, headers }));
+}
+
+async function balance({ key }: Publisher) {
+  return dataOf(await relay.call("GET", "/v1/billing/balance", { key }));
+}
+
+/** Lets time pass until the post has ended. */
+async function settle(publisher: Publisher, postId: string) {
+  for (let round = 0; round < 40; round += 1) {
+    await relay.drain();
+    const post = await read(publisher, postId);
+    if (post.status !== "processing") return post;
+    relay.advance(120_000);
+  }
+  throw new Error("the post did not end");
+}
+
+const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
+
+describe("publishing a post", () => {
+  test("goes out to every network, is charged once per leg and is read back with its URLs", async () => {
+    const publisher = await aPublisher();
+    const before = await balance(publisher);
+    const text = unique("Hello");
+    const accepted = await submit(publisher, { text, platforms: ["bluesky", "mastodon"] });
+    expect(accepted.status).toBe(202);
+    const draft = dataOf(accepted);
+    expect(draft).toMatchObject({ status: "processing", tokens: { reserved: 20, charged: 0 } });
+    expect(await balance(publisher)).toMatchObject({
+      tokenBalance: before.tokenBalance,
+      tokenReserved: 20,
+    });
+    const post = await settle(publisher, draft.id);
+    expect(post).toMatchObject({
+      status: "succeeded",
+      tokens: { reserved: 0, charged: 20, released: 0 },
+      legs: [
+        { platform: "bluesky", status: "succeeded", attempts: 1, tokensCharged: 10, error: null },
+        { platform: "mastodon", status: "succeeded", attempts: 1, tokensCharged: 10, error: null },
+      ],
+    });
+    for (const leg of post.legs) expect(leg.url).toMatch(/^https:\/\//);
+    expect(visible(text)).toHaveLength(2);
+    expect(await balance(publisher)).toMatchObject({
+      tokenBalance: before.tokenBalance - 20,
+      tokenReserved: 0,
+    });
+  });
+
+  test("a network without an account fails its leg from the start and costs nothing", async () => {
+    const publisher = await aPublisher(["bluesky"]);
+    const text = unique("Half");
+    const accepted = dataOf(await submit(publisher, { text, platforms: ["bluesky", "mastodon"] }));
+    expect(accepted.tokens.reserved).toBe(10);
+    const post = await settle(publisher, accepted.id);
+    expect(post.status).toBe("partial");
+    expect(post.legs[1]).toMatchObject({
+      status: "failed",
+      error: { code: "connection_missing" },
+      retryAvailable: false,
+    });
+  });
+
+  test("a retry goes out once the missing account is linked", async () => {
+    const publisher = await aPublisher(["bluesky"]);
+    const text = unique("Later");
+    const accepted = dataOf(await submit(publisher, { text, platforms: ["bluesky", "mastodon"] }));
+    await settle(publisher, accepted.id);
+    await linkSandboxAccount(
+      relay.services,
+      {
+        platformId: publisher.application.platform.id,
+        applicationId: publisher.application.id,
+        profileId: publisher.profileId,
+      },
+      "mastodon",
+    );
+    const path = `/v1/posts/${accepted.id}/retry`;
+    const { key, headers } = publisher;
+    expect((await read(publisher, accepted.id)).legs[1].retryAvailable).toBe(true);
+    const retried = await relay.call("POST", path, { key, headers });
+    expect(retried.status).toBe(202);
+    expect(dataOf(retried)).toMatchObject({ status: "processing", tokens: { reserved: 10 } });
+    const post = await settle(publisher, accepted.id);
+    expect(post.status).toBe("succeeded");
+    expect(visible(text)).toHaveLength(2);
+    const again = await relay.call("POST", path, { key, headers });
+    expect(again).toMatchObject({ status: 409, body: { error: { code: "nothing_to_retry" } } });
+  });
+
+  test("is refused when no network could take it, with every network's reasons", async () => {
+    const publisher = await aPublisher([]);
+    const answer = await submit(publisher, { text: "x".repeat(400), platforms: ["bluesky"] });
+    expect(answer).toMatchObject({ status: 422, body: { error: { code: "not_publishable" } } });
+    const codes = answer.body.error.details.platforms.bluesky.errors.map(
+      (error: { code: string }) => error.code,
+    );
+    expect(codes).toEqual(expect.arrayContaining(["connection_missing", "text_too_long"]));
+  });
+});
+
+describe("what a network does", () => {
+  test.each([
+    ["content_rejected", "failed", "content_rejected"],
+    ["media_rejected", "failed", "media_rejected"],
+    ["connection_needs_reauth", "failed", "connection_needs_reauth"],
+    ["network_unavailable", "failed", "network_unavailable"],
+  ])("[fail:%s] ends the leg as %s and gives the tokens back", async (word, status, code) => {
+    const publisher = await aPublisher(["mastodon"]);
+    const text = unique(`[fail:${word}]`);
+    const accepted = dataOf(await submit(publisher, { text, platforms: ["mastodon"] }));
+    const post = await settle(publisher, accepted.id);
+    expect(post).toMatchObject({
+      status,
+      tokens: { reserved: 0, charged: 0, released: 10 },
+      legs: [{ error: { code } }],
+    });
+    expect(visible(text)).toHaveLength(0);
+  });
+
+  test.each(["bluesky", "mastodon"] as const)(
+    "%s: a lost answer, an error after the effect and a lost request end in one visible post",
+    async (network) => {
+      const publisher = await aPublisher([network]);
+      for (const word of ["[drop-answer]", "[error-after]", "[drop-before]", "[html-502]"]) {
+        const text = unique(word);
+        const accepted = dataOf(await submit(publisher, { text, platforms: [network] }));
+        const post = await settle(publisher, accepted.id);
+        expect([word, post.status]).toEqual([word, "succeeded"]);
+        expect(visible(text)).toHaveLength(1);
+        expect(visible(text)[0]?.edits).toBe(0);
+      }
+    },
+  );
+
+  test("an account whose access was withdrawn is marked and later posts say so at once", async () => {
+    const publisher = await aPublisher(["mastodon"]);
+    const text = unique("[fail:connection_needs_reauth]");
+    const accepted = dataOf(await submit(publisher, { text, platforms: ["mastodon"] }));
+    await settle(publisher, accepted.id);
+    const next = await submit(publisher, { text: unique("Next"), platforms: ["mastodon"] });
+    expect(next.status).toBe(422);
+    expect(next.body.error.details.platforms.mastodon.errors[0].code).toBe("connection_needs_reauth");
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  test("used fifty times at once makes one post, and all fifty get it", async () => {
+    const publisher = await aPublisher(["bluesky"]);
+    const text = unique("Fifty");
+    const key = unique("fifty").replaceAll(" ", "-");
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => submit(publisher, { text, platforms: ["bluesky"] }, key)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(answers.map((answer) => dataOf(answer).id)).size).toBe(1);
+    const first = answers.filter(({ headers }) => headers.get("idempotent-replayed") === null);
+    expect(first).toHaveLength(1);
+    expect(await balance(publisher)).toMatchObject({ tokenReserved: 10 });
+    await settle(publisher, dataOf(answers[0] ?? answers[1]!).id);
+    expect(visible(text)).toHaveLength(1);
+  });
+
+  test("with another request, also of another profile, is a conflict that tells nothing", async () => {
+    const publisher = await aPublisher(["bluesky"]);
+    const key = unique("conflict").replaceAll(" ", "-");
+    const accepted = dataOf(await submit(publisher, { text: unique("One"), platforms: ["bluesky"] }, key));
+    const other = await submit(publisher, { text: unique("Two"), platforms: ["bluesky"] }, key);
+    expect(other).toMatchObject({ status: 409, body: { error: { code: "idempotency_conflict" } } });
+    expect(JSON.stringify(other.body)).not.toContain(accepted.id);
+  });
+
+  test.each([
+    [undefined, "idempotency_key_required"],
+    ["short", "idempotency_key_invalid"],
+    ["with a space in it", "idempotency_key_invalid"],
+    ["x".repeat(129), "idempotency_key_invalid"],
+  ])("%s is refused as %s", async (key, code) => {
+    const publisher = await aPublisher([]);
+    const answer = await relay.call("POST", "/v1/posts", {
+      key: publisher.key,
+      headers: { ...publisher.headers, ...(key === undefined ? {} : { "idempotency-key": key }) },
+      body: { text: "Hello", platforms: ["bluesky"] },
+    });
+    expect(answer).toMatchObject({ status: 400, body: { error: { code } } });
+  });
+
+  test("of a refused request is not used up", async () => {
+    const publisher = await aPublisher(["bluesky"]);
+    const key = unique("refused").replaceAll(" ", "-");
+    const refused = await submit(publisher, { text: "x".repeat(500), platforms: ["bluesky"] }, key);
+    expect(refused.status).toBe(422);
+    const accepted = await submit(publisher, { text: unique("Fine"), platforms: ["bluesky"] }, key);
+    expect(accepted.status).toBe(202);
+  });
+});
+
+describe("the wallet", () => {
+  test("that can pay for 120 of 200 posts at once accepts exactly 120", async () => {
+    const publisher = await aPublisher(["bluesky"]);
+    const { tokenBalance } = await balance(publisher);
+    await spendDownTo(publisher, tokenBalance, 1_200);
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () =>
+        submit(publisher, { text: unique("Rush"), platforms: ["bluesky"] }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 202)).toHaveLength(120);
+    expect(statuses.filter((status) => status === 402)).toHaveLength(80);
+    const refused = answers.find(({ status }) => status === 402);
+    expect(refused?.body.error).toMatchObject({
+      code: "insufficient_tokens",
+      details: { required: 10, available: 0 },
+    });
+    expect(await balance(publisher)).toMatchObject({ tokenBalance: 1_200, available: 0 });
+  });
+});
+
+/** Takes tokens from the wallet until this many are left. */
+async function spendDownTo({ application }: Publisher, have: number, left: number): Promise<void> {
+  const { charge } = await import("../../src/shared/billing/charge.ts");
+  await charge(relay.services, application.platform.id, {
+    operationId: unique("spend"),
+    operation: "posts.schedule",
+    tokens: have - left,
+    applicationId: null,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: { kind: "system", id: "test" },
+    requestId: "req_test",
+  });
+}

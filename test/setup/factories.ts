@@ -1,0 +1,86 @@
+import { randomBytes } from "node:crypto";
+import type { Answer, CallOptions, Relay } from "./relay.ts";
+
+const TOKENS = 10_000;
+export const PASSWORD = "a password of some length";
+
+/** The `data` of an answer that has to be a success. */
+export function dataOf(answer: Answer) {
+  if (answer.status >= 300)
+    throw new Error(`unexpected ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer.body.data;
+}
+
+export interface TestPlatform {
+  readonly id: string;
+  readonly email: string;
+  readonly userId: string;
+  readonly session: string;
+}
+
+/** A platform of its own for a test: signed up, with tokens in its wallet. */
+export async function aPlatform(
+  relay: Relay,
+  options: { readonly tokens?: number; readonly name?: string } = {},
+): Promise<TestPlatform> {
+  const email = `owner-${randomBytes(8).toString("hex")}@example.com`;
+  const body = { email, password: PASSWORD, platformName: options.name ?? "Example Media" };
+  const { platform, user, token } = dataOf(await relay.call("POST", "/v1/auth/signup", { body }));
+  const tokens = options.tokens ?? TOKENS;
+  if (tokens > 0) {
+    const credit = { platformId: platform.id, tokens };
+    const call = { operator: ["Admin"], body: credit };
+    dataOf(await relay.call("POST", "/v1/billing/admin/credit", call));
+  }
+  return { id: platform.id, email, userId: user.id, session: token };
+}
+
+export interface TestApplication {
+  readonly id: string;
+  readonly platform: TestPlatform;
+  /** Secret of its `app_admin` key. */
+  readonly key: string;
+  readonly keyId: string;
+}
+
+/** An application with its default key; of a platform of its own when none is given. */
+export async function anApplication(
+  relay: Relay,
+  of?: TestPlatform,
+  body: Readonly<Record<string, unknown>> = {},
+): Promise<TestApplication> {
+  const platform = of ?? (await aPlatform(relay));
+  const call = { session: platform.session, body: { name: "Planner", ...body } };
+  const { id, apiKey } = dataOf(await relay.call("POST", "/v1/applications", call));
+  return { id, platform, key: apiKey?.secret ?? "", keyId: apiKey?.id ?? "" };
+}
+
+export interface TestKey {
+  readonly id: string;
+  readonly secret: string;
+}
+
+export async function aKey(
+  relay: Relay,
+  application: TestApplication,
+  body: Readonly<Record<string, unknown>> = {},
+): Promise<TestKey> {
+  const call: CallOptions = { key: application.key, body };
+  const { id, secret } = dataOf(await relay.call("POST", "/v1/keys", call));
+  return { id, secret };
+}
+
+export interface TestProfile {
+  readonly id: string;
+  readonly applicationId: string;
+}
+
+export async function aProfile(
+  relay: Relay,
+  application: TestApplication,
+  body: Readonly<Record<string, unknown>> = {},
+): Promise<TestProfile> {
+  const call = { key: application.key, body: { title: "Corner Bakery", ...body } };
+  const { id, applicationId } = dataOf(await relay.call("POST", "/v1/profiles", call));
+  return { id, applicationId };
+}

@@ -1,0 +1,96 @@
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "jose";
+import { HttpFailure } from "../../src/shared/networks/network.ts";
+import type { Outbound } from "../../src/shared/outbound.ts";
+
+const LIFETIME_SECONDS = 3600;
+
+export interface OperatorClaims {
+  readonly roles?: unknown;
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly subject?: string;
+  readonly expiresIn?: number;
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** The operators' identity provider: signs tokens and answers for its key set. */
+export interface OperatorIssuer {
+  readonly url: string;
+  readonly audience: string;
+  readonly jwksUrl: string;
+  /** How often the key set was asked for. */
+  fetches(): number;
+  /** From now on signs with another key; the one before is withdrawn. */
+  rotate(): Promise<void>;
+  /** Whether the key set can be had. */
+  setReachable(reachable: boolean): void;
+  publicKeys(): { readonly keys: readonly JWK[] };
+  token(claims: OperatorClaims, now: Date): Promise<string>;
+  /** Answers the key set itself and passes everything else on. */
+  inFrontOf(outbound: Outbound): Outbound;
+}
+
+interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+  readonly jwk: JWK;
+}
+
+async function makeKey(kid: string, alg: string): Promise<SigningKey> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+  return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
+}
+
+export async function createOperatorIssuer(alg: "ES256" | "RS256" = "ES256"): Promise<OperatorIssuer> {
+  const url = "https://issuer.example.test";
+  const audience = "api://relay";
+  const jwksUrl = `${url}/keys`;
+  let key = await makeKey("key-1", alg);
+  let keyCount = 1;
+  let fetches = 0;
+  let reachable = true;
+  const publicKeys = () => ({ keys: [key.jwk] });
+
+  return {
+    url,
+    audience,
+    jwksUrl,
+    fetches: () => fetches,
+    async rotate() {
+      keyCount += 1;
+      key = await makeKey(`key-${keyCount}`, alg);
+    },
+    setReachable: (value) => {
+      reachable = value;
+    },
+    publicKeys,
+    token(claims, now) {
+      const issuedAt = Math.floor(now.getTime() / 1000);
+      return new SignJWT({ roles: claims.roles, ...claims.more })
+        .setProtectedHeader({ alg, kid: key.kid })
+        .setIssuer(claims.issuer ?? url)
+        .setAudience(claims.audience ?? audience)
+        .setSubject(claims.subject ?? "operator-1")
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + (claims.expiresIn ?? LIFETIME_SECONDS))
+        .sign(key.privateKey);
+    },
+    inFrontOf: (outbound) => ({
+      async request(request) {
+        if (request.url !== jwksUrl) return await outbound.request(request);
+        fetches += 1;
+        if (!reachable) throw new HttpFailure("not_sent", "connect_failed");
+        const text = JSON.stringify(publicKeys());
+        return {
+          status: 200,
+          headers: { "content-type": "application/json" },
+          body: new TextEncoder().encode(text),
+          text: () => text,
+          json: () => JSON.parse(text) as unknown,
+        };
+      },
+      browserUrl: (address) => outbound.browserUrl(address),
+      close: () => outbound.close(),
+    }),
+  };
+}

@@ -1,0 +1,175 @@
+import { randomBytes } from "node:crypto";
+import { inject } from "vitest";
+import { routes } from "../../src/functions/routes.ts";
+import { workers } from "../../src/functions/workers.ts";
+import { parseConfig } from "../../src/shared/config.ts";
+import { answer, answerUnrouted, type Outgoing } from "../../src/shared/http/answer.ts";
+import type { Incoming } from "../../src/shared/http/incoming.ts";
+import { matchPath } from "../../src/shared/http/route.ts";
+import { createLog } from "../../src/shared/log.ts";
+import { createOutbound, type Outbound } from "../../src/shared/outbound.ts";
+import { buildServices, type Services } from "../../src/shared/services.ts";
+import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";
+import { drainQueues } from "./drain.ts";
+import { MemoryQueues } from "./memory-queues.ts";
+
+/** A Wednesday, far from any change of the year or of daylight saving time. */
+const START = Date.parse("2026-03-04T10:00:00.000Z");
+
+export interface TestClock {
+  now(): Date;
+  advance(ms: number): void;
+}
+
+/** The latest reading of any clock: ids never go back in time, so no relay may start before another one is. */
+let latest = START;
+
+/** Every reading is a millisecond later than the one before, so that what happens in order is dated in order. */
+function createClock(): TestClock {
+  let time = latest;
+  const move = (ms: number) => {
+    time += ms;
+    latest = Math.max(latest, time);
+  };
+  return {
+    now() {
+      move(1);
+      return new Date(time);
+    },
+    advance: move,
+  };
+}
+
+export interface RelayOptions {
+  /** Settings on top of the harness's own. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The outside world, the operators' key set excepted. */
+  readonly outbound?: Outbound;
+  /** Queues of this process, whose delays follow the relay's clock, instead of the emulator's. */
+  readonly memoryQueues?: boolean;
+  /** The clock of another relay, for two instances of one deployment. */
+  readonly sameDeploymentAs?: Relay;
+}
+
+export interface CallOptions {
+  readonly key?: string;
+  readonly session?: string;
+  /** Roles of an operator's token that is made for the call. */
+  readonly operator?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly rawBody?: string | Uint8Array;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed JSON, or the text when it is none. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers field by field and assert what they find
+  readonly body: any;
+}
+
+export interface Relay {
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  readonly services: Services;
+  readonly clock: TestClock;
+  readonly issuer: OperatorIssuer;
+  readonly settings: Readonly<Record<string, string>>;
+  /** Where messages wait, with `memoryQueues`. */
+  readonly queues: MemoryQueues;
+  /** Lines that were logged, oldest first. */
+  readonly logLines: readonly string[];
+  advance(ms: number): void;
+  /** Runs queued messages that are due until none is left; answers how many there were. */
+  drain(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+function settingsFor({ settings, sameDeploymentAs }: RelayOptions, issuer: OperatorIssuer) {
+  return {
+    ...(sameDeploymentAs?.settings ?? {
+      AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+      AzureWebJobsStorage: inject("azurite"),
+      STORAGE_PREFIX: `t${randomBytes(5).toString("hex")}`,
+      ALLOW_SIGNUP: "true",
+      BCRYPT_COST: "4",
+      OPERATOR_ISSUER: issuer.url,
+      OPERATOR_AUDIENCE: issuer.audience,
+      OPERATOR_JWKS_URL: issuer.jwksUrl,
+    }),
+    ...settings,
+  };
+}
+
+function headersOf(options: CallOptions, operatorToken: string | undefined): Headers {
+  const bearer = options.key ?? options.session ?? operatorToken;
+  return new Headers({
+    ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+    ...(options.body === undefined ? {} : { "content-type": "application/json" }),
+    ...options.headers,
+  });
+}
+
+function toAnswer({ status, headers, body }: Outgoing): Answer {
+  const isJson = headers.get("content-type")?.includes("json") === true;
+  return { status, headers, body: isJson && body !== undefined ? JSON.parse(body) : body };
+}
+
+/** The product in this process over the run's storage emulator, with storage of its own. */
+export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
+  const issuer = options.sameDeploymentAs?.issuer ?? (await createOperatorIssuer());
+  const settings = settingsFor(options, issuer);
+  const config = parseConfig(settings);
+  const clock = options.sameDeploymentAs?.clock ?? createClock();
+  const logLines: string[] = [];
+  const log = createLog({ level: config.logLevel, sink: (_level, line) => logLines.push(line) });
+  const outbound = issuer.inFrontOf(options.outbound ?? createOutbound(config));
+  const queues = new MemoryQueues(clock.now);
+  const services = buildServices(config, {
+    clock,
+    log,
+    outbound,
+    ...(options.memoryQueues === true ? { queue: (name: string) => queues.open(name) } : {}),
+  });
+
+  return {
+    services,
+    clock,
+    issuer,
+    settings,
+    logLines,
+    advance: clock.advance,
+    queues,
+    drain: () =>
+      options.memoryQueues === true
+        ? queues.drain(workers, services)
+        : drainQueues(workers, services),
+    stop: () => outbound.close(),
+    async call(method, path, callOptions = {}) {
+      const token =
+        callOptions.operator === undefined
+          ? undefined
+          : await issuer.token({ roles: callOptions.operator }, clock.now());
+      const url = new URL(config.publicBaseUrl + path);
+      const routePath = url.pathname.slice(new URL(config.publicBaseUrl).pathname.length + 1);
+      const { body, rawBody } = callOptions;
+      const bytes = Buffer.from(rawBody ?? (body === undefined ? "" : JSON.stringify(body)));
+      const matches = matchPath(routes, routePath);
+      const found = matches.find(({ route }) => route.method === method);
+      const incoming: Incoming = {
+        method,
+        url,
+        headers: headersOf(callOptions, token),
+        params: found?.params ?? {},
+        body: () => Promise.resolve(new Uint8Array(bytes)),
+      };
+      return toAnswer(
+        found === undefined
+          ? answerUnrouted(routes, services, incoming, routePath)
+          : await answer(found.route, services, incoming),
+      );
+    },
+  };
+}

@@ -1,0 +1,256 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { inject } from "vitest";
+
+const HOST = resolve("dev/host/main.ts");
+const BUNDLE = resolve("dist/main.js");
+
+const START_MS_MAX = 30_000;
+const STOP_MS_MAX = 30_000;
+const CALL_MS_MAX = 20_000;
+const POLL_MS = 50;
+const OUTPUT_KEPT_CHARACTERS = 60_000;
+
+/** The host outlives whoever started it, unless its standard input is a pipe that ends with him. */
+const END_WITH_PARENT =
+  'process.stdin.resume().on("close", () => process.kill(process.pid, "SIGKILL")); process.stdin.unref();';
+
+/** Waits and leases as short as a test needs them, and long enough for a busy machine. */
+export const SHORT_TIMES = {
+  NETWORK_TIMEOUT_MS: "3000",
+  LEG_LEASE_SECONDS: "6",
+  LEG_RETRY_SECONDS: "0.5,1,1,2,2",
+  WORK_CHECK_SECONDS: "1",
+  SWEEP_SCHEDULE: "*/1 * * * * *",
+} as const;
+
+export interface RelayProcessOptions {
+  /** On top of the harness's own; each wins over one of those. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface CallOptions {
+  /** An API key, a session or an operator's token. */
+  readonly bearer?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as a browser sends a form. */
+  readonly form?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed JSON, or the text when it is none. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers field by field and assert what they find
+  readonly body: any;
+}
+
+/** The built product under the local host, as a process of its own with storage of its own. */
+export interface RelayProcess {
+  /** `PUBLIC_BASE_URL`: what paths of the contract are added to. */
+  readonly baseUrl: string;
+  /** A path of the contract, or a whole URL. Redirects are not followed. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** What the process has printed, over all its lives. */
+  output(): string;
+  /** Ends it as a power cut does. Its storage stays. */
+  kill9(): Promise<void>;
+  /** Starts it again after it ended, on the same storage and port. The clock may be ahead from then on. */
+  restart(options?: { readonly clockAheadMs?: number }): Promise<void>;
+  /** Asks it to end, as an operator does; answers its exit code. */
+  end(): Promise<number | string>;
+  /** For the end of the tests: kills it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+/** Starts the product and waits until it answers. */
+export async function startRelayProcess(options: RelayProcessOptions = {}): Promise<RelayProcess> {
+  const bundleError = inject("bundleError");
+  if (bundleError !== "") throw new Error(`the product could not be built: ${bundleError}`);
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}/api`;
+  const environment = {
+    PATH: process.env["PATH"] ?? "",
+    PORT: String(port),
+    PUBLIC_BASE_URL: baseUrl,
+    AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+    AzureWebJobsStorage: inject("azurite"),
+    STORAGE_PREFIX: `w${randomBytes(5).toString("hex")}`,
+    ALLOW_SIGNUP: "true",
+    BCRYPT_COST: "4",
+    ...SHORT_TIMES,
+    ...options.settings,
+  };
+  const folder = await appFolder();
+  let output = "";
+  let child: ChildProcess | undefined;
+
+  const start = async (clockAheadMs: number): Promise<void> => {
+    const started = launch(folder, environment, clockAheadMs);
+    child = started;
+    const collect = (chunk: Buffer): void => {
+      output = (output + chunk.toString()).slice(-OUTPUT_KEPT_CHARACTERS);
+    };
+    started.stdout?.on("data", collect);
+    started.stderr?.on("data", collect);
+    await untilHealthy(baseUrl, started, () => output);
+  };
+  const kill9 = async (): Promise<void> => {
+    if (child !== undefined) await killed(child);
+  };
+
+  await start(0);
+  return {
+    baseUrl,
+    call: (method, path, callOptions) =>
+      send(path.startsWith("http") ? path : baseUrl + path, method, callOptions),
+    output: () => output,
+    kill9,
+    async restart({ clockAheadMs = 0 } = {}) {
+      await kill9();
+      await start(clockAheadMs);
+    },
+    async end() {
+      if (child === undefined || hasEnded(child)) throw new Error("the product is not running");
+      const closed = once(child, "close");
+      child.kill("SIGTERM");
+      const timer = setTimeout(() => child?.kill("SIGKILL"), STOP_MS_MAX);
+      await closed;
+      clearTimeout(timer);
+      return child.exitCode ?? child.signalCode ?? "unknown";
+    },
+    async stop() {
+      await kill9();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A folder of its own, so that a developer's local.settings.json plays no part. */
+async function appFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "relay-"));
+  await copyFile("host.json", join(folder, "host.json"));
+  await writeFile(
+    join(folder, "package.json"),
+    JSON.stringify({ type: "module", main: BUNDLE }),
+  );
+  return folder;
+}
+
+function launch(
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+  clockAheadMs: number,
+): ChildProcess {
+  const preloads = [END_WITH_PARENT, ...(clockAheadMs === 0 ? [] : [clockAhead(clockAheadMs)])];
+  const imports = preloads.flatMap((code) => [
+    "--import",
+    `data:text/javascript,${encodeURIComponent(code)}`,
+  ]);
+  return spawn(process.execPath, [...imports, HOST], {
+    cwd: folder,
+    env: { ...environment },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+}
+
+/** Only the reading of the time changes; timers run as ever. */
+function clockAhead(milliseconds: number): string {
+  return `const RealDate = Date;
+globalThis.Date = class Date extends RealDate {
+  constructor(...given) {
+    if (given.length === 0) super(RealDate.now() + ${milliseconds});
+    else super(...given);
+  }
+  static now() { return RealDate.now() + ${milliseconds}; }
+};`;
+}
+
+async function untilHealthy(
+  baseUrl: string,
+  child: ChildProcess,
+  output: () => string,
+): Promise<void> {
+  const deadline = Date.now() + START_MS_MAX;
+  while (Date.now() < deadline && !hasEnded(child)) {
+    const answer = await send(`${baseUrl}/health`, "GET").catch(() => undefined);
+    if (answer?.status === 200) return;
+    await delay(POLL_MS);
+  }
+  await killed(child);
+  throw new Error(`the product did not start:\n${output()}`);
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const closed = once(child, "close");
+  child.kill("SIGKILL");
+  await closed;
+}
+
+async function send(url: string, method: string, options: CallOptions = {}): Promise<Answer> {
+  const { bearer, body, form } = options;
+  const json = body === undefined ? undefined : JSON.stringify(body);
+  const payload = form === undefined ? json : new URLSearchParams(form);
+  const response = await fetch(url, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(json === undefined ? {} : { "content-type": "application/json" }),
+      ...options.headers,
+    },
+    ...(payload === undefined ? {} : { body: payload }),
+    signal: AbortSignal.timeout(CALL_MS_MAX),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
+  const { status, headers } = response;
+  return { status, headers, body: isJson ? JSON.parse(text) : text };
+}
+
+/** A port that nothing listens on; kept over restarts, because addresses that were given out name it. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** The `data` of an answer that has to be a success. */
+export function dataOf({ status, body }: Answer) {
+  if (status < 200 || status >= 300)
+    throw new Error(`unexpected ${status}: ${JSON.stringify(body)}`);
+  return body.data;
+}
+
+/** Asks again until there is an answer. @throws Error when it stays away */
+export async function eventually<Value>(
+  what: string,
+  ask: () => Promise<Value | undefined> | Value | undefined,
+  timeoutMs = 30_000,
+): Promise<Value> {
+  const deadline = Date.now() + timeoutMs;
+  while (Date.now() < deadline) {
+    const value = await ask();
+    if (value !== undefined) return value;
+    await delay(POLL_MS);
+  }
+  throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what}`);
+}
