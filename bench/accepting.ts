@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Services } from "../src/shared/services.ts";
+import { commitAlone } from "./commit-alone.ts";
 import { ledgerProblems } from "./ledger-check.ts";
 import { BENCH_NETWORKS, call, type Tenant } from "./relay.ts";
 
@@ -26,8 +27,7 @@ export class Accepting {
 
   /** @throws Error when the answer is not that of a newly accepted post */
   async accept(index: number): Promise<void> {
-    const tenant = this.#tenants[index % this.#tenants.length];
-    if (tenant === undefined) throw new Error("there is no tenant to post for");
+    const tenant = this.#tenantOf(index);
     const key = randomUUID();
     const { status, body, headers } = await this.#post(tenant, key);
     if (status !== 202) throw new Error(`a post was answered with ${status}: ${body}`);
@@ -40,7 +40,23 @@ export class Accepting {
       !headers.has("idempotent-replayed");
     if (!isRight || this.#ids.has(data.id)) throw new Error(`a post was answered wrongly: ${body}`);
     this.#ids.add(data.id);
-    const { platformId } = tenant;
+    this.#count(tenant);
+  }
+
+  /** The writing part alone, past the routes. */
+  async commit(index: number): Promise<void> {
+    const tenant = this.#tenantOf(index);
+    await commitAlone(this.#services, tenant);
+    this.#count(tenant);
+  }
+
+  #tenantOf(index: number): Tenant {
+    const tenant = this.#tenants[index % this.#tenants.length];
+    if (tenant === undefined) throw new Error("there is no tenant to post for");
+    return tenant;
+  }
+
+  #count({ platformId }: Tenant): void {
     this.#acceptedOf.set(platformId, (this.#acceptedOf.get(platformId) ?? 0) + 1);
   }
 

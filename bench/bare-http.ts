@@ -26,7 +26,10 @@ interface Endpoint {
 }
 
 function tablesOf({ tables }: BenchStorage): Endpoint {
-  const credential = new AzureNamedKeyCredential(part(tables, "AccountName"), part(tables, "AccountKey"));
+  const credential = new AzureNamedKeyCredential(
+    part(tables, "AccountName"),
+    part(tables, "AccountKey"),
+  );
   const query = generateAccountSas(credential, {
     expiresOn: new Date(Date.now() + HOUR_MS),
     permissions: { add: true, update: true, write: true, query: true },
@@ -125,7 +128,9 @@ export function throughBareHttp(
   return async (partitionKey, index) => {
     const boundary = `batch_${randomUUID()}`;
     const operations = [
-      ...rowsAt(rows, index).map((entity) => operation("POST", tableUrl, keyed(entity, partitionKey))),
+      ...rowsAt(rows, index).map((entity) =>
+        operation("POST", tableUrl, keyed(entity, partitionKey)),
+      ),
       ...rows.rewritten.map((entity) => {
         const url = `${tableUrl}(PartitionKey='${partitionKey}',RowKey='${encodeURIComponent(entity.rowKey)}')`;
         return operation("PUT", url, keyed(entity, partitionKey));

@@ -23,7 +23,10 @@ export interface BareClients {
 }
 
 /** The SDK's clients with the product's own options. */
-export function openClients(storage: BenchStorage, names: { table: string; queue: string }): BareClients {
+export function openClients(
+  storage: BenchStorage,
+  names: { table: string; queue: string },
+): BareClients {
   return {
     table: TableClient.fromConnectionString(storage.tables, names.table, {
       allowInsecureConnection: true,
@@ -39,7 +42,9 @@ const OWN_PROPERTIES: ReadonlySet<string> = new Set(["etag", "timestamp", "parti
 async function readPartition(table: TableClient, partitionKey: string) {
   const entities = new Map<string, { readonly etag: string; readonly entity: Entity }>();
   const filter = `PartitionKey eq '${partitionKey}'`;
-  for await (const found of table.listEntities<Record<string, unknown>>({ queryOptions: { filter } })) {
+  for await (const found of table.listEntities({
+    queryOptions: { filter },
+  })) {
     const properties = Object.entries(found).filter(([name]) => !OWN_PROPERTIES.has(name));
     const entity = Object.fromEntries(properties) as unknown as Entity;
     entities.set(entity.rowKey, { etag: found.etag, entity });

@@ -31,11 +31,14 @@ export interface Load {
 export interface Cell {
   readonly load: Load;
   readonly product: Timing;
+  /** The product's transaction and hint without its reads. */
+  readonly commit: Timing;
   readonly sdk: Timing;
   readonly http: Timing;
   /** Medians of the rounds' ratios of rates. */
   readonly ofSdk: number;
   readonly ofHttp: number;
+  readonly commitOfHttp: number;
   readonly requestsPerPost: number;
   readonly postsPerTransaction: number;
   readonly rowsPerPost: number;
@@ -46,6 +49,7 @@ export interface Cell {
 interface Round {
   readonly product: Measured;
   readonly counts: RequestCounts;
+  readonly commit: Measured;
   readonly sdk: Measured;
   readonly http: Measured;
 }
@@ -83,7 +87,7 @@ interface Contest {
   readonly accepting: Accepting;
   readonly sdk: StoreBare;
   readonly http: StoreBare;
-  clear(): Promise<void>;
+  readonly clear: () => Promise<void>;
 }
 
 async function runRounds({ load, accepting, sdk, http, clear }: Contest): Promise<Round[]> {
@@ -98,32 +102,43 @@ async function runRounds({ load, accepting, sdk, http, clear }: Contest): Promis
     measure({ ...load, calls, call: (index) => accepting.accept(index) });
   // Does not count: connections are opened, each tenant's caches are filled.
   const warmUpCalls = Math.max(load.tenants, load.concurrency);
+  const commit = (calls = load.calls) =>
+    measure({ ...load, calls, call: (index) => accepting.commit(index) });
   await product(warmUpCalls);
+  await commit(warmUpCalls);
   await bare(sdk, warmUpCalls);
   await bare(http, warmUpCalls);
   const rounds: Round[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     await clear();
     const { result, counts } = await counted(() => product());
-    rounds.push({ product: result, counts, sdk: await bare(sdk), http: await bare(http) });
+    rounds.push({
+      product: result,
+      counts,
+      commit: await commit(),
+      sdk: await bare(sdk),
+      http: await bare(http),
+    });
   }
   await clear();
   return rounds;
 }
 
 function toCell(load: Load, rounds: readonly Round[]) {
-  const ratio = (bare: "sdk" | "http") =>
-    median(rounds.map((round) => round[bare].durationMs / round.product.durationMs));
+  const ratio = (ours: "product" | "commit", bare: "sdk" | "http") =>
+    median(rounds.map((round) => round[bare].durationMs / round[ours].durationMs));
   const posts = load.calls * rounds.length;
   const sum = (of: (counts: RequestCounts) => number) =>
     rounds.reduce((total, { counts }) => total + of(counts), 0);
   return {
     load,
     product: timingOf(rounds.map((round) => round.product)),
+    commit: timingOf(rounds.map((round) => round.commit)),
     sdk: timingOf(rounds.map((round) => round.sdk)),
     http: timingOf(rounds.map((round) => round.http)),
-    ofSdk: ratio("sdk"),
-    ofHttp: ratio("http"),
+    ofSdk: ratio("product", "sdk"),
+    ofHttp: ratio("product", "http"),
+    commitOfHttp: ratio("commit", "http"),
     requestsPerPost: sum(({ total }) => total) / posts,
     postsPerTransaction: posts / sum(({ byKind }) => byKind.transaction),
   };
@@ -139,7 +154,11 @@ async function removeAll(storage: BenchStorage, prefix: string, queues: readonly
   await Promise.all(queues.map(({ queue }) => queue.deleteIfExists()));
 }
 
-async function rowsOf(clients: BareClients, tenant: Tenant, accepting: Accepting): Promise<PostRows> {
+async function rowsOf(
+  clients: BareClients,
+  tenant: Tenant,
+  accepting: Accepting,
+): Promise<PostRows> {
   await accepting.accept(0);
   await clients.queue.clearMessages();
   return await rowsOfPost(clients, tenant.platformId, () => accepting.accept(0));

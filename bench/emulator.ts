@@ -15,7 +15,9 @@ export async function startBenchStorage(): Promise<BenchStorage> {
     startAzurite({ inMemory: true }),
     startAzurite({ inMemory: true }),
   ]);
-  const [tables, queues] = started.map((one) => (one.status === "fulfilled" ? one.value : undefined));
+  const [tables, queues] = started.map((one) =>
+    one.status === "fulfilled" ? one.value : undefined,
+  );
   const stop = async () => {
     await Promise.all([tables?.stop(), queues?.stop()]);
   };

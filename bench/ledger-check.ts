@@ -49,14 +49,20 @@ export async function ledgerProblems(
   ]);
   const problems: string[] = [];
   const expect = (what: string, actual: number, wanted: number) => {
-    if (actual !== wanted) problems.push(`${tenant.platformId}: ${what} is ${actual}, not ${wanted}`);
+    if (actual !== wanted)
+      problems.push(`${tenant.platformId}: ${what} is ${actual}, not ${wanted}`);
   };
   const moved = entries.filter(({ type }) => MOVES_BALANCE.has(type));
-  expect("the ledger's sum", moved.reduce((sum, { tokens }) => sum + tokens, 0), wallet.balance);
+  expect(
+    "the ledger's sum",
+    moved.reduce((sum, { tokens }) => sum + tokens, 0),
+    wallet.balance,
+  );
   expect("the sum of open holds", holds.tokens, wallet.reserved);
   expect("the number of posts", holds.posts, acceptedPosts);
   expect("the number of entries", entries.length, wallet.sequence);
-  for (const [index, entry] of entries.entries()) expect("an entry's number", entry.sequence, index + 1);
+  for (const [index, entry] of entries.entries())
+    expect("an entry's number", entry.sequence, index + 1);
   expect("the last balanceAfter", entries.at(-1)?.balanceAfter ?? 0, wallet.balance);
   expect("the last reservedAfter", entries.at(-1)?.reservedAfter ?? 0, wallet.reserved);
   return problems;

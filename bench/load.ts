@@ -8,7 +8,7 @@ export interface Timing {
 interface Load {
   readonly calls: number;
   readonly concurrency: number;
-  call(index: number): Promise<void>;
+  readonly call: (index: number) => Promise<void>;
 }
 
 export interface Measured {
@@ -39,7 +39,10 @@ function percentile(sorted: readonly number[], share: number): number {
 }
 
 export function median(values: readonly number[]): number {
-  return percentile([...values].sort((left, right) => left - right), 0.5);
+  return percentile(
+    [...values].sort((left, right) => left - right),
+    0.5,
+  );
 }
 
 /** The median of the rounds' rates, and the latencies of all rounds together. */

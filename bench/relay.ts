@@ -17,6 +17,7 @@ const CREDITED_TOKENS = 10_000_000;
 /** A paying platform with one profile, ready to post. */
 export interface Tenant {
   readonly platformId: string;
+  readonly applicationId: string;
   readonly profileId: string;
   readonly apiKey: string;
 }
@@ -64,8 +65,8 @@ async function created<T>(services: Services, ask: Ask): Promise<T> {
   return (JSON.parse(body ?? "") as { data: T }).data;
 }
 
-async function link(services: Services, tenant: Tenant, applicationId: string): Promise<void> {
-  const { platformId, profileId } = tenant;
+async function link(services: Services, tenant: Tenant): Promise<void> {
+  const { platformId, applicationId, profileId } = tenant;
   for (const network of BENCH_NETWORKS) {
     const id = newId("connection", new Date());
     await services.connections.saveLinked({
@@ -128,7 +129,12 @@ export async function openTenant(services: Services): Promise<Tenant> {
     headers: { authorization: `Bearer ${apiKey}` },
     body: { title: "Bench" },
   });
-  const tenant = { platformId: platform.id, profileId: profile.id, apiKey };
-  await link(services, tenant, application.id);
+  const tenant = {
+    platformId: platform.id,
+    applicationId: application.id,
+    profileId: profile.id,
+    apiKey,
+  };
+  await link(services, tenant);
   return tenant;
 }

@@ -1,11 +1,15 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { build } from "esbuild";
 
 /**
  * Bundles the app into `dist/main.js`, the file that package.json's `main` names. `@azure/functions-core` stays
  * outside: the Functions host provides it at run time. The banner gives the bundled CommonJS packages a `require`.
+ * A file is replaced at once, so that a host that starts meanwhile never reads half of one.
  */
 export async function buildApp(): Promise<void> {
-  await build({
+  const { outputFiles } = await build({
+    write: false,
     entryPoints: ["src/main.ts"],
     outfile: "dist/main.js",
     bundle: true,
@@ -22,6 +26,12 @@ export async function buildApp(): Promise<void> {
     },
     logLevel: "warning",
   });
+  for (const { path, contents } of outputFiles) {
+    const draft = `${path}.${process.pid}`;
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(draft, contents);
+    await rename(draft, path);
+  }
 }
 
 if (import.meta.main) await buildApp();

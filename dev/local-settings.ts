@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { readLocalSettings } from "./host/settings.ts";
 
 type Values = Readonly<Record<string, string>>;
@@ -19,8 +20,8 @@ export interface Pieces {
 const EXAMPLE = "local.settings.json.example";
 
 /** The `Values` of the example: what a local run takes where nobody chose anything else. */
-export function readExampleSettings(): Values {
-  return (JSON.parse(readFileSync(EXAMPLE, "utf8")) as { Values: Values }).Values;
+function readExample(appRoot: string): Values {
+  return (JSON.parse(readFileSync(join(appRoot, EXAMPLE), "utf8")) as { Values: Values }).Values;
 }
 
 /**
@@ -28,9 +29,13 @@ export function readExampleSettings(): Values {
  * caller's environment, each over the one before. A copy of the example chooses nothing: its addresses are those of the
  * usual ports, whatever ports this run has.
  */
-export function hostEnvironment(pieces: Pieces, environment: NodeJS.ProcessEnv): Values {
-  const example = readExampleSettings();
-  const local = Object.entries(readLocalSettings(process.cwd()));
+export function hostEnvironment(
+  pieces: Pieces,
+  environment: NodeJS.ProcessEnv,
+  appRoot = process.cwd(),
+): Values {
+  const example = readExample(appRoot);
+  const local = Object.entries(readLocalSettings(appRoot));
   const chosen = {
     ...Object.fromEntries(local.filter(([name, value]) => value !== example[name])),
     ...given(environment),

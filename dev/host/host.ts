@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { resolve } from "node:path";
+import { localFolder } from "../local-folder.ts";
 import { endApp, loadApp } from "./app-loader.ts";
 import type { WorkerApp } from "./core-api.ts";
 import { consoleLog, errorText, minimumLevel } from "./host-log.ts";
@@ -137,7 +138,7 @@ class Host {
     return new TimerListener({
       functionName: name,
       ...timer,
-      store: fileTimerStatusStore(join(appRoot, ".local", "timers", account), this.#log),
+      store: fileTimerStatusStore(resolve(appRoot, localFolder(), "timers", account), this.#log),
       invoke: (trigger) => this.#invoker.invoke(name, trigger),
       log: this.#log,
     });

@@ -1,11 +1,18 @@
 import { activeProfileScope, profileScope } from "../shared/http/access.ts";
 import { paged, withStatus } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
+import { cancelPost, updatePost } from "../shared/posts/change-scheduled.ts";
 import { createPost } from "../shared/posts/create-post.ts";
 import { getPost } from "../shared/posts/get-post.ts";
 import { listPosts } from "../shared/posts/list-posts.ts";
 import { retryPost } from "../shared/posts/retry-post.ts";
-import { DraftBody, ListPostsQuery, RetryBody, ValidateQuery } from "../shared/posts/schema.ts";
+import {
+  DraftBody,
+  ListPostsQuery,
+  RetryBody,
+  UpdatePostBody,
+  ValidateQuery,
+} from "../shared/posts/schema.ts";
 import { validatePost } from "../shared/posts/validate-post.ts";
 
 export const postRoutes = [
@@ -42,6 +49,20 @@ export const postRoutes = [
     access: profileScope,
     status: 200,
     run: ({ services, scope, params }) => getPost(services, scope, params.postId),
+  }),
+  route("PATCH", "v1/posts/{postId}", {
+    summary: "Change a scheduled post",
+    access: activeProfileScope,
+    body: UpdatePostBody,
+    status: 200,
+    run: ({ services, scope, params, body }) =>
+      updatePost(services, scope, { postId: params.postId, change: body }),
+  }),
+  route("DELETE", "v1/posts/{postId}", {
+    summary: "Cancel a scheduled post",
+    access: profileScope,
+    status: 200,
+    run: ({ services, scope, params }) => cancelPost(services, scope, params.postId),
   }),
   route("POST", "v1/posts/{postId}/retry", {
     summary: "Retry failed legs",

@@ -1,7 +1,13 @@
 import type { Timer } from "../shared/http/worker.ts";
+import { enqueueDuePosts } from "../shared/posts/enqueue-due-posts.ts";
 import { repairStalledLegs } from "../shared/posts/repair-stalled-legs.ts";
 
 export const timers: readonly Timer[] = [
+  {
+    name: "fire-due-posts",
+    schedule: ({ config }) => config.publishing.fireSchedule,
+    run: enqueueDuePosts,
+  },
   {
     name: "sweep-stalled-work",
     schedule: ({ config }) => config.publishing.sweepSchedule,

@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { worker, type Worker } from "../shared/http/worker.ts";
+import { firePost } from "../shared/posts/fire-post.ts";
+import { FIRE_QUEUE, FireHint } from "../shared/posts/fire-queue.ts";
 import { PUBLISH_QUEUE, PublishHint } from "../shared/posts/publish-queue.ts";
 import { publishLegs } from "../shared/posts/publish-legs.ts";
 
@@ -12,5 +14,7 @@ const poison = (queue: string) =>
 
 export const workers: readonly Worker[] = [
   worker("publish-legs", PUBLISH_QUEUE, { message: PublishHint, run: publishLegs }),
+  worker("fire-posts", FIRE_QUEUE, { message: FireHint, run: firePost }),
   poison(PUBLISH_QUEUE),
+  poison(FIRE_QUEUE),
 ];

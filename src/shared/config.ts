@@ -1,138 +1,4 @@
-import * as z from "zod";
-import {
-  dataKeys,
-  flag,
-  integer,
-  jsonOf,
-  origin,
-  seconds,
-  secret,
-  setting,
-  text,
-  withDefault,
-  type Setting,
-} from "./setting.ts";
-
-/** Every setting of the app. Nothing else reads the environment. */
-export const SETTINGS = {
-  AZURE_FUNCTIONS_ENVIRONMENT: withDefault(
-    text,
-    "Production",
-    "`Development` allows http addresses and the two outbound settings; set by the host.",
-  ),
-  AzureWebJobsStorage: setting(text, null, "Connection string of the host's storage account."),
-  AzureWebJobsStorage__accountName: setting(
-    text,
-    null,
-    "The same by managed identity: the account's name.",
-  ),
-  DATA_STORAGE: setting(
-    text,
-    null,
-    "Connection string of the data account, when it is not the host's.",
-  ),
-  DATA_STORAGE__accountName: setting(
-    text,
-    null,
-    "The same by managed identity: the account's name.",
-  ),
-  AZURE_CLIENT_ID: setting(text, null, "Client id of a user-assigned managed identity."),
-  STORAGE_PREFIX: withDefault(
-    z.string().regex(/^([a-z][a-z0-9]{0,15})?$/, "lower-case letters and digits"),
-    "",
-    "Put before the name of every table and queue, so that several deployments can share an account.",
-  ),
-  PUBLIC_BASE_URL: withDefault(
-    z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, "")),
-    "http://localhost:7071/api",
-    "Address of the API with its prefix; connect URLs and callbacks derive from it.",
-  ),
-  ALLOW_SIGNUP: withDefault(
-    flag,
-    "false",
-    "Whether anybody may create a platform with POST /v1/auth/signup.",
-  ),
-  SESSION_SECRET: setting(secret, null, "Signs sessions and list cursors. At least 32 characters."),
-  GRANT_SECRET: setting(secret, null, "Signs profile grants. At least 32 characters."),
-  KEY_PEPPER: setting(
-    secret,
-    null,
-    "Pepper of API key and password hashes. At least 32 characters.",
-  ),
-  DATA_KEYS: setting(
-    dataKeys,
-    null,
-    "JSON, key id → 32 bytes in base64: seals stored credentials; the first key seals, all open.",
-  ),
-  BCRYPT_COST: withDefault(
-    integer(4, 15),
-    "12",
-    "Cost of password hashes; at least 10 in production.",
-  ),
-  ENTRA_TENANT_ID: setting(
-    text,
-    null,
-    "Tenant of the operators; the three settings below derive from it.",
-  ),
-  OPERATOR_ISSUER: setting(text, null, "Issuer of operator tokens."),
-  OPERATOR_AUDIENCE: setting(
-    text,
-    null,
-    "Audience of operator tokens: the API's client id or URI.",
-  ),
-  OPERATOR_JWKS_URL: setting(z.url(), null, "Where the issuer publishes its keys."),
-  RATE_LIMIT_PER_MINUTE: withDefault(
-    integer(1, 1_000_000),
-    "300",
-    "Requests per minute and API key.",
-  ),
-  BALANCE_LOW_TOKENS: withDefault(
-    integer(0, 1_000_000_000),
-    "100",
-    "Below this a wallet counts as low.",
-  ),
-  LEG_RETRY_SECONDS: withDefault(
-    seconds,
-    "5,30,120,600,1800",
-    "Delays before the 2nd, 3rd … attempt of a leg that certainly was not sent.",
-  ),
-  NETWORK_TIMEOUT_MS: withDefault(integer(100, 300_000), "60000", "Longest call to a network."),
-  LEG_LEASE_SECONDS: withDefault(
-    integer(1, 3_600),
-    "120",
-    "How long a worker owns a leg; longer than the network timeout.",
-  ),
-  WORK_CHECK_SECONDS: withDefault(
-    integer(1, 3_600),
-    "60",
-    "How soon the sweeper looks at open work again.",
-  ),
-  SWEEP_SCHEDULE: withDefault(text, "0 * * * * *", "NCRONTAB of the sweeper for stalled work."),
-  OUTBOUND_HOST_MAP: withDefault(
-    jsonOf(z.record(z.string(), origin)),
-    "{}",
-    "Development only. JSON, host → origin that stands in for it.",
-  ),
-  OUTBOUND_ALLOW_CIDRS: withDefault(
-    z.string().transform((value) =>
-      value
-        .split(",")
-        .map((part) => part.trim())
-        .filter((part) => part !== ""),
-    ),
-    "",
-    "Development only. Private address ranges that may be dialled, e.g. 127.0.0.1/32.",
-  ),
-  LOG_LEVEL: withDefault(
-    z.enum(["debug", "info", "warn", "error"]),
-    "info",
-    "Least level that is logged.",
-  ),
-} as const satisfies Record<string, Setting<unknown>>;
-
-type Settings = {
-  readonly [Name in keyof typeof SETTINGS]: z.output<(typeof SETTINGS)[Name]["schema"]>;
-};
+import { SETTINGS, type Settings } from "./settings.ts";
 
 export type StorageAccount =
   | { readonly kind: "connection_string"; readonly connectionString: string }
@@ -174,6 +40,7 @@ export interface Config {
     readonly leaseSeconds: number;
     readonly retrySeconds: readonly number[];
     readonly workCheckSeconds: number;
+    readonly fireSchedule: string;
     readonly sweepSchedule: string;
   };
   readonly outbound: {
@@ -307,6 +174,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       leaseSeconds: settings.LEG_LEASE_SECONDS,
       retrySeconds: settings.LEG_RETRY_SECONDS,
       workCheckSeconds: settings.WORK_CHECK_SECONDS,
+      fireSchedule: settings.FIRE_SCHEDULE,
       sweepSchedule: settings.SWEEP_SCHEDULE,
     },
     outbound: {

@@ -21,6 +21,8 @@ import { createCursors, type Cursors } from "./page.ts";
 import { createGrants, type Grants } from "./profiles/grant.ts";
 import { ProfileStore } from "./profiles/profile-store.ts";
 import { DirtyStore } from "./posts/dirty-store.ts";
+import { DueStore } from "./posts/due-store.ts";
+import { FIRE_QUEUE, FireQueue } from "./posts/fire-queue.ts";
 import { IdempotencyStore } from "./posts/idempotency-store.ts";
 import { PostStore } from "./posts/post-store.ts";
 import { PUBLISH_QUEUE, PublishQueue } from "./posts/publish-queue.ts";
@@ -61,7 +63,9 @@ export interface Services {
   readonly posts: PostStore;
   readonly idempotency: IdempotencyStore;
   readonly dirty: DirtyStore;
+  readonly due: DueStore;
   readonly publishQueue: PublishQueue;
+  readonly fireQueue: FireQueue;
 }
 
 /** What a test may replace: time, of which the delays of queues are a part, and the outside world. */
@@ -110,6 +114,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     posts: new PostStore(tables.core),
     idempotency: new IdempotencyStore(tables.core),
     dirty: new DirtyStore(tables.dirty),
+    due: new DueStore(tables.due),
+    fireQueue: new FireQueue(queue(FIRE_QUEUE)),
     publishQueue: new PublishQueue(queue(PUBLISH_QUEUE)),
   };
 }

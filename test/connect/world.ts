@@ -10,7 +10,7 @@ import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 
 export const BASE = "http://localhost:7071/api";
 /** A customer's own site, to which end users return. */
-export const CUSTOMER_HOST = "app.customer.test";
+const CUSTOMER_HOST = "app.customer.test";
 
 /** Mastodon servers of one test each: nobody else has an account there linked. */
 export const OWN_INSTANCES = ["first.sandbox.test", "second.sandbox.test"] as const;
@@ -24,7 +24,7 @@ export interface Owner {
   readonly application: TestApplication;
 }
 
-export interface PageCall {
+interface PageCall {
   readonly headers?: Readonly<Record<string, string>>;
   readonly form?: Readonly<Record<string, string>>;
 }
@@ -42,7 +42,7 @@ export interface World {
   /** What a browser does: a whole address, a form, an answer that need not be JSON. */
   page(method: "GET" | "POST", address: string, call?: PageCall): Promise<Answer>;
   /** The services of another process of the same deployment. */
-  anotherProcess(): Promise<Services>;
+  anotherProcess(settings?: Readonly<Record<string, string>>): Promise<Services>;
   /** Stands between the relay and the networks, until undone with undefined. */
   intercept(hear: Hear | undefined): void;
   close(): Promise<void>;
@@ -81,8 +81,10 @@ export async function openWorld(): Promise<World> {
         ...(form === undefined ? {} : { rawBody: new URLSearchParams(form).toString() }),
       });
     },
-    async anotherProcess() {
-      return (await startRelay({ sameDeploymentAs: started, outbound })).services;
+    async anotherProcess(more) {
+      const options = { sameDeploymentAs: started, outbound };
+      return (await startRelay(more === undefined ? options : { ...options, settings: more }))
+        .services;
     },
     intercept: (hear) => {
       heard = hear;

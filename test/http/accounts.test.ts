@@ -1,12 +1,6 @@
+import { createPublicKey } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  aKey,
-  anApplication,
-  aPlatform,
-  aProfile,
-  dataOf,
-  PASSWORD,
-} from "../setup/factories.ts";
+import { aKey, anApplication, aPlatform, aProfile, dataOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 let relay: Relay;
@@ -184,8 +178,14 @@ describe("operators", () => {
 
   test.each([
     ["no name", { ownerEmail: "a@example.com", ownerPassword: PASSWORD }],
-    ["no tokens", { name: "a", ownerEmail: "a@example.com", ownerPassword: PASSWORD, initialTokens: 0 }],
-    ["half a token", { name: "a", ownerEmail: "a@example.com", ownerPassword: PASSWORD, initialTokens: 1.5 }],
+    [
+      "no tokens",
+      { name: "a", ownerEmail: "a@example.com", ownerPassword: PASSWORD, initialTokens: 0 },
+    ],
+    [
+      "half a token",
+      { name: "a", ownerEmail: "a@example.com", ownerPassword: PASSWORD, initialTokens: 1.5 },
+    ],
     ["a short password", { name: "a", ownerEmail: "a@example.com", ownerPassword: "short" }],
   ])("can't create one with %s", async (_name, body) => {
     const { status } = await relay.call("POST", "/v1/admin/platforms", { operator, body });
@@ -221,12 +221,24 @@ describe("operator tokens", () => {
   test.each([
     ["scp instead of roles", { more: { scp: "Admin" } }, "403 role_required"],
     ["groups instead of roles", { more: { groups: ["Admin"] } }, "403 role_required"],
-    ["another issuer", { roles: ["Admin"], issuer: "https://other.example" }, "401 invalid_credentials"],
-    ["the issuer and a slash", { roles: ["Admin"], issuer: "https://issuer.example.test/" }, "401 invalid_credentials"],
+    [
+      "another issuer",
+      { roles: ["Admin"], issuer: "https://other.example" },
+      "401 invalid_credentials",
+    ],
+    [
+      "the issuer and a slash",
+      { roles: ["Admin"], issuer: "https://issuer.example.test/" },
+      "401 invalid_credentials",
+    ],
     ["another audience", { roles: ["Admin"], audience: "api://other" }, "401 invalid_credentials"],
     ["an expiry just within the tolerance", { roles: ["Admin"], expiresIn: -50 }, "ok"],
     ["an expiry beyond it", { roles: ["Admin"], expiresIn: -70 }, "401 invalid_credentials"],
-    ["a start in the future", { roles: ["Admin"], more: { nbf: 4_000_000_000 } }, "401 invalid_credentials"],
+    [
+      "a start in the future",
+      { roles: ["Admin"], more: { nbf: 4_000_000_000 } },
+      "401 invalid_credentials",
+    ],
   ])("with %s", async (_name, claims, expected) => {
     expect(await outcome(claims)).toBe(expected);
   });
@@ -236,17 +248,26 @@ describe("operator tokens", () => {
     const call = { operator: ["Operator"] };
     const answers = [
       await relay.call("POST", "/v1/admin/platforms", { ...call, body: {} }),
-      await relay.call("PATCH", `/v1/admin/platforms/${id}`, { ...call, body: { status: "suspended" } }),
-      await relay.call("POST", "/v1/billing/admin/credit", { ...call, body: { platformId: id, tokens: 1 } }),
+      await relay.call("PATCH", `/v1/admin/platforms/${id}`, {
+        ...call,
+        body: { status: "suspended" },
+      }),
+      await relay.call("POST", "/v1/billing/admin/credit", {
+        ...call,
+        body: { platformId: id, tokens: 1 },
+      }),
     ];
     for (const { status, body } of answers)
       expect([status, body.error.code]).toEqual([403, "role_required"]);
   });
 
   test("signed with a secret we share with nobody, or with the public key as a secret, are refused", async () => {
-    const { SignJWT, exportSPKI, importJWK } = await import("jose");
+    const { SignJWT } = await import("jose");
     const [jwk] = relay.issuer.publicKeys().keys;
-    const spki = await exportSPKI((await importJWK(jwk ?? {}, "ES256")) as CryptoKey);
+    const spki = createPublicKey({ key: { ...jwk }, format: "jwk" }).export({
+      type: "spki",
+      format: "pem",
+    });
     for (const secret of ["x".repeat(40), spki]) {
       const token = await new SignJWT({ roles: ["Admin"] })
         .setProtectedHeader({ alg: "HS256", kid: "key-1" })
@@ -286,7 +307,9 @@ describe("operator tokens", () => {
     const tenant = await startRelay({ settings: { ENTRA_TENANT_ID: "tenant-1" } });
     const roles = ["Admin"];
     expect(await outcome({ roles, more: { tid: "tenant-1" } }, tenant)).toBe("ok");
-    expect(await outcome({ roles, more: { tid: "tenant-2" } }, tenant)).toBe("401 invalid_credentials");
+    expect(await outcome({ roles, more: { tid: "tenant-2" } }, tenant)).toBe(
+      "401 invalid_credentials",
+    );
     expect(await outcome({ roles }, tenant)).toBe("401 invalid_credentials");
     await tenant.stop();
   });
@@ -361,7 +384,9 @@ describe("audit", () => {
     const cursor = first.body.page.nextCursor;
     const rest = await own.call("GET", `/v1/admin/audit?limit=100&cursor=${cursor}`, { operator });
     expect([...first.body.data, ...rest.body.data]).toEqual(whole.body.data);
-    const platforms = new Set(whole.body.data.map((event: { platformId: string }) => event.platformId));
+    const platforms = new Set(
+      whole.body.data.map((event: { platformId: string }) => event.platformId),
+    );
     expect(platforms.size).toBe(2);
     await own.stop();
   });
@@ -369,7 +394,9 @@ describe("audit", () => {
   test("each event is one log line as well, which is what lasts", async () => {
     const own = await startRelay();
     const app = await anApplication(own);
-    const lines = own.logLines.map((line) => JSON.parse(line) as { message: string; audit?: Event });
+    const lines = own.logLines.map(
+      (line) => JSON.parse(line) as { message: string; audit?: Event },
+    );
     const logged = lines.filter(({ message }) => message === "audit").map(({ audit }) => audit);
     const { body } = await own.call("GET", "/v1/admin/audit?limit=100", { operator: ["Admin"] });
     expect(logged).toEqual(body.data.toReversed());

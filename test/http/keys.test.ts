@@ -161,7 +161,7 @@ describe("listing keys", () => {
     expect(second.body.page.hasMore).toBe(false);
   });
 
-  test("an entry of the index whose key was never written is passed over", async () => {
+  test("an entry of the index whose key was never written is passed over, and removed in time", async () => {
     const own = await anApplication(relay);
     const orphan = await aKey(relay, own);
     const row = await relay.services.keys.findWithHash(orphan.id);
@@ -171,6 +171,12 @@ describe("listing keys", () => {
     const listed = await relay.call("GET", "/v1/keys", { key: own.key });
     expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([own.keyId]);
     expect(await statusOf(orphan.secret)).toBe("401 invalid_credentials");
+    const count = async () =>
+      dataOf(await relay.call("GET", "/v1/me", { key: own.key })).counts.activeApiKeys;
+    expect(await count()).toBe(2);
+    relay.advance(11 * 60_000);
+    await relay.call("GET", "/v1/keys", { key: own.key });
+    expect(await count()).toBe(1);
   });
 
   test("lastUsedAt is right to the minute", async () => {
@@ -186,9 +192,9 @@ describe("listing keys", () => {
     await statusOf(secret);
     relay.advance(61_000);
     await statusOf(secret);
-    await expect.poll(async () => Date.parse(await lastUsedAt())).toBeGreaterThan(
-      Date.parse(first) + 60_000,
-    );
+    await expect
+      .poll(async () => Date.parse(await lastUsedAt()))
+      .toBeGreaterThan(Date.parse(first) + 60_000);
   });
 });
 
@@ -221,7 +227,10 @@ describe("ending a key", () => {
     const own = await startRelay();
     const app = await anApplication(own);
     const expiresAt = new Date(own.clock.now().getTime() + 60_000).toISOString();
-    const [expiring, revoked] = [await aKey(own, app, { expiresAt }), await aKey(own, app, { expiresAt })];
+    const [expiring, revoked] = [
+      await aKey(own, app, { expiresAt }),
+      await aKey(own, app, { expiresAt }),
+    ];
     await own.call("POST", `/v1/keys/${revoked.id}/revoke`, { key: app.key });
     expect(await statusOf(expiring.secret, own)).toBe("ok");
     own.advance(60_000);

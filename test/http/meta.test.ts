@@ -10,7 +10,9 @@ afterAll(() => relay.stop());
 describe("health and readiness", () => {
   test("health answers without asking anybody", async () => {
     const blind = await startRelay({
-      settings: { AzureWebJobsStorage: "DefaultEndpointsProtocol=http;AccountName=a;AccountKey=Yg==;" },
+      settings: {
+        AzureWebJobsStorage: "DefaultEndpointsProtocol=http;AccountName=a;AccountKey=Yg==;",
+      },
     });
     const answer = await blind.call("GET", "/health");
     expect([answer.status, answer.body]).toEqual([200, { data: { status: "ok" } }]);
@@ -52,7 +54,11 @@ describe("every answer", () => {
 
   test("a known path with another method is 405 with Allow", async () => {
     const { status, headers, body } = await relay.call("DELETE", "/v1/me");
-    expect([status, body.error.code, headers.get("allow")]).toEqual([405, "method_not_allowed", "GET"]);
+    expect([status, body.error.code, headers.get("allow")]).toEqual([
+      405,
+      "method_not_allowed",
+      "GET",
+    ]);
   });
 
   test.each([
@@ -60,7 +66,9 @@ describe("every answer", () => {
     ["one that is too short is replaced", "short", undefined],
     ["one that would break a header is replaced", "bad id with spaces", undefined],
   ])("%s", async (_name, given, expected) => {
-    const { headers, body } = await relay.call("GET", "/v1/me", { headers: { "x-request-id": given } });
+    const { headers, body } = await relay.call("GET", "/v1/me", {
+      headers: { "x-request-id": given },
+    });
     const id = headers.get("x-request-id");
     if (expected === undefined) expect(id).toMatch(/^req_[0-9A-Z]{26}$/);
     else expect(id).toBe(expected);

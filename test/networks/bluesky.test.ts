@@ -732,7 +732,7 @@ describe("an unknown outcome at Bluesky", () => {
     answer(400, { error: "RecordNotFound", message: "Could not locate record" }),
     answer(400, { error: "InvalidRequest", message: "Could not locate record: at://x" }),
   ])("may be repeated when there is no record (%#)", async (reply) => {
-    expect(await reconcile({ [GET]: reply })).toEqual({ kind: "may_publish" });
+    expect(await reconcile({ [GET]: reply })).toEqual({ kind: "may_publish", isAbsent: true });
   });
 
   it.each([

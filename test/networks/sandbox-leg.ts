@@ -19,15 +19,23 @@ import { HttpFailure, MediaFailure } from "../../src/shared/networks/network.ts"
 const CALL_TIMEOUT_MS = 1500;
 const STEPS_MAX = 25;
 
+export interface SandboxTools extends NetworkTools {
+  /** Puts the clocks of both sides forward. */
+  advance(seconds: number): void;
+}
+
 /** Tools that dial the sandbox under every host's name. */
-export function sandboxTools(sandbox: Sandbox): NetworkTools & { clock: { aheadMs: number } } {
+export function sandboxTools(sandbox: Sandbox): SandboxTools {
   const hosts = new Map<string, NetworkData>();
-  const clock = { aheadMs: 0 };
+  let aheadMs = 0;
   const http = (request: HttpRequest) => dial(sandbox, request);
   return {
-    clock,
+    advance(seconds) {
+      aheadMs += seconds * 1000;
+      sandbox.advance(seconds * 1000);
+    },
     http,
-    now: () => new Date(Date.now() + clock.aheadMs),
+    now: () => new Date(Date.now() + aheadMs),
     async fetchMedia(url, { bytesMax }) {
       const answer = await http({ method: "GET", url, bytesMax });
       if (answer.status !== 200)
@@ -95,13 +103,13 @@ export interface Walk {
 
 /**
  * Walks a leg as the contract of `Network` says, each step from stored state alone, until it is published, refused or
- * unknowable. `try_later` is tried again at once, with fresh credentials.
+ * unknowable. `try_later` is tried again at once, with fresh credentials; a wait is no more than a clock put forward.
  */
 export async function walkLeg(
   network: Network,
   linked: LinkedAccount,
   draft: Partial<LegDraft>,
-  tools: NetworkTools,
+  tools: SandboxTools,
 ): Promise<Walk> {
   const key = `leg ${JSON.stringify(draft)}`;
   const whole: LegDraft = { text: "", media: [], options: {}, ...draft };
@@ -136,7 +144,7 @@ const NEXT: Readonly<
 export async function resumeLeg(
   network: Network,
   stored: LegToPublish,
-  tools: NetworkTools,
+  tools: SandboxTools,
 ): Promise<Walk> {
   let leg = stored;
   let step: Step = leg.sentAt === null ? "prepare" : "reconcile";
@@ -155,6 +163,7 @@ export async function resumeLeg(
     if ("remote" in outcome) {
       leg = { ...leg, remote: JSON.parse(JSON.stringify(outcome.remote)) as NetworkData };
     }
+    if (outcome.kind === "ask_again") tools.advance(outcome.pollAfterSeconds);
     const next: Step | "same" | null = NEXT[outcome.kind];
     if (next === null) return { outcome, steps, leg };
     if (next !== "same") step = next;

@@ -3,47 +3,49 @@
  * output where it listens; ends when its standard input does, which is when whoever started it is gone.
  */
 import { randomBytes } from "node:crypto";
-import { Server } from "node:net";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
 /** As much of the packages as is used: their own types are only there once they are installed. */
-interface Running {
-  start(): Promise<Server>;
-}
 interface DirectoryPackage {
-  readonly Database: { mock(): unknown };
-  readonly PlcServer: { create(options: { db: unknown; port: number }): Running };
+  readonly Database: { mock: () => unknown };
+  readonly PlcServer: {
+    create: (options: { db: unknown }) => { readonly app: RequestListener };
+  };
 }
 interface ServerPackage {
-  readonly PDS: { create(config: unknown, secrets: unknown): Promise<Running> };
-  envToCfg(environment: object): unknown;
-  envToSecrets(environment: object): unknown;
+  readonly PDS: {
+    create: (
+      config: unknown,
+      secrets: unknown,
+    ) => Promise<{
+      readonly app: RequestListener;
+      readonly ctx: { readonly sequencer: { start: () => Promise<void> } };
+    }>;
+  };
+  readonly envToCfg: (environment: object) => unknown;
+  readonly envToSecrets: (environment: object) => unknown;
 }
 
 async function load<Package>(name: string): Promise<Package> {
   return (await import(name)) as Package;
 }
 
-/** Neither server lets its address be chosen, and both would listen to the whole network. */
-function listenOnLoopbackOnly(): void {
-  const { listen } = Server.prototype;
-  Server.prototype.listen = function listenOnLoopback(this: Server, ...given: unknown[]) {
-    return listen.call(this, { port: Number(given[0]), host: "127.0.0.1" });
-  };
-}
-
-function originOf(server: Server): string {
+/** In place of the servers' own way to listen, which is to the whole network. */
+async function listenOnLoopback(app: RequestListener): Promise<string> {
+  const server = createServer(app).listen(0, "127.0.0.1");
+  await once(server, "listening");
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 async function main(folder: string, hostname: string): Promise<void> {
-  listenOnLoopbackOnly();
   const { Database, PlcServer } = await load<DirectoryPackage>("@did-plc/server");
   const { PDS, envToCfg, envToSecrets } = await load<ServerPackage>("@atproto/pds");
-  const directory = originOf(await PlcServer.create({ db: Database.mock(), port: 0 }).start());
+  const directory = await listenOnLoopback(PlcServer.create({ db: Database.mock() }).app);
   const environment = {
-    port: 0,
     hostname,
     didPlcUrl: directory,
     dataDirectory: folder,
@@ -59,7 +61,8 @@ async function main(folder: string, hostname: string): Promise<void> {
     plcRotationKeyK256PrivateKeyHex: randomBytes(32).toString("hex"),
   };
   const server = await PDS.create(envToCfg(environment), envToSecrets(environment));
-  const pds = originOf(await server.start());
+  await server.ctx.sequencer.start();
+  const pds = await listenOnLoopback(server.app);
   console.log(`peers listen ${JSON.stringify({ pds, directory })}`);
 }
 

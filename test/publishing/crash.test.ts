@@ -2,7 +2,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
 import { aProfile, anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
-import { startFaultProxy, type Fault, type FaultProxy, type ProxiedCall } from "../setup/fault-proxy.ts";
+import {
+  startFaultProxy,
+  type Fault,
+  type FaultProxy,
+  type ProxiedCall,
+} from "../setup/fault-proxy.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 import { linkSandboxAccount, sandboxSettings } from "../setup/sandbox-accounts.ts";
 
@@ -123,7 +128,10 @@ async function expectExactlyOnce(submitted: Submitted, balanceBefore: number): P
   const visible = sandbox.posts().filter(({ text }) => text.includes(submitted.text));
   expect(visible.map(({ network }) => network).sort()).toEqual(["bluesky", "mastodon"]);
   expect(visible.map(({ edits }) => edits)).toEqual([0, 0]);
-  expect(post.legs.map((leg: { status: string }) => leg.status)).toEqual(["succeeded", "succeeded"]);
+  expect(post.legs.map((leg: { status: string }) => leg.status)).toEqual([
+    "succeeded",
+    "succeeded",
+  ]);
   expect(post).toMatchObject({ status: "succeeded", tokens: { reserved: 0, charged: 20 } });
   const wallet = await calm.services.wallets.read(application.platform.id);
   expect(wallet).toMatchObject({ balance: balanceBefore - 20, reserved: 0 });
@@ -188,7 +196,13 @@ describe("a process that is killed", () => {
 });
 
 describe("storage that answers wrongly", () => {
-  const faults: readonly Fault[] = ["lose_request", "lose_answer", "late", "false_412", "unavailable"];
+  const faults: readonly Fault[] = [
+    "lose_request",
+    "lose_answer",
+    "late",
+    "false_412",
+    "unavailable",
+  ];
 
   test.each(faults)(
     "%s at any call to the tables ends in one post, one publish per leg and a whole ledger",

@@ -47,7 +47,11 @@ async function aPublisher(networks: readonly ("bluesky" | "mastodon")[] = ["blue
   return publisher;
 }
 
-function submit(publisher: Publisher, body: object, idempotencyKey = unique("key").replaceAll(" ", "-")) {
+function submit(
+  publisher: Publisher,
+  body: object,
+  idempotencyKey = unique("key").replaceAll(" ", "-"),
+) {
   return relay.call("POST", "/v1/posts", {
     key: publisher.key,
     headers: { ...publisher.headers, "idempotency-key": idempotencyKey },
@@ -70,7 +74,7 @@ async function settle(publisher: Publisher, postId: string) {
     await relay.drain();
     const post = await read(publisher, postId);
     if (post.status !== "processing") return post;
-    relay.advance(120_000);
+    relay.advance(180_000);
   }
   throw new Error("the post did not end");
 }
@@ -200,7 +204,9 @@ describe("what a network does", () => {
     await settle(publisher, accepted.id);
     const next = await submit(publisher, { text: unique("Next"), platforms: ["mastodon"] });
     expect(next.status).toBe(422);
-    expect(next.body.error.details.platforms.mastodon.errors[0].code).toBe("connection_needs_reauth");
+    expect(next.body.error.details.platforms.mastodon.errors[0].code).toBe(
+      "connection_needs_reauth",
+    );
   });
 });
 
@@ -224,7 +230,9 @@ describe("an Idempotency-Key", () => {
   test("with another request, also of another profile, is a conflict that tells nothing", async () => {
     const publisher = await aPublisher(["bluesky"]);
     const key = unique("conflict").replaceAll(" ", "-");
-    const accepted = dataOf(await submit(publisher, { text: unique("One"), platforms: ["bluesky"] }, key));
+    const accepted = dataOf(
+      await submit(publisher, { text: unique("One"), platforms: ["bluesky"] }, key),
+    );
     const other = await submit(publisher, { text: unique("Two"), platforms: ["bluesky"] }, key);
     expect(other).toMatchObject({ status: 409, body: { error: { code: "idempotency_conflict" } } });
     expect(JSON.stringify(other.body)).not.toContain(accepted.id);

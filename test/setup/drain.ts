@@ -33,7 +33,7 @@ async function drainOne(
 export async function drainQueues(workers: readonly Worker[], services: Services): Promise<number> {
   const service = clientOf(services);
   let total = 0;
-  for (let round = 0; total < MESSAGES_MAX; round += 1) {
+  while (total < MESSAGES_MAX) {
     let handled = 0;
     for (const worker of workers) handled += await drainOne(worker, services, service);
     if (handled === 0) return total;

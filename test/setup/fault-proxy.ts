@@ -1,4 +1,9 @@
-import { createServer, request as send, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  request as send,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**

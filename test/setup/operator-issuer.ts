@@ -4,7 +4,7 @@ import type { Outbound } from "../../src/shared/outbound.ts";
 
 const LIFETIME_SECONDS = 3600;
 
-export interface OperatorClaims {
+interface OperatorClaims {
   readonly roles?: unknown;
   readonly issuer?: string;
   readonly audience?: string;
@@ -41,7 +41,9 @@ async function makeKey(kid: string, alg: string): Promise<SigningKey> {
   return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
 }
 
-export async function createOperatorIssuer(alg: "ES256" | "RS256" = "ES256"): Promise<OperatorIssuer> {
+export async function createOperatorIssuer(
+  alg: "ES256" | "RS256" = "ES256",
+): Promise<OperatorIssuer> {
   const url = "https://issuer.example.test";
   const audience = "api://relay";
   const jwksUrl = `${url}/keys`;

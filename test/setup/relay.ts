@@ -16,9 +16,9 @@ import { MemoryQueues } from "./memory-queues.ts";
 /** A Wednesday, far from any change of the year or of daylight saving time. */
 const START = Date.parse("2026-03-04T10:00:00.000Z");
 
-export interface TestClock {
-  now(): Date;
-  advance(ms: number): void;
+interface TestClock {
+  readonly now: () => Date;
+  readonly advance: (ms: number) => void;
 }
 
 /** The latest reading of any clock: ids never go back in time, so no relay may start before another one is. */

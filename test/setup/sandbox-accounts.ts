@@ -48,12 +48,17 @@ async function signIn(services: Services, name: NetworkName, host: string): Prom
 /** Links the sandbox's demo account to a profile without the hosted page. */
 export async function linkSandboxAccount(
   services: Services,
-  owner: { readonly platformId: string; readonly applicationId: string; readonly profileId: string },
+  owner: {
+    readonly platformId: string;
+    readonly applicationId: string;
+    readonly profileId: string;
+  },
   network: "bluesky" | "mastodon",
   host = STRICT_HOST,
 ): Promise<void> {
   const outcome = await signIn(services, network, host);
-  if (outcome.kind === "failed") throw new Error(`${network} was not linked: ${outcome.code} ${outcome.note ?? ""}`);
+  if (outcome.kind === "failed")
+    throw new Error(`${network} was not linked: ${outcome.code} ${outcome.note ?? ""}`);
   const id = newId("connection", services.clock.now());
   await services.connections.saveLinked({ ...owner, id, network, linked: outcome.linked });
 }

@@ -23,14 +23,10 @@ export async function aCustomer(
 ): Promise<Customer> {
   const email = `owner-${randomBytes(8).toString("hex")}@example.com`;
   const signUp = { email, password: "a password of some length", platformName: "Corner Media" };
-  const { platform, token } = dataOf(
-    await relay.call("POST", "/v1/auth/signup", { body: signUp }),
-  );
+  const { platform, token } = dataOf(await relay.call("POST", "/v1/auth/signup", { body: signUp }));
   const operator = await issuer.token({ roles: ["Admin"] });
   const credit = { platformId: platform.id, tokens, reference: `first-${platform.id}` };
-  dataOf(
-    await relay.call("POST", "/v1/billing/admin/credit", { bearer: operator, body: credit }),
-  );
+  dataOf(await relay.call("POST", "/v1/billing/admin/credit", { bearer: operator, body: credit }));
   const application = dataOf(
     await relay.call("POST", "/v1/applications", { bearer: token, body: { name: "Planner" } }),
   );
@@ -201,7 +197,10 @@ export async function endedPost(
 }
 
 /** The leg of a network in a post as the API shows it. */
-export function legOf(post: { readonly legs: readonly { readonly platform: string }[] }, network: string) {
+export function legOf(
+  post: { readonly legs: readonly { readonly platform: string }[] },
+  network: string,
+) {
   const leg = post.legs.find(({ platform }) => platform === network);
   if (leg === undefined) throw new Error(`the post has no leg for ${network}`);
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers field by field and assert what they find

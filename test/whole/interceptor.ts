@@ -43,7 +43,11 @@ interface Forwarded {
   readonly body: Buffer;
 }
 
-async function forward(origin: string, incoming: IncomingMessage, body: Buffer): Promise<Forwarded> {
+async function forward(
+  origin: string,
+  incoming: IncomingMessage,
+  body: Buffer,
+): Promise<Forwarded> {
   const { method, headers } = incoming;
   const outgoing = send(new URL(incoming.url ?? "/", origin), {
     ...(method === undefined ? {} : { method }),

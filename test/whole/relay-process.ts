@@ -7,6 +7,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { inject } from "vitest";
 
@@ -17,7 +18,8 @@ const START_MS_MAX = 30_000;
 const STOP_MS_MAX = 30_000;
 const CALL_MS_MAX = 20_000;
 const POLL_MS = 50;
-const OUTPUT_KEPT_CHARACTERS = 60_000;
+const OUTPUT_KEPT_CHARACTERS = 20_000;
+const REQUEST_WITHOUT_ERROR = /"message":"request".*"status":[23]\d\d\b/;
 
 /** The host outlives whoever started it, unless its standard input is a pipe that ends with him. */
 const END_WITH_PARENT =
@@ -61,12 +63,14 @@ export interface RelayProcess {
   readonly baseUrl: string;
   /** A path of the contract, or a whole URL. Redirects are not followed. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** What the process has printed, over all its lives. */
+  /** What the process has printed lately, over all its lives; requests without an error are left out. */
   output(): string;
   /** Ends it as a power cut does. Its storage stays. */
   kill9(): Promise<void>;
-  /** Starts it again after it ended, on the same storage and port. The clock may be ahead from then on. */
-  restart(options?: { readonly clockAheadMs?: number }): Promise<void>;
+  /** Starts it again, on the same storage and port; when it still runs, it is killed before. */
+  restart(): Promise<void>;
+  /** The same, so much later: its clock goes ahead from then on. */
+  restartLater(milliseconds: number): Promise<void>;
   /** Asks it to end, as an operator does; answers its exit code. */
   end(): Promise<number | string>;
   /** For the end of the tests: kills it and removes its folder. */
@@ -94,31 +98,41 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
   const folder = await appFolder();
   let output = "";
   let child: ChildProcess | undefined;
+  let clockAheadMs = 0;
 
-  const start = async (clockAheadMs: number): Promise<void> => {
+  const start = async (): Promise<void> => {
     const started = launch(folder, environment, clockAheadMs);
     child = started;
-    const collect = (chunk: Buffer): void => {
-      output = (output + chunk.toString()).slice(-OUTPUT_KEPT_CHARACTERS);
-    };
-    started.stdout?.on("data", collect);
-    started.stderr?.on("data", collect);
+    for (const stream of [started.stdout, started.stderr]) {
+      if (stream === null) continue;
+      createInterface({ input: stream }).on("line", (line) => {
+        // A test that waits asks often: what it asked would push out everything else.
+        if (REQUEST_WITHOUT_ERROR.test(line)) return;
+        output = `${output}${line}\n`.slice(-OUTPUT_KEPT_CHARACTERS);
+      });
+    }
     await untilHealthy(baseUrl, started, () => output);
   };
   const kill9 = async (): Promise<void> => {
     if (child !== undefined) await killed(child);
   };
 
-  await start(0);
+  const restart = async (): Promise<void> => {
+    await kill9();
+    await start();
+  };
+
+  await start();
   return {
     baseUrl,
     call: (method, path, callOptions) =>
       send(path.startsWith("http") ? path : baseUrl + path, method, callOptions),
     output: () => output,
     kill9,
-    async restart({ clockAheadMs = 0 } = {}) {
-      await kill9();
-      await start(clockAheadMs);
+    restart,
+    async restartLater(milliseconds) {
+      clockAheadMs += milliseconds;
+      await restart();
     },
     async end() {
       if (child === undefined || hasEnded(child)) throw new Error("the product is not running");
@@ -140,10 +154,7 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
 async function appFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "relay-"));
   await copyFile("host.json", join(folder, "host.json"));
-  await writeFile(
-    join(folder, "package.json"),
-    JSON.stringify({ type: "module", main: BUNDLE }),
-  );
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", main: BUNDLE }));
   return folder;
 }
 

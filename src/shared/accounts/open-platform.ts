@@ -17,6 +17,7 @@ async function claimEmail(services: Services, email: string, owner: EmailOwner):
   if (await services.emails.claim(email, owner, at)) return;
   const existing = await services.emails.find(email);
   if (existing === undefined) throw taken();
+  if (existing.userId === owner.userId) return;
   if (now.getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS) throw taken();
   const user = await services.users.find(existing.platformId, existing.userId);
   if (user !== undefined) throw taken();

@@ -31,7 +31,7 @@ export interface PlatformAccount extends PlatformSummary {
   };
 }
 
-export function summarizeApplication({ id, name, status }: Application): ApplicationSummary {
+function summarizeApplication({ id, name, status }: Application): ApplicationSummary {
   return { id, name, status };
 }
 

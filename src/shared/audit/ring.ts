@@ -39,7 +39,7 @@ export class AuditRing {
     const older = this.#events.filter(
       (event) => fits(event) && (after === undefined || event.id < after),
     );
-    const items = older.slice(-limit).reverse();
+    const items = older.slice(-limit).toReversed();
     return { items, next: older.length > limit ? items.at(-1)?.id : undefined };
   }
 }

@@ -7,7 +7,10 @@ import { applyMovement, type Movement, type Wallet } from "./wallet.ts";
 export interface CorePartition {
   readWallet(): Promise<StoredWallet>;
   find(rowKey: string): Promise<StoredRow | undefined>;
-  /** The writes that take the wallet from `from` to `to`, with its new ledger entries. */
+  /**
+   * The writes that take the wallet from `from` to `to`, with its new ledger entries. The wallet's row is always one of
+   * them: its version stands for the whole partition.
+   */
   walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRow[]): RowWrite[];
   transact(writes: readonly RowWrite[]): Promise<TransactionResult>;
   now(): Date;
@@ -49,7 +52,10 @@ export interface CoreOperation<Answer> {
   /** Two operations with one id that are under way at once share one answer. */
   readonly id: string;
   readonly rowKeys: readonly string[];
-  /** The rows as the caller read them a moment ago, which saves the first reading. */
+  /**
+   * The rows as the caller read them a moment ago, which saves the first reading. Only for rows that the operation
+   * writes under a condition: these are older than the wallet. A refusal is never told on them.
+   */
   readonly known?: ReadonlyMap<string, StoredRow | undefined>;
   decide(view: CoreView): Decision<Answer>;
 }
@@ -62,6 +68,8 @@ interface Pending {
   reject(error: unknown): void;
   rows: ReadonlyMap<string, StoredRow | undefined> | undefined;
   tries: number;
+  /** On a wallet or rows that were older than the request: they are read anew before that is told. */
+  isRefused: boolean;
   /** The wallet's version that a write of unknown outcome was conditional on. */
   doubtedEtag: string | undefined;
 }
@@ -75,7 +83,6 @@ interface Batch {
   /** Settled once the transaction is: their decisions rest on what it writes. */
   readonly settle: (() => void)[];
   readonly members: Pending[];
-  readonly refused: Pending[];
   /** Wallet and rows are not read at one moment: together they may show a state that never was. */
   isTorn: boolean;
 }
@@ -141,6 +148,7 @@ export class GroupCommit {
       },
       rows: operation.known,
       tries: 0,
+      isRefused: false,
       doubtedEtag: undefined,
     };
     this.#byId.set(operation.id, pending);
@@ -157,7 +165,7 @@ export class GroupCommit {
         await this.#commit(members);
       } catch (error) {
         this.#cached = undefined;
-        for (const pending of members) pending.reject(error);
+        for (const pending of members) if (!this.#queue.includes(pending)) pending.reject(error);
       }
     }
     this.#running = false;
@@ -183,19 +191,12 @@ export class GroupCommit {
   }
 
   async #commit(members: readonly Pending[]): Promise<void> {
-    const [stored] = await Promise.all([
-      this.#wallet(),
-      ...members.map((pending) => this.#load(pending)),
-    ]);
-    const readAt = this.#cached?.readAt ?? 0;
+    if (members.some((pending) => pending.isRefused)) this.#cached = undefined;
+    const stored = await this.#wallet();
+    // After the wallet, not beside it: a transaction that its version lets through then rests on rows of that version.
+    await Promise.all(members.map((pending) => this.#load(pending)));
     const batch = this.#decideAll(stored, members);
     if (batch.isTorn) return this.#again(batch.members);
-    if (batch.refused.some((pending) => pending.submittedAt > readAt)) {
-      // A refusal stands only on a wallet that was read after its request came.
-      this.#cached = undefined;
-      this.#queue.unshift(...batch.members);
-      return;
-    }
     if (batch.writers.length > 0 && !(await this.#write(batch))) return;
     for (const settle of batch.settle) settle();
   }
@@ -208,7 +209,7 @@ export class GroupCommit {
       ...batch.overlay.writes(),
     ]);
     if (result.kind === "applied") {
-      const etag = wallet === stored.wallet ? stored.etag : result.etags.get("W");
+      const etag = result.etags.get("W");
       this.#cached =
         etag === undefined ? undefined : { stored: { wallet, etag }, readAt: startedAt };
       return true;
@@ -228,13 +229,16 @@ export class GroupCommit {
       writers: [],
       settle: [],
       members: [],
-      refused: [],
       isTorn: false,
     };
     const left: Pending[] = [];
     for (const pending of members) {
-      if (left.length > 0 || !this.#decide(batch, pending)) left.push(pending);
+      const isFull = left.some((earlier) => !earlier.isRefused);
+      if (isFull || !this.#decide(batch, pending)) left.push(pending);
     }
+    // Read under this version of the wallet, which the transaction is about to end.
+    for (const pending of left)
+      if (pending.isRefused || pending.rows !== pending.operation.known) pending.rows = undefined;
     this.#queue.unshift(...left);
     return batch;
   }

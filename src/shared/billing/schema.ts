@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { instant } from "../fields.ts";
 import { isId } from "../ids.ts";
 import { pageQuery } from "../page.ts";
 import { RATE_CARD } from "./rate-card.ts";
@@ -6,10 +7,6 @@ import { RATE_CARD } from "./rate-card.ts";
 const TOKENS_MAX = 10_000_000;
 const NOTE_MAX = 500;
 const REFERENCE_MAX = 128;
-
-const instant = z.iso
-  .datetime({ offset: true, error: "must be a time with Z or an offset" })
-  .transform((value) => new Date(value).toISOString());
 
 export const CreditBody = z.strictObject({
   platformId: z

@@ -9,7 +9,7 @@ const TYPE = "session+jwt";
 const LIFETIME_SECONDS = 12 * 3600;
 const CLOCK_TOLERANCE_SECONDS = 5;
 
-export interface SessionClaims {
+interface SessionClaims {
   readonly userId: string;
   readonly platformId: string;
   /** The user's session version when it was issued; raising the user's ends every session. */

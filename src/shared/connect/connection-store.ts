@@ -229,8 +229,9 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores renewed credentials and ends the lease. Undefined when the stored ones were changed since: then ours are
-   * worth nothing. Tried again while storage does not answer, for the network may take the old ones no more.
+   * Stores renewed credentials and ends the lease. Undefined when the stored ones were changed since, be it by an
+   * earlier try of this call: what counts is then what is stored. Tried again while storage does not answer, for the
+   * network may take the old ones no more.
    */
   async saveRefreshed(
     connection: Connection,
@@ -239,13 +240,11 @@ export class ConnectionStore {
     const { profileId, network } = connection;
     const generation = connection.generation + 1;
     const sealed = this.#seal(connection, fresh.credentials);
-    let isOurs = false;
+    let isUnchanged = false;
     const save = () =>
       this.#change(profileId, network, ({ row }) => {
         const before = fromConnectionRow(profileId, row);
-        const isUnchanged = before.generation === connection.generation;
-        // An earlier try whose answer was lost may have been stored after all.
-        isOurs = isUnchanged || fromChunks("credentials", row) === sealed;
+        isUnchanged = before.generation === connection.generation;
         if (!isUnchanged) return undefined;
         const updatedAt = this.#clock.now().toISOString();
         const after = {
@@ -260,7 +259,7 @@ export class ConnectionStore {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const saved = await save();
-        return isOurs ? saved : undefined;
+        return isUnchanged ? saved : undefined;
       } catch (error) {
         const isOutage = error instanceof AppError && error.code === "service_unavailable";
         if (!isOutage || attempt === SAVE_TRIES_MAX) throw error;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/errors.ts";
 import type { Account, NetworkData, NetworkName } from "../networks/network.ts";
 
-export type ConnectionStatus = "active" | "needs_reauth" | "revoked";
+type ConnectionStatus = "active" | "needs_reauth" | "revoked";
 
 /** Why the network last refused the account. */
 export interface ConnectionError {

@@ -10,10 +10,7 @@ export async function ownSession(
   sessionId: string,
 ): Promise<ConnectSession> {
   const session = await services.connectSessions.find(sessionId);
-  const isOwn =
-    session?.platformId === scope.platformId &&
-    session.applicationId === scope.applicationId &&
-    session.profileId === scope.profileId;
+  const isOwn = session?.platformId === scope.platformId && session.profileId === scope.profileId;
   if (!isOwn) throw notFound();
   return session;
 }

@@ -122,9 +122,7 @@ export function renderNotice({ title, text, back, branding }: Notice, nonce: str
 export function renderConnectPage(page: ConnectPage, nonce: string): string {
   const { branding, problem, hasLinked } = page;
   const back = branding.backLabel ?? "Cancel";
-  const body = html` <p class="soft">
-      Choose where your posts may be published. You can disconnect at any time.
-    </p>
+  const body = html` <p class="soft">Choose the accounts that may be published to.</p>
     ${problem !== null && html`<p class="problem" role="alert">${problem}</p>`}
     ${page.cards.map((card) => renderCard(page, card))}
     <form method="post" action="${page.doneAction}">

@@ -41,7 +41,11 @@ export async function startOAuth(
   const redirectUri = callbackAddress(config, network);
   const tools = createNetworkTools(services, network, LIMITS);
   const started = await link.start(form, { redirectUri, state, codeChallenge }, tools);
-  if (started.kind === "failed") return { problem: started.code };
+  if (started.kind === "failed") {
+    const { code, note } = started;
+    services.log.info("an authorisation was not started", { network, code, note });
+    return { problem: code };
+  }
   if (!isWebPage(started.url, config.production)) return { problem: "instance_unsupported" };
   const browserId = readBrowserId(config, request) ?? newBrowserId();
   await services.oauthStates.insert(state, {

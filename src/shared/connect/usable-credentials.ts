@@ -1,7 +1,7 @@
 import type { NetworkData, Rejected, TryLater } from "../networks/network.ts";
 import type { Connection } from "./connection.ts";
 
-export interface UsableCredentials {
+interface UsableCredentials {
   readonly kind: "usable";
   readonly credentials: NetworkData;
   /** As it is now; its generation is that of the credentials. */

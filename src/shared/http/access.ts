@@ -83,40 +83,45 @@ async function readTenancy(
   return { platform, application, profile };
 }
 
-interface Identified<C> {
-  readonly caller: C;
-  readonly applicationId: string | null;
-  readonly application: Application | undefined;
-  readonly profile: Profile | undefined;
+interface Identified {
+  readonly caller: ApiKeyCaller | SessionCaller;
+  readonly tenancy: Tenancy;
+}
+
+/** Whose credential it is, with the rows that it and the request name. */
+async function authenticate(
+  { services, headers }: AccessRequest,
+  named: { readonly applicationId: string | null; readonly profileId: string | null },
+): Promise<Identified> {
+  const { kind, text } = readCredential(headers);
+  const { caller, alongside: tenancy } =
+    kind === "api_key"
+      ? await verifyKey(services, text, ({ platformId, applicationId }) =>
+          readTenancy(services, platformId, { ...named, applicationId }),
+        )
+      : await verifySession(services, text, (platformId) =>
+          readTenancy(services, platformId, named),
+        );
+  return { caller, tenancy };
 }
 
 /** Who asks, with everything that holds for all routes judged: live credential, live platform, own application. */
 async function identify(
   request: AccessRequest,
   profileId: string | null = null,
-): Promise<Identified<ApiKeyCaller | SessionCaller>> {
-  const { services, headers } = request;
-  const credential = readCredential(headers);
-  const named = headers.get("x-application-id")?.trim() || null;
-  const { caller, alongside: tenancy } =
-    credential.kind === "api_key"
-      ? await verifyKey(services, credential.text, ({ platformId, applicationId }) =>
-          readTenancy(services, platformId, { applicationId, profileId }),
-        )
-      : await verifySession(services, credential.text, (platformId) =>
-          readTenancy(services, platformId, { applicationId: named, profileId }),
-        );
-  const { platform, application, profile } = tenancy;
+): Promise<Identified> {
+  const applicationId = request.headers.get("x-application-id")?.trim() || null;
+  const identified = await authenticate(request, { applicationId, profileId });
+  const { caller, tenancy } = identified;
+  const { platform, application } = tenancy;
   if (platform === undefined) throw invalidCredentials();
   if (platform.status === "suspended")
     throw denied(request, caller, "platform_suspended", "The platform is suspended.");
   if (caller.kind === "api_key") {
     if (application === undefined) throw invalidCredentials();
     requireEnabled(request, caller, application);
-    return { caller, applicationId: application.id, application, profile };
-  }
-  if (named !== null && application === undefined) throw notFound();
-  return { caller, applicationId: application?.id ?? null, application, profile };
+  } else if (applicationId !== null && application === undefined) throw notFound();
+  return identified;
 }
 
 function requireEnabled(request: AccessRequest, caller: Caller, application: Application): void {
@@ -135,7 +140,8 @@ function requireAppAdmin(request: AccessRequest, caller: ApiKeyCaller | SessionC
 }
 
 async function platformScope(request: AccessRequest): Promise<PlatformScope> {
-  const { caller, applicationId } = await identify(request);
+  const { caller, tenancy } = await identify(request);
+  const applicationId = tenancy.application?.id ?? null;
   return { ...requestScope(request), caller, platformId: caller.platformId, applicationId };
 }
 
@@ -232,14 +238,15 @@ interface FoundProfile {
 
 async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
   const profileId = namedProfile(request);
-  const { caller, applicationId, application, profile } = await identify(request, profileId);
+  const { caller, tenancy } = await identify(request, profileId);
+  const { application, profile } = tenancy;
   if (profileId === null)
     throw new AppError("profile_header_required", "Name the profile with the X-Profile-Id header.");
   if (profileId === undefined) throw notFound();
   // A bad grant is a bad credential, so it is refused before anything is said about the profile.
   const allowed = await mayActFor(request, caller, profileId);
   if (profile === undefined) throw notFound();
-  if (applicationId !== null && profile.applicationId !== applicationId) throw notFound();
+  if (application !== undefined && profile.applicationId !== application.id) throw notFound();
   if (!allowed)
     throw denied(
       request,

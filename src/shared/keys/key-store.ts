@@ -9,6 +9,8 @@ const USAGE = "U";
 const INDEX_PREFIX = "K|";
 const INDEX_ID_START = "K|0000000000000000|".length;
 const COUNT_MAX = 100_000;
+/** Far longer than any request takes. */
+const ABANDONED_MS = 10 * 60 * 1000;
 
 const BINDINGS_MAX = 10_000;
 /** `lastUsedAt` is right to the minute. */
@@ -134,13 +136,17 @@ export class KeyStore {
     await this.#tenants.delete(key.platformId, indexKey(key.id));
   }
 
-  /** Newest first, of one application or of all; `after` is where the last listing stopped. */
+  /**
+   * Newest first, of one application or of all; `after` is where the last listing stopped. Passes over what a create or
+   * delete that was cut short left in the index, and removes it once no create can still be under way.
+   */
   async list(
     platformId: string,
     applicationId: string | null,
     position: { readonly after: string | undefined; readonly limit: number },
+    now: Date,
   ): Promise<Scanned<ApiKey>> {
-    const index = await scan(this.#tenants, {
+    const { items, next } = await scan(this.#tenants, {
       partitionKey: platformId,
       from: position.after ?? INDEX_PREFIX,
       before: afterPrefix(INDEX_PREFIX),
@@ -150,8 +156,13 @@ export class KeyStore {
           ? row.rowKey.slice(INDEX_ID_START)
           : undefined,
     });
-    const keys = await Promise.all(index.items.map((keyId) => this.find(platformId, keyId)));
-    return { items: keys.filter((key) => key !== undefined), next: index.next };
+    const found = await Promise.all(items.map((keyId) => this.find(platformId, keyId)));
+    const abandoned = items.filter(
+      (keyId, index) =>
+        found[index] === undefined && now.getTime() - timeOfId("key", keyId) > ABANDONED_MS,
+    );
+    await Promise.all(abandoned.map((keyId) => this.#tenants.delete(platformId, indexKey(keyId))));
+    return { items: found.filter((key) => key !== undefined), next };
   }
 
   /** Counted on the index alone. */

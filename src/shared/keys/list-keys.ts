@@ -12,8 +12,8 @@ export async function listKeys(
 ): Promise<Page<KeyView>> {
   const bound = { list: "keys", platformId, applicationId };
   const after = services.cursors.read(cursor, bound);
-  const listed = await services.keys.list(platformId, applicationId, { after, limit });
   const now = services.clock.now();
+  const listed = await services.keys.list(platformId, applicationId, { after, limit }, now);
   const makeCursor = (next: string) => services.cursors.make(next, bound);
   return toPage(listed, limit, makeCursor, (key) => viewKey(key, now));
 }

@@ -13,7 +13,7 @@ import { HttpFailure } from "./network.ts";
  * What an answer means for the leg: `refuse` and `later` say that nothing was published; `at_once` too, and that fresh
  * credentials cure it; `prepare_again` that an upload is gone; `doubt` that the answer proves nothing.
  */
-export type Effect = "refuse" | "later" | "at_once" | "prepare_again" | "doubt";
+type Effect = "refuse" | "later" | "at_once" | "prepare_again" | "doubt";
 
 /** One row of a network's error table. */
 export interface ErrorRow {

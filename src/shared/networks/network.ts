@@ -204,8 +204,11 @@ export type PublishOutcome =
 
 export type ReconcileOutcome =
   | Published
-  /** Certainly not published, or a repeat is certainly harmless: `publish` may be called (again). */
-  | { readonly kind: "may_publish" }
+  /**
+   * `publish` may be called (again): a repeat is harmless. `isAbsent` says more: nothing of the earlier calls was
+   * published, so that a failure from here on is a plain one.
+   */
+  | { readonly kind: "may_publish"; readonly isAbsent: boolean }
   /** Can't be told now, ask again later. */
   | { readonly kind: "ask_again"; readonly failure: LegFailure; readonly pollAfterSeconds: number }
   /** Can never be told: the leg ends as `outcome_unknown`. */

@@ -1,9 +1,17 @@
 import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
 import { priceOf } from "../billing/rate-card.ts";
 import { refusal, utcDay, type Movement } from "../billing/wallet.ts";
+import { AppError } from "../errors.ts";
 import { sha256Hex } from "../secrets.ts";
 import { textOf, type Row, type RowWrite } from "../storage/row.ts";
-import { legDraft, errorsOf, toLegProblem, warningsOf, type Judgement } from "./check-draft.ts";
+import {
+  legDraft,
+  errorsOf,
+  judgementView,
+  toLegProblem,
+  warningsOf,
+  type Judgement,
+} from "./check-draft.ts";
 import type { Leg, Post } from "./post.ts";
 import { toLegRow, toPostRow } from "./post-row.ts";
 import { legKey, postKey, toWorkRow, type PostPlace, type PostWithLegs } from "./post-store.ts";
@@ -48,6 +56,8 @@ export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
   const [error] = errorsOf(judgement);
   const content = sha256Hex(JSON.stringify(legDraft(post.draft, network))).slice(0, 16);
   const starts = error === undefined;
+  // The legs of a scheduled post are paid for when it fires.
+  const reserves = starts && post.status !== "scheduled";
   return {
     network,
     status: starts ? "pending" : "failed",
@@ -64,8 +74,8 @@ export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
     resend: false,
     remote: null,
     hold: {
-      state: starts ? "open" : "none",
-      tokens: starts ? priceOf("publish_leg") : 0,
+      state: reserves ? "open" : "none",
+      tokens: reserves ? priceOf("publish_leg") : 0,
       operation: "publish_leg",
       day: utcDay(now),
     },
@@ -89,7 +99,7 @@ export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
   };
 }
 
-function reservation(post: Post, tokens: number): Movement {
+export function reservation(post: Post, tokens: number): Movement {
   return {
     type: "reserve",
     operation: "publish_leg",
@@ -104,6 +114,15 @@ function reservation(post: Post, tokens: number): Movement {
   };
 }
 
+/** What storing a post for later costs. */
+function storage(post: Post): Movement {
+  const { tokens, operation } = {
+    tokens: priceOf("posts.schedule"),
+    operation: "posts.schedule",
+  } as const;
+  return { ...reservation(post, tokens), type: "debit", operation };
+}
+
 function acceptedRows({ idempotencyKey, accepted, found, nextCheckAt }: Acceptance): RowWrite[] {
   const { post, legs } = found;
   const place = placeOf(post);
@@ -111,7 +130,8 @@ function acceptedRows({ idempotencyKey, accepted, found, nextCheckAt }: Acceptan
     { rowKey: idempotencyRowKey(idempotencyKey), ...accepted, createdAt: post.createdAt },
     toPostRow(postKey(place), post),
     ...legs.map((leg) => toLegRow(legKey(place, leg.network), leg)),
-    toWorkRow({ place, nextCheckAt, checks: 0 }),
+    // A scheduled post has a due row; its work begins when it fires.
+    ...(post.status === "scheduled" ? [] : [toWorkRow({ place, nextCheckAt, checks: 0 })]),
   ];
   return rows.map((row) => ({ kind: "create", row }));
 }
@@ -123,7 +143,9 @@ function acceptedRows({ idempotencyKey, accepted, found, nextCheckAt }: Acceptan
 export function acceptOperation(acceptance: Acceptance): CoreOperation<Accepted> {
   const { accepted, found } = acceptance;
   const keyRow = idempotencyRowKey(acceptance.idempotencyKey);
-  const tokens = found.legs.reduce((sum, { hold }) => sum + hold.tokens, 0);
+  const held = found.legs.reduce((sum, { hold }) => sum + hold.tokens, 0);
+  const movement =
+    found.post.status === "scheduled" ? storage(found.post) : reservation(found.post, held);
   return {
     id: `accept|${keyRow}|${accepted.fingerprint}`,
     rowKeys: [keyRow],
@@ -131,14 +153,26 @@ export function acceptOperation(acceptance: Acceptance): CoreOperation<Accepted>
     decide({ wallet, now, row }: CoreView): Decision<Accepted> {
       const taken = row(keyRow);
       if (taken !== undefined) return { kind: "done", answer: toAccepted(taken.row) };
-      const error = refusal(wallet, tokens, now);
+      const error = refusal(wallet, movement.tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
       return {
         kind: "write",
-        movements: [reservation(found.post, tokens)],
+        movements: [movement],
         writes: acceptedRows(acceptance),
         answer: accepted,
       };
     },
   };
+}
+
+/** @throws AppError `not_publishable` when not one of the networks could take the post */
+export function refuseUnpublishable(judgements: readonly Judgement[]): void {
+  if (judgements.some((judgement) => errorsOf(judgement).length === 0)) return;
+  throw new AppError("not_publishable", "None of the requested networks can take this post.", {
+    details: {
+      platforms: Object.fromEntries(
+        judgements.map((judgement) => [judgement.network, judgementView(judgement)]),
+      ),
+    },
+  });
 }

@@ -45,11 +45,15 @@ function connectionProblems(connection: Connection | undefined): readonly Proble
   return [];
 }
 
-/** Runs a network's rules on a draft; pure. */
+/**
+ * Runs a network's rules on a draft; pure. `later`: only what will still hold when a scheduled post fires; what is
+ * linked then is judged then.
+ */
 export function judgeDraft(
   draft: Draft,
   network: NetworkName,
   connection: Connection | undefined,
+  when: "now" | "later" = "now",
 ): Judgement {
   const adapter = findNetwork(network);
   if (adapter === undefined) {
@@ -60,7 +64,10 @@ export function judgeDraft(
   const limits = connection?.limits ?? {};
   return {
     network,
-    problems: [...connectionProblems(connection), ...adapter.check(content, limits)],
+    problems: [
+      ...(when === "now" ? connectionProblems(connection) : []),
+      ...adapter.check(content, limits),
+    ],
     measure: adapter.measure(content, limits),
     connection,
   };

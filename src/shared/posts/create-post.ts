@@ -1,10 +1,17 @@
 import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
-import { AppError, invariant, validationFailed } from "../errors.ts";
+import { AppError, invariant } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
-import { acceptOperation, firstLeg, placeOf, type Accepted } from "./accept.ts";
-import { errorsOf, judgeDraft, judgementView, type Judgement } from "./check-draft.ts";
+import {
+  acceptOperation,
+  firstLeg,
+  placeOf,
+  refuseUnpublishable,
+  type Accepted,
+} from "./accept.ts";
+import { requireSchedulable } from "./schedule.ts";
+import { judgeDraft } from "./check-draft.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { findPostOf, viewPost } from "./get-post.ts";
 import type { Draft, Post } from "./post.ts";
@@ -23,7 +30,10 @@ export interface CreatePost {
   readonly draft: Draft;
 }
 
+/** Accepted for publishing at once. */
 const ACCEPTED = 202;
+/** Stored for later. */
+const CREATED = 201;
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{8,128}$/;
 
 function parseIdempotencyKey(given: string | null): string {
@@ -61,29 +71,6 @@ async function replay(
   };
 }
 
-/** Scheduling is refused rather than forgotten: nothing would publish the post when it is due. */
-function refuseSchedule(draft: Draft): void {
-  if (draft.scheduleAt === null) return;
-  throw validationFailed([
-    {
-      path: "scheduleAt",
-      code: "not_available",
-      message: "posts can't be scheduled yet; omit it to publish now",
-    },
-  ]);
-}
-
-function refuseUnpublishable(judgements: readonly Judgement[]): void {
-  if (judgements.some((judgement) => errorsOf(judgement).length === 0)) return;
-  throw new AppError("not_publishable", "None of the requested networks can take this post.", {
-    details: {
-      platforms: Object.fromEntries(
-        judgements.map((judgement) => [judgement.network, judgementView(judgement)]),
-      ),
-    },
-  });
-}
-
 function newPost(services: Services, scope: ProfileScope, draft: Draft, now: Date): Post {
   const at = now.toISOString();
   return {
@@ -91,13 +78,14 @@ function newPost(services: Services, scope: ProfileScope, draft: Draft, now: Dat
     platformId: scope.platformId,
     applicationId: scope.applicationId,
     profileId: scope.profileId,
-    status: "processing",
+    status: draft.scheduleAt === null ? "processing" : "scheduled",
     draft,
+    revision: "",
     requestId: scope.requestId,
     actor: actorOf(scope.caller),
     createdAt: at,
     updatedAt: at,
-    startedAt: at,
+    startedAt: draft.scheduleAt === null ? at : null,
     completedAt: null,
   };
 }
@@ -115,7 +103,7 @@ async function hintFirst(services: Services, found: PostWithLegs): Promise<void>
 }
 
 /**
- * Accepts a post for publishing at once: one transaction, then a hint. The same Idempotency-Key with the same request
+ * Accepts a post: one transaction, then a hint; one that is scheduled is stored and fires when it is due. The same Idempotency-Key with the same request
  * answers the original post and charges nothing.
  * @throws AppError 400 on the key, 402 when the wallet is short (nothing is written and the key stays unused),
  * `idempotency_conflict`, `not_publishable`
@@ -134,35 +122,35 @@ export async function createPost(
     services.dirty.announce(scope.platformId, now),
   ]);
   if (earlier !== undefined) return replay(services, scope, earlier, print);
-  refuseSchedule(draft);
+  if (draft.scheduleAt !== null) requireSchedulable(draft.scheduleAt, now);
+  const isScheduled = draft.scheduleAt !== null;
   const judgements = draft.networks.map((network) =>
     judgeDraft(
       draft,
       network,
       connections.find((connection) => connection.network === network),
+      isScheduled ? "later" : "now",
     ),
   );
   refuseUnpublishable(judgements);
   const post = newPost(services, scope, draft, now);
   const found = { post, legs: judgements.map((judgement) => firstLeg(post, judgement, now)) };
+  const httpStatus = isScheduled ? CREATED : ACCEPTED;
+  // Before the post: a crash in between leaves a row that nothing stands behind, never a post that nobody fires.
+  if (draft.scheduleAt !== null)
+    await services.due.add({ place: placeOf(post), dueAt: draft.scheduleAt }, now);
+  const checkMs = services.config.publishing.workCheckSeconds * 1000;
   const accepted = await services.wallets.commit(
     scope.platformId,
     acceptOperation({
       idempotencyKey: key,
       found,
-      accepted: {
-        fingerprint: print,
-        postId: post.id,
-        profileId: post.profileId,
-        httpStatus: ACCEPTED,
-      },
-      nextCheckAt: new Date(
-        now.getTime() + services.config.publishing.workCheckSeconds * 1000,
-      ).toISOString(),
+      accepted: { fingerprint: print, postId: post.id, profileId: post.profileId, httpStatus },
+      nextCheckAt: new Date(now.getTime() + checkMs).toISOString(),
     }),
   );
   if (accepted.postId !== post.id) return replay(services, scope, accepted, print);
   invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
-  await hintFirst(services, found);
-  return { post: postView(found, connections), httpStatus: ACCEPTED, replayed: false };
+  if (!isScheduled) await hintFirst(services, found);
+  return { post: postView(found, connections), httpStatus, replayed: false };
 }

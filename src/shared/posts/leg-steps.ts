@@ -35,9 +35,9 @@ export function claimed(
   };
 }
 
-/** Written before the one visible call: whoever finds it must look before sending again. */
-export function markedSent(leg: Leg, remote: NetworkData, now: Date): Leg {
-  return { ...leg, phase: "sent", remote, sentAt: leg.sentAt ?? now.toISOString() };
+/** Written before the one visible call: whoever finds it must look, since `sentAt`, before sending again. */
+export function markedSent(leg: Leg, remote: NetworkData, sentAt: string): Leg {
+  return { ...leg, phase: "sent", remote, sentAt };
 }
 
 /** The lease is given back until `seconds` from now. `sent` legs stay sent; their outcome is not known yet. */
@@ -84,6 +84,20 @@ export function nextRetrySeconds(
   return retryAfterSeconds === 0 ? 0 : Math.max(jittered, asked);
 }
 
+/**
+ * Seconds until an unknown outcome is looked up again, or null when it will have to stay unknown. After the last
+ * automatic attempt the schedule runs once more for look-ups alone: a network that is away may still tell.
+ */
+export function nextLookSeconds(
+  schedule: readonly number[],
+  retries: number,
+  random: number,
+  pollAfterSeconds?: number,
+): number | null {
+  const twice = [...schedule, ...schedule];
+  return nextRetrySeconds(twice, retries, random, pollAfterSeconds);
+}
+
 const ended = { phase: "idle", claimId: null, leaseUntil: null, notBefore: null } as const;
 
 /** Published and paid for. */
@@ -108,7 +122,7 @@ export function failed(leg: Leg, failure: LegFailure): Leg {
     ...leg,
     ...ended,
     status: "failed",
-    error: toProblem(failure),
+    error: problemOf(failure),
     resend: false,
     sentAt: failure.code === "outcome_unknown" ? leg.sentAt : null,
     hold: { ...leg.hold, state: "released" },
@@ -116,7 +130,8 @@ export function failed(leg: Leg, failure: LegFailure): Leg {
   };
 }
 
-function toProblem({ code, networkCode, rule, mediaIndex }: LegFailure): LegProblem {
+/** A failure in the words of the contract. */
+export function problemOf({ code, networkCode, rule, mediaIndex }: LegFailure): LegProblem {
   const { message, remediation } = LEG_ERRORS[code];
   return {
     code,

@@ -28,6 +28,8 @@ export interface Post {
   readonly profileId: string;
   readonly status: PostStatus;
   readonly draft: Draft;
+  /** Changes with every edit of a scheduled post: whoever repeats an edit finds its own. */
+  readonly revision: string;
   readonly requestId: string;
   /** Who pays: shown on every ledger entry of the post. */
   readonly actor: Actor;

@@ -1,140 +1,35 @@
-import { randomUUID } from "node:crypto";
-import type { Connection } from "../connect/connection.ts";
-import { freshCredentials } from "../connect/fresh-credentials.ts";
 import { createNetworkTools } from "../connect/network-tools.ts";
+import { freshCredentials } from "../connect/fresh-credentials.ts";
+import type { Connection } from "../connect/connection.ts";
 import type {
   LegFailure,
   LegToPublish,
   Network,
   NetworkData,
-  NetworkTools,
   PublishOutcome,
-  Rejected,
   TryLater,
 } from "../networks/network.ts";
 import { findNetwork } from "../networks/registry.ts";
 import type { Services } from "../services.ts";
 import { legDraft } from "./check-draft.ts";
+import { CRASHES_MAX, markedSent, nextRetrySeconds, parked, putBack } from "./leg-steps.ts";
 import {
-  claimed,
-  CRASHES_MAX,
-  markedSent,
-  nextRetrySeconds,
-  parked,
-  putBack,
-} from "./leg-steps.ts";
-import { nextStep, type Leg, type Post } from "./post.ts";
+  claim,
+  fail,
+  lookAgain,
+  outcomeUnknown,
+  park,
+  reject,
+  save,
+  succeed,
+  tryLater,
+  type Work,
+} from "./leg-work.ts";
+import type { Post } from "./post.ts";
 import type { PostPlace, StoredLeg } from "./post-store.ts";
-import { settleLeg } from "./settle-leg.ts";
-
-/** One leg in the hands of one worker. `stored` follows every write; losing a race ends the work quietly. */
-interface Work {
-  readonly services: Services;
-  readonly place: PostPlace;
-  readonly post: Post;
-  readonly tools: NetworkTools;
-  stored: StoredLeg;
-  /** Of an earlier call whose outcome is not known: until it is, a failure must not claim that nothing went out. */
-  doubtSince: string | null;
-}
 
 /** Media that is still processing after this long will not become ready. */
 const PROCESSING_MS_MAX = 60 * 60 * 1000;
-
-/** Earlier than this a hint is a stray one: the right one is still under way. */
-const EARLY_SECONDS_MAX = 5;
-
-/** Writes the leg's next state; false when another worker took it meanwhile. */
-async function save(work: Work, leg: Leg): Promise<boolean> {
-  const { services, place, stored } = work;
-  const written = await services.posts.replaceLegIfUnchanged(place, leg, stored.etag);
-  if (written !== undefined) work.stored = written;
-  return written !== undefined;
-}
-
-/** A hint that came a moment early, by a clock that runs behind, is sent again for the rest. */
-async function hintAgain({ services, place, stored }: Work, at: string, now: Date): Promise<void> {
-  const seconds = (Date.parse(at) - now.getTime()) / 1000;
-  if (seconds <= EARLY_SECONDS_MAX)
-    await services.publishQueue.hint(place, [stored.leg.network], seconds);
-}
-
-async function claim(work: Work): Promise<boolean> {
-  const { services, stored } = work;
-  const now = services.clock.now();
-  const step = nextStep(stored.leg, now);
-  if (step.kind === "later" && step.at === stored.leg.notBefore)
-    await hintAgain(work, step.at, now);
-  if (step.kind !== "claim") return false;
-  const { leaseSeconds } = services.config.publishing;
-  const { afterCrash } = step;
-  return save(work, claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash }));
-}
-
-/** Gives the leg back until later and hints; the sweeper stands in for a lost hint. */
-async function park(work: Work, leg: Leg): Promise<void> {
-  const { services, place } = work;
-  if (!(await save(work, leg)) || leg.notBefore === null) return;
-  const seconds = (Date.parse(leg.notBefore) - services.clock.now().getTime()) / 1000;
-  try {
-    await services.publishQueue.hint(place, [leg.network], seconds);
-  } catch (error) {
-    services.log.warn("hint not sent, the sweeper will", { postId: place.postId, error });
-  }
-}
-
-async function fail(work: Work, failure: LegFailure): Promise<void> {
-  const { services, place, post, stored } = work;
-  const known = work.doubtSince === null ? failure : outcomeUnknown(failure);
-  const end = { kind: "failed", failure: known } as const;
-  await settleLeg(services, { place, post, leg: stored.leg, end });
-}
-
-/** Certainly not published: again by the schedule, or failed when it is used up. */
-async function tryLater(work: Work, { failure, retryAfterSeconds }: TryLater): Promise<void> {
-  const { services, stored } = work;
-  const seconds = nextRetrySeconds(
-    services.config.publishing.retrySeconds,
-    stored.leg.retries,
-    Math.random(),
-    retryAfterSeconds,
-  );
-  if (seconds === null) return fail(work, failure);
-  await park(work, putBack(stored.leg, services.clock.now(), seconds, work.doubtSince));
-}
-
-const BROKEN_CONNECTION: ReadonlySet<string> = new Set([
-  "connection_needs_reauth",
-  "permission_missing",
-  "account_restricted",
-]);
-
-async function reject(work: Work, connection: Connection, { failure }: Rejected): Promise<void> {
-  if (BROKEN_CONNECTION.has(failure.code)) {
-    const { profileId, network, generation } = connection;
-    await work.services.connections.markNeedsReauth(profileId, network, generation, failure);
-  }
-  await fail(work, failure);
-}
-
-function outcomeUnknown({ networkCode }: LegFailure): LegFailure {
-  return { code: "outcome_unknown", networkCode };
-}
-
-/** An outcome that can't be told yet: looked up again by the schedule, at last reported as unknown. */
-async function lookAgain(
-  work: Work,
-  failure: LegFailure,
-  pollAfterSeconds?: number,
-): Promise<void> {
-  const { services, stored } = work;
-  const { retrySeconds } = services.config.publishing;
-  const { leg } = stored;
-  const seconds = nextRetrySeconds(retrySeconds, leg.retries, Math.random(), pollAfterSeconds);
-  if (seconds === null) return fail(work, outcomeUnknown(failure));
-  const waiting = parked(leg, leg.remote, services.clock.now(), seconds);
-  await park(work, { ...waiting, retries: leg.retries + 1 });
-}
 
 function toPublish(work: Work, connection: Connection, credentials: NetworkData): LegToPublish {
   const { leg } = work.stored;
@@ -152,19 +47,17 @@ function toPublish(work: Work, connection: Connection, credentials: NetworkData)
 
 /** True when nothing stands in the way of a (further) visible call. */
 async function reconcile(work: Work, network: Network, ready: LegToPublish): Promise<boolean> {
-  const { services, place, post, stored } = work;
+  const { services, stored } = work;
   const outcome = await network.reconcile(ready, work.tools);
   switch (outcome.kind) {
     case "published":
-      await settleLeg(services, {
-        place,
-        post,
-        leg: stored.leg,
-        end: { kind: "published", published: outcome },
-      });
+      await succeed(work, outcome);
       return false;
     case "may_publish":
-      return true;
+      if (outcome.isAbsent) work.doubtSince = null;
+      if (stored.leg.retries <= services.config.publishing.retrySeconds.length) return true;
+      await fail(work, { code: "network_unavailable", networkCode: null });
+      return false;
     case "ask_again":
       await lookAgain(work, outcome.failure, outcome.pollAfterSeconds);
       return false;
@@ -179,15 +72,10 @@ async function reconcile(work: Work, network: Network, ready: LegToPublish): Pro
 }
 
 async function finish(work: Work, connection: Connection, outcome: PublishOutcome): Promise<void> {
-  const { services, place, post, stored } = work;
+  const { services, stored } = work;
   switch (outcome.kind) {
     case "published":
-      return settleLeg(services, {
-        place,
-        post,
-        leg: stored.leg,
-        end: { kind: "published", published: outcome },
-      });
+      return succeed(work, outcome);
     case "in_doubt":
       return lookAgain(work, outcome.failure);
     case "try_later":
@@ -257,12 +145,12 @@ async function send(
 ): Promise<void> {
   const { services } = work;
   if (!leaseSuffices(work)) return tryLater(work, leaseTooShort);
-  const marked = markedSent(work.stored.leg, ready.remote, services.clock.now());
-  if (!(await save(work, marked))) return;
+  const sentAt = work.doubtSince ?? services.clock.now().toISOString();
+  if (!(await save(work, markedSent(work.stored.leg, ready.remote, sentAt)))) return;
   // The marker itself may have taken long.
   if (!leaseSuffices(work)) return tryLater(work, leaseTooShort);
-  const sentAt = marked.sentAt === null ? null : new Date(marked.sentAt);
-  await finish(work, connection, await network.publish({ ...ready, sentAt }, work.tools));
+  const leg = { ...ready, sentAt: new Date(sentAt) };
+  await finish(work, connection, await network.publish(leg, work.tools));
 }
 
 async function failUnlinked(work: Work, code: LegFailure["code"]): Promise<undefined> {

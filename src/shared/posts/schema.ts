@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { validationFailed, type Issue } from "../errors.ts";
+import { externalId, externalIdFilter, instant, metadata } from "../fields.ts";
 import { NETWORK_NAMES, type NetworkData, type NetworkName } from "../networks/network.ts";
 import { publicUrl } from "../networks/options.ts";
 import { platformOptionsSchema } from "../networks/registry.ts";
@@ -8,21 +10,6 @@ import type { Draft } from "./post.ts";
 const TEXT_UTF16_MAX = 63_206;
 const MEDIA_MAX = 20;
 const ALT_TEXT_MAX = 1_500;
-const EXTERNAL_ID_MAX = 255;
-const METADATA_KEYS_MAX = 50;
-
-const metadata = z
-  .record(z.string().min(1).max(64), z.string().max(500))
-  .refine((value) => Object.keys(value).length <= METADATA_KEYS_MAX, {
-    error: `must not have more than ${METADATA_KEYS_MAX} keys`,
-  });
-
-const instant = z.iso
-  .datetime({
-    offset: true,
-    error: "must be a time with Z or an offset, e.g. 2030-01-31T09:00:00Z",
-  })
-  .transform((value) => new Date(value).toISOString());
 
 const networkNames = z
   .array(z.enum(NETWORK_NAMES))
@@ -30,48 +17,77 @@ const networkNames = z
   .max(NETWORK_NAMES.length)
   .refine((names) => new Set(names).size === names.length, { error: "must not repeat a network" });
 
+const text = z.string().max(TEXT_UTF16_MAX);
+const mediaUrls = z.array(publicUrl).max(MEDIA_MAX);
+const altTexts = z.array(z.string().max(ALT_TEXT_MAX).nullable()).max(MEDIA_MAX);
+
 const PostBody = z.strictObject({
-  text: z.string().max(TEXT_UTF16_MAX).default(""),
+  text: text.default(""),
   platforms: networkNames,
-  mediaUrls: z.array(publicUrl).max(MEDIA_MAX).default([]),
-  altTexts: z.array(z.string().max(ALT_TEXT_MAX).nullable()).max(MEDIA_MAX).default([]),
+  mediaUrls: mediaUrls.default([]),
+  altTexts: altTexts.default([]),
   scheduleAt: instant.nullable().default(null),
   platformOptions: platformOptionsSchema.default({}),
-  externalId: z.string().max(EXTERNAL_ID_MAX).nullable().default(null),
+  externalId: externalId.default(null),
   metadata: metadata.default({}),
 });
-
 type Fields = z.output<typeof PostBody>;
 
-function addCrossFieldIssues(fields: Fields, context: z.core.$RefinementCtx<Fields>): void {
+/** PATCH of a scheduled post: what is not named stays. */
+export const UpdatePostBody = z.strictObject({
+  text: text.optional(),
+  platforms: networkNames.optional(),
+  mediaUrls: mediaUrls.optional(),
+  altTexts: altTexts.optional(),
+  scheduleAt: instant.optional(),
+  platformOptions: platformOptionsSchema.optional(),
+  externalId: externalId.optional(),
+  metadata: metadata.optional(),
+});
+export type UpdatePost = z.output<typeof UpdatePostBody>;
+
+function crossFieldIssues(fields: Fields): Issue[] {
+  const issues: Issue[] = [];
   if (fields.altTexts.length > 0 && fields.altTexts.length !== fields.mediaUrls.length)
-    context.addIssue({
-      code: "custom",
-      path: ["altTexts"],
-      message: "must be as long as mediaUrls",
-    });
+    issues.push({ path: "altTexts", code: "custom", message: "must be as long as mediaUrls" });
   for (const name of Object.keys(fields.platformOptions))
     if (!fields.platforms.some((network) => network === name))
-      context.addIssue({
+      issues.push({
+        path: `platformOptions.${name}`,
         code: "custom",
-        path: ["platformOptions", name],
         message: "is not one of the post's platforms",
       });
+  return issues;
 }
 
 function toDraft(fields: Fields): Draft {
-  const { platforms, externalId, platformOptions, ...rest } = fields;
+  const { platforms, platformOptions, ...rest } = fields;
   return {
     ...rest,
     networks: platforms,
-    externalId: externalId === "" ? null : externalId,
     // Safe: the schema has a key of its own for every network and refuses others.
     platformOptions: platformOptions as Partial<Record<NetworkName, NetworkData>>,
   };
 }
 
 /** What may be published: POST /v1/posts and /v1/posts/validate. */
-export const DraftBody = PostBody.superRefine(addCrossFieldIssues).transform(toDraft);
+export const DraftBody = PostBody.superRefine((fields, context) => {
+  for (const { path, message } of crossFieldIssues(fields))
+    context.addIssue({ code: "custom", path: path.split("."), message });
+}).transform(toDraft);
+
+/** The draft with a change applied. @throws AppError `validation_failed` when the two do not fit together */
+export function updatedDraft(draft: Draft, change: UpdatePost): Draft {
+  const { networks, ...rest } = draft;
+  const defined = Object.fromEntries(
+    Object.entries(change).filter(([, value]) => value !== undefined),
+  );
+  // Safe: a draft came from these fields, and the change has the same types.
+  const fields = { ...rest, platforms: networks, ...defined } as Fields;
+  const issues = crossFieldIssues(fields);
+  if (issues.length > 0) throw validationFailed(issues);
+  return toDraft(fields);
+}
 
 export const RetryBody = z.strictObject({ platforms: networkNames.optional() });
 
@@ -88,7 +104,7 @@ export const ListPostsQuery = z.strictObject({
     .enum(["scheduled", "processing", "succeeded", "partial", "failed", "canceled"])
     .optional(),
   platform: z.enum(NETWORK_NAMES).optional(),
-  externalId: z.string().max(EXTERNAL_ID_MAX).optional(),
+  externalId: externalIdFilter.optional(),
   from: instant.optional(),
   to: instant.optional(),
 });

@@ -1,5 +1,5 @@
 export const PROFILE_STATUSES = ["active", "disabled"] as const;
-export type ProfileStatus = (typeof PROFILE_STATUSES)[number];
+type ProfileStatus = (typeof PROFILE_STATUSES)[number];
 
 /** One of the platform's end customers or organisations. */
 export interface Profile {

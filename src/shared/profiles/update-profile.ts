@@ -8,7 +8,7 @@ import type { UpdateProfile } from "./schema.ts";
 import { viewProfile, type ProfileView } from "./view-profile.ts";
 
 /** The profile after the change; fields that are not named stay. */
-export function applyUpdate(profile: Profile, change: UpdateProfile, at: string): Profile {
+function applyUpdate(profile: Profile, change: UpdateProfile, at: string): Profile {
   return {
     ...profile,
     title: change.title ?? profile.title,

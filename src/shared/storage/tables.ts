@@ -19,6 +19,8 @@ const NAMES = [
   "oauthstates",
   /** What all accounts of one host share: client registrations. PartitionKey = network and host. */
   "instances",
+  /** Scheduled posts. PartitionKey = minute. */
+  "due",
   /** Platforms with open work. PartitionKey = minute. */
   "dirty",
 ] as const;

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { NETWORK_NAMES } from "../../../src/shared/networks/network.ts";
-import { findNetwork, platformOptionsSchema } from "../../../src/shared/networks/registry.ts";
+import {
+  NETWORKS,
+  findNetwork,
+  platformOptionsSchema,
+} from "../../../src/shared/networks/registry.ts";
 
 const accepts = (value: unknown) => platformOptionsSchema.safeParse(value).success;
 
@@ -65,6 +69,12 @@ describe("platformOptions", () => {
   });
 });
 
-it.each(["bluesky", "mastodon"] as const)("%s is found by its name", (name) => {
-  expect(findNetwork(name)?.name).toBe(name);
+it.each(Object.entries(NETWORKS))("%s is found by its name", (name, network) => {
+  expect(network.name).toBe(name);
+  expect(findNetwork(network.name)).toBe(network);
+});
+
+it("a network without an adapter is not found", () => {
+  const names = NETWORK_NAMES.filter((name) => findNetwork(name) === undefined);
+  expect(names).toEqual(NETWORK_NAMES.filter((name) => !(name in NETWORKS)));
 });

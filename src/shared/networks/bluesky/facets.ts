@@ -6,7 +6,7 @@ const TAG_GRAPHEMES_MAX = 64;
 const TAG_BYTES_MAX = 640;
 
 /** What a stretch of text is, before handles are known to belong to anyone. */
-export type Found =
+type Found =
   | { readonly kind: "link"; readonly uri: string }
   | { readonly kind: "mention"; readonly handle: string }
   | { readonly kind: "tag"; readonly tag: string };

@@ -37,7 +37,7 @@ export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<P
   };
 }
 
-export function postRecord(
+function postRecord(
   leg: Pick<LegToPublish, "draft">,
   parts: {
     readonly createdAt: string;
@@ -105,7 +105,7 @@ async function makeEmbed(
   return link === undefined ? null : foundCard(link.uri, credentials, tools);
 }
 
-export function mediaEmbed(files: readonly UploadedFile[]): Embed {
+function mediaEmbed(files: readonly UploadedFile[]): Embed {
   const [first] = files;
   if (first?.kind === "video") {
     const { blob, alt, aspectRatio } = first;

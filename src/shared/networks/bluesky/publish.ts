@@ -71,11 +71,7 @@ function getRecord(remote: Remote, credentials: Credentials): HttpRequest {
   };
 }
 
-export function readPut(
-  answer: HttpResponse | HttpFailure,
-  remote: Remote,
-  now: Date,
-): PublishOutcome {
+function readPut(answer: HttpResponse | HttpFailure, remote: Remote, now: Date): PublishOutcome {
   if (answer instanceof HttpFailure) {
     return answer.delivery === "not_sent"
       ? unanswered(answer)
@@ -107,7 +103,7 @@ function uploadAgain(classified: Classified, remote: Remote, now: Date): Publish
   };
 }
 
-export function readGet(answer: HttpResponse | HttpFailure, now: Date): ReconcileOutcome {
+function readGet(answer: HttpResponse | HttpFailure, now: Date): ReconcileOutcome {
   if (answer instanceof HttpFailure) {
     return {
       kind: "ask_again",
@@ -122,7 +118,7 @@ export function readGet(answer: HttpResponse | HttpFailure, now: Date): Reconcil
   const isAbsent =
     error?.error === "RecordNotFound" ||
     (error?.error === "InvalidRequest" && /could not locate record/i.test(error.message ?? ""));
-  if (isAbsent) return { kind: "may_publish" };
+  if (isAbsent) return { kind: "may_publish", isAbsent: true };
   const classified = classify(answer, now);
   return {
     kind: "ask_again",

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
-import { mediaKindOf } from "../draft-rules.ts";
 import type { LegToPublish, MediaItem, NetworkTools, Rejected, TryLater } from "../network.ts";
 import { HttpFailure, MediaFailure } from "../network.ts";
 import { classify } from "./errors.ts";
@@ -34,12 +33,10 @@ export async function uploadMedia(
   tools: NetworkTools,
 ): Promise<readonly UploadedFile[] | TryLater | Rejected> {
   const files: UploadedFile[] = [];
+  const isAlone = leg.draft.media.length === 1;
+  const bytesMax = blobBytesMax(leg.limits);
   for (const [mediaIndex, item] of leg.draft.media.entries()) {
-    const file = await uploadItem(
-      { item, mediaIndex, bytesMax: blobBytesMax(leg.limits) },
-      credentials,
-      tools,
-    );
+    const file = await uploadItem({ item, mediaIndex, isAlone, bytesMax }, credentials, tools);
     if ("failure" in file) return file;
     files.push(file);
   }
@@ -50,17 +47,25 @@ export async function uploadMedia(
   return files;
 }
 
+interface Wanted {
+  readonly item: MediaItem;
+  readonly mediaIndex: number;
+  readonly isAlone: boolean;
+  readonly bytesMax: number;
+}
+
 async function uploadItem(
-  wanted: { readonly item: MediaItem; readonly mediaIndex: number; readonly bytesMax: number },
+  wanted: Wanted,
   credentials: Credentials,
   tools: NetworkTools,
 ): Promise<UploadedFile | TryLater | Rejected> {
-  const { item, mediaIndex, bytesMax } = wanted;
+  const { item, mediaIndex, bytesMax, isAlone } = wanted;
   const imageMax = Math.min(RULES.imageBytesMax, bytesMax);
   const videoMax = Math.min(RULES.videoBytesMax, bytesMax);
   try {
     const media = await tools.fetchMedia(item.url, {
-      bytesMax: mediaKindOf(item.url) === "video" ? videoMax : Math.max(imageMax, videoMax),
+      // Several files can only be images; what one alone is, shows when it is there.
+      bytesMax: isAlone ? Math.max(imageMax, videoMax) : imageMax,
     });
     const kind = kindOf(media.contentType);
     if (kind === undefined) {

@@ -17,7 +17,7 @@ export interface Limits {
 }
 
 /** Of an instance that tells nothing else: Mastodon's own. */
-export const DEFAULT_LIMITS: Limits = {
+const DEFAULT_LIMITS: Limits = {
   charactersMax: 500,
   charactersPerUrl: 23,
   mediaMax: 4,
@@ -28,6 +28,8 @@ export const DEFAULT_LIMITS: Limits = {
   mediaTypes: [],
 };
 
+/** Mastodon and its forks; compatible servers say so, or count from 0, and several of them keep no idempotency keys. */
+const MASTODON_VERSION = /^[1-9]\d*\.\d+(?!.*compatible)/;
 const MEDIA_TYPES_MAX = 100;
 const count = z.number().int().positive().catch(0);
 const limitsShape = z.object({
@@ -58,6 +60,7 @@ export interface Instance {
   /** As accounts of the instance are named: not always the host that serves them. */
   readonly domain: string;
   readonly limits: Limits;
+  readonly keepsKeys: boolean;
 }
 
 /** The limits kept with a connection, and Mastodon's own for whatever is missing in them. */
@@ -101,15 +104,16 @@ function movedTo(answer: HttpResponse): string | undefined {
   return originOf(location);
 }
 
-export function readInstance(answer: HttpResponse, origin: string): Instance | undefined {
+function readInstance(answer: HttpResponse, origin: string): Instance | undefined {
   const parsed = instanceShape.safeParse(answer.json());
   if (answer.status !== 200 || !parsed.success) return undefined;
-  const { domain, uri, configuration, max_toot_chars } = parsed.data;
+  const { domain, uri, version, configuration, max_toot_chars } = parsed.data;
   const { statuses, media_attachments: media } = configuration;
   const named = domain ?? uri?.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
   return {
     origin,
     domain: named || new URL(origin).host,
+    keepsKeys: MASTODON_VERSION.test(version),
     limits: limitsOf({
       charactersMax: statuses["max_characters"] ?? max_toot_chars,
       charactersPerUrl: statuses["characters_reserved_per_url"],

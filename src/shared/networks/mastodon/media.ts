@@ -1,11 +1,11 @@
 import * as z from "zod";
 import type { Classified } from "../classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
-import { mediaKindOf } from "../draft-rules.ts";
 import type { MediaKind } from "../draft-rules.ts";
 import type {
   FetchedMedia,
   HttpResponse,
+  LegDraft,
   LegToPublish,
   MediaItem,
   NetworkTools,
@@ -70,7 +70,7 @@ async function uploadItem(
   const { leg, item, mediaIndex } = uploading;
   const limits = limitsOf(leg.limits);
   try {
-    const file = await tools.fetchMedia(item.url, { bytesMax: bytesMaxOf(item.url, limits) });
+    const file = await tools.fetchMedia(item.url, { bytesMax: bytesMaxOf(leg.draft, limits) });
     const kind = kindOf(file.contentType);
     const problem = checkFile(file, kind, limits);
     if (problem !== undefined) return rejected(problem.rule, problem.note, mediaIndex);
@@ -179,11 +179,10 @@ function processing(remote: Remote, pollAfterSeconds: number): PrepareOutcome {
   return { kind: "processing", remote, pollAfterSeconds };
 }
 
-function bytesMaxOf(url: string, limits: Limits): number {
-  const isVideo = mediaKindOf(url) !== "image";
-  const bytesMax = isVideo
-    ? limits.videoBytesMax
-    : Math.max(limits.imageBytesMax, limits.videoBytesMax);
+/** Several files can only be images; what one alone is, shows when it is there. */
+function bytesMaxOf(draft: LegDraft, limits: Limits): number {
+  const { imageBytesMax, videoBytesMax } = limits;
+  const bytesMax = draft.media.length > 1 ? imageBytesMax : Math.max(imageBytesMax, videoBytesMax);
   return Math.min(bytesMax, FILE_BYTES_MAX);
 }
 

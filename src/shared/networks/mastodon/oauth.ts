@@ -26,6 +26,7 @@ const flowShape = z.object({
   clientSecret: z.string(),
   scope: z.string(),
   hasPkce: z.boolean(),
+  keepsKeys: z.boolean(),
   limits: z.record(z.string(), z.unknown()),
 });
 type Flow = z.infer<typeof flowShape>;
@@ -81,6 +82,7 @@ async function start(
     clientSecret: client.clientSecret,
     scope: server.scope,
     hasPkce: server.hasPkce,
+    keepsKeys: instance.keepsKeys,
     limits: { ...instance.limits },
   };
   return { kind: "redirect", url: `${instance.origin}/oauth/authorize?${query.toString()}`, flow };
@@ -209,13 +211,21 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
   if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
   const account = readAccount(answer, flow);
   if (account === undefined) return refusedAccount(answer, tools.now());
+  const defaultVisibility = readDefaultVisibility(answer);
   const { accessToken, scopes, expiresIn } = token;
-  const { origin, clientId, clientSecret, limits } = flow;
+  const { origin, clientId, clientSecret, keepsKeys, limits } = flow;
   return {
     kind: "linked",
     linked: {
       account,
-      credentials: { origin, accessToken, clientId, clientSecret },
+      credentials: {
+        origin,
+        accessToken,
+        clientId,
+        clientSecret,
+        keepsKeys,
+        ...(defaultVisibility === undefined ? {} : { defaultVisibility }),
+      },
       instanceUrl: origin,
       scopes,
       limits,
@@ -225,6 +235,13 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
           : new Date(tools.now().getTime() + expiresIn * 1000).toISOString(),
     },
   };
+}
+
+/** What the account's posts are visible to when they say nothing themselves. */
+function readDefaultVisibility(answer: HttpResponse): string | undefined {
+  const shape = z.object({ source: z.object({ privacy: z.string().max(20) }) });
+  const parsed = shape.safeParse(answer.json());
+  return parsed.success ? parsed.data.source.privacy : undefined;
 }
 
 function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {

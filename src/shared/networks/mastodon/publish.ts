@@ -20,6 +20,8 @@ import { findOwnPost, readStatus } from "./statuses.ts";
 const KEY_LIFE_MS = 50 * 60_000;
 const NOT_READY_SECONDS = 5;
 const ASK_AGAIN_SECONDS = 30;
+/** What the first attempt set off is done by then, whatever became of its answer. */
+const SETTLED_MS = 30_000;
 
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
   const answer = await exchange(tools, postStatus(leg));
@@ -53,7 +55,7 @@ function postStatus(leg: LegToPublish): HttpRequest {
   };
 }
 
-export function readPost(
+function readPost(
   answer: HttpResponse | HttpFailure,
   leg: LegToPublish,
   now: Date,
@@ -108,20 +110,18 @@ async function lookForTakenMedia(
  * again while the key is remembered; later only files tell a repeat from a second post.
  */
 export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
-  if (leg.sentAt === null) return { kind: "may_publish" };
+  if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
   const lookup = await findOwnPost(leg, tools);
+  const isProven = lookup.kind === "absent" && lookup.isComplete && isListed(leg);
   switch (lookup.kind) {
     case "found":
       return lookup.published;
     case "unavailable":
-      return {
-        kind: "ask_again",
-        failure: unknown(lookup.note),
-        pollAfterSeconds: lookup.retryAfterSeconds ?? ASK_AGAIN_SECONDS,
-      };
+      return askAgain(lookup.note, lookup.retryAfterSeconds);
     default:
-      if (isKeyAlive(leg, tools)) return { kind: "may_publish" };
-      return reconcileLate(leg, lookup.kind === "absent" && lookup.isComplete, tools);
+      if (!isSettled(leg, tools)) return askAgain("an attempt may still be under way");
+      if (isKeyAlive(leg, tools)) return { kind: "may_publish", isAbsent: isProven };
+      return reconcileLate(leg, isProven, tools);
   }
 }
 
@@ -132,27 +132,43 @@ async function reconcileLate(
 ): Promise<ReconcileOutcome> {
   const [first] = remoteOf(leg.remote).media;
   const failure = unknown("the network can't tell any more whether the post was made");
+  if (isAbsent) return { kind: "may_publish", isAbsent };
   if (first === undefined) return { kind: "unknowable", failure };
-  if (isAbsent && isListed(leg)) return { kind: "may_publish" };
   // A file that is still free is in no post, and this leg's post would have it.
   const answer = await exchange(tools, getMedia(credentialsOf(leg.credentials), first.id));
   if (!(answer instanceof HttpFailure) && answer.status === 404) {
     return { kind: "unknowable", failure };
   }
   const state = answer instanceof HttpFailure ? unanswered(answer) : readMedia(answer, tools.now());
-  if (typeof state === "string" || state.kind === "failed") return { kind: "may_publish" };
+  if (typeof state === "string" || state.kind === "failed")
+    return { kind: "may_publish", isAbsent: true };
   return state.kind === "rejected"
     ? { kind: "unknowable", failure }
     : { kind: "ask_again", failure: state.failure, pollAfterSeconds: ASK_AGAIN_SECONDS };
+}
+
+function askAgain(note: string, seconds: number | null = null): ReconcileOutcome {
+  return {
+    kind: "ask_again",
+    failure: unknown(note),
+    pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS,
+  };
+}
+
+/** Without a key to tell them apart, a repeat must not meet the first attempt on its way. */
+function isSettled(leg: LegToPublish, tools: NetworkTools): boolean {
+  const sentMs = leg.sentAt?.getTime() ?? 0;
+  return credentialsOf(leg.credentials).keepsKeys || tools.now().getTime() - sentMs >= SETTLED_MS;
 }
 
 function isKeyAlive(leg: LegToPublish, tools: NetworkTools): boolean {
   return leg.sentAt === null || tools.now().getTime() - leg.sentAt.getTime() < KEY_LIFE_MS;
 }
 
-/** Whether everyone may see the post; without a visibility of its own it has the account's, which may be any. */
+/** Whether everyone may see the post; without a visibility of its own it has the account's. */
 function isListed(leg: LegToPublish): boolean {
-  const { visibility } = ownOptionsOf(leg.draft.options);
+  const { defaultVisibility } = credentialsOf(leg.credentials);
+  const { visibility = defaultVisibility } = ownOptionsOf(leg.draft.options);
   return visibility === "public" || visibility === "unlisted";
 }
 

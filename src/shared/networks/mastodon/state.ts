@@ -8,6 +8,10 @@ const credentialsShape = z.object({
   /** Kept with the token: the registration of the host may be another one by the time it is revoked. */
   clientId: z.string(),
   clientSecret: z.string(),
+  /** Whether the instance answers a repeat under the same idempotency key with the first post. */
+  keepsKeys: z.boolean(),
+  /** The account's own choice as it was linked; absent where the server does not tell. */
+  defaultVisibility: z.string().optional(),
 });
 export type Credentials = z.infer<typeof credentialsShape>;
 

@@ -1,0 +1,68 @@
+import { randomUUID } from "node:crypto";
+import { newId } from "../src/shared/ids.ts";
+import { acceptOperation, firstLeg, placeOf } from "../src/shared/posts/accept.ts";
+import { judgeDraft } from "../src/shared/posts/check-draft.ts";
+import type { Draft, Post } from "../src/shared/posts/post.ts";
+import type { Services } from "../src/shared/services.ts";
+import { BENCH_NETWORKS, type Tenant } from "./relay.ts";
+
+const WORK_CHECK_MS = 60_000;
+
+function postOf(tenant: Tenant, text: string): Post {
+  const now = new Date();
+  const at = now.toISOString();
+  const draft: Draft = {
+    text,
+    networks: BENCH_NETWORKS,
+    mediaUrls: [],
+    altTexts: [],
+    platformOptions: {},
+    scheduleAt: null,
+    externalId: null,
+    metadata: {},
+  };
+  return {
+    id: newId("post", now),
+    platformId: tenant.platformId,
+    applicationId: tenant.applicationId,
+    profileId: tenant.profileId,
+    status: "processing",
+    draft,
+    revision: "",
+    requestId: newId("request", now),
+    actor: { kind: "system", id: "bench" },
+    createdAt: at,
+    updatedAt: at,
+    startedAt: at,
+    completedAt: null,
+  };
+}
+
+/**
+ * What accepting writes, without what it reads first: the transaction by group commit, then the hint. The difference
+ * to the whole is what the request's reads and judgements cost.
+ */
+export async function commitAlone(services: Services, tenant: Tenant): Promise<void> {
+  const idempotencyKey = randomUUID();
+  const post = postOf(tenant, `Measured ${idempotencyKey}`);
+  const now = new Date(post.createdAt);
+  const legs = BENCH_NETWORKS.map((network) =>
+    firstLeg(post, { ...judgeDraft(post.draft, network, undefined), problems: [] }, now),
+  );
+  const accepted = await services.wallets.commit(
+    tenant.platformId,
+    acceptOperation({
+      idempotencyKey,
+      found: { post, legs },
+      accepted: {
+        fingerprint: idempotencyKey,
+        postId: post.id,
+        profileId: post.profileId,
+        httpStatus: 202,
+      },
+      nextCheckAt: new Date(now.getTime() + WORK_CHECK_MS).toISOString(),
+    }),
+  );
+  if (accepted.postId !== post.id) throw new Error("a new key stood for another post");
+  await services.publishQueue.hint(placeOf(post), BENCH_NETWORKS);
+}

@@ -1,0 +1,29 @@
+import * as z from "zod";
+
+const METADATA_NAMES_MAX = 50;
+const EXTERNAL_ID_MAX = 255;
+
+/** A time of a request: with `Z` or an offset, kept as UTC. */
+export const instant = z.iso
+  .datetime({
+    offset: true,
+    error: "must be a time with Z or an offset, e.g. 2030-01-31T09:00:00Z",
+  })
+  .transform((value) => new Date(value).toISOString());
+
+/** The caller's own reference. Null and "" both mean that there is none. */
+export const externalId = z
+  .string()
+  .max(EXTERNAL_ID_MAX)
+  .nullable()
+  .transform((text) => text || null);
+
+/** A filter by the caller's own reference. */
+export const externalIdFilter = z.string().min(1).max(EXTERNAL_ID_MAX);
+
+/** The caller's own names and values. */
+export const metadata = z
+  .record(z.string().min(1).max(64), z.string().max(500))
+  .refine((value) => Object.keys(value).length <= METADATA_NAMES_MAX, {
+    error: `must not have more than ${METADATA_NAMES_MAX} names`,
+  });

@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import type { CoreOperation, Decision } from "../billing/group-commit.ts";
+import type { ProfileScope } from "../callers/scope.ts";
+import { AppError } from "../errors.ts";
+import type { Services } from "../services.ts";
+import type { RowWrite } from "../storage/row.ts";
+import { firstLeg, placeOf, refuseUnpublishable } from "./accept.ts";
+import { judgeDraft } from "./check-draft.ts";
+import { findPostOf, viewPost } from "./get-post.ts";
+import { problemOf } from "./leg-steps.ts";
+import { isEnded, type Leg, type Post } from "./post.ts";
+import { toLegRow, toPostRow } from "./post-row.ts";
+import type { PostView } from "./post-view.ts";
+import { legKey, postKey, type PostWithLegs } from "./post-store.ts";
+import { requireSchedulable } from "./schedule.ts";
+import { updatedDraft, type UpdatePost } from "./schema.ts";
+import { postRowKeys, readPost } from "./settle-leg.ts";
+
+function requireScheduled(post: Post): void {
+  if (post.status === "scheduled") return;
+  throw new AppError(
+    "invalid_state",
+    `Only a scheduled post can be changed; this one is ${post.status}.`,
+    { details: { status: post.status } },
+  );
+}
+
+/** Replaces a scheduled post and its legs as long as it is scheduled. `revision` marks the post as changed by us. */
+function changeOperation(before: Post, after: PostWithLegs): CoreOperation<void> {
+  const place = placeOf(before);
+  const { revision } = after.post;
+  return {
+    id: `change|${revision}`,
+    rowKeys: postRowKeys(place, before),
+    decide(view): Decision<void> {
+      const stored = view.row(postKey(place));
+      if (stored?.row["revision"] === revision) return { kind: "done", answer: undefined };
+      const current = readPost(view, place, before);
+      if (current.post.status !== "scheduled" || current.post.revision !== before.revision) {
+        const message = "The post was changed or fired meanwhile. Read it again.";
+        return { kind: "refuse", error: new AppError("invalid_state", message) };
+      }
+      const row = toPostRow(postKey(place), after.post);
+      const writes: RowWrite[] = [{ kind: "replace", row, etag: current.etag }];
+      for (const { leg, etag } of current.legs) {
+        const next = after.legs.find(({ network }) => network === leg.network);
+        const rowKey = legKey(place, leg.network);
+        writes.push(
+          next === undefined
+            ? { kind: "delete", rowKey }
+            : { kind: "replace", row: toLegRow(rowKey, next), etag },
+        );
+      }
+      for (const leg of after.legs)
+        if (!current.legs.some((stored) => stored.leg.network === leg.network))
+          writes.push({ kind: "create", row: toLegRow(legKey(place, leg.network), leg) });
+      return { kind: "write", movements: [], writes, answer: undefined };
+    },
+  };
+}
+
+/**
+ * Changes a scheduled post until it fires. A new time has its due row before the post does, so that no crash can
+ * leave the post without one.
+ * @throws AppError 400, 404, `not_publishable`, `invalid_state` once it fired
+ */
+export async function updatePost(
+  services: Services,
+  scope: ProfileScope,
+  input: { readonly postId: string; readonly change: UpdatePost },
+): Promise<PostView> {
+  const found = await findPostOf(services, scope, input.postId);
+  requireScheduled(found.post);
+  const now = services.clock.now();
+  const draft = updatedDraft(found.post.draft, input.change);
+  const dueAt = draft.scheduleAt ?? "";
+  const before = found.post.draft.scheduleAt ?? "";
+  if (dueAt !== before) requireSchedulable(dueAt, now);
+  const connections = await services.connections.listOfProfile(scope.profileId);
+  const judgements = draft.networks.map((network) =>
+    judgeDraft(
+      draft,
+      network,
+      connections.find((one) => one.network === network),
+      "later",
+    ),
+  );
+  refuseUnpublishable(judgements);
+  const post = { ...found.post, draft, revision: randomUUID(), updatedAt: now.toISOString() };
+  const legs = judgements.map((judgement) => firstLeg(post, judgement, now));
+  const place = placeOf(post);
+  if (dueAt !== before) await services.due.add({ place, dueAt }, now);
+  await services.wallets.commit(scope.platformId, changeOperation(found.post, { post, legs }));
+  if (dueAt !== before) await services.due.remove({ place, dueAt: before });
+  return viewPost(services, scope, { post, legs });
+}
+
+function canceled(leg: Leg): Leg {
+  if (isEnded(leg)) return leg;
+  return { ...leg, status: "skipped", error: problemOf({ code: "canceled", networkCode: null }) };
+}
+
+/**
+ * Cancels a scheduled post; nothing is charged beyond the storing. Of a cancel and a firing that race, exactly one wins.
+ * @throws AppError 404, `invalid_state` once it fired
+ */
+export async function cancelPost(
+  services: Services,
+  scope: ProfileScope,
+  postId: string,
+): Promise<PostView> {
+  const found = await findPostOf(services, scope, postId);
+  requireScheduled(found.post);
+  const at = services.clock.now().toISOString();
+  const post: Post = {
+    ...found.post,
+    status: "canceled",
+    revision: randomUUID(),
+    updatedAt: at,
+    completedAt: at,
+  };
+  const legs = found.legs.map(canceled);
+  await services.wallets.commit(scope.platformId, changeOperation(found.post, { post, legs }));
+  const dueAt = found.post.draft.scheduleAt ?? "";
+  await services.due.remove({ place: placeOf(post), dueAt });
+  return viewPost(services, scope, { post, legs });
+}

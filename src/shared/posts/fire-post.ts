@@ -1,0 +1,212 @@
+import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
+import { priceOf } from "../billing/rate-card.ts";
+import { refusal, utcDay } from "../billing/wallet.ts";
+import type { LegErrorCode } from "../networks/errors.ts";
+import type { NetworkName } from "../networks/network.ts";
+import type { Services } from "../services.ts";
+import type { RowWrite } from "../storage/row.ts";
+import { reservation } from "./accept.ts";
+import { errorsOf, judgeDraft, toLegProblem, type Judgement } from "./check-draft.ts";
+import type { FireHint } from "./fire-queue.ts";
+import { problemOf } from "./leg-steps.ts";
+import { isEnded, postStatus, type Leg, type Post } from "./post.ts";
+import { postProgress, toLegRow } from "./post-row.ts";
+import { legKey, postKey, toWorkRow, type PostPlace } from "./post-store.ts";
+import { postRowKeys, readPost } from "./settle-leg.ts";
+
+/** Later than this a post is not published any more. */
+const LATE_MS_MAX = 24 * 60 * 60 * 1000;
+/** A due row whose post never came to be is left alone this long: its post may still be on its way. */
+const ORPHAN_MS = 10 * 60 * 1000;
+/** How soon the post of a suspended platform is looked at again. */
+const SUSPENDED_MS = 5 * 60 * 1000;
+
+/** Why nothing of a post may go out although it is due. */
+type Standstill =
+  | { readonly kind: "skip"; readonly code: LegErrorCode }
+  | { readonly kind: "fail"; readonly code: LegErrorCode };
+
+interface Firing {
+  readonly place: PostPlace;
+  readonly post: Post;
+  readonly standstill: Standstill | undefined;
+  readonly judgements: readonly Judgement[];
+  readonly nextCheckAt: string;
+}
+
+type Fired =
+  | { readonly kind: "fired"; readonly networks: readonly NetworkName[] }
+  /** Canceled, fired before, or moved to another time: nothing is to be done. */
+  | { readonly kind: "not_due" };
+
+function ended(leg: Leg, status: "skipped" | "failed", code: LegErrorCode): Leg {
+  return { ...leg, status, error: problemOf({ code, networkCode: null }) };
+}
+
+/** A pending leg as it is when its post fires: on its way, or failed by what holds now. */
+function fired(leg: Leg, judgement: Judgement | undefined, now: Date): Leg {
+  const [error] = judgement === undefined ? [] : errorsOf(judgement);
+  if (error !== undefined) return { ...leg, status: "failed", error: toLegProblem(error) };
+  const { connection } = judgement ?? {};
+  const { id, username, url } = connection?.account ?? { id: "", username: "", url: "" };
+  return {
+    ...leg,
+    connectionId: connection?.id ?? null,
+    account: connection === undefined ? null : { id, username, url },
+    hold: {
+      state: "open",
+      tokens: priceOf("publish_leg"),
+      operation: "publish_leg",
+      day: utcDay(now),
+    },
+  };
+}
+
+function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): readonly Leg[] {
+  const { standstill, judgements } = firing;
+  const open = (next: (leg: Leg) => Leg) => legs.map((leg) => (isEnded(leg) ? leg : next(leg)));
+  if (standstill !== undefined) {
+    const status = standstill.kind === "skip" ? "skipped" : "failed";
+    return open((leg) => ended(leg, status, standstill.code));
+  }
+  const going = open((leg) =>
+    fired(
+      leg,
+      judgements.find(({ network }) => network === leg.network),
+      view.now,
+    ),
+  );
+  const tokens = going.reduce(
+    (sum, { hold }) => sum + (hold.state === "open" ? hold.tokens : 0),
+    0,
+  );
+  if (tokens === 0 || refusal(view.wallet, tokens, view.now) === undefined) return going;
+  return open((leg) => ended(leg, "failed", "insufficient_tokens"));
+}
+
+/**
+ * The firing transaction, guarded by the post's state: legs on their way with their tokens reserved, or ended with
+ * the reason. Of a firing and a cancel that race, exactly one wins.
+ */
+function fireOperation(firing: Firing): CoreOperation<Fired> {
+  const { place, post } = firing;
+  return {
+    id: `fire|${postKey(place)}`,
+    rowKeys: postRowKeys(place, post),
+    decide(view): Decision<Fired> {
+      const current = readPost(view, place, post);
+      const { now } = view;
+      const scheduleAt = current.post.draft.scheduleAt ?? "";
+      if (current.post.status !== "scheduled" || scheduleAt > now.toISOString())
+        return { kind: "done", answer: { kind: "not_due" } };
+      const legs = firedLegs(
+        firing,
+        current.legs.map(({ leg }) => leg),
+        view,
+      );
+      const at = now.toISOString();
+      const isOver = legs.every(isEnded);
+      const next: Post = {
+        ...current.post,
+        status: postStatus(legs),
+        updatedAt: at,
+        startedAt: at,
+        completedAt: isOver ? at : null,
+      };
+      const writes: RowWrite[] = [
+        {
+          kind: "merge",
+          row: { rowKey: postKey(place), ...postProgress(next) },
+          etag: current.etag,
+        },
+      ];
+      for (const [index, leg] of legs.entries()) {
+        const row = toLegRow(legKey(place, leg.network), leg);
+        writes.push({ kind: "replace", row, etag: current.legs[index]?.etag ?? "" });
+      }
+      if (!isOver) {
+        const row = toWorkRow({ place, nextCheckAt: firing.nextCheckAt, checks: 0 });
+        writes.push({ kind: "create", row });
+      }
+      const held = legs.filter(({ hold }) => hold.state === "open");
+      const tokens = held.reduce((sum, { hold }) => sum + hold.tokens, 0);
+      return {
+        kind: "write",
+        movements: tokens === 0 ? [] : [reservation(current.post, tokens)],
+        writes,
+        answer: { kind: "fired", networks: held.map(({ network }) => network) },
+      };
+    },
+  };
+}
+
+async function standstillOf(services: Services, post: Post): Promise<Standstill | undefined> {
+  const { platformId, applicationId, profileId } = post;
+  const [application, profile] = await Promise.all([
+    services.applications.find(platformId, applicationId),
+    services.profiles.find(platformId, profileId),
+  ]);
+  if (application?.status !== "active") return { kind: "skip", code: "application_disabled" };
+  if (profile?.status !== "active") return { kind: "skip", code: "profile_disabled" };
+  const dueAt = Date.parse(post.draft.scheduleAt ?? "");
+  const isMissed = services.clock.now().getTime() - dueAt > LATE_MS_MAX;
+  return isMissed ? { kind: "fail", code: "schedule_missed" } : undefined;
+}
+
+async function fire(services: Services, place: PostPlace, post: Post): Promise<void> {
+  const now = services.clock.now();
+  const [standstill, connections] = await Promise.all([
+    standstillOf(services, post),
+    services.connections.listOfProfile(post.profileId),
+    services.dirty.announce(place.platformId, now),
+  ]);
+  const judgements = post.draft.networks.map((network) =>
+    judgeDraft(
+      post.draft,
+      network,
+      connections.find((found) => found.network === network),
+    ),
+  );
+  const checkMs = services.config.publishing.workCheckSeconds * 1000;
+  const nextCheckAt = new Date(now.getTime() + checkMs).toISOString();
+  const outcome = await services.wallets.commit(
+    place.platformId,
+    fireOperation({ place, post, standstill, judgements, nextCheckAt }),
+  );
+  if (outcome.kind === "not_due" || outcome.networks.length === 0) return;
+  try {
+    await services.publishQueue.hint(place, outcome.networks);
+  } catch (error) {
+    services.log.warn("hint not sent, the sweeper will", { postId: place.postId, error });
+  }
+}
+
+/**
+ * Fires a scheduled post when it is due, never before. Safe to repeat at any time; the due row is removed once it
+ * stands for nothing any more.
+ */
+export async function firePost(services: Services, hint: FireHint): Promise<void> {
+  const { dueAt, platformId, profileId, postId } = hint;
+  const place = { platformId, profileId, postId };
+  const due = { place, dueAt };
+  const now = services.clock.now();
+  const post = await services.posts.findPost(place);
+  if (post === undefined) {
+    if (now.getTime() - Date.parse(dueAt) > ORPHAN_MS) await services.due.remove(due);
+    return;
+  }
+  const scheduleAt = post.draft.scheduleAt ?? "";
+  if (post.status === "scheduled" && scheduleAt > now.toISOString()) {
+    // Early by a clock that runs ahead, or the post was moved, which has a row of its own.
+    const seconds = (Date.parse(scheduleAt) - now.getTime()) / 1000;
+    if (scheduleAt === dueAt) await services.fireQueue.hint(due, seconds);
+    else await services.due.remove(due);
+    return;
+  }
+  const platform = await services.platforms.find(platformId);
+  if (post.status === "scheduled" && platform?.status === "suspended") {
+    const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
+    await services.due.add({ place, dueAt: later }, now);
+  } else if (post.status === "scheduled") await fire(services, place, post);
+  await services.due.remove(due);
+}

@@ -1,0 +1,30 @@
+import * as z from "zod";
+import type { MessageQueue } from "../storage/queue.ts";
+import type { Due } from "./due-store.ts";
+
+/** A hint that a scheduled post is due. Ids and the time only: the rows are the truth. */
+export const FireHint = z.object({
+  v: z.literal(1),
+  platformId: z.string(),
+  profileId: z.string(),
+  postId: z.string(),
+  dueAt: z.string(),
+});
+export type FireHint = z.output<typeof FireHint>;
+
+export const FIRE_QUEUE = "fire-posts";
+
+export class FireQueue {
+  readonly #queue: MessageQueue;
+
+  constructor(queue: MessageQueue) {
+    this.#queue = queue;
+  }
+
+  /** May be lost, doubled, early or late without harm. */
+  async hint({ place, dueAt }: Due, delaySeconds: number): Promise<void> {
+    const { platformId, profileId, postId } = place;
+    const hint: FireHint = { v: 1, platformId, profileId, postId, dueAt };
+    await this.#queue.send(hint, delaySeconds);
+  }
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import type { Connection } from "../connect/connection.ts";
+import type {
+  LegFailure,
+  NetworkTools,
+  Published,
+  Rejected,
+  TryLater,
+} from "../networks/network.ts";
+import type { Services } from "../services.ts";
+import { claimed, nextLookSeconds, nextRetrySeconds, parked, putBack } from "./leg-steps.ts";
+import { nextStep, type Leg, type Post } from "./post.ts";
+import type { PostPlace, StoredLeg } from "./post-store.ts";
+import { settleLeg } from "./settle-leg.ts";
+
+/** One leg in the hands of one worker. `stored` follows every write; losing a race ends the work quietly. */
+export interface Work {
+  readonly services: Services;
+  readonly place: PostPlace;
+  readonly post: Post;
+  readonly tools: NetworkTools;
+  stored: StoredLeg;
+  /** Of an earlier call whose outcome is not known: until it is, a failure must not claim that nothing went out. */
+  doubtSince: string | null;
+}
+
+/** Earlier than this a hint is a stray one: the right one is still under way. */
+const EARLY_SECONDS_MAX = 5;
+
+/** Writes the leg's next state; false when another worker took it meanwhile. */
+export async function save(work: Work, leg: Leg): Promise<boolean> {
+  const { services, place, stored } = work;
+  const written = await services.posts.replaceLegIfUnchanged(place, leg, stored.etag);
+  if (written !== undefined) work.stored = written;
+  return written !== undefined;
+}
+
+/** A hint that came a moment early, by a clock that runs behind, is sent again for the rest. */
+async function hintAgain({ services, place, stored }: Work, at: string, now: Date): Promise<void> {
+  const seconds = (Date.parse(at) - now.getTime()) / 1000;
+  if (seconds <= EARLY_SECONDS_MAX)
+    await services.publishQueue.hint(place, [stored.leg.network], seconds);
+}
+
+export async function claim(work: Work): Promise<boolean> {
+  const { services, stored } = work;
+  const now = services.clock.now();
+  const step = nextStep(stored.leg, now);
+  if (step.kind === "later" && step.at === stored.leg.notBefore)
+    await hintAgain(work, step.at, now);
+  if (step.kind !== "claim") return false;
+  const { leaseSeconds } = services.config.publishing;
+  const { afterCrash } = step;
+  return save(work, claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash }));
+}
+
+/** Gives the leg back until later and hints; the sweeper stands in for a lost hint. */
+export async function park(work: Work, leg: Leg): Promise<void> {
+  const { services, place } = work;
+  if (!(await save(work, leg)) || leg.notBefore === null) return;
+  const seconds = (Date.parse(leg.notBefore) - services.clock.now().getTime()) / 1000;
+  try {
+    await services.publishQueue.hint(place, [leg.network], seconds);
+  } catch (error) {
+    services.log.warn("hint not sent, the sweeper will", { postId: place.postId, error });
+  }
+}
+
+export async function fail(work: Work, failure: LegFailure): Promise<void> {
+  const { services, place, post, stored } = work;
+  const known = work.doubtSince === null ? failure : outcomeUnknown(failure);
+  const end = { kind: "failed", failure: known } as const;
+  await settleLeg(services, { place, post, leg: stored.leg, end });
+}
+
+export async function succeed(work: Work, published: Published): Promise<void> {
+  const { services, place, post, stored } = work;
+  await settleLeg(services, {
+    place,
+    post,
+    leg: stored.leg,
+    end: { kind: "published", published },
+  });
+}
+
+/** Certainly not published: again by the schedule, or failed when it is used up. */
+export async function tryLater(
+  work: Work,
+  { failure, retryAfterSeconds }: TryLater,
+): Promise<void> {
+  const { services, stored } = work;
+  const seconds = nextRetrySeconds(
+    services.config.publishing.retrySeconds,
+    stored.leg.retries,
+    Math.random(),
+    retryAfterSeconds,
+  );
+  if (seconds === null) return fail(work, failure);
+  await park(work, putBack(stored.leg, services.clock.now(), seconds, work.doubtSince));
+}
+
+const BROKEN_CONNECTION: ReadonlySet<string> = new Set([
+  "connection_needs_reauth",
+  "permission_missing",
+  "account_restricted",
+]);
+
+export async function reject(
+  work: Work,
+  connection: Connection,
+  { failure }: Rejected,
+): Promise<void> {
+  if (BROKEN_CONNECTION.has(failure.code)) {
+    const { profileId, network, generation } = connection;
+    await work.services.connections.markNeedsReauth(profileId, network, generation, failure);
+  }
+  await fail(work, failure);
+}
+
+export function outcomeUnknown({ networkCode }: LegFailure): LegFailure {
+  return { code: "outcome_unknown", networkCode };
+}
+
+/** An outcome that can't be told yet: looked up again by the schedule, at last reported as unknown. */
+export async function lookAgain(
+  work: Work,
+  failure: LegFailure,
+  pollAfterSeconds?: number,
+): Promise<void> {
+  const { services, stored } = work;
+  const { retrySeconds } = services.config.publishing;
+  const { leg } = stored;
+  const seconds = nextLookSeconds(retrySeconds, leg.retries, Math.random(), pollAfterSeconds);
+  if (seconds === null) return fail(work, outcomeUnknown(failure));
+  const waiting = parked(leg, leg.remote, services.clock.now(), seconds);
+  await park(work, { ...waiting, retries: leg.retries + 1 });
+}

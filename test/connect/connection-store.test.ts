@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Linking } from "../../src/shared/connect/connection-store.ts";
+import { newId } from "../../src/shared/ids.ts";
+import { createLog } from "../../src/shared/log.ts";
+import { openTables } from "../../src/shared/storage/tables.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+
+let relay: Relay;
+let linking: Linking;
+
+beforeAll(async () => {
+  relay = await startRelay();
+});
+afterAll(() => relay.stop());
+beforeEach(() => {
+  const now = relay.clock.now();
+  linking = {
+    id: newId("connection", now),
+    platformId: newId("platform", now),
+    applicationId: newId("application", now),
+    profileId: newId("profile", now),
+    network: "mastodon",
+    linked: {
+      account: {
+        id: "a.test/1",
+        username: "alice",
+        displayName: "Alice",
+        avatarUrl: null,
+        url: "https://a.test/@alice",
+        kind: "person",
+      },
+      credentials: { accessToken: "a-secret-token" },
+      instanceUrl: "https://a.test",
+      scopes: ["write:statuses"],
+      limits: { charactersMax: 500 },
+      expiresAt: null,
+    },
+  };
+});
+
+const store = () => relay.services.connections;
+const table = () => openTables(relay.services.config).connections;
+const save = async (change: Partial<Linking> = {}) =>
+  (await store().saveLinked({ ...linking, ...change })).connection;
+const withAccount = (id: string): Linking["linked"] => ({
+  ...linking.linked,
+  account: { ...linking.linked.account, id },
+});
+
+describe("what is stored", () => {
+  test("comes back as it was, with secrets sealed", async () => {
+    const connection = await save();
+    expect(await store().find(linking.profileId, "mastodon")).toEqual(connection);
+    expect(await store().openCredentials(connection)).toEqual(linking.linked.credentials);
+    const row = (await table().find(linking.profileId, "mastodon"))?.row;
+    expect(JSON.stringify(row)).toContain("v1.development.");
+    expect(JSON.stringify(row)).not.toContain("a-secret-token");
+  });
+
+  test("secrets that were copied to another profile's row don't open there", async () => {
+    await save();
+    const stored = await table().find(linking.profileId, "mastodon");
+    const thief = newId("profile", relay.clock.now());
+    if (stored !== undefined) await table().put(thief, stored.row);
+    const opened = await store().open(thief, "mastodon");
+    expect(opened?.connection.account.username).toBe("alice");
+    expect(opened?.credentials).toBeUndefined();
+  });
+
+  test("shorter secrets leave nothing of longer ones behind", async () => {
+    const long = { accessToken: "x".repeat(90_000) };
+    await save({ linked: { ...linking.linked, credentials: long } });
+    const connection = await save();
+    const refreshed = await store().saveRefreshed(connection, {
+      credentials: { accessToken: "short" },
+      expiresAt: null,
+    });
+    expect(await store().openCredentials(refreshed ?? connection)).toEqual({
+      accessToken: "short",
+    });
+  });
+});
+
+describe("linking", () => {
+  test("the same account keeps its age, another one starts anew, both raise the generation", async () => {
+    const first = await save();
+    relay.advance(1000);
+    const again = await save();
+    const other = await save({
+      id: newId("connection", relay.clock.now()),
+      linked: withAccount("a.test/2"),
+    });
+    expect([again.createdAt, again.generation]).toEqual([first.createdAt, first.generation + 1]);
+    expect(other.createdAt > first.createdAt).toBe(true);
+    expect(other.generation).toBe(again.generation + 1);
+  });
+
+  test("ten at once leave one connection that opens", async () => {
+    const linked = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        save({ linked: { ...linking.linked, credentials: { accessToken: `t${index}` } } }),
+      ),
+    );
+    const [connection, ...more] = await store().listOfProfile(linking.profileId);
+    expect(more).toEqual([]);
+    expect(connection?.generation).toBe(10);
+    expect(new Set(linked.map(({ generation }) => generation)).size).toBe(10);
+    const credentials = connection && (await store().openCredentials(connection));
+    expect(credentials?.["accessToken"]).toMatch(/^t\d$/);
+  });
+
+  test("connections are counted by platform and application, removed ones not", async () => {
+    const { platformId, applicationId } = linking;
+    const other = { applicationId: newId("application", relay.clock.now()) };
+    await save();
+    await save({ network: "bluesky" });
+    await save({ ...other, profileId: newId("profile", relay.clock.now()) });
+    expect(await store().count(platformId, null)).toBe(3);
+    expect(await store().count(platformId, applicationId)).toBe(2);
+    await store().revoke(linking.profileId, "bluesky", linking.id);
+    expect(await store().count(platformId, applicationId)).toBe(1);
+    expect(await store().count(newId("platform", relay.clock.now()), null)).toBe(0);
+  });
+
+  test("an account counts as linked until the last profile that has it lets go", async () => {
+    const id = `a.test/${newId("request", relay.clock.now())}`;
+    const profiles = [linking.profileId, newId("profile", relay.clock.now())];
+    for (const profileId of profiles) await save({ profileId, linked: withAccount(id) });
+    await store().revoke(profiles[0] ?? "", "mastodon", linking.id);
+    expect(await store().isLinked("mastodon", id)).toBe(true);
+    await save({ profileId: profiles[1] ?? "", linked: withAccount(`${id}-other`) });
+    expect(await store().isLinked("mastodon", id)).toBe(false);
+  });
+});
+
+describe("marking", () => {
+  const failure = { code: "connection_needs_reauth" } as const;
+  const mark = (generation: number) =>
+    store().markNeedsReauth(linking.profileId, "mastodon", generation, failure);
+
+  test("one of several who mark a connection is told that it did", async () => {
+    const { generation } = await save();
+    const marked = await Promise.all([1, 2, 3, 4].map(() => mark(generation)));
+    expect(marked.filter(Boolean)).toHaveLength(1);
+    expect(await store().find(linking.profileId, "mastodon")).toMatchObject({
+      status: "needs_reauth",
+      lastError: { code: "connection_needs_reauth" },
+    });
+  });
+
+  test("a failure of older credentials marks nothing", async () => {
+    const { generation } = await save();
+    await save();
+    expect(await mark(generation)).toBe(false);
+    expect((await store().find(linking.profileId, "mastodon"))?.status).toBe("active");
+  });
+
+  test("linking again heals", async () => {
+    const { generation } = await save();
+    await mark(generation);
+    expect(await save()).toMatchObject({ status: "active", lastError: null });
+  });
+
+  test("use is recorded to the minute and brings no removed connection back", async () => {
+    const connection = await save();
+    const find = async () => (await store().find(linking.profileId, "mastodon"))?.lastUsedAt;
+    await store().recordUse(connection);
+    const first = await find();
+    expect(first).not.toBeNull();
+    await store().recordUse(connection);
+    expect(await find()).toBe(first);
+    relay.advance(60_000);
+    await store().recordUse(connection);
+    expect(Date.parse((await find()) ?? "") - Date.parse(first ?? "")).toBeGreaterThanOrEqual(
+      60_000,
+    );
+  });
+});
+
+test("facts about a host are sealed, found by their host and network alone, and forgotten", async () => {
+  const { hosts } = relay.services;
+  await hosts.save("mastodon", "a.test", { clientSecret: "b-secret" });
+  expect(await hosts.find("mastodon", "a.test")).toEqual({ clientSecret: "b-secret" });
+  expect(await hosts.find("mastodon", "b.test")).toBeUndefined();
+  expect(await hosts.find("bluesky", "a.test")).toBeUndefined();
+  await hosts.forget("mastodon", "a.test");
+  expect(await hosts.find("mastodon", "a.test")).toBeUndefined();
+});
+
+test("a connection in the log shows no token", () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", sink: (_level, line) => lines.push(line) });
+  log.info("linked", { linked: linking.linked });
+  expect(lines.join()).not.toContain("a-secret-token");
+});

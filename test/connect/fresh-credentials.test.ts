@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { freshCredentials } from "../../src/shared/connect/fresh-credentials.ts";
+import { SingleFlight } from "../../src/shared/connect/single-flight.ts";
+import type { Connection } from "../../src/shared/connect/connection.ts";
+import { newId } from "../../src/shared/ids.ts";
+import { HttpFailure, type LinkedAccount } from "../../src/shared/networks/network.ts";
+import { findNetwork } from "../../src/shared/networks/registry.ts";
+import { createNetworkTools } from "../../src/shared/connect/network-tools.ts";
+import { startFaultProxy, type Fault, type FaultProxy } from "../setup/fault-proxy.ts";
+import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { anOwner, openWorld, type Owner, type World } from "./world.ts";
+
+/** Bluesky's access tokens last two hours. */
+const TWO_HOURS = 2 * 3_600_000;
+const LEASE_MS = 30_000;
+
+let world: World;
+let owner: Owner;
+let connection: Connection;
+
+const tablePort = () => Number(/TableEndpoint=http:\/\/[^:]+:(\d+)/.exec(inject("azurite"))?.[1]);
+let tableFault: (method: string, path: string) => Fault = () => "pass";
+let tables: FaultProxy;
+
+beforeAll(async () => {
+  world = await openWorld();
+  tables = await startFaultProxy(tablePort(), ({ method, path }) => tableFault(method, path));
+});
+afterAll(async () => {
+  await world.close();
+  await tables.stop();
+});
+beforeEach(async () => {
+  world.intercept(undefined);
+  tableFault = () => "pass";
+  world.sandbox.reset();
+  owner = await anOwner(world);
+  await linkSandboxAccount(world.services, owner, "bluesky");
+  connection = await stored();
+});
+
+async function stored(): Promise<Connection> {
+  const found = await world.services.connections.find(owner.profileId, "bluesky");
+  if (found === undefined) throw new Error("nothing is linked");
+  return found;
+}
+
+/** The account signs in anew; nothing is stored. */
+async function signIn(): Promise<LinkedAccount> {
+  const network = findNetwork("bluesky");
+  if (network?.link.kind !== "form") throw new Error("the sign-in changed");
+  const form = { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD };
+  const outcome = await network.link.signIn(form, createNetworkTools(world.services, "bluesky"));
+  if (outcome.kind === "failed") throw new Error(outcome.code);
+  return outcome.linked;
+}
+
+const saveLinked = (linked: LinkedAccount, id = connection.id) =>
+  world.services.connections.saveLinked({ ...owner, id, network: "bluesky", linked });
+
+const isRefresh = (url: string) => url.endsWith("com.atproto.server.refreshSession");
+const refreshes = () =>
+  world.sandbox.requests().filter(({ path }) => isRefresh(path.split("?")[0] ?? ""));
+
+describe("credentials that last", () => {
+  test("are opened without a call and without a write", async () => {
+    const fresh = await freshCredentials(world.services, connection);
+    expect(fresh).toMatchObject({ kind: "usable", connection });
+    expect(refreshes()).toEqual([]);
+    expect(await stored()).toEqual(connection);
+  });
+});
+
+describe("credentials that are about to end", () => {
+  beforeEach(() => world.relay.advance(TWO_HOURS));
+
+  test("are renewed once for twenty who ask at once, and stored before they are used", async () => {
+    const all = await Promise.all(
+      Array.from({ length: 20 }, () => freshCredentials(world.services, connection)),
+    );
+    expect(refreshes()).toHaveLength(1);
+    const now = await stored();
+    expect(now.generation).toBe(connection.generation + 1);
+    const credentials = await world.services.connections.openCredentials(now);
+    for (const fresh of all)
+      expect(fresh).toMatchObject({ kind: "usable", credentials, connection: { id: now.id } });
+  });
+
+  test("are renewed once for several processes", async () => {
+    const processes = await Promise.all(Array.from({ length: 4 }, () => world.anotherProcess()));
+    const all = await Promise.all(
+      processes.flatMap((services) => [
+        freshCredentials(services, connection),
+        freshCredentials(services, connection),
+      ]),
+    );
+    expect(refreshes()).toHaveLength(1);
+    expect(new Set(all.map((fresh) => JSON.stringify(fresh))).size).toBe(1);
+    expect(all[0]?.kind).toBe("usable");
+  });
+
+  test("an answer that was lost is asked for again, with the old ones", async () => {
+    world.intercept(async (request, send) => {
+      await send(request);
+      throw new HttpFailure("in_doubt", "connection_lost");
+    });
+    const lost = await freshCredentials(world.services, connection);
+    expect(lost).toMatchObject({ kind: "try_later", failure: { code: "network_unavailable" } });
+    expect(await stored()).toEqual(connection);
+    world.intercept(undefined);
+    expect((await freshCredentials(world.services, connection)).kind).toBe("usable");
+    expect(refreshes()).toHaveLength(2);
+  });
+
+  test("a refusal marks the connection once; the network is not asked again", async () => {
+    world.sandbox.networks.bluesky.revokeAppPasswords(DEMO_HANDLE);
+    const refused = await freshCredentials(world.services, connection);
+    expect(refused).toMatchObject({
+      kind: "rejected",
+      failure: { code: "connection_needs_reauth", networkCode: "ExpiredToken" },
+    });
+    expect(await stored()).toMatchObject({
+      status: "needs_reauth",
+      lastError: { code: "connection_needs_reauth" },
+      generation: connection.generation,
+    });
+    const again = await freshCredentials(world.services, connection);
+    expect(again).toMatchObject({ kind: "rejected" });
+    expect(refreshes()).toHaveLength(1);
+  });
+
+  test("a refusal of credentials that were replaced meanwhile does not count", async () => {
+    const fresh = await signIn();
+    world.intercept(async (request, send) => {
+      if (!isRefresh(request.url)) return await send(request);
+      world.intercept(undefined);
+      world.sandbox.networks.bluesky.revokeAppPasswords(DEMO_HANDLE);
+      const refused = await send(request);
+      await saveLinked(fresh);
+      return refused;
+    });
+    const outcome = await freshCredentials(world.services, connection);
+    expect(outcome).toMatchObject({ kind: "usable", credentials: fresh.credentials });
+    expect((await stored()).status).toBe("active");
+  });
+
+  test("renewed ones give way to those of an account that was linked meanwhile", async () => {
+    const fresh = await signIn();
+    world.intercept(async (request, send) => {
+      const renewed = await send(request);
+      if (isRefresh(request.url)) await saveLinked(fresh);
+      return renewed;
+    });
+    const outcome = await freshCredentials(world.services, connection);
+    expect(outcome).toMatchObject({ kind: "usable", credentials: fresh.credentials });
+    const now = await stored();
+    expect(await world.services.connections.openCredentials(now)).toEqual(fresh.credentials);
+  });
+
+  test("a process that died while renewing holds others up for half a minute at most", async () => {
+    const until = new Date(world.relay.clock.now().getTime() + LEASE_MS);
+    expect(await world.services.connections.takeLease(connection, until)).toBeDefined();
+    expect(await world.services.connections.takeLease(connection, until)).toBeUndefined();
+    world.relay.advance(LEASE_MS);
+    expect((await freshCredentials(world.services, connection)).kind).toBe("usable");
+    expect(refreshes()).toHaveLength(1);
+  });
+
+  test.each(["lose_request", "lose_answer", "late", "false_412", "unavailable"] as const)(
+    "renewed ones are not lost when storage suffers %s",
+    async (fault) => {
+      const port = String(tables.port);
+      const AzureWebJobsStorage = inject("azurite").replace(String(tablePort()), port);
+      const services = await world.anotherProcess({ AzureWebJobsStorage });
+      let isRenewed = false;
+      world.intercept(async (request, send) => {
+        const response = await send(request);
+        isRenewed ||= isRefresh(request.url);
+        return response;
+      });
+      let suffered = 0;
+      tableFault = (method) => {
+        const isHit = isRenewed && method !== "GET" && suffered === 0;
+        suffered += isHit ? 1 : 0;
+        return isHit ? fault : "pass";
+      };
+      const outcome = await freshCredentials(services, connection);
+      expect(suffered).toBe(1);
+      const now = await stored();
+      const credentials = await world.services.connections.openCredentials(now);
+      expect(outcome).toMatchObject({ kind: "usable", credentials });
+      expect(now.generation).toBe(connection.generation + 1);
+      expect(refreshes()).toHaveLength(1);
+    },
+  );
+});
+
+test("calls for one thing are joined while it is under way, and not after", async () => {
+  const flights = new SingleFlight<number>();
+  let runs = 0;
+  const run = (key: string) =>
+    flights.run(key, async () => {
+      const mine = (runs += 1);
+      await Promise.resolve();
+      return mine;
+    });
+  expect(await Promise.all([run("a"), run("a"), run("b"), run("a")])).toEqual([1, 1, 2, 1]);
+  expect(await run("a")).toBe(3);
+  await expect(flights.run("a", () => Promise.reject(new Error("lost")))).rejects.toThrow("lost");
+  expect(await run("a")).toBe(4);
+});
+
+describe("credentials that can't be had", () => {
+  test("of a connection that was removed", async () => {
+    await world.services.connections.revoke(owner.profileId, "bluesky", connection.id);
+    const outcome = await freshCredentials(world.services, connection);
+    expect(outcome).toMatchObject({ kind: "rejected", failure: { code: "connection_missing" } });
+  });
+
+  test("of another account than the one that was asked for", async () => {
+    const linked = await signIn();
+    const other = { ...linked, account: { ...linked.account, id: "did:plc:other" } };
+    await saveLinked(other, newId("connection", world.relay.clock.now()));
+    const outcome = await freshCredentials(world.services, connection);
+    expect(outcome).toMatchObject({ kind: "try_later" });
+  });
+
+  test("whose sealing key is gone: the account has to be linked again", async () => {
+    const DATA_KEYS = JSON.stringify({ another: Buffer.alloc(32, 9).toString("base64") });
+    const services = await world.anotherProcess({ DATA_KEYS });
+    const outcome = await freshCredentials(services, connection);
+    expect(outcome).toMatchObject({
+      kind: "rejected",
+      failure: { code: "connection_needs_reauth" },
+    });
+    expect((await stored()).status).toBe("needs_reauth");
+  });
+});

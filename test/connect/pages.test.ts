@@ -1,0 +1,223 @@
+import { describe, expect, test } from "vitest";
+import { browserCookie, readBrowserId } from "../../src/shared/connect/browser.ts";
+import { parseConfig } from "../../src/shared/config.ts";
+import {
+  returnAddress,
+  withLinked,
+  withPlan,
+  type ConnectSession,
+} from "../../src/shared/connect/connect-session.ts";
+import { boundedAccount } from "../../src/shared/connect/connection.ts";
+import { problemMessage, readProblem } from "../../src/shared/connect/link-messages.ts";
+import { html } from "../../src/shared/connect/markup.ts";
+import { renderConnectPage, type Card } from "../../src/shared/connect/page.ts";
+import { LINK_ERRORS } from "../../src/shared/networks/network.ts";
+import { formsOf, readable } from "./browser.ts";
+
+const session: ConnectSession = {
+  id: "cns_1",
+  platformId: "plt_1",
+  applicationId: "app_1",
+  profileId: "prf_1",
+  status: "open",
+  networks: ["bluesky", "mastodon"],
+  returnUrl: "https://app.test/back?a=1&status=mine#part",
+  state: "a b&c",
+  branding: {},
+  tokenHash: "",
+  links: [],
+  attempts: 0,
+  expiresAt: "2026-03-04T11:00:00.000Z",
+  createdAt: "2026-03-04T10:00:00.000Z",
+};
+const now = new Date("2026-03-04T10:30:00.000Z");
+
+const card: Card = {
+  network: "bluesky",
+  title: "Bluesky",
+  state: "unlinked",
+  username: null,
+  avatarUrl: null,
+  fields: [],
+  leaves: false,
+  action: "https://relay.test/v1/connect/ui/bluesky",
+  typed: {},
+  problem: null,
+};
+const page = {
+  sessionId: "cns_1",
+  token: "token",
+  branding: {},
+  cards: [card],
+  problem: null,
+  hasLinked: false,
+  doneAction: "https://relay.test/v1/connect/ui/done",
+};
+
+describe("markup", () => {
+  test("escapes every interpolation, for text and for quoted attributes", () => {
+    const hostile = `"><script>alert('&')</script>`;
+    expect(html`<a title="${hostile}">${hostile}</a>`.text).toBe(
+      `<a title="&quot;&gt;&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;">&quot;&gt;&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;</a>`,
+    );
+  });
+
+  test("keeps markup, joins lists and leaves out what is absent", () => {
+    const items = ["a", "<b>"].map((item) => html`<i>${item}</i>`);
+    const made = html`<p>${items}${null}${undefined}${false}${0}</p>`;
+    expect(made.text).toBe("<p><i>a</i><i>&lt;b&gt;</i>0</p>");
+  });
+});
+
+describe("the page", () => {
+  test("shows an account with a hostile name as text", () => {
+    const username = `<img src=x onerror=alert(1)>"'`;
+    const text = renderConnectPage(
+      { ...page, cards: [{ ...card, state: "linked", username }] },
+      "n",
+    );
+    expect(text).not.toContain("<img");
+    expect(readable(text)).toContain(`Connected as ${username}`);
+  });
+
+  test("never gives a secret back, even when it is handed one", () => {
+    const field = { hint: "", placeholder: "", autocomplete: "off" };
+    const fields = [
+      { ...field, name: "handle", label: "Handle", secret: false },
+      { ...field, name: "password", label: "Password", secret: true },
+    ];
+    const typed = { handle: `a"b`, password: "hunter2" };
+    const [form] = formsOf(
+      renderConnectPage({ ...page, cards: [{ ...card, fields, typed }] }, "n"),
+    );
+    expect(form?.fields).toEqual({ session: "cns_1", token: "token", handle: `a"b`, password: "" });
+  });
+
+  test.each([
+    ["#ffffff", "#000000"],
+    ["#ffff00", "#000000"],
+    ["#000000", "#ffffff"],
+    ["#2457d6", "#ffffff"],
+  ])("text on %s is %s", (accentColor, text) => {
+    const shown = renderConnectPage({ ...page, branding: { accentColor } }, "n");
+    expect(shown).toContain(`--accent: ${accentColor}; --on-accent: ${text};`);
+  });
+
+  test.each(LINK_ERRORS)("%s has words of its own that name a way forward", (code) => {
+    const words = problemMessage(code, "Bluesky");
+    expect(words.length).toBeGreaterThan(40);
+    expect(LINK_ERRORS.filter((other) => problemMessage(other, "Bluesky") === words)).toEqual([
+      code,
+    ]);
+    expect(readProblem(code)).toBe(code);
+  });
+
+  test("an address can't put words of its own on the page", () => {
+    expect(readProblem("Call +1 555 0100")).toBeUndefined();
+    expect(readProblem("constructor")).toBeUndefined();
+  });
+});
+
+describe("a session", () => {
+  const plan = (of: ConnectSession, accountId: string, ids: { known?: string; fresh: string }) =>
+    withPlan(of, { network: "bluesky", accountId, knownId: ids.known, freshId: ids.fresh });
+
+  test("an account keeps the id that was planned for it first", () => {
+    const planned = plan(session, "did:1", { fresh: "con_1" });
+    expect(plan(planned, "did:1", { fresh: "con_2" })).toBe(planned);
+    expect(planned.links).toEqual([
+      expect.objectContaining({ connectionId: "con_1", isLinked: false }),
+    ]);
+  });
+
+  test("an account that the profile has already keeps that connection's id", () => {
+    const planned = plan(session, "did:1", { fresh: "con_1" });
+    const { links } = plan(planned, "did:1", { known: "con_0", fresh: "con_2" });
+    expect(links.map(({ connectionId }) => connectionId)).toEqual(["con_0"]);
+  });
+
+  test("is complete only when every network asked for has an account", () => {
+    const first = withLinked(plan(session, "did:1", { fresh: "con_1" }), "bluesky", "did:1");
+    expect(first.status).toBe("open");
+    const both = withPlan(first, {
+      network: "mastodon",
+      accountId: "a/1",
+      knownId: undefined,
+      freshId: "con_2",
+    });
+    expect(withLinked(both, "mastodon", "a/1").status).toBe("completed");
+    expect(withLinked({ ...both, status: "canceled" }, "mastodon", "a/1").status).toBe("canceled");
+  });
+
+  test("counts of one network the account that was linked last", () => {
+    const first = withLinked(plan(session, "did:1", { fresh: "con_1" }), "bluesky", "did:1");
+    const second = withLinked(plan(first, "did:2", { fresh: "con_2" }), "bluesky", "did:2");
+    const address = new URL(returnAddress(second, now) ?? "");
+    expect(address.searchParams.get("connections")).toBe("con_2");
+  });
+
+  test("leads back to the given address alone, its own parameters kept apart", () => {
+    const address = new URL(returnAddress(session, now) ?? "");
+    expect(address.href.startsWith("https://app.test/back?a=1&status=open")).toBe(true);
+    expect(address.hash).toBe("#part");
+    expect(address.searchParams.getAll("status")).toEqual(["open"]);
+    expect(address.searchParams.get("state")).toBe("a b&c");
+    expect(returnAddress({ ...session, returnUrl: null }, now)).toBeUndefined();
+  });
+});
+
+describe("the browser's mark", () => {
+  const id = "a".repeat(43);
+  const request = (cookie: string | null) => ({ requestId: "", ip: "", cookie, fetchSite: null });
+  const at = (PUBLIC_BASE_URL: string) =>
+    parseConfig({
+      AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+      AzureWebJobsStorage: "UseDevelopmentStorage=true",
+      PUBLIC_BASE_URL,
+    });
+
+  test("is a cookie that only our own host can set, where there is https", () => {
+    const config = at("https://relay.test/api");
+    const flags = "Path=/; HttpOnly; SameSite=Lax; Secure";
+    expect(browserCookie(config, id)).toEqual(["set-cookie", `__Host-cx=${id}; ${flags}`]);
+    expect(readBrowserId(config, request(`a=1; __Host-cx=${id}`))).toBe(id);
+    expect(readBrowserId(config, request(`cx=${id}`))).toBeUndefined();
+  });
+
+  test.each([null, "", "cx=", `cx=${id}x`, `xcx=${id}`, `cx=${id.slice(1)}%`])(
+    "%j is none",
+    (cookie) => {
+      expect(readBrowserId(at("http://localhost:7071/api"), request(cookie))).toBeUndefined();
+    },
+  );
+});
+
+describe("what a server says of an account", () => {
+  const account = {
+    id: "a/1",
+    username: "alice",
+    displayName: "Alice",
+    avatarUrl: "https://a.test/1.png",
+    url: "https://a.test/@alice",
+    kind: "person",
+  };
+
+  test("is kept as it is when it is sound", () => {
+    expect(boundedAccount(account)).toEqual(account);
+  });
+
+  test.each([
+    [{ avatarUrl: "javascript:alert(1)" }, { avatarUrl: null }],
+    [{ avatarUrl: "http://a.test/1.png" }, { avatarUrl: null }],
+    [{ url: "data:text/html,x" }, { url: "" }],
+    [{ url: `https://a.test/${"x".repeat(3000)}` }, { url: "" }],
+    [{ displayName: "x".repeat(100_000) }, { displayName: "x".repeat(200) }],
+    [{ displayName: `${"x".repeat(199)}\u{1f600}` }, { displayName: `${"x".repeat(199)}\ufffd` }],
+  ])("%j is made harmless", (hostile, harmless) => {
+    expect(boundedAccount({ ...account, ...hostile })).toEqual({ ...account, ...harmless });
+  });
+
+  test.each([[""], ["x".repeat(501)]])("an id such as %j is not accepted", (id) => {
+    expect(boundedAccount({ ...account, id })).toBeUndefined();
+  });
+});

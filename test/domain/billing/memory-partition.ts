@@ -1,0 +1,217 @@
+import type {
+  CorePartition,
+  LedgerRow,
+  StoredWallet,
+} from "../../../src/shared/billing/group-commit.ts";
+import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
+import { serviceUnavailable } from "../../../src/shared/errors.ts";
+import type {
+  Row,
+  RowWrite,
+  StoredRow,
+  TransactionResult,
+} from "../../../src/shared/storage/row.ts";
+
+/** What goes wrong with one transaction. */
+export type Fault =
+  /** Nothing was applied, the answer is lost. */
+  | "error_before"
+  /** Applied, the answer is lost. */
+  | "error_after"
+  /** The answer is lost and the write is applied later, if its conditions still hold then. */
+  | "late"
+  /** Applied, but answered as a lost race: what a repeat inside a client library makes of a lost answer. */
+  | "false_412"
+  /** Not applied, though nobody else wrote. */
+  | "refused";
+
+export interface Weather {
+  /** Milliseconds that a call takes on its way there, and back. */
+  delay(): number;
+  transactionFault(): Fault | undefined;
+  lateBy(): number;
+  readFails(): boolean;
+}
+
+/** Every call answers at once and right. */
+export const CALM: Weather = {
+  delay: () => 0,
+  transactionFault: () => undefined,
+  lateBy: () => 0,
+  readFails: () => false,
+};
+
+const LEDGER = "L|";
+const ROWS_MAX = 100;
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const keyOf = (write: RowWrite) => (write.kind === "delete" ? write.rowKey : write.row.rowKey);
+
+/** One ledger entry as it came to be. */
+export interface Entered {
+  /** `type|request|network`: what was done, whoever did it. Settled or released, a leg's end is `end`. */
+  readonly label: string;
+  readonly balance: number;
+  readonly reserved: number;
+  readonly at: number;
+  /** The process whose transaction it was, and when that was sent. */
+  readonly instance: string;
+  readonly sentAt: number;
+}
+
+/** One platform's partition with the storage service's rules: conditions by ETag, all or nothing, each row once. */
+export class MemoryPartition {
+  readonly rows = new Map<string, StoredRow>();
+  readonly entered: Entered[] = [];
+  /** Rows of each transaction that was sent. */
+  readonly sizes: number[] = [];
+  #version = 0;
+  #stamp = 0;
+
+  get wallet(): Wallet {
+    return this.#storedWallet().wallet;
+  }
+
+  /** A moment in the order of everything that happens here. */
+  stamp(): number {
+    this.#stamp += 1;
+    return this.#stamp;
+  }
+
+  rowsOf(prefix: string): Row[] {
+    return [...this.rows.values()]
+      .map(({ row }) => row)
+      .filter(({ rowKey }) => rowKey.startsWith(prefix));
+  }
+
+  ledger(): Row[] {
+    return this.rowsOf(LEDGER).sort(
+      (left, right) => Number(left["sequence"]) - Number(right["sequence"]),
+    );
+  }
+
+  /** The partition as one process reaches it. */
+  seenBy(instance: string, weather: Weather, now: () => Date): CorePartition {
+    const read = async <T>(look: () => T): Promise<T> => {
+      await wait(weather.delay());
+      if (weather.readFails()) throw serviceUnavailable();
+      const found = look();
+      await wait(weather.delay());
+      return found;
+    };
+    return {
+      readWallet: () => read(() => this.#storedWallet()),
+      find: (rowKey) => read(() => this.rows.get(rowKey)),
+      transact: (writes) => this.#transact(instance, weather, writes),
+      walletWrites,
+      now,
+    };
+  }
+
+  #storedWallet(): StoredWallet {
+    const stored = this.rows.get("W");
+    return stored === undefined
+      ? { wallet: EMPTY_WALLET, etag: "" }
+      : { wallet: toWallet(stored.row), etag: stored.etag };
+  }
+
+  async #transact(
+    instance: string,
+    weather: Weather,
+    writes: readonly RowWrite[],
+  ): Promise<TransactionResult> {
+    const sentAt = this.stamp();
+    this.sizes.push(writes.length);
+    const apply = () => this.#apply({ instance, sentAt, writes });
+    await wait(weather.delay());
+    const lost = { kind: "in_doubt", cause: new Error("no answer") } as const;
+    switch (weather.transactionFault()) {
+      case undefined: {
+        const result = apply();
+        await wait(weather.delay());
+        return result;
+      }
+      case "error_before":
+        return lost;
+      case "refused":
+        return { kind: "refused" };
+      case "error_after":
+        apply();
+        return lost;
+      case "false_412":
+        apply();
+        return { kind: "refused" };
+      case "late":
+        setTimeout(apply, weather.lateBy());
+        return lost;
+    }
+  }
+
+  #holds(write: RowWrite): boolean {
+    const stored = this.rows.get(keyOf(write));
+    if (write.kind === "create") return stored === undefined;
+    if (stored === undefined) return false;
+    return write.kind === "delete" || write.etag === "*" || write.etag === stored.etag;
+  }
+
+  #apply(asked: {
+    readonly instance: string;
+    readonly sentAt: number;
+    readonly writes: readonly RowWrite[];
+  }): TransactionResult {
+    const { instance, sentAt, writes } = asked;
+    const keys = writes.map(keyOf);
+    if (new Set(keys).size !== keys.length) throw new Error(`a row twice: ${keys.join(", ")}`);
+    if (keys.length > ROWS_MAX) throw new Error(`${keys.length} rows in one transaction`);
+    if (!writes.every((write) => this.#holds(write))) return { kind: "refused" };
+    const etags = new Map<string, string>();
+    for (const write of writes) {
+      if (write.kind === "delete") {
+        this.rows.delete(write.rowKey);
+        continue;
+      }
+      this.#version += 1;
+      const etag = `v${this.#version}`;
+      const before = write.kind === "merge" ? this.rows.get(write.row.rowKey)?.row : undefined;
+      this.rows.set(write.row.rowKey, { row: { ...before, ...write.row }, etag });
+      etags.set(write.row.rowKey, etag);
+    }
+    const at = this.stamp();
+    for (const write of writes) {
+      if (write.kind !== "create" || !write.row.rowKey.startsWith(LEDGER)) continue;
+      const { label, balanceAfter, reservedAfter } = write.row;
+      const [balance, reserved] = [Number(balanceAfter), Number(reservedAfter)];
+      this.entered.push({ label: String(label), balance, reserved, at, instance, sentAt });
+    }
+    return { kind: "applied", etags };
+  }
+}
+
+function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRow[]): RowWrite[] {
+  if (to === from.wallet) return [];
+  const row: Row = { ...to, rowKey: "W", dailyBudget: to.dailyBudget ?? -1 };
+  const wallet: RowWrite =
+    from.etag === "" ? { kind: "create", row } : { kind: "replace", row, etag: from.etag };
+  const ledger = entries.map((entry): RowWrite => {
+    const { type, tokens, sequence, balanceAfter, reservedAfter, requestId } = entry;
+    const rowKey = `${LEDGER}${sequence}`;
+    const what = type === "settle" || type === "release" ? "end" : type;
+    const label = `${what}|${requestId}|${entry.network ?? ""}`;
+    return {
+      kind: "create",
+      row: { rowKey, label, type, tokens, sequence, balanceAfter, reservedAfter },
+    };
+  });
+  return [wallet, ...ledger];
+}
+
+function toWallet(row: Row): Wallet {
+  const { balance, reserved, sequence, dailyBudget, day, daySpent } = row;
+  return {
+    balance: Number(balance),
+    reserved: Number(reserved),
+    sequence: Number(sequence),
+    dailyBudget: dailyBudget === -1 ? null : Number(dailyBudget),
+    day: String(day),
+    daySpent: Number(daySpent),
+  };
+}

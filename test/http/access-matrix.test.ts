@@ -1,0 +1,402 @@
+import { TableServiceClient, TableClient } from "@azure/data-tables";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { routes } from "../../src/functions/routes.ts";
+import type { Route } from "../../src/shared/http/route.ts";
+import {
+  aKey,
+  anApplication,
+  aPlatform,
+  aProfile,
+  dataOf,
+  type TestApplication,
+  type TestProfile,
+} from "../setup/factories.ts";
+import { startRelay, type Answer, type CallOptions, type Relay } from "../setup/relay.ts";
+
+/**
+ * Who may call, said a second time and by hand: a route whose rule changes, or that has none here, fails.
+ * `platform`: key or session. `admin`: app_admin key or session. `adminOfApplication`: the same, a session names the
+ * application. `session`: no key. `profile`: the profile's own callers. `operator:<roles>`: no product credential.
+ */
+const RULES: Readonly<Record<string, Rule>> = {
+  "GET health": "anyone",
+  "GET ready": "anyone",
+  "POST v1/auth/signup": "anyone",
+  "POST v1/auth/login": "anyone",
+  "POST v1/auth/logout": "session",
+  "GET v1/me": "platform",
+  "GET v1/audit": "platform",
+  "GET v1/applications": "platform",
+  "POST v1/applications": "session",
+  "GET v1/applications/{applicationId}": "platform",
+  "PATCH v1/applications/{applicationId}": "session",
+  "GET v1/keys": "platform",
+  "POST v1/keys": "adminOfApplication",
+  "PATCH v1/keys/{keyId}": "admin",
+  "DELETE v1/keys/{keyId}": "admin",
+  "POST v1/keys/{keyId}/revoke": "admin",
+  "POST v1/profile-grants": "admin",
+  "GET v1/profiles": "platform",
+  "POST v1/profiles": "adminOfApplication",
+  "GET v1/profiles/{profileId}": "profile",
+  "PATCH v1/profiles/{profileId}": "profile",
+  "DELETE v1/profiles/{profileId}": "profile",
+  "GET v1/profiles/{profileId}/connections": "profile",
+  "DELETE v1/profiles/{profileId}/connections/{connectionId}": "profile",
+  "POST v1/profiles/{profileId}/connect/sessions": "profile",
+  "GET v1/connect/sessions/{sessionId}": "profile",
+  "POST v1/connect/sessions/{sessionId}/cancel": "profile",
+  "GET v1/connect/ui": "anyone",
+  "POST v1/connect/ui/done": "anyone",
+  "POST v1/connect/ui/{network}": "anyone",
+  "GET v1/connect/callback/{network}": "anyone",
+  "POST v1/posts/validate": "profile",
+  "POST v1/posts": "profile",
+  "GET v1/posts": "profile",
+  "GET v1/posts/{postId}": "profile",
+  "PATCH v1/posts/{postId}": "profile",
+  "DELETE v1/posts/{postId}": "profile",
+  "POST v1/posts/{postId}/retry": "profile",
+  "GET v1/billing/balance": "platform",
+  "GET v1/billing/usage": "platform",
+  "POST v1/billing/admin/credit": "operator:Admin",
+  "GET v1/admin/platforms": "operator:Admin,Operator",
+  "POST v1/admin/platforms": "operator:Admin",
+  "GET v1/admin/platforms/{platformId}": "operator:",
+  "PATCH v1/admin/platforms/{platformId}": "operator:Admin",
+  "GET v1/admin/audit": "operator:Admin,Operator",
+};
+
+type Rule =
+  | "anyone"
+  | "platform"
+  | "admin"
+  | "adminOfApplication"
+  | "session"
+  | "profile"
+  | `operator:${string}`;
+
+/** Ends the very session that the other cases use; `auth.test.ts` has its cases. */
+const ENDS_THE_SESSION = "POST v1/auth/logout";
+
+/** Bodies that are judged before the object is looked for. */
+const BODIES: Readonly<Record<string, object>> = {
+  "PATCH v1/keys/{keyId}": { name: "Renamed" },
+};
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+
+test("every route has its rule, and every rule its route", () => {
+  expect(routes.map(nameOf).toSorted()).toEqual(Object.keys(RULES).toSorted());
+});
+
+/** A tenant whose objects the others reach for, and callers of every kind. */
+interface World {
+  readonly owner: TestApplication;
+  readonly profile: TestProfile;
+  readonly connectSessionId: string;
+  readonly callers: Readonly<Record<string, CallOptions>>;
+}
+
+let relay: Relay;
+let world: World;
+
+async function refusedKeys(owner: TestApplication) {
+  const expiresAt = new Date(relay.clock.now().getTime() + 1_000).toISOString();
+  const [expired, revoked] = [await aKey(relay, owner, { expiresAt }), await aKey(relay, owner)];
+  await relay.call("POST", `/v1/keys/${revoked.id}/revoke`, { key: owner.key });
+  const deleted = await aKey(relay, owner);
+  await relay.call("DELETE", `/v1/keys/${deleted.id}`, { key: owner.key });
+  relay.advance(2_000);
+  return { expired: expired.secret, revoked: revoked.secret, deleted: deleted.secret };
+}
+
+async function aDisabledApplication(owner: TestApplication): Promise<string> {
+  const { session } = owner.platform;
+  const disabled = await anApplication(relay, owner.platform);
+  const body = { status: "disabled" };
+  dataOf(await relay.call("PATCH", `/v1/applications/${disabled.id}`, { session, body }));
+  return disabled.key;
+}
+
+async function aSuspendedPlatform(): Promise<TestApplication> {
+  const suspended = await anApplication(relay);
+  const call = { operator: ["Admin"], body: { status: "suspended" } };
+  const path = `/v1/admin/platforms/${suspended.platform.id}`;
+  dataOf(await relay.call("PATCH", path, call));
+  return suspended;
+}
+
+beforeAll(async () => {
+  relay = await startRelay();
+  const owner = await anApplication(relay);
+  const profile = await aProfile(relay, owner);
+  const refused = await refusedKeys(owner);
+  const sibling = await anApplication(relay, owner.platform);
+  const foreign = await anApplication(relay, await aPlatform(relay));
+  const suspended = await aSuspendedPlatform();
+  const restricted = await aKey(relay, owner, { scope: "restricted" });
+  const connectSession = await relay.call("POST", `/v1/profiles/${profile.id}/connect/sessions`, {
+    key: owner.key,
+    body: {},
+  });
+  const last = owner.key.at(-1) === "0" ? "1" : "0";
+  world = {
+    owner,
+    profile,
+    connectSessionId: dataOf(connectSession).id,
+    callers: {
+      nobody: {},
+      garbage: { key: "garbage" },
+      "a key with a wrong checksum": { key: owner.key.slice(0, -1) + last },
+      "a revoked key": { key: refused.revoked },
+      "an expired key": { key: refused.expired },
+      "a deleted key": { key: refused.deleted },
+      "a disabled application's key": { key: await aDisabledApplication(owner) },
+      "a suspended platform's key": { key: suspended.key },
+      "a suspended platform's session": { session: suspended.platform.session },
+      "a restricted key": { key: restricted.secret },
+      "another application's key": { key: sibling.key },
+      "another tenant's key": { key: foreign.key },
+      "another tenant's session": { session: foreign.platform.session },
+      "the owner's key": { key: owner.key },
+      "the owner's session": { session: owner.platform.session },
+      "an operator without a role": { operator: [] },
+      "an Operator": { operator: ["Operator"] },
+      "an Admin": { operator: ["Admin"] },
+    },
+  };
+});
+afterAll(() => relay.stop());
+
+/** What every route answers to a credential that is none, whatever its own rule. */
+const UNIVERSAL: Readonly<Record<string, string>> = {
+  nobody: "401 unauthenticated",
+  garbage: "401 invalid_credentials",
+  "a key with a wrong checksum": "401 invalid_credentials",
+  "a revoked key": "401 api_key_revoked",
+  "an expired key": "401 api_key_expired",
+  "a deleted key": "401 invalid_credentials",
+  "a disabled application's key": "403 application_disabled",
+  "a suspended platform's key": "403 platform_suspended",
+  "a suspended platform's session": "403 platform_suspended",
+  "an operator without a role": "401 invalid_credentials",
+  "an Operator": "401 invalid_credentials",
+  "an Admin": "401 invalid_credentials",
+};
+
+const KEYS = [
+  "a restricted key",
+  "another application's key",
+  "another tenant's key",
+  "the owner's key",
+];
+
+const OF_A_RESTRICTED_KEY: Readonly<Record<string, string>> = {
+  profile: "403 profile_not_allowed",
+  admin: "403 app_admin_required",
+  adminOfApplication: "403 app_admin_required",
+};
+
+function ofProduct(rule: Rule, caller: string, namesAnObject: boolean): string {
+  const universal = UNIVERSAL[caller];
+  if (universal !== undefined) return universal;
+  const isForeign = caller.startsWith("another");
+  if (rule === "session" && KEYS.includes(caller)) return "403 session_required";
+  if (caller === "a restricted key") return OF_A_RESTRICTED_KEY[rule] ?? "through";
+  if (isForeign && (rule === "profile" || namesAnObject)) return "404 not_found";
+  if (rule === "adminOfApplication" && caller.includes("session"))
+    return "400 application_header_required";
+  return "through";
+}
+
+function ofOperators(rule: Rule, caller: string): string {
+  const roles = rule.slice("operator:".length).split(",").filter(Boolean);
+  const own = {
+    "an operator without a role": [],
+    "an Operator": ["Operator"],
+    "an Admin": ["Admin"],
+  };
+  const held: readonly string[] | undefined = own[caller as keyof typeof own];
+  if (held === undefined)
+    return caller === "nobody" ? "401 unauthenticated" : "401 invalid_credentials";
+  return roles.length === 0 || roles.some((role) => held.includes(role))
+    ? "through"
+    : "403 role_required";
+}
+
+function expected(route: Route, caller: string): string {
+  const rule = RULES[nameOf(route)] ?? "anyone";
+  if (rule === "anyone") return "through";
+  if (rule.startsWith("operator:")) return ofOperators(rule, caller);
+  return ofProduct(rule, caller, /\{(applicationId|keyId)\}/.test(route.path));
+}
+
+/** The path with the owner's objects, or with ids that nobody has. */
+function pathOf(route: Route, whose: "the owner's" | "nobody's"): string {
+  const { owner, profile, connectSessionId } = world;
+  const unknown = "0".repeat(26);
+  const ids: Readonly<Record<string, readonly [string, string]>> = {
+    applicationId: [owner.id, `app_${unknown}`],
+    keyId: [owner.keyId, `key_${unknown}`],
+    profileId: [profile.id, `prf_${unknown}`],
+    connectionId: [`con_${unknown}`, `con_${unknown}`],
+    sessionId: [connectSessionId, `cns_${unknown}`],
+    postId: [`pst_${unknown}`, `pst_${unknown}`],
+    platformId: [owner.platform.id, `plt_${unknown}`],
+    network: ["bluesky", "bluesky"],
+  };
+  return `/${route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const pair = ids[name];
+    if (pair === undefined) throw new Error(`the matrix has no id for {${name}}`);
+    return pair[whose === "the owner's" ? 0 : 1];
+  })}`;
+}
+
+function outcomeOf({ status, body }: Answer): string {
+  const refused = status === 401 || status === 403 || status === 404;
+  const code: unknown = body?.error?.code;
+  if (refused || code === "application_header_required") return `${status} ${String(code)}`;
+  return status >= 500 ? `${status}` : "through";
+}
+
+function call(route: Route, caller: CallOptions, whose: "the owner's" | "nobody's") {
+  const needsHeader = RULES[nameOf(route)] === "profile" && !route.path.includes("{profileId}");
+  const profileId = whose === "the owner's" ? world.profile.id : `prf_${"0".repeat(26)}`;
+  return relay.call(route.method, pathOf(route, whose), {
+    ...caller,
+    body: BODIES[nameOf(route)],
+    headers: needsHeader ? { "x-profile-id": profileId } : {},
+  });
+}
+
+describe("access", () => {
+  const guarded = routes.filter((route) => RULES[nameOf(route)] !== "anyone");
+
+  test.each(guarded.map((route) => [nameOf(route), route] as const))("%s", async (name, route) => {
+    const answers: Record<string, string> = {};
+    const wanted: Record<string, string> = {};
+    for (const [caller, options] of Object.entries(world.callers)) {
+      if (name === ENDS_THE_SESSION && options.session !== undefined) continue;
+      const expectation = expected(route, caller);
+      wanted[caller] = expectation;
+      // Let through to an object that exists, a writing route would change the world under the cases that follow.
+      const whose =
+        expectation === "through" && route.method !== "GET" ? "nobody's" : "the owner's";
+      const outcome = outcomeOf(await call(route, options, whose));
+      const isUnknownObject = whose === "nobody's" && outcome === "404 not_found";
+      const isUnknownPart =
+        expectation === "through" && /\{(postId|connectionId)\}/.test(route.path);
+      answers[caller] =
+        isUnknownObject || (isUnknownPart && outcome === "404 not_found") ? "through" : outcome;
+    }
+    expect(answers).toEqual(wanted);
+  });
+
+  const open = routes.filter((route) => RULES[nameOf(route)] === "anyone");
+  test.each(open.map((route) => [nameOf(route), route] as const))(
+    "%s asks nobody for a credential",
+    async (_name, route) => {
+      const { status, body } = await call(route, { key: "garbage" }, "nobody's");
+      expect(status).not.toBe(401);
+      expect(body?.error?.code).not.toBe("unauthenticated");
+    },
+  );
+});
+
+describe("what does not exist", () => {
+  const named = routes.filter(
+    ({ path }) => /\{\w+Id\}/.test(path) && !path.startsWith("v1/admin/"),
+  );
+
+  test.each(named.map((route) => [nameOf(route), route] as const))(
+    "%s answers another tenant's and an unknown object with the same 404",
+    async (_name, route) => {
+      const caller = world.callers["another tenant's session"] ?? {};
+      const [foreign, unknown] = [
+        await call(route, caller, "the owner's"),
+        await call(route, caller, "nobody's"),
+      ];
+      const [first, second] = [foreign, unknown].map(({ status, headers, body }) => {
+        const { requestId, ...error } = body.error;
+        expect(requestId).toMatch(/^req_/);
+        const names = [...headers.keys()].join();
+        return { status, names, error };
+      });
+      expect(first).toEqual(second);
+      expect(first?.status).toBe(404);
+    },
+  );
+});
+
+async function storedRows(): Promise<string[]> {
+  const connectionString = relay.settings["AzureWebJobsStorage"] ?? "";
+  const prefix = relay.settings["STORAGE_PREFIX"] ?? "";
+  const options = { allowInsecureConnection: true };
+  const service = TableServiceClient.fromConnectionString(connectionString, options);
+  const rows: string[] = [];
+  for await (const { name } of service.listTables()) {
+    if (name === undefined || !name.startsWith(prefix)) continue;
+    const table = TableClient.fromConnectionString(connectionString, name, options);
+    for await (const entity of table.listEntities()) {
+      // When a key was last used is written after the answer.
+      if (entity.rowKey !== "U") rows.push(`${name} ${JSON.stringify(entity)}`);
+    }
+  }
+  return rows.toSorted();
+}
+
+describe("fields that no request has", () => {
+  const writing = routes.filter(({ spec }) => spec.body !== undefined && spec.bodyKind !== "form");
+  const PROTECTED = [
+    "unknownField",
+    "balance",
+    "tenantId",
+    "id",
+    "createdAt",
+    "etag",
+    "partitionKey",
+    "rowKey",
+  ];
+
+  function callerOf(route: Route): CallOptions {
+    const rule = RULES[nameOf(route)] ?? "anyone";
+    if (rule.startsWith("operator:")) return { operator: ["Admin"] };
+    return rule === "session"
+      ? (world.callers["the owner's session"] ?? {})
+      : { key: world.owner.key };
+  }
+
+  function callWith(route: Route, rawBody: string): Promise<Answer> {
+    const headers = {
+      "content-type": "application/json",
+      "idempotency-key": "access-matrix",
+      "x-profile-id": world.profile.id,
+    };
+    return relay.call(route.method, pathOf(route, "the owner's"), {
+      ...callerOf(route),
+      headers,
+      rawBody,
+    });
+  }
+
+  test.each(writing.map((route) => [nameOf(route), route] as const))(
+    "%s names them and writes nothing",
+    async (_name, route) => {
+      const before = await storedRows();
+      const body = Object.fromEntries(PROTECTED.map((name) => [name, "x"]));
+      const { status, body: answer } = await callWith(route, JSON.stringify(body));
+      expect([status, answer.error.code]).toEqual([400, "validation_failed"]);
+      const paths = answer.error.details.issues.map((issue: { path: string }) => issue.path);
+      expect(paths).toEqual(expect.arrayContaining(PROTECTED));
+
+      for (const name of ["__proto__", "constructor", "prototype"]) {
+        const polluted = await callWith(route, `{"${name}":{"admin":true}}`);
+        expect(polluted.status).toBe(400);
+        const [issue] = polluted.body.error.details.issues;
+        expect(issue).toMatchObject({ path: name, code: "forbidden_name" });
+      }
+      expect(await storedRows()).toEqual(before);
+    },
+  );
+});

@@ -1,0 +1,139 @@
+import { inject } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { anApplication, dataOf, PASSWORD, type TestApplication } from "../setup/factories.ts";
+import { startFaultProxy, type Fault, type FaultProxy } from "../setup/fault-proxy.ts";
+import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+
+/** The n-th write from now on meets the fault; all others pass. */
+interface Weather {
+  fault: Fault;
+  countdown: number;
+}
+
+const FAULTS: readonly Fault[] = [
+  "lose_request",
+  "lose_answer",
+  "late",
+  "false_412",
+  "unavailable",
+];
+const WRITES_MAX = 6;
+/** Longer than a late write needs to land. */
+const SETTLED_MS = 250;
+
+const cases = FAULTS.flatMap((fault) =>
+  Array.from({ length: WRITES_MAX }, (_, index) => [fault, index + 1] as const),
+);
+
+let weather: Weather;
+let proxy: FaultProxy;
+let calm: Relay;
+let relay: Relay;
+
+beforeEach(async () => {
+  weather = { fault: "pass", countdown: 0 };
+  calm = await startRelay();
+  const connectionString = inject("azurite");
+  const tablePort = Number(/TableEndpoint=http:\/\/127\.0\.0\.1:(\d+)/.exec(connectionString)?.[1]);
+  proxy = await startFaultProxy(tablePort, ({ method }) => {
+    if (method === "GET" || weather.countdown === 0) return "pass";
+    weather.countdown -= 1;
+    return weather.countdown === 0 ? weather.fault : "pass";
+  });
+  relay = await startRelay({
+    sameDeploymentAs: calm,
+    settings: {
+      AzureWebJobsStorage: connectionString.replace(`:${tablePort}/`, `:${proxy.port}/`),
+    },
+  });
+});
+afterEach(async () => {
+  await relay.stop();
+  await calm.stop();
+  await proxy.stop();
+});
+
+/** Calls under the fault and, when it was told that nothing is known, once more when the weather is fine. */
+async function persistently(fault: Fault, nth: number, call: () => Promise<Answer>) {
+  weather = { fault, countdown: nth };
+  const first = await call();
+  weather = { fault: "pass", countdown: 0 };
+  expect(first.status === 503 || first.status < 300).toBe(true);
+  if (first.status !== 503) return first;
+  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+  return await call();
+}
+
+test("the faults are met: a lost first write is a 503 that can be repeated", async () => {
+  const { key } = await anApplication(calm);
+  const create = () => relay.call("POST", "/v1/keys", { key, body: {} });
+  weather = { fault: "lose_answer", countdown: 1 };
+  const { status, headers, body } = await create();
+  expect([status, body.error.code]).toEqual([503, "service_unavailable"]);
+  expect(headers.get("retry-after")).toBe("1");
+  expect((await create()).status).toBe(201);
+});
+
+describe.each(cases)("with %s at write %i", (fault, nth) => {
+  test("a sign-up ends in one account that works", async () => {
+    const email = "storm@example.com";
+    const body = { email, password: PASSWORD, platformName: "Storm" };
+    const signUp = () => relay.call("POST", "/v1/auth/signup", { body });
+    let answer = await persistently(fault, nth, signUp);
+    const logIn = () =>
+      relay.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD } });
+    if (answer.status === 409 && (await logIn()).status === 401) {
+      // Only the claim of the e-mail survived; it can be taken over in time.
+      relay.advance(11 * 60_000);
+      answer = await signUp();
+      expect(answer.status).toBe(201);
+    }
+    const { token, platform } = dataOf(await logIn());
+    expect((await relay.call("GET", "/v1/me", { session: token })).body.data.id).toBe(platform.id);
+    const all = await relay.call("GET", "/v1/admin/platforms", { operator: ["Admin"] });
+    expect(all.body.data.map(({ id }: { id: string }) => id)).toEqual([platform.id]);
+  });
+
+  test("a key that was made works, one that was ended does not", async () => {
+    const application: TestApplication = await anApplication(calm);
+    const { key } = application;
+
+    const made = await persistently(fault, nth, () =>
+      relay.call("POST", "/v1/keys", { key, body: {} }),
+    );
+    const { id, secret } = dataOf(made);
+    expect((await relay.call("GET", "/v1/me", { key: secret })).status).toBe(200);
+    const revoked = await persistently(fault, nth, () =>
+      relay.call("POST", `/v1/keys/${id}/revoke`, { key }),
+    );
+    expect(revoked.status).toBe(204);
+    expect((await relay.call("GET", "/v1/me", { key: secret })).status).toBe(401);
+    const deleted = await persistently(fault, nth, () =>
+      relay.call("DELETE", `/v1/keys/${id}`, { key }),
+    );
+    expect([204, 404]).toContain(deleted.status);
+    const listed = await relay.call("GET", "/v1/keys?limit=100", { key });
+    expect(listed.body.data.map((item: { id: string }) => item.id)).not.toContain(id);
+  });
+
+  test("one external id stays with one profile, whatever was repeated", async () => {
+    const { key } = await anApplication(calm);
+    const create = () =>
+      relay.call("POST", "/v1/profiles", { key, body: { title: "t", externalId: "one" } });
+    const created = await persistently(fault, nth, create);
+    const id: string =
+      created.status === 409 ? created.body.error.details.existingId : dataOf(created).id;
+    const renamed = await persistently(fault, nth, () =>
+      relay.call("PATCH", `/v1/profiles/${id}`, { key, body: { externalId: "two" } }),
+    );
+    expect(dataOf(renamed).externalId).toBe("two");
+    const list = await relay.call("GET", "/v1/profiles", { key });
+    expect(list.body.data.map((profile: { id: string }) => profile.id)).toEqual([id]);
+    expect((await create()).status).toBe(201);
+    const taken = await relay.call("POST", "/v1/profiles", {
+      key,
+      body: { title: "t", externalId: "two" },
+    });
+    expect([taken.status, taken.body.error.details.existingId]).toEqual([409, id]);
+  });
+});

@@ -1,0 +1,176 @@
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { DEMO_NETWORKS } from "../../dev/demo.ts";
+import { hostPidOf, launch, listeningPorts, newPlace, paste, readDemo, until } from "./started.ts";
+import type { Place, Started } from "./started.ts";
+
+const SETTLE_MS = 15_000;
+const START_TIMEOUT_MS = 50_000;
+
+const Post = z.object({
+  id: z.string(),
+  status: z.string(),
+  text: z.string(),
+  legs: z.array(z.object({ platform: z.string(), status: z.string(), url: z.string().nullable() })),
+});
+const PostAnswer = z.object({ data: Post });
+const PostsAnswer = z.object({ data: z.array(Post) });
+const BalanceAnswer = z.object({
+  data: z.object({ tokenBalance: z.number(), tokenReserved: z.number(), available: z.number() }),
+});
+
+describe("npm start", () => {
+  let place: Place;
+  let started: Started;
+  let published: z.output<typeof Post>;
+
+  beforeAll(async () => {
+    place = await newPlace();
+    started = launch(place);
+    await started.ready();
+  }, START_TIMEOUT_MS);
+
+  afterAll(async () => {
+    started.signal("SIGKILL");
+    await started.ended;
+    await until(async () => (await listeningPorts(place)).length === 0, SETTLE_MS);
+    await place.remove();
+  }, START_TIMEOUT_MS);
+
+  const pasteable = () =>
+    started
+      .output()
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => line.startsWith("curl "));
+
+  test("prints a line that publishes, one that reads the post and one that shows the wallet", async () => {
+    const [publish = "", read = "", balance = "", ...others] = pasteable();
+    expect(others).toEqual([]);
+    const before = BalanceAnswer.parse(await paste(balance)).data;
+    const { id } = PostAnswer.parse(await paste(publish)).data;
+    await until(async () => {
+      const [newest] = PostsAnswer.parse(await paste(read)).data;
+      if (newest !== undefined) published = newest;
+      return newest?.id === id && newest.status !== "processing";
+    }, SETTLE_MS);
+    expect(published.status).toBe("succeeded");
+    expect(published.legs.map(({ platform, status }) => [platform, status])).toEqual(
+      DEMO_NETWORKS.map((name) => [name, "succeeded"]),
+    );
+    const after = BalanceAnswer.parse(await paste(balance)).data;
+    expect(after.tokenBalance).toBe(before.tokenBalance - 10 * DEMO_NETWORKS.length);
+    expect(after.tokenReserved).toBe(0);
+  });
+
+  test("shows what was published on the sandbox's page", async () => {
+    const { sandboxUrl } = readDemo(place);
+    const page = await (await fetch(`${sandboxUrl}/`)).text();
+    expect(page.split(published.text).length - 1).toBeGreaterThanOrEqual(DEMO_NETWORKS.length);
+    const { posts } = (await (await fetch(`${sandboxUrl}/_sandbox/posts`)).json()) as {
+      posts: { network: string; text: string }[];
+    };
+    const networks = posts
+      .filter(({ text }) => text === published.text)
+      .map(({ network }) => network);
+    expect(networks.toSorted()).toEqual([...DEMO_NETWORKS].toSorted());
+  });
+
+  test("gives a connect page on which nothing is linked yet", async () => {
+    const answer = await fetch(readDemo(place).connectUrl);
+    expect(answer.status).toBe(200);
+    const page = await answer.text();
+    for (const name of DEMO_NETWORKS) expect(page).toContain(`/v1/connect/ui/${name}`);
+    expect(page).not.toContain("Connected as");
+  });
+
+  test("gives an operator's token that is good for a month", async () => {
+    const { baseUrl, operatorToken } = readDemo(place);
+    const headers = { authorization: `Bearer ${operatorToken}` };
+    const answer = await fetch(`${baseUrl}/v1/admin/platforms`, { headers });
+    expect(answer.status).toBe(200);
+    const claims = z
+      .object({ exp: z.number() })
+      .parse(JSON.parse(Buffer.from(operatorToken.split(".")[1] ?? "", "base64url").toString()));
+    expect(claims.exp * 1000 - Date.now()).toBeGreaterThan(29 * 24 * 3600 * 1000);
+  });
+
+  test("prints no escape codes where no terminal shows them", () => {
+    expect(started.output()).not.toContain("\u001B");
+  });
+
+  test(
+    "stops on SIGTERM with code 0 and gives its ports back, and the next start has the same demo and posts",
+    async () => {
+      const before = readDemo(place);
+      started.signal("SIGTERM");
+      expect(await started.ended).toBe(0);
+      expect(await listeningPorts(place)).toEqual([]);
+
+      started = launch(place);
+      await started.ready();
+      const after = readDemo(place);
+      expect([after.apiKey, after.profileId]).toEqual([before.apiKey, before.profileId]);
+      const [, read = ""] = pasteable();
+      expect(PostsAnswer.parse(await paste(read)).data).toMatchObject([{ id: published.id }]);
+      const page = await (await fetch(`${after.sandboxUrl}/`)).text();
+      expect(page).toContain(published.text);
+    },
+    START_TIMEOUT_MS,
+  );
+
+  test("leaves no process behind when it is killed outright", async () => {
+    started.signal("SIGKILL");
+    await started.ended;
+    await until(async () => (await listeningPorts(place)).length === 0, SETTLE_MS);
+  });
+
+  test(
+    "stops everything with code 1 and says why when the host dies",
+    async () => {
+      started = launch(place);
+      await started.ready();
+      process.kill(await hostPidOf(started), "SIGKILL");
+      expect(await started.ended).toBe(1);
+      expect(started.output()).toContain("the host ended with SIGKILL");
+      expect(await listeningPorts(place)).toEqual([]);
+    },
+    START_TIMEOUT_MS,
+  );
+});
+
+describe("npm start with ports that are taken", () => {
+  test("names every one with its setting and starts nothing", async () => {
+    const place = await newPlace();
+    onTestFinished(() => place.remove());
+    const { PORT, AZURITE_TABLE_PORT, SANDBOX_PORT } = place.ports;
+    for (const port of [PORT, AZURITE_TABLE_PORT]) {
+      const server = createServer().listen(port, "127.0.0.1");
+      onTestFinished(() => {
+        server.close();
+      });
+      await once(server, "listening");
+    }
+    const started = launch(place, { ISSUER_PORT: String(SANDBOX_PORT) });
+    expect(await started.ended).toBe(1);
+    expect(started.output()).toContain(`port ${PORT} for the API is in use: set PORT to another`);
+    expect(started.output()).toContain(
+      `port ${AZURITE_TABLE_PORT} for Azurite's tables is in use: set AZURITE_TABLE_PORT to another`,
+    );
+    expect(started.output()).toContain("ISSUER_PORT and SANDBOX_PORT both name port");
+    expect(await readdir(place.folder)).toEqual([]);
+  });
+
+  test("refuses what is no port", async () => {
+    const place = await newPlace();
+    onTestFinished(() => place.remove());
+    const started = launch(place, { SANDBOX_PORT: "seventy" });
+    expect(await started.ended).toBe(1);
+    expect(started.output()).toContain(
+      'SANDBOX_PORT must be a port from 1 to 65535, not "seventy"',
+    );
+  });
+});

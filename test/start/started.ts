@@ -1,0 +1,143 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { PORT_SETTINGS } from "../../dev/ports.ts";
+import type { Ports } from "../../dev/ports.ts";
+
+const READY = "Ctrl-C stops everything";
+const READY_MS = 40_000;
+const POLL_MS = 50;
+const run = promisify(execFile);
+
+/** A working copy of the local data and a set of ports, for several starts one after the other. */
+export interface Place {
+  readonly folder: string;
+  readonly ports: Ports;
+  remove(): Promise<void>;
+}
+
+export async function newPlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), "start-test-"));
+  const servers = await Promise.all(
+    PORT_SETTINGS.map(async (setting) => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await once(server, "listening");
+      return { setting, server, port: (server.address() as AddressInfo).port };
+    }),
+  );
+  for (const { server } of servers) server.close();
+  // Safe: one entry for every setting.
+  const ports = Object.fromEntries(servers.map(({ setting, port }) => [setting, port])) as Ports;
+  return { folder, ports, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+export interface Started {
+  readonly pid: number;
+  output(): string;
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+  signal(name: NodeJS.Signals): void;
+  /** Resolves when everything is up and shown. */
+  ready(): Promise<void>;
+}
+
+/** The start script as a child, with the environment of nobody but the test. */
+export function launch(place: Place, more: Readonly<Record<string, string>> = {}): Started {
+  const ports = Object.entries(place.ports).map(([setting, port]) => [setting, String(port)]);
+  const child = spawn(process.execPath, ["dev/start.ts"], {
+    env: {
+      PATH: process.env["PATH"],
+      LOCAL_FOLDER: place.folder,
+      ...(Object.fromEntries(ports) as Record<string, string>),
+      ...more,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString();
+  };
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  // "exit", not "close": a process that is left behind would hold the pipes open.
+  const ended = once(child, "exit").then(() => child.exitCode ?? child.signalCode ?? "unknown");
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    ended,
+    signal: (name) => child.kill(name),
+    ready: async () => {
+      const isUp = until(() => output.includes(READY), READY_MS).then(() => "up");
+      if ((await Promise.race([isUp, ended.then(() => "ended")])) === "ended")
+        throw new Error(`the start script ended:\n${output}`);
+    },
+  };
+}
+
+const DemoFile = z.object({
+  baseUrl: z.string(),
+  sandboxUrl: z.string(),
+  apiKey: z.string(),
+  profileId: z.string(),
+  operatorToken: z.string(),
+  connectUrl: z.string(),
+});
+
+export function readDemo({ folder }: Place): z.output<typeof DemoFile> {
+  return DemoFile.parse(JSON.parse(readFileSync(join(folder, "demo.json"), "utf8")));
+}
+
+/** What a shell makes of a pasted line; its standard output as JSON. */
+export async function paste(line: string): Promise<unknown> {
+  const { stdout } = await run("bash", ["-c", line], { timeout: 20_000 });
+  return JSON.parse(stdout) as unknown;
+}
+
+export async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+export async function listeningPorts({ ports }: Place): Promise<number[]> {
+  const found = await Promise.all(
+    Object.values(ports).map(async (port) => ((await isListening(port)) ? [port] : [])),
+  );
+  return found.flat();
+}
+
+/** The local host that a start script runs. */
+export async function hostPidOf({ pid }: Started): Promise<number> {
+  const { stdout } = await run("ps", ["-A", "-o", "pid=,ppid=,args="]);
+  const line = stdout
+    .split("\n")
+    .map((text) => text.trim().split(/\s+/))
+    .find(([, parent, ...words]) => parent === String(pid) && words.includes("dev/host/main.ts"));
+  if (line === undefined) throw new Error("the start script has no host");
+  return Number(line[0]);
+}
+
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  longestMs: number,
+): Promise<void> {
+  const deadline = Date.now() + longestMs;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error("what the test waits for did not come");
+    await wait(POLL_MS);
+  }
+}
