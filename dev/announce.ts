@@ -12,7 +12,7 @@ function soft(text: string): string {
 }
 
 /** Lines to be pasted: publish, read what became of it, look at the wallet. Each works by itself and more than once. */
-export function curlLines({ baseUrl, apiKey, profileId }: Demo): string[] {
+function curlLines({ baseUrl, apiKey, profileId }: Demo): string[] {
   const key = `-H 'Authorization: Bearer ${apiKey}'`;
   const profile = `-H 'X-Profile-Id: ${profileId}'`;
   const platforms = JSON.stringify(DEMO_NETWORKS);

@@ -159,7 +159,8 @@ async function linkMissing(api: ApiClient, owned: Owned): Promise<void> {
 
 async function openConnectPage(api: ApiClient, owned: Owned): Promise<string> {
   const path = `v1/profiles/${owned.visitorProfileId}/connect/sessions`;
-  const body = { expiresIn: CONNECT_PAGE_SECONDS, branding: { name: "Demo application" } };
+  const branding = { name: "Demo application" };
+  const body = { platforms: DEMO_NETWORKS, expiresIn: CONNECT_PAGE_SECONDS, branding };
   const answer = await api.call("POST", path, { token: owned.apiKey, body });
   return ConnectSession.parse(answer).connectUrl;
 }

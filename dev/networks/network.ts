@@ -10,7 +10,9 @@ interface MagicText {
 }
 
 export interface Route {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** The site's hosts that know the path; all of them when absent. */
+  readonly hosts?: readonly string[];
   /** Literal text and `{name}`; a parameter never spans a slash. */
   readonly path: string;
   /** The name by which `POST /_sandbox/faults` and the request log call it. */
@@ -23,13 +25,14 @@ export interface Route {
 }
 
 export interface PublishedMedia {
-  readonly kind: "image" | "video";
+  readonly kind: "image" | "video" | "document";
   /** Path at the sandbox. */
   readonly path: string;
   readonly mimeType: string;
   readonly bytes: number;
   readonly sha256: string;
   readonly alt: string | null;
+  readonly title?: string;
 }
 
 export interface TextSegment {
@@ -51,8 +54,12 @@ export interface PublishedPost {
   readonly url: string;
   /** Where the sandbox shows it. */
   readonly page: string;
+  /** How the network lays it out; a plain post when absent. */
+  readonly form?: "carousel" | "reel" | "story";
   readonly text: string;
   readonly segments: readonly TextSegment[];
+  /** LinkedIn: the network cut the text off at a character that should have been escaped. */
+  readonly truncated?: boolean;
   /** Bluesky: the record's facets as they were sent. */
   readonly facets?: unknown;
   /** Mastodon: the content as its API answers it. */

@@ -20,6 +20,10 @@ export class RateWindows {
     this.#enforce = enforce;
   }
 
+  get enforced(): boolean {
+    return this.#enforce;
+  }
+
   take(key: string, limit: number, windowMs: number, points = 1): RateUse {
     const now = this.#now();
     let window = this.#windows.get(key);

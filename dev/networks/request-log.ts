@@ -1,6 +1,6 @@
 const ENTRIES_MAX = 1000;
 const SECRET_PARAMETERS =
-  /^(code|client_secret|password|token|access_token|refresh_token|code_verifier|state)$/;
+  /^(code|client_secret|password|token|access_token|refresh_token|fb_exchange_token|input_token|appsecret_proof|code_verifier|state)$/;
 
 export interface LoggedRequest {
   readonly at: string;

@@ -33,10 +33,13 @@ export function decoded(text: string): string {
 }
 
 /** The first route of the site that takes the request; HEAD is taken where GET is. */
-export function matchRoute(site: Site, method: string, path: string): Match | undefined {
+export function matchRoute(
+  site: Site,
+  { method, host, path }: Pick<Exchange, "method" | "host" | "path">,
+): Match | undefined {
   const wanted = method === "HEAD" ? "GET" : method;
   for (const route of site.routes) {
-    if (route.method !== wanted) continue;
+    if (route.method !== wanted || route.hosts?.includes(host) === false) continue;
     const pattern = patternOf(route.path);
     // Clients may percent-encode what a server takes literally, the colons of a DID for one.
     const found = pattern.exec(path) ?? pattern.exec(decoded(path));
@@ -64,8 +67,9 @@ export function siteOf(sites: readonly Site[], host: string): Site | undefined {
 
 /** Where a browser's request to the sandbox's own address belongs: the first site whose route takes it and claims it. */
 export function matchBrowser(sites: readonly Site[], exchange: Exchange): Match | undefined {
+  const { method, path } = exchange;
   for (const site of sites) {
-    const match = matchRoute(site, exchange.method, exchange.path);
+    const match = matchRoute(site, { method, path, host: site.hosts[0] ?? exchange.host });
     if (match === undefined) continue;
     const claims = isNetwork(site) ? (site.claimsBrowser?.(exchange) ?? true) : true;
     if (claims) return match;

@@ -143,12 +143,11 @@ async function send(response: ServerResponse, method: string, answer: Answer): P
 function route(served: Served, exchange: Exchange): { site: Site; match: Match | undefined } {
   if (exchange.direct) {
     const match =
-      matchRoute(served.own, exchange.method, exchange.path) ??
-      matchBrowser(served.sites, exchange);
+      matchRoute(served.own, exchange) ?? matchBrowser(served.sites, exchange);
     return { site: match?.site ?? served.own, match };
   }
   const site = siteOf(served.sites, exchange.host) ?? served.own;
-  return { site, match: matchRoute(site, exchange.method, exchange.path) };
+  return { site, match: matchRoute(site, exchange) };
 }
 
 /** Answers one request as the network would to whose host it was sent. */

@@ -1,8 +1,10 @@
 import { getBalance } from "../shared/billing/balance.ts";
 import { creditPlatform } from "../shared/billing/credit-platform.ts";
 import { listUsage } from "../shared/billing/list-usage.ts";
-import { CreditBody, UsageQuery } from "../shared/billing/schema.ts";
-import { keyOrSession, operator } from "../shared/http/access.ts";
+import { getLimits, updateLimits } from "../shared/billing/limits.ts";
+import { rateCard } from "../shared/billing/rate-card.ts";
+import { CreditBody, LimitsBody, UsageQuery } from "../shared/billing/schema.ts";
+import { appAdmin, keyOrSession, operator } from "../shared/http/access.ts";
 import { paged } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
 
@@ -19,6 +21,25 @@ export const billingRoutes = [
     query: UsageQuery,
     status: 200,
     run: async ({ services, scope, query }) => paged(await listUsage(services, scope, query)),
+  }),
+  route("GET", "v1/billing/limits", {
+    summary: "The daily token budget and what is used of it",
+    access: keyOrSession,
+    status: 200,
+    run: ({ services, scope }) => getLimits(services, scope),
+  }),
+  route("PATCH", "v1/billing/limits", {
+    summary: "Set or lift the daily token budget",
+    access: appAdmin,
+    body: LimitsBody,
+    status: 200,
+    run: ({ services, scope, body }) => updateLimits(services, scope, body),
+  }),
+  route("GET", "v1/rate-card", {
+    summary: "What operations cost",
+    access: keyOrSession,
+    status: 200,
+    run: () => rateCard(),
   }),
   route("POST", "v1/billing/admin/credit", {
     summary: "Add tokens to a platform's wallet",

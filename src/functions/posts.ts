@@ -4,6 +4,7 @@ import { route } from "../shared/http/route.ts";
 import { cancelPost, updatePost } from "../shared/posts/change-scheduled.ts";
 import { createPost } from "../shared/posts/create-post.ts";
 import { getPost } from "../shared/posts/get-post.ts";
+import { getTimeline } from "../shared/posts/get-timeline.ts";
 import { listPosts } from "../shared/posts/list-posts.ts";
 import { retryPost } from "../shared/posts/retry-post.ts";
 import {
@@ -49,6 +50,12 @@ export const postRoutes = [
     access: profileScope,
     status: 200,
     run: ({ services, scope, params }) => getPost(services, scope, params.postId),
+  }),
+  route("GET", "v1/posts/{postId}/timeline", {
+    summary: "What happened to a post, in order",
+    access: profileScope,
+    status: 200,
+    run: ({ services, scope, params }) => getTimeline(services, scope, params.postId),
   }),
   route("PATCH", "v1/posts/{postId}", {
     summary: "Change a scheduled post",

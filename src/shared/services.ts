@@ -26,6 +26,7 @@ import { FIRE_QUEUE, FireQueue } from "./posts/fire-queue.ts";
 import { IdempotencyStore } from "./posts/idempotency-store.ts";
 import { PostStore } from "./posts/post-store.ts";
 import { PUBLISH_QUEUE, PublishQueue } from "./posts/publish-queue.ts";
+import { TimelineStore } from "./posts/timeline-store.ts";
 import { deriveKey } from "./secrets.ts";
 import { openQueue } from "./storage/account.ts";
 import type { MessageQueue } from "./storage/queue.ts";
@@ -64,6 +65,7 @@ export interface Services {
   readonly idempotency: IdempotencyStore;
   readonly dirty: DirtyStore;
   readonly due: DueStore;
+  readonly timeline: TimelineStore;
   readonly publishQueue: PublishQueue;
   readonly fireQueue: FireQueue;
 }
@@ -115,6 +117,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     idempotency: new IdempotencyStore(tables.core),
     dirty: new DirtyStore(tables.dirty),
     due: new DueStore(tables.due),
+    timeline: new TimelineStore(tables.timeline),
     fireQueue: new FireQueue(queue(FIRE_QUEUE)),
     publishQueue: new PublishQueue(queue(PUBLISH_QUEUE)),
   };

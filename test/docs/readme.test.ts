@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { withTables } from "../../dev/readme-tables.ts";
@@ -48,3 +48,22 @@ test.each(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"])(
     }
   },
 );
+
+test("CONTRIBUTING.md names only files and folders that exist", () => {
+  const text = readFileSync("CONTRIBUTING.md", "utf8");
+  const named = [...text.matchAll(/`((?:src|dev|test|bench)(?:\/[\w.-]+)+)`/g)].map(
+    ([, path = ""]) => path,
+  );
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+// What arrives has to leave the list.
+test("what the README calls missing is missing", () => {
+  const section = readme.split("## What is not there yet")[1]?.split("\n## ")[0] ?? "";
+  const missing = [...section.matchAll(/`([A-Z]+) \/(\S+)`/g)];
+  expect(missing.length).toBeGreaterThan(0);
+  const there = routes.map(({ method, path }) => `${method} ${path}`);
+  for (const [, method = "", path = ""] of missing)
+    expect(there).not.toContain(`${method} ${path}`);
+});

@@ -49,12 +49,16 @@ describe("cursors", () => {
   test("that were changed or made up are refused and never break anything", () => {
     const cursor = cursors.make("F|0000|prf_1", query);
     fc.assert(
-      fc.property(fc.nat(cursor.length - 1), fc.constantFrom(...Array.from("AZaz09-_")), (at, other) => {
-        const changed = cursor.slice(0, at) + other + cursor.slice(at + 1);
-        const same = Buffer.from(changed, "base64url").equals(Buffer.from(cursor, "base64url"));
-        fc.pre(!same);
-        expect(codeOf(() => cursors.read(changed, query))).toBe("invalid_cursor");
-      }),
+      fc.property(
+        fc.nat(cursor.length - 1),
+        fc.constantFrom(...Array.from("AZaz09-_")),
+        (at, other) => {
+          const changed = cursor.slice(0, at) + other + cursor.slice(at + 1);
+          const same = Buffer.from(changed, "base64url").equals(Buffer.from(cursor, "base64url"));
+          fc.pre(!same);
+          expect(codeOf(() => cursors.read(changed, query))).toBe("invalid_cursor");
+        },
+      ),
     );
     fc.assert(
       fc.property(fc.string(), (text) => {

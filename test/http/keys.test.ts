@@ -332,6 +332,44 @@ describe("what a restricted key may do with keys", () => {
   });
 });
 
+describe("what a key costs to check", () => {
+  test("once a process knows where it belongs, everything is read side by side", async () => {
+    const fresh = await startRelay({ sameDeploymentAs: relay });
+    const { verifyKey } = await import("../../src/shared/keys/verify-key.ts");
+    const verify = () => {
+      let started = false;
+      const verified = verifyKey(fresh.services, application.key, async ({ platformId }) => {
+        started = true;
+        return platformId;
+      });
+      return { verified, startedAtOnce: started };
+    };
+    const cold = verify();
+    expect(cold.startedAtOnce).toBe(false);
+    expect((await cold.verified).alongside).toBe(application.platform.id);
+    const warm = verify();
+    expect(warm.startedAtOnce).toBe(true);
+    expect(await warm.verified).toEqual(await cold.verified);
+    await fresh.stop();
+  });
+
+  test("a mistyped one costs no look-up", async () => {
+    const fresh = await startRelay({
+      // Nobody answers there: a look-up would be a 503.
+      settings: {
+        AzureWebJobsStorage:
+          "DefaultEndpointsProtocol=http;AccountName=a;AccountKey=Yg==;TableEndpoint=http://127.0.0.1:9/a;QueueEndpoint=http://127.0.0.1:9/a;",
+      },
+    });
+    const { newApiKey } = await import("../../src/shared/secrets.ts");
+    const { secret } = newApiKey(application.keyId);
+    const other = secret.endsWith("0") ? "1" : "0";
+    expect(await statusOf(secret.slice(0, -1) + other, fresh)).toBe("401 invalid_credentials");
+    expect(await statusOf(secret, fresh)).toBe("503 service_unavailable");
+    await fresh.stop();
+  });
+});
+
 describe("what is stored of a key", () => {
   test("neither the secret nor a hash of it alone", async () => {
     const { id, secret } = await aKey(relay, application);

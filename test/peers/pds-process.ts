@@ -63,7 +63,7 @@ async function main(folder: string, hostname: string): Promise<void> {
   const server = await PDS.create(envToCfg(environment), envToSecrets(environment));
   await server.ctx.sequencer.start();
   const pds = await listenOnLoopback(server.app);
-  console.log(`peers listen ${JSON.stringify({ pds, directory })}`);
+  process.stdout.write(`peers listen ${JSON.stringify({ pds, directory })}\n`);
 }
 
 process.stdin.resume().on("close", () => process.exit(0));

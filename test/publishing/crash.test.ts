@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
-import { aProfile, anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, submitPost, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import {
   startFaultProxy,
   type Fault,
@@ -9,7 +10,7 @@ import {
   type ProxiedCall,
 } from "../setup/fault-proxy.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
-import { linkSandboxAccount, sandboxSettings } from "../setup/sandbox-accounts.ts";
+import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 
 /** Everything that a process says to the world goes through these; `choose` is the fate of the next call. */
 let choose: (call: ProxiedCall & { readonly to: "tables" | "networks" }) => Fault = () => "pass";
@@ -18,8 +19,7 @@ let proxies: { readonly tables: FaultProxy; readonly networks: FaultProxy };
 /** The process under test; `calm` is another one of the same deployment, without faults. */
 let relay: Relay;
 let calm: Relay;
-let application: TestApplication;
-let profileId: string;
+let publisher: Publisher;
 
 const tablePort = () => Number(/TableEndpoint=http:\/\/[^:]+:(\d+)/.exec(inject("azurite"))?.[1]);
 
@@ -30,11 +30,7 @@ beforeAll(async () => {
     networks: await startFaultProxy(sandbox.port, (call) => choose({ ...call, to: "networks" })),
   };
   calm = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
-  application = await anApplication(calm);
-  profileId = (await aProfile(calm, application)).id;
-  const owner = { platformId: application.platform.id, applicationId: application.id, profileId };
-  for (const network of ["bluesky", "mastodon"] as const)
-    await linkSandboxAccount(calm.services, owner, network);
+  publisher = await aPublisher(calm);
 });
 afterEach(() => {
   choose = () => "pass";
@@ -58,20 +54,13 @@ async function aProcess(): Promise<Relay> {
   });
 }
 
-let count = 0;
-const unique = (text: string) => `${text} ${process.pid} ${(count += 1)}`;
-
 interface Submitted {
   readonly text: string;
   readonly idempotencyKey: string;
 }
 
 function submit(to: Relay, { text, idempotencyKey }: Submitted): Promise<Answer> {
-  return to.call("POST", "/v1/posts", {
-    key: application.key,
-    headers: { "x-profile-id": profileId, "idempotency-key": idempotencyKey },
-    body: { text, platforms: ["bluesky", "mastodon"] },
-  });
+  return submitPost(to, publisher, { text, platforms: ["bluesky", "mastodon"] }, idempotencyKey);
 }
 
 /** As the host: an error of a worker leaves the message to the sweeper. */
@@ -88,7 +77,7 @@ async function recover(): Promise<void> {
   for (let round = 0; round < 60; round += 1) {
     await repairStalledLegs(calm.services);
     await calm.drain();
-    const open = await calm.services.posts.listOpenWork(application.platform.id);
+    const open = await calm.services.posts.listOpenWork(publisher.owner.platformId);
     if (open.length === 0) return;
     calm.advance(61_000);
   }
@@ -96,13 +85,13 @@ async function recover(): Promise<void> {
 }
 
 async function postsWith(text: string) {
-  const call = { key: application.key, headers: { "x-profile-id": profileId } };
-  const posts = dataOf(await calm.call("GET", "/v1/posts?limit=100", call));
+  const { key, headers } = publisher;
+  const posts = dataOf(await calm.call("GET", "/v1/posts?limit=100", { key, headers }));
   return posts.filter((post: { text: string }) => post.text === text);
 }
 
 async function expectWholeLedger(): Promise<void> {
-  const platformId = application.platform.id;
+  const platformId = publisher.owner.platformId;
   const wallet = await calm.services.wallets.read(platformId);
   let after: string | undefined;
   let [balance, reserved, expected] = [0, 0, wallet.sequence];
@@ -133,17 +122,17 @@ async function expectExactlyOnce(submitted: Submitted, balanceBefore: number): P
     "succeeded",
   ]);
   expect(post).toMatchObject({ status: "succeeded", tokens: { reserved: 0, charged: 20 } });
-  const wallet = await calm.services.wallets.read(application.platform.id);
+  const wallet = await calm.services.wallets.read(publisher.owner.platformId);
   expect(wallet).toMatchObject({ balance: balanceBefore - 20, reserved: 0 });
 }
 
 async function balanceNow(): Promise<number> {
-  return (await calm.services.wallets.read(application.platform.id)).balance;
+  return (await calm.services.wallets.read(publisher.owner.platformId)).balance;
 }
 
 const aPost = (word: string): Submitted => ({
   text: unique(word),
-  idempotencyKey: unique("key").replaceAll(" ", "-"),
+  idempotencyKey: uniqueKey(),
 });
 
 /** How many calls one post takes from its acceptance to its end, on a process that starts with nothing in memory. */

@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { charge } from "../../src/shared/billing/charge.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { aProfile, anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
+import { dataOf } from "../setup/factories.ts";
+import {
+  aPublisher as publisherOf,
+  readBalance,
+  readPost,
+  settlePost,
+  submitPost,
+  unique,
+  uniqueKey,
+  type Publisher,
+} from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { linkSandboxAccount, sandboxSettings } from "../setup/sandbox-accounts.ts";
 
@@ -19,65 +30,12 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-interface Publisher {
-  readonly application: TestApplication;
-  readonly key: string;
-  readonly profileId: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-let count = 0;
-const unique = (text: string) => `${text} ${process.pid} ${(count += 1)}`;
-
-async function aPublisher(networks: readonly ("bluesky" | "mastodon")[] = ["bluesky", "mastodon"]) {
-  const application = await anApplication(relay);
-  const profile = await aProfile(relay, application);
-  const owner = {
-    platformId: application.platform.id,
-    applicationId: application.id,
-    profileId: profile.id,
-  };
-  for (const network of networks) await linkSandboxAccount(relay.services, owner, network);
-  const publisher: Publisher = {
-    application,
-    key: application.key,
-    profileId: profile.id,
-    headers: { "x-profile-id": profile.id },
-  };
-  return publisher;
-}
-
-function submit(
-  publisher: Publisher,
-  body: object,
-  idempotencyKey = unique("key").replaceAll(" ", "-"),
-) {
-  return relay.call("POST", "/v1/posts", {
-    key: publisher.key,
-    headers: { ...publisher.headers, "idempotency-key": idempotencyKey },
-    body,
-  });
-}
-
-async function read(publisher: Publisher, postId: string) {
-  const { key, headers } = publisher;
-  return dataOf(await relay.call("GET", `/v1/posts/${postId}`, { key, headers }));
-}
-
-async function balance({ key }: Publisher) {
-  return dataOf(await relay.call("GET", "/v1/billing/balance", { key }));
-}
-
-/** Lets time pass until the post has ended. */
-async function settle(publisher: Publisher, postId: string) {
-  for (let round = 0; round < 40; round += 1) {
-    await relay.drain();
-    const post = await read(publisher, postId);
-    if (post.status !== "processing") return post;
-    relay.advance(180_000);
-  }
-  throw new Error("the post did not end");
-}
+const aPublisher = (networks?: readonly ("bluesky" | "mastodon")[]) => publisherOf(relay, networks);
+const submit = (publisher: Publisher, body: object, key?: string) =>
+  submitPost(relay, publisher, body, key);
+const read = (publisher: Publisher, postId: string) => readPost(relay, publisher, postId);
+const balance = (publisher: Publisher) => readBalance(relay, publisher);
+const settle = (publisher: Publisher, postId: string) => settlePost(relay, publisher, postId);
 
 const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
 
@@ -130,15 +88,7 @@ describe("publishing a post", () => {
     const text = unique("Later");
     const accepted = dataOf(await submit(publisher, { text, platforms: ["bluesky", "mastodon"] }));
     await settle(publisher, accepted.id);
-    await linkSandboxAccount(
-      relay.services,
-      {
-        platformId: publisher.application.platform.id,
-        applicationId: publisher.application.id,
-        profileId: publisher.profileId,
-      },
-      "mastodon",
-    );
+    await linkSandboxAccount(relay.services, publisher.owner, "mastodon");
     const path = `/v1/posts/${accepted.id}/retry`;
     const { key, headers } = publisher;
     expect((await read(publisher, accepted.id)).legs[1].retryAvailable).toBe(true);
@@ -214,7 +164,7 @@ describe("an Idempotency-Key", () => {
   test("used fifty times at once makes one post, and all fifty get it", async () => {
     const publisher = await aPublisher(["bluesky"]);
     const text = unique("Fifty");
-    const key = unique("fifty").replaceAll(" ", "-");
+    const key = uniqueKey();
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => submit(publisher, { text, platforms: ["bluesky"] }, key)),
     );
@@ -223,13 +173,13 @@ describe("an Idempotency-Key", () => {
     const first = answers.filter(({ headers }) => headers.get("idempotent-replayed") === null);
     expect(first).toHaveLength(1);
     expect(await balance(publisher)).toMatchObject({ tokenReserved: 10 });
-    await settle(publisher, dataOf(answers[0] ?? answers[1]!).id);
+    for (const answer of answers.slice(0, 1)) await settle(publisher, dataOf(answer).id);
     expect(visible(text)).toHaveLength(1);
   });
 
   test("with another request, also of another profile, is a conflict that tells nothing", async () => {
     const publisher = await aPublisher(["bluesky"]);
-    const key = unique("conflict").replaceAll(" ", "-");
+    const key = uniqueKey();
     const accepted = dataOf(
       await submit(publisher, { text: unique("One"), platforms: ["bluesky"] }, key),
     );
@@ -255,7 +205,7 @@ describe("an Idempotency-Key", () => {
 
   test("of a refused request is not used up", async () => {
     const publisher = await aPublisher(["bluesky"]);
-    const key = unique("refused").replaceAll(" ", "-");
+    const key = uniqueKey();
     const refused = await submit(publisher, { text: "x".repeat(500), platforms: ["bluesky"] }, key);
     expect(refused.status).toBe(422);
     const accepted = await submit(publisher, { text: unique("Fine"), platforms: ["bluesky"] }, key);
@@ -287,7 +237,6 @@ describe("the wallet", () => {
 
 /** Takes tokens from the wallet until this many are left. */
 async function spendDownTo({ application }: Publisher, have: number, left: number): Promise<void> {
-  const { charge } = await import("../../src/shared/billing/charge.ts");
   await charge(relay.services, application.platform.id, {
     operationId: unique("spend"),
     operation: "posts.schedule",

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -26,6 +27,7 @@ describe("npm start", () => {
   let place: Place;
   let started: Started;
   let published: z.output<typeof Post>;
+  let newestId = "";
 
   beforeAll(async () => {
     place = await newPlace();
@@ -64,6 +66,19 @@ describe("npm start", () => {
     const after = BalanceAnswer.parse(await paste(balance)).data;
     expect(after.tokenBalance).toBe(before.tokenBalance - 10 * DEMO_NETWORKS.length);
     expect(after.tokenReserved).toBe(0);
+  });
+
+  test("makes the README's own lines work", async () => {
+    const { baseUrl } = readDemo(place);
+    const blocks = [...readFileSync("README.md", "utf8").matchAll(/```sh\n([\s\S]*?)```/g)];
+    const lines = blocks.map(([, text = ""]) => text).find((text) => text.includes("curl ")) ?? "";
+    const here = lines
+      .replaceAll(".local/demo.json", `${place.folder}/demo.json`)
+      .replaceAll("http://localhost:7071/api", baseUrl);
+    expect(here).not.toBe(lines);
+    const { id, status } = PostAnswer.parse(await paste(here)).data;
+    expect(status).toBe("processing");
+    newestId = id;
   });
 
   test("shows what was published on the sandbox's page", async () => {
@@ -115,7 +130,8 @@ describe("npm start", () => {
       const after = readDemo(place);
       expect([after.apiKey, after.profileId]).toEqual([before.apiKey, before.profileId]);
       const [, read = ""] = pasteable();
-      expect(PostsAnswer.parse(await paste(read)).data).toMatchObject([{ id: published.id }]);
+      const [newest] = PostsAnswer.parse(await paste(read)).data;
+      expect(newest?.id).toBe(newestId);
       const page = await (await fetch(`${after.sandboxUrl}/`)).text();
       expect(page).toContain(published.text);
     },

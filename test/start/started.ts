@@ -101,7 +101,7 @@ export async function paste(line: string): Promise<unknown> {
   return JSON.parse(stdout) as unknown;
 }
 
-export async function isListening(port: number): Promise<boolean> {
+async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, "127.0.0.1");
   try {
     await once(socket, "connect");

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type { Sandbox } from "../../dev/networks/server.ts";
 import { dataOf, eventually } from "./relay-process.ts";
 import type { Answer, RelayProcess } from "./relay-process.ts";
 import type { World } from "./world.ts";
@@ -78,10 +77,8 @@ export class Visitor {
     return await this.#go("POST", action, { ...fields, ...typed });
   }
 
-  /** Says yes on a Mastodon server's own page and comes back from there. */
-  async authorize(sandbox: Sandbox, leadsTo: string): Promise<Answer> {
-    if (!leadsTo.startsWith(sandbox.url))
-      throw new Error(`the browser was sent to ${leadsTo}, which is not the sandbox`);
+  /** Says yes on the page of a Mastodon server of the sandbox and comes back from there. */
+  async authorize(leadsTo: string): Promise<Answer> {
     const decided = await fetch(leadsTo, {
       method: "POST",
       redirect: "manual",
@@ -141,11 +138,11 @@ export async function linkBluesky(
 export async function linkMastodon(
   relay: RelayProcess,
   customer: Customer,
-  { sandbox, instance }: { readonly sandbox: Sandbox; readonly instance: string },
+  instance: string,
 ): Promise<void> {
   const { visitor } = await startVisit(relay, customer, ["mastodon"]);
   const leads = await followed(await visitor.submit("mastodon", { instance }));
-  await followed(await visitor.authorize(sandbox, leads));
+  await followed(await visitor.authorize(leads));
 }
 
 /** Where a step of the page leads on to; the last one may end on a page instead. */

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, request as send } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 
 /**
  * What becomes of one call. `lose`: cut, without its request or after its effect. `hold`: the caller waits for ever,
@@ -13,20 +14,22 @@ export interface SeenCall {
   readonly method: string;
   /** Without its query. */
   readonly path: string;
-  readonly body: string;
+  readonly headers: IncomingMessage["headers"];
 }
 
 export interface Interceptor {
   readonly url: string;
   /** Every call so far, oldest first. */
   readonly calls: readonly SeenCall[];
-  /** Lets the next call to the path suffer the fault; resolves when it has. */
-  next(path: string, fault: Fault): Promise<void>;
+  /** Lets the next call whose path ends with the name suffer the fault; resolves when it has. */
+  next(name: string, fault: Fault): Promise<void>;
+  /** From now on calls whose path ends with the name take so much longer. */
+  slowDown(name: string, milliseconds: number): void;
   stop(): Promise<void>;
 }
 
 interface Trap {
-  readonly path: string;
+  readonly name: string;
   readonly fault: Fault;
   readonly sprung: () => void;
 }
@@ -64,23 +67,45 @@ function reply(response: ServerResponse, { status, headers, body }: Forwarded): 
   response.end(body);
 }
 
+async function play(
+  fault: Fault | undefined,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  goOn: () => Promise<Forwarded>,
+): Promise<void> {
+  switch (fault) {
+    case undefined:
+      return reply(response, await goOn());
+    case "lose_request":
+      incoming.socket.destroy();
+      return;
+    case "hold_request":
+      return;
+    case "lose_answer":
+      await goOn();
+      incoming.socket.destroy();
+      return;
+    case "hold_answer":
+      await goOn();
+  }
+}
+
 /** A proxy on loopback in front of `origin` that passes everything on but what it was told to spoil. */
 export async function startInterceptor(origin: string): Promise<Interceptor> {
   const calls: SeenCall[] = [];
   const traps: Trap[] = [];
+  const delays = new Map<string, number>();
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await bodyOf(incoming);
     const path = (incoming.url ?? "/").split("?")[0] ?? "/";
-    calls.push({ method: incoming.method ?? "", path, body: body.toString("latin1") });
-    const at = traps.findIndex((trap) => path.endsWith(trap.path));
+    calls.push({ method: incoming.method ?? "", path, headers: incoming.headers });
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const at = traps.findIndex((trap) => trap.name === name);
     const [trap] = at < 0 ? [] : traps.splice(at, 1);
-    if (trap?.fault === "lose_request") incoming.socket.destroy();
-    if (trap?.fault === "lose_request" || trap?.fault === "hold_request") return trap.sprung();
-    const answer = await forward(origin, incoming, body);
-    if (trap === undefined) return reply(response, answer);
-    if (trap.fault === "lose_answer") incoming.socket.destroy();
-    trap.sprung();
+    await wait(delays.get(name) ?? 0);
+    await play(trap?.fault, incoming, response, () => forward(origin, incoming, body));
+    trap?.sprung();
   };
 
   const server = createServer((incoming, response) => {
@@ -91,10 +116,13 @@ export async function startInterceptor(origin: string): Promise<Interceptor> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
-    next(path, fault) {
+    next(name, fault) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      traps.push({ path, fault, sprung: resolve });
+      traps.push({ name, fault, sprung: resolve });
       return promise;
+    },
+    slowDown(name, milliseconds) {
+      delays.set(name, milliseconds);
     },
     async stop() {
       const closed = once(server, "close");

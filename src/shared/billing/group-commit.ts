@@ -1,7 +1,7 @@
-import { invariant, serviceUnavailable, type AppError } from "../errors.ts";
+import { serviceUnavailable, type AppError } from "../errors.ts";
 import type { RowWrite, StoredRow, TransactionResult } from "../storage/row.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
-import { applyMovement, type Movement, type Wallet } from "./wallet.ts";
+import { applyMovement, withBudget, type Movement, type Wallet } from "./wallet.ts";
 
 /** The platform's partition as the committer needs it. */
 export interface CorePartition {
@@ -63,6 +63,8 @@ export interface CoreOperation<Answer> {
 interface Pending {
   readonly operation: CoreOperation<unknown>;
   readonly submittedAt: number;
+  /** When the last request that shares the answer came. */
+  askedAt: number;
   readonly promise: Promise<unknown>;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
@@ -76,6 +78,8 @@ interface Pending {
 
 interface Batch {
   readonly stored: StoredWallet;
+  /** When `stored` was read, or written by us. */
+  readonly readAt: number;
   wallet: Wallet;
   readonly overlay: Overlay;
   readonly entries: LedgerRow[];
@@ -86,6 +90,9 @@ interface Batch {
   /** Wallet and rows are not read at one moment: together they may show a state that never was. */
   isTorn: boolean;
 }
+
+/** `full`: it does not fit into this transaction any more. `stale`: it was refused on what is older than its request. */
+type Placing = "decided" | "full" | "stale";
 
 const BATCH_OPERATIONS_MAX = 64;
 /** Of 100 that a transaction may hold. */
@@ -128,6 +135,7 @@ export class GroupCommit {
       pending = this.#enqueue(operation);
       void this.#run();
     }
+    pending.askedAt = performance.now();
     // Safe: operations with one id are the same operation, so the answer is of its type.
     return pending.promise as Promise<Answer>;
   }
@@ -137,6 +145,7 @@ export class GroupCommit {
     const pending: Pending = {
       operation,
       submittedAt: performance.now(),
+      askedAt: performance.now(),
       promise,
       resolve: (answer) => {
         this.#byId.delete(operation.id);
@@ -180,14 +189,15 @@ export class GroupCommit {
     return stored;
   }
 
+  /** Whoever's rows can't be read is told so; the others go on. */
   async #load(pending: Pending): Promise<void> {
     if (pending.rows !== undefined) return;
-    const rows = await Promise.all(
-      pending.operation.rowKeys.map(
-        async (rowKey) => [rowKey, await this.#partition.find(rowKey)] as const,
-      ),
-    );
-    pending.rows = new Map(rows);
+    const read = async (rowKey: string) => [rowKey, await this.#partition.find(rowKey)] as const;
+    try {
+      pending.rows = new Map(await Promise.all(pending.operation.rowKeys.map(read)));
+    } catch (error) {
+      pending.reject(error);
+    }
   }
 
   async #commit(members: readonly Pending[]): Promise<void> {
@@ -195,7 +205,8 @@ export class GroupCommit {
     const stored = await this.#wallet();
     // After the wallet, not beside it: a transaction that its version lets through then rests on rows of that version.
     await Promise.all(members.map((pending) => this.#load(pending)));
-    const batch = this.#decideAll(stored, members);
+    const loaded = members.filter((pending) => pending.rows !== undefined);
+    const batch = this.#decideAll(stored, loaded);
     if (batch.isTorn) return this.#again(batch.members);
     if (batch.writers.length > 0 && !(await this.#write(batch))) return;
     for (const settle of batch.settle) settle();
@@ -223,6 +234,7 @@ export class GroupCommit {
   #decideAll(stored: StoredWallet, members: readonly Pending[]): Batch {
     const batch: Batch = {
       stored,
+      readAt: this.#cached?.readAt ?? 0,
       wallet: stored.wallet,
       overlay: createOverlay(),
       entries: [],
@@ -232,19 +244,20 @@ export class GroupCommit {
       isTorn: false,
     };
     const left: Pending[] = [];
+    let isFull = false;
     for (const pending of members) {
-      const isFull = left.some((earlier) => !earlier.isRefused);
-      if (isFull || !this.#decide(batch, pending)) left.push(pending);
+      const placing: Placing = isFull ? "full" : this.#decide(batch, pending);
+      if (placing === "decided") continue;
+      isFull ||= placing === "full";
+      left.push(pending);
+      // Rows belong to the version of the wallet under which they were read, and that is about to end.
+      if (placing === "stale" || pending.rows !== pending.operation.known) pending.rows = undefined;
     }
-    // Read under this version of the wallet, which the transaction is about to end.
-    for (const pending of left)
-      if (pending.isRefused || pending.rows !== pending.operation.known) pending.rows = undefined;
     this.#queue.unshift(...left);
     return batch;
   }
 
-  /** False when the operation does not fit into this transaction any more. */
-  #decide(batch: Batch, pending: Pending): boolean {
+  #decide(batch: Batch, pending: Pending): Placing {
     const { operation } = pending;
     const now = this.#partition.now();
     let decision: Decision<unknown>;
@@ -260,11 +273,17 @@ export class GroupCommit {
       batch.isTorn ||= pending.tries < TORN_TRIES_MAX;
       batch.members.push(pending);
       batch.settle.push(() => pending.reject(error));
-      return true;
+      return "decided";
     }
     if (decision.kind === "write" && !fits(batch, decision.writes, next.entries.length)) {
-      invariant(batch.writers.length > 0, "an operation is larger than a transaction");
-      return false;
+      if (batch.writers.length > 0) return "full";
+      pending.reject(new Error("invariant broken: an operation is larger than a transaction"));
+      return "decided";
+    }
+    const isStale = pending.askedAt > batch.readAt || pending.rows === operation.known;
+    if (decision.kind === "refuse" && isStale) {
+      pending.isRefused = true;
+      return "stale";
     }
     batch.members.push(pending);
     switch (decision.kind) {
@@ -275,21 +294,30 @@ export class GroupCommit {
         batch.wallet = next.wallet;
         batch.entries.push(...next.entries);
         batch.settle.push(() => pending.resolve(answer));
-        return true;
+        return "decided";
       }
       case "done": {
         const { answer } = decision;
         batch.settle.push(() => pending.resolve(answer));
-        return true;
+        return "decided";
       }
       case "refuse": {
-        batch.refused.push(pending);
         const doubted = pending.doubtedEtag === batch.stored.etag;
         const error = doubted ? serviceUnavailable() : decision.error;
-        batch.settle.push(() => pending.reject(error));
-        return true;
+        batch.settle.push(() => {
+          if (pending.askedAt > batch.readAt) this.#lookAgain(pending);
+          else pending.reject(error);
+        });
+        return "decided";
       }
     }
+  }
+
+  /** Somebody asked for the same while this was refused: the refusal may be older than that request. */
+  #lookAgain(pending: Pending): void {
+    pending.isRefused = true;
+    pending.rows = undefined;
+    this.#queue.push(pending);
   }
 
   /** Reads everything anew and decides again; gives up after a while with an answer that is safe to repeat. */
@@ -317,7 +345,7 @@ function move(
 ): { wallet: Wallet; entries: LedgerRow[] } {
   const entries: LedgerRow[] = [];
   let next =
-    decision.dailyBudget === undefined ? wallet : { ...wallet, dailyBudget: decision.dailyBudget };
+    decision.dailyBudget === undefined ? wallet : withBudget(wallet, decision.dailyBudget, now);
   for (const movement of decision.movements) {
     const applied = applyMovement(next, movement, now);
     next = applied.wallet;

@@ -2,6 +2,7 @@ import type { PlatformScope } from "../callers/scope.ts";
 import type { Page } from "../page.ts";
 import type { Services } from "../services.ts";
 import type { ListUsage } from "./schema.ts";
+import { totalUsage, type UsageTotal } from "./total-usage.ts";
 import type { StoredEntry } from "./wallet-store.ts";
 
 /** A ledger entry as its platform sees it. */
@@ -10,14 +11,21 @@ export function entryView(entry: StoredEntry) {
   return { ...shown, platform: network };
 }
 
-/** The ledger, newest first. A key sees its own application's entries. @throws AppError `invalid_cursor` */
+/**
+ * The ledger, newest first, or with `groupBy` its totals. A key sees its own application's entries.
+ * @throws AppError `invalid_cursor`
+ */
 export async function listUsage(
   services: Services,
   scope: PlatformScope,
   query: ListUsage,
-): Promise<Page<ReturnType<typeof entryView>>> {
-  const { limit, cursor, ...asked } = query;
+): Promise<Page<ReturnType<typeof entryView> | UsageTotal>> {
+  const { limit, cursor, groupBy, ...asked } = query;
   const filter = { ...asked, applicationId: scope.applicationId ?? asked.applicationId };
+  if (groupBy !== undefined) {
+    const items = await totalUsage(services, scope.platformId, filter, groupBy);
+    return { items, nextCursor: null, limit };
+  }
   const bound = { list: "usage", platformId: scope.platformId, ...filter };
   const after = services.cursors.read(cursor, bound);
   const { items, next } = await services.wallets.listEntries(scope.platformId, filter, {

@@ -20,7 +20,11 @@ function mergeRows(first: Row, second: Row): Row {
 
 /** Two writes of one row as one: the first one's condition, the last one's content. */
 function combine(first: RowWrite, second: RowWrite): RowWrite | undefined {
-  invariant(first.kind !== "delete", "a row is written after it was deleted");
+  if (first.kind === "delete") {
+    invariant(second.kind === "create", "a row is changed after it was deleted");
+    // Under the condition that a delete has: the row is there, in whatever version.
+    return { kind: "replace", row: second.row, etag: "*" };
+  }
   if (second.kind === "delete") return first.kind === "create" ? undefined : second;
   invariant(second.kind !== "create", "a row is created twice");
   const row = second.kind === "merge" ? mergeRows(first.row, second.row) : second.row;

@@ -26,7 +26,7 @@ export const RATE_CARD = {
   "connections.link": { tokens: 5, unit: "account", description: "Link a new account." },
   "webhooks.create": { tokens: 5, unit: "endpoint", description: "Register a webhook endpoint." },
 } as const;
-export const RATE_CARD_VERSION = "1";
+const VERSION = "1";
 
 export type BillableOperation = keyof typeof RATE_CARD;
 export type Operation = BillableOperation | "billing.credit";
@@ -38,4 +38,10 @@ export function priceOf(operation: BillableOperation): number {
 /** What publishing to these networks may cost, and storing for later on top when the post is scheduled. */
 export function estimateTokens(networks: readonly NetworkName[], scheduled: boolean): number {
   return networks.length * priceOf("publish_leg") + (scheduled ? priceOf("posts.schedule") : 0);
+}
+
+/** The price list as it is published. */
+export function rateCard() {
+  const items = Object.entries(RATE_CARD).map(([operation, price]) => ({ operation, ...price }));
+  return { currency: "tokens", version: VERSION, items };
 }

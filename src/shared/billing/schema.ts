@@ -20,13 +20,27 @@ export type Credit = z.output<typeof CreditBody>;
 
 const operations = [...Object.keys(RATE_CARD), "billing.credit"];
 
-export const UsageQuery = z.strictObject({
-  ...pageQuery,
+const usageFilter = {
   from: instant.optional(),
   to: instant.optional(),
   operation: z.enum(operations).optional(),
   applicationId: z.string().max(64).optional(),
   profileId: z.string().max(64).optional(),
   postId: z.string().max(64).optional(),
+};
+
+export const UsageQuery = z.strictObject({
+  ...pageQuery,
+  ...usageFilter,
+  /** Totals instead of entries. */
+  groupBy: z.enum(["day", "application", "profile", "operation"]).optional(),
 });
 export type ListUsage = z.output<typeof UsageQuery>;
+export type GroupBy = NonNullable<ListUsage["groupBy"]>;
+
+const BUDGET_MAX = 1_000_000_000;
+
+/** Null lifts the cap. */
+export const LimitsBody = z.strictObject({
+  dailyTokenBudget: z.number().int().min(0).max(BUDGET_MAX).nullable(),
+});

@@ -116,13 +116,13 @@ export class WalletStore {
 const entryKey = (sequence: number) => ENTRY_PREFIX + inverted(sequence);
 
 function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRow[]): RowWrite[] {
-  if (to === from.wallet) return [];
   const row: Row = {
     rowKey: WALLET_KEY,
     balance: to.balance,
     reserved: to.reserved,
     sequence: to.sequence,
     dailyBudget: to.dailyBudget ?? NO_BUDGET,
+    budgetChangedAt: to.budgetChangedAt ?? "",
     day: to.day,
     daySpent: to.daySpent,
   };
@@ -138,6 +138,7 @@ function toWallet(row: Row): Wallet {
     reserved: numberOf(row, "reserved"),
     sequence: numberOf(row, "sequence"),
     dailyBudget: dailyBudget === NO_BUDGET ? null : dailyBudget,
+    budgetChangedAt: textOrNull(row, "budgetChangedAt"),
     day: textOf(row, "day"),
     daySpent: numberOf(row, "daySpent"),
   };

@@ -12,6 +12,8 @@ export interface Wallet {
   /** Number of the last ledger entry; the ledger has no gap. */
   readonly sequence: number;
   readonly dailyBudget: number | null;
+  /** When the budget was last set. */
+  readonly budgetChangedAt: string | null;
   /** The UTC day that `daySpent` counts. */
   readonly day: string;
   readonly daySpent: number;
@@ -22,6 +24,7 @@ export const EMPTY_WALLET: Wallet = {
   reserved: 0,
   sequence: 0,
   dailyBudget: null,
+  budgetChangedAt: null,
   day: "",
   daySpent: 0,
 };
@@ -156,4 +159,9 @@ export function applyMovement(
 /** Whether crediting would leave the range that a wallet can hold. */
 export function canCredit(wallet: Wallet, tokens: number): boolean {
   return wallet.balance + tokens <= BALANCE_MAX;
+}
+
+/** The wallet with another cap on what a day may cost; null lifts it. Moves no tokens. */
+export function withBudget(wallet: Wallet, dailyBudget: number | null, now: Date): Wallet {
+  return { ...wallet, dailyBudget, budgetChangedAt: now.toISOString() };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Connection } from "../connect/connection.ts";
 import type {
   LegFailure,
+  NetworkData,
   NetworkTools,
   Published,
   Rejected,
@@ -11,6 +12,7 @@ import type { Services } from "../services.ts";
 import { claimed, nextLookSeconds, nextRetrySeconds, parked, putBack } from "./leg-steps.ts";
 import { nextStep, type Leg, type Post } from "./post.ts";
 import type { PostPlace, StoredLeg } from "./post-store.ts";
+import type { Trace } from "./trace.ts";
 import { settleLeg } from "./settle-leg.ts";
 
 /** One leg in the hands of one worker. `stored` follows every write; losing a race ends the work quietly. */
@@ -19,6 +21,7 @@ export interface Work {
   readonly place: PostPlace;
   readonly post: Post;
   readonly tools: NetworkTools;
+  readonly trace: Trace;
   stored: StoredLeg;
   /** Of an earlier call whose outcome is not known: until it is, a failure must not claim that nothing went out. */
   doubtSince: string | null;
@@ -51,13 +54,17 @@ export async function claim(work: Work): Promise<boolean> {
   if (step.kind !== "claim") return false;
   const { leaseSeconds } = services.config.publishing;
   const { afterCrash } = step;
-  return save(work, claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash }));
+  const leg = claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash });
+  if (!(await save(work, leg))) return false;
+  work.trace.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
+  return true;
 }
 
 /** Gives the leg back until later and hints; the sweeper stands in for a lost hint. */
 export async function park(work: Work, leg: Leg): Promise<void> {
   const { services, place } = work;
   if (!(await save(work, leg)) || leg.notBefore === null) return;
+  work.trace.record({ step: "leg_waiting", outcome: leg.phase, note: `until ${leg.notBefore}` });
   const seconds = (Date.parse(leg.notBefore) - services.clock.now().getTime()) / 1000;
   try {
     await services.publishQueue.hint(place, [leg.network], seconds);
@@ -70,23 +77,25 @@ export async function fail(work: Work, failure: LegFailure): Promise<void> {
   const { services, place, post, stored } = work;
   const known = work.doubtSince === null ? failure : outcomeUnknown(failure);
   const end = { kind: "failed", failure: known } as const;
+  const at = services.clock.now().toISOString();
   await settleLeg(services, { place, post, leg: stored.leg, end });
+  const { networkCode, note = null } = failure;
+  work.trace.record({ step: "leg_settled", at, outcome: known.code, networkCode, note });
 }
 
 export async function succeed(work: Work, published: Published): Promise<void> {
   const { services, place, post, stored } = work;
-  await settleLeg(services, {
-    place,
-    post,
-    leg: stored.leg,
-    end: { kind: "published", published },
-  });
+  const end = { kind: "published", published } as const;
+  const at = services.clock.now().toISOString();
+  await settleLeg(services, { place, post, leg: stored.leg, end });
+  work.trace.record({ step: "leg_settled", at, outcome: "succeeded", note: published.url });
 }
 
-/** Certainly not published: again by the schedule, or failed when it is used up. */
+/** Certainly not published: again by the schedule, or failed when it is used up. What was `prepared` is kept. */
 export async function tryLater(
   work: Work,
   { failure, retryAfterSeconds }: TryLater,
+  prepared: NetworkData | null = null,
 ): Promise<void> {
   const { services, stored } = work;
   const seconds = nextRetrySeconds(
@@ -96,7 +105,8 @@ export async function tryLater(
     retryAfterSeconds,
   );
   if (seconds === null) return fail(work, failure);
-  await park(work, putBack(stored.leg, services.clock.now(), seconds, work.doubtSince));
+  const back = putBack(stored.leg, services.clock.now(), seconds, work.doubtSince);
+  await park(work, { ...back, remote: prepared ?? back.remote });
 }
 
 const BROKEN_CONNECTION: ReadonlySet<string> = new Set([

@@ -26,6 +26,7 @@ import {
   type Work,
 } from "./leg-work.ts";
 import type { Post } from "./post.ts";
+import { createTrace } from "./trace.ts";
 import type { PostPlace, StoredLeg } from "./post-store.ts";
 
 /** Media that is still processing after this long will not become ready. */
@@ -71,11 +72,21 @@ async function reconcile(work: Work, network: Network, ready: LegToPublish): Pro
   }
 }
 
+/** For people to see which accounts are in use; a post does not fail for it. */
+async function recordUse({ services }: Work, connection: Connection): Promise<void> {
+  try {
+    await services.connections.recordUse(connection);
+  } catch (error) {
+    services.log.warn("use of a connection not recorded", { connection: connection.id, error });
+  }
+}
+
 async function finish(work: Work, connection: Connection, outcome: PublishOutcome): Promise<void> {
   const { services, stored } = work;
   switch (outcome.kind) {
     case "published":
-      return succeed(work, outcome);
+      await succeed(work, outcome);
+      return recordUse(work, connection);
     case "in_doubt":
       return lookAgain(work, outcome.failure);
     case "try_later":
@@ -144,7 +155,8 @@ async function send(
   ready: LegToPublish,
 ): Promise<void> {
   const { services } = work;
-  if (!leaseSuffices(work)) return tryLater(work, leaseTooShort);
+  // Uploads that took this long must not be done again, or they would use up the next lease as well.
+  if (!leaseSuffices(work)) return tryLater(work, leaseTooShort, ready.remote);
   const sentAt = work.doubtSince ?? services.clock.now().toISOString();
   if (!(await save(work, markedSent(work.stored.leg, ready.remote, sentAt)))) return;
   // The marker itself may have taken long.
@@ -190,6 +202,16 @@ async function walk(work: Work, network: Network): Promise<void> {
   if (prepared !== undefined) await send(work, network, connection, prepared);
 }
 
+async function work(on: Work): Promise<void> {
+  const { services, place } = on;
+  const { leg } = on.stored;
+  const network = findNetwork(leg.network);
+  if (network === undefined) return fail(on, { code: "app_misconfigured", networkCode: null });
+  if (leg.crashes < CRASHES_MAX) return walk(on, network);
+  services.log.error("leg given up after crashes", { postId: place.postId, network: leg.network });
+  await fail(on, { code: "internal_error", networkCode: null });
+}
+
 /**
  * Moves one leg on as far as it goes now. Safe to call any number of times, at any time, from any number of processes:
  * a leg is worked on only under a claim, and nothing visible is sent without a marker that outlives the worker.
@@ -200,19 +222,15 @@ export async function publishLeg(
   post: Post,
   stored: StoredLeg,
 ): Promise<void> {
-  const tools = createNetworkTools(services, stored.leg.network);
-  const work: Work = { services, place, post, stored, tools, doubtSince: stored.leg.sentAt };
-  if (!(await claim(work))) return;
-  const { leg } = work.stored;
-  const network = findNetwork(leg.network);
-  if (network === undefined) return fail(work, { code: "app_misconfigured", networkCode: null });
-  if (leg.crashes >= CRASHES_MAX) {
-    services.log.error("leg given up after crashes", {
-      postId: place.postId,
-      network: leg.network,
-    });
-    const code = leg.sentAt === null ? "internal_error" : "outcome_unknown";
-    return fail(work, { code, networkCode: null });
+  const { network, sentAt } = stored.leg;
+  const trace = createTrace(network, () => on.stored.leg.attempts, services.clock);
+  const tools = trace.tools(createNetworkTools(services, network));
+  const on: Work = { services, place, post, stored, tools, trace, doubtSince: sentAt };
+  if (!(await claim(on))) return;
+  const run = on.stored.leg.claimId ?? "";
+  try {
+    await work(on);
+  } finally {
+    await trace.save(services, place.postId, run);
   }
-  await walk(work, network);
 }

@@ -15,6 +15,8 @@ import { postProgress, toLegRow } from "./post-row.ts";
 import type { PostView } from "./post-view.ts";
 import { legKey, postKey, toWorkRow, workKey, type PostWithLegs } from "./post-store.ts";
 import { postRowKeys, readPost } from "./settle-leg.ts";
+import { step } from "./timeline-store.ts";
+import { noteStep } from "./trace.ts";
 
 /** A failed leg on its way again. What was chosen for the network stays: an earlier call is looked up first. */
 function retried(leg: Leg, round: string, now: Date): Leg {
@@ -158,6 +160,7 @@ export async function retryPost(
     scope.platformId,
     retryOperation({ round: randomUUID(), scope, found, networks: input.networks, nextCheckAt }),
   );
+  await noteStep(services, found.post.id, step(now.toISOString(), "retried", networks.join(", ")));
   try {
     await services.publishQueue.hint(placeOf(found.post), networks);
   } catch (error) {

@@ -21,6 +21,8 @@ const NAMES = [
   "instances",
   /** Scheduled posts. PartitionKey = minute. */
   "due",
+  /** What workers did for a post, for people to read. PartitionKey = post id. */
+  "timeline",
   /** Platforms with open work. PartitionKey = minute. */
   "dirty",
 ] as const;

@@ -1,6 +1,11 @@
+import { postStatus } from "../../../src/shared/posts/post.ts";
+import { toLeg } from "../../../src/shared/posts/post-row.ts";
+import { postKey } from "../../../src/shared/posts/post-store.ts";
 import type { Simulation, Submission } from "./group-commit-simulation.ts";
 import type { Entered, MemoryPartition } from "./memory-partition.ts";
 
+/** Of the 100 that storage takes, as many as the group commit fills. */
+const ROWS_MAX = 90;
 const MOVES_BALANCE: ReadonlySet<unknown> = new Set(["credit", "debit", "settle"]);
 
 /** Sums, chain and numbers of the ledger as it is stored at the end, against wallet and legs. */
@@ -67,12 +72,19 @@ function answerViolations(entered: readonly Entered[], submission: Submission): 
   }
 }
 
-/** Work stands for a post exactly as long as it has an open leg. */
-function workViolations({ partition, posts }: Simulation): string[] {
-  return [...posts.values()].flatMap(({ id }) => {
-    const legs = partition.rowsOf("P|").filter(({ rowKey }) => rowKey.includes(`|${id}|`));
-    const isOpen = legs.some(({ holdState }) => holdState === "open");
-    return partition.rows.has(`X|${id}`) === isOpen ? [] : [`the work row of ${id} is wrong`];
+/** A post ends with its last leg, and its work row with it. */
+function postViolations({ partition, posts }: Simulation): string[] {
+  return [...posts].flatMap(([key, { profileId, id: postId }]) => {
+    const stored = partition.rows.get(postKey({ profileId, postId }))?.row;
+    if (stored === undefined) return [`the post of ${key} is gone`];
+    const legs = partition.rowsOf(`${stored.rowKey}|`).map(toLeg);
+    const wanted = postStatus(legs);
+    const violations: string[] = [];
+    if (stored["status"] !== wanted)
+      violations.push(`the post of ${key} is ${String(stored["status"])}, not ${wanted}`);
+    if (partition.rows.has(`X|${postId}`) !== (wanted === "processing"))
+      violations.push(`the work row of ${key} is wrong`);
+    return violations;
   });
 }
 
@@ -83,7 +95,9 @@ export function violationsOf(simulation: Simulation): string[] {
     ...moneyViolations(partition),
     ...onceViolations(partition),
     ...submissions.flatMap((submission) => answerViolations(partition.entered, submission)),
-    ...workViolations(simulation),
-    ...partition.sizes.flatMap((rows) => (rows > 90 ? [`${rows} rows in a transaction`] : [])),
+    ...postViolations(simulation),
+    ...partition.sizes.flatMap((rows) =>
+      rows > ROWS_MAX ? [`${rows} rows in a transaction`] : [],
+    ),
   ];
 }

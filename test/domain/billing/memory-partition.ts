@@ -187,8 +187,7 @@ export class MemoryPartition {
 }
 
 function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRow[]): RowWrite[] {
-  if (to === from.wallet) return [];
-  const row: Row = { ...to, rowKey: "W", dailyBudget: to.dailyBudget ?? -1 };
+  const row: Row = { rowKey: "W", wallet: JSON.stringify(to) };
   const wallet: RowWrite =
     from.etag === "" ? { kind: "create", row } : { kind: "replace", row, etag: from.etag };
   const ledger = entries.map((entry): RowWrite => {
@@ -205,13 +204,5 @@ function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRo
 }
 
 function toWallet(row: Row): Wallet {
-  const { balance, reserved, sequence, dailyBudget, day, daySpent } = row;
-  return {
-    balance: Number(balance),
-    reserved: Number(reserved),
-    sequence: Number(sequence),
-    dailyBudget: dailyBudget === -1 ? null : Number(dailyBudget),
-    day: String(day),
-    daySpent: Number(daySpent),
-  };
+  return JSON.parse(String(row["wallet"])) as Wallet;
 }

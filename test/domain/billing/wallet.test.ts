@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   applyMovement,
@@ -58,7 +58,9 @@ class Reference {
   refuses(tokens: number, day: string): string | undefined {
     if (this.balance - this.reserved < tokens) return "insufficient_tokens";
     const spent = this.spent.get(day) ?? 0;
-    return this.budget !== null && spent + tokens > this.budget ? "daily_budget_reached" : undefined;
+    return this.budget !== null && spent + tokens > this.budget
+      ? "daily_budget_reached"
+      : undefined;
   }
   spend(tokens: number, day: string): void {
     this.spent.set(day, (this.spent.get(day) ?? 0) + tokens);
@@ -252,11 +254,26 @@ describe("a refusal", () => {
   it.each<[string, Partial<Wallet>, number, string | undefined]>([
     ["all that is available", {}, 70, undefined],
     ["one more", {}, 71, "insufficient_tokens"],
-    ["exactly the rest of the budget", { dailyBudget: 50, day: "2030-01-31", daySpent: 40 }, 10, undefined],
-    ["more than the rest of the budget", { dailyBudget: 50, day: "2030-01-31", daySpent: 40 }, 11, "daily_budget_reached"],
+    [
+      "exactly the rest of the budget",
+      { dailyBudget: 50, day: "2030-01-31", daySpent: 40 },
+      10,
+      undefined,
+    ],
+    [
+      "more than the rest of the budget",
+      { dailyBudget: 50, day: "2030-01-31", daySpent: 40 },
+      11,
+      "daily_budget_reached",
+    ],
     ["what yesterday spent", { dailyBudget: 50, day: "2030-01-30", daySpent: 50 }, 50, undefined],
     ["anything on a budget of nothing", { dailyBudget: 0 }, 1, "daily_budget_reached"],
-    ["on a budget lowered below what is spent", { dailyBudget: 5, day: "2030-01-31", daySpent: 40 }, 1, "daily_budget_reached"],
+    [
+      "on a budget lowered below what is spent",
+      { dailyBudget: 5, day: "2030-01-31", daySpent: 40 },
+      1,
+      "daily_budget_reached",
+    ],
     ["too much for wallet and budget", { dailyBudget: 5 }, 71, "insufficient_tokens"],
   ])("of %s", (_, changes, amount, code) => {
     expect(refusal({ ...rich, ...changes }, amount, now)?.code).toBe(code);

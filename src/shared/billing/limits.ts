@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { recordAudit } from "../audit/record.ts";
+import type { PlatformScope } from "../callers/scope.ts";
+import type { Services } from "../services.ts";
+import { nextUtcDay, spentToday, type Wallet } from "./wallet.ts";
+
+export interface Limits {
+  readonly dailyTokenBudget: number | null;
+  readonly usedToday: number;
+  readonly resetsAt: string;
+  readonly updatedAt: string | null;
+}
+
+function toLimits(wallet: Wallet, now: Date): Limits {
+  return {
+    dailyTokenBudget: wallet.dailyBudget,
+    usedToday: spentToday(wallet, now),
+    resetsAt: nextUtcDay(now),
+    updatedAt: wallet.budgetChangedAt,
+  };
+}
+
+/** The customer's own cap on what a UTC day may cost; reserved tokens count. */
+export async function getLimits(services: Services, scope: PlatformScope): Promise<Limits> {
+  return toLimits(await services.wallets.read(scope.platformId), services.clock.now());
+}
+
+/** Sets or lifts the cap. Below what is spent already it blocks only new spending. */
+export async function updateLimits(
+  services: Services,
+  scope: PlatformScope,
+  { dailyTokenBudget }: { readonly dailyTokenBudget: number | null },
+): Promise<Limits> {
+  await services.wallets.commit(scope.platformId, {
+    id: `budget|${randomUUID()}`,
+    rowKeys: [],
+    decide: () => ({
+      kind: "write",
+      movements: [],
+      writes: [],
+      dailyBudget: dailyTokenBudget,
+      answer: undefined,
+    }),
+  });
+  recordAudit(services, scope, { action: "billing.limits_updated" });
+  return getLimits(services, scope);
+}

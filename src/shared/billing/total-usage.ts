@@ -1,0 +1,55 @@
+import { validationFailed } from "../errors.ts";
+import type { Services } from "../services.ts";
+import type { GroupBy } from "./schema.ts";
+import type { EntryFilter, StoredEntry } from "./wallet-store.ts";
+
+export interface UsageTotal {
+  readonly key: string | null;
+  /** What the group's entries changed the balance by: spending is negative. */
+  readonly tokens: number;
+  readonly entries: number;
+}
+
+const PAGE_ENTRIES = 1_000;
+/** Entries that one answer adds up at most. */
+const ENTRIES_MAX = 50_000;
+
+const KEY_OF: Readonly<Record<GroupBy, (entry: StoredEntry) => string | null>> = {
+  day: (entry) => entry.createdAt.slice(0, 10),
+  application: (entry) => entry.applicationId,
+  profile: (entry) => entry.profileId,
+  operation: (entry) => entry.operation,
+};
+
+const changesBalance = ({ type }: StoredEntry) => type !== "reserve" && type !== "release";
+
+/**
+ * What changed the balance, added up by group, in the order of the newest entry of each.
+ * @throws AppError `validation_failed` when the range holds too many entries to add up at once
+ */
+export async function totalUsage(
+  services: Services,
+  platformId: string,
+  filter: EntryFilter,
+  groupBy: GroupBy,
+): Promise<UsageTotal[]> {
+  const totals = new Map<string | null, UsageTotal>();
+  let after: string | undefined;
+  let read = 0;
+  do {
+    const page = { after, limit: PAGE_ENTRIES };
+    const { items, next } = await services.wallets.listEntries(platformId, filter, page);
+    for (const entry of items.filter(changesBalance)) {
+      const key = KEY_OF[groupBy](entry);
+      const { tokens, entries } = totals.get(key) ?? { tokens: 0, entries: 0 };
+      totals.set(key, { key, tokens: tokens + entry.tokens, entries: entries + 1 });
+    }
+    read += items.length;
+    after = next;
+    if (read > ENTRIES_MAX)
+      throw validationFailed([
+        { path: "from", code: "range_too_large", message: "narrow the range with from and to" },
+      ]);
+  } while (after !== undefined);
+  return [...totals.values()];
+}

@@ -1,0 +1,50 @@
+import { isIP } from "node:net";
+
+const UNKNOWN = "unknown";
+
+/** `203.0.113.9:51000`, `[2001:db8::1]:443` and the like without port and brackets; undefined when it is no address. */
+function toAddress(hop: string): string | undefined {
+  const inBrackets = /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1];
+  const bare = inBrackets ?? hop.replace(/^([^:]*):\d+$/, "$1");
+  return isIP(bare) === 0 ? undefined : bare.toLowerCase();
+}
+
+/**
+ * The caller's address: of `X-Forwarded-For` the entry that the outermost of our own `hops` proxies added, counted
+ * from the right, because everything further left is the caller's to invent. With no proxy of ours, nothing of it.
+ */
+export function callerAddress(headers: Headers, hops: number): string {
+  if (hops === 0) return UNKNOWN;
+  const entries = (headers.get("x-forwarded-for") ?? "").split(",").map((entry) => entry.trim());
+  const entry = entries.at(-Math.min(hops, entries.length));
+  return toAddress(entry ?? "") ?? UNKNOWN;
+}
+
+const GROUPS = 8;
+/** What one customer of an IPv6 provider has at least: /64. */
+const NETWORK_GROUPS = 4;
+
+/** The eight groups of an IPv6 address, as numbers; a dotted end counts as two. */
+function groupsOf(address: string): number[] {
+  const plain = address.replace(/%.*$/, "").replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, ...parts) => {
+    const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  });
+  const [head = "", tail] = plain.split("::");
+  const parse = (text: string) =>
+    text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
+  const [left, right] = [parse(head), parse(tail ?? "")];
+  return [...left, ...Array<number>(Math.max(0, GROUPS - left.length - right.length)).fill(0), ...right];
+}
+
+/** What is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
+export function addressGroup(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const groups = groupsOf(address);
+  const isMappedIPv4 = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (isMappedIPv4) {
+    const bytes = groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]);
+    return bytes.join(".");
+  }
+  return `${groups.slice(0, NETWORK_GROUPS).map((group) => group.toString(16)).join(":")}::/64`;
+}

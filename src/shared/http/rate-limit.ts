@@ -1,0 +1,94 @@
+import { actorOf, type Caller } from "../callers/caller.ts";
+import type { Credential } from "../callers/credential.ts";
+import type { Config } from "../config.ts";
+import { AppError } from "../errors.ts";
+import { rateLimited } from "../limits/rate-limited.ts";
+import type { Decision } from "../limits/shared-window.ts";
+import { sha256Hex } from "../secrets.ts";
+import type { Services } from "../services.ts";
+import { addressGroup } from "./caller-address.ts";
+import { ERROR_STATUS } from "./error-status.ts";
+
+const SESSION_PER_MINUTE = 600;
+const OPERATOR_PER_MINUTE = 120;
+
+/** A raised limit of keys raises the others with it; a lowered one is meant for keys alone. */
+function limitOf(kind: "api_key" | "session" | "operator", config: Config["limits"]): number {
+  const keys = config.requestsPerMinute;
+  switch (kind) {
+    case "api_key":
+      return keys;
+    case "session":
+      return Math.max(SESSION_PER_MINUTE, 2 * keys);
+    case "operator":
+      return Math.max(OPERATOR_PER_MINUTE, Math.ceil(0.4 * keys));
+  }
+}
+
+/** The limits that one request meets on its way, and what its answer says about them. */
+export class RequestLimits {
+  readonly #services: Services;
+  readonly #address: string;
+  #presented: string | undefined;
+  #decision: Decision | undefined;
+
+  constructor(services: Services, address: string) {
+    this.#services = services;
+    this.#address = addressGroup(address);
+  }
+
+  #now(): number {
+    return this.#services.clock.now().getTime();
+  }
+
+  /** A credential that is about to be looked at. @throws AppError `rate_limited` after too many wrong ones */
+  present({ text }: Credential): void {
+    const { badCredentials } = this.#services.limits;
+    const seconds = badCredentials.secondsUntilTry(this.#address, text, this.#now());
+    if (seconds !== undefined) throw rateLimited(seconds);
+    this.#presented = text;
+  }
+
+  /**
+   * Counts the request against the caller's limit, once, however often access is judged. Whoever gets here has shown a
+   * right credential, whatever else is refused later.
+   * @throws AppError `rate_limited`
+   */
+  async admit(caller: Extract<Caller, { kind: "api_key" | "session" | "operator" }>): Promise<void> {
+    if (this.#decision !== undefined) return;
+    const { config, limits } = this.#services;
+    if (this.#presented !== undefined) limits.badCredentials.noteRight(this.#presented);
+    this.#presented = undefined;
+    const { kind, id } = actorOf(caller);
+    // An operator's id is the identity provider's to choose and might not fit into a row key.
+    const subject = `${kind}|${kind === "operator" ? sha256Hex(id) : id}`;
+    this.#decision = await limits.rates.admit(subject, limitOf(caller.kind, config.limits));
+    if (!this.#decision.allowed) throw rateLimited(this.#decision.seconds);
+  }
+
+  /** Counts a try to sign in or up against the address. @throws AppError `rate_limited` */
+  async admitAddress(): Promise<void> {
+    const { config, limits } = this.#services;
+    const subject = `address|${sha256Hex(this.#address)}`;
+    const { allowed, seconds } = await limits.rates.admit(subject, config.limits.authPerMinute);
+    if (!allowed) throw rateLimited(seconds);
+  }
+
+  /** Takes note of a refusal: a wrong credential counts against the address, a missing one does not. */
+  noteRefusal(error: unknown): void {
+    if (this.#presented === undefined || !(error instanceof AppError)) return;
+    if (ERROR_STATUS[error.code] !== 401) return;
+    this.#services.limits.badCredentials.noteWrong(this.#address, this.#presented, this.#now());
+  }
+
+  /** For every answer after authentication, refusals included. */
+  headers(): readonly (readonly [string, string])[] {
+    if (this.#decision === undefined) return [];
+    const { limit, remaining, seconds } = this.#decision;
+    return [
+      ["ratelimit-limit", String(limit)],
+      ["ratelimit-remaining", String(remaining)],
+      ["ratelimit-reset", String(seconds)],
+    ];
+  }
+}

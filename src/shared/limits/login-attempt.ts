@@ -1,0 +1,43 @@
+import { invalidCredentials } from "../callers/credential.ts";
+import type { AppError } from "../errors.ts";
+import type { Services } from "../services.ts";
+import { afterFailure, blockedSeconds } from "./login-history.ts";
+import { rateLimited } from "./rate-limited.ts";
+
+/** A try to prove who one is by a password or a code. It ends with one of the two. */
+export interface LoginAttempt {
+  /** Counts the failure. Answers the error to throw, which says nothing about what was wrong. */
+  failed(): Promise<AppError>;
+  /** Forgets earlier failures. @throws AppError `rate_limited` when tries at the same time used up what was left */
+  succeeded(): Promise<void>;
+}
+
+/**
+ * Every password, TOTP code and recovery code is tried within one of these, whether the e-mail is known or not. Tries
+ * that run side by side gain nothing: once the limit is reached, the outcome of those under way is not told.
+ * @throws AppError `rate_limited`
+ */
+export async function beginLoginAttempt(services: Services, email: string): Promise<LoginAttempt> {
+  const { clock, config, limits } = services;
+  const now = () => clock.now().getTime();
+  const refuseBlocked = (seconds: number) => {
+    if (seconds > 0) throw rateLimited(seconds);
+  };
+  refuseBlocked(blockedSeconds(await limits.logins.find(email), now()));
+  return {
+    async failed() {
+      let seconds = 0;
+      await limits.logins.change(email, (history) => {
+        const at = now();
+        seconds = blockedSeconds(history, at);
+        return seconds > 0 ? undefined : afterFailure(history, config.limits.loginAttempts, at);
+      });
+      return seconds > 0 ? rateLimited(seconds) : invalidCredentials();
+    },
+    async succeeded() {
+      const history = await limits.logins.find(email);
+      refuseBlocked(blockedSeconds(history, now()));
+      if (history.failedAt.length > 0) await limits.logins.clear(email);
+    },
+  };
+}

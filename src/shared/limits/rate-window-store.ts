@@ -1,0 +1,85 @@
+import { sha256Hex } from "../secrets.ts";
+import { afterPrefix, type Table } from "../storage/table.ts";
+import { WINDOW_MS } from "./sliding-window.ts";
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Counted rows are of use for two minutes; this leaves room for clocks that differ. */
+const KEPT_MS = 3600 * 1000;
+/** A purge that was missed this long leaves the older rows behind. */
+const PURGED_DAYS = 14;
+const SHARDS = "0123456789abcdef";
+const TRANSACTION_ROWS_MAX = 100;
+const PURGED_ROWS_OF_PARTITION_MAX = 100_000;
+const COLUMN_PREFIX = "n";
+
+/** Counts by column; every process has its own. */
+export type Counts = ReadonlyMap<string, number>;
+
+/** What a window exchanges with the other instances. */
+export interface RateWindowRows {
+  publish(subject: string, minute: number, column: string, count: number): Promise<void>;
+  read(subject: string, minute: number): Promise<Counts>;
+}
+
+const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+const partitionOf = (shard: string, time: number) => `${shard}|${dayOf(time)}`;
+
+/** The day in the partition key lets the purge find what is old; the shard spreads a day over the servers. */
+function placeOf(subject: string, minute: number) {
+  const time = minute * WINDOW_MS;
+  const shard = sha256Hex(subject).slice(0, 1);
+  return { partitionKey: partitionOf(shard, time), rowKey: `${subject}|${minute}` };
+}
+
+/** Requests by subject and minute (table `ratewindows`): one row, in which every process writes a column of its own. */
+export class RateWindowStore implements RateWindowRows {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Sets the process's column whatever the others do to theirs. Whoever calls must not have two of them under way for
+   * one row: the older might land last.
+   */
+  async publish(subject: string, minute: number, column: string, count: number): Promise<void> {
+    const { partitionKey, rowKey } = placeOf(subject, minute);
+    await this.#table.putProperties(partitionKey, { rowKey, [COLUMN_PREFIX + column]: count });
+  }
+
+  async read(subject: string, minute: number): Promise<Counts> {
+    const { partitionKey, rowKey } = placeOf(subject, minute);
+    const stored = await this.#table.find(partitionKey, rowKey);
+    const counts = new Map<string, number>();
+    for (const [name, value] of Object.entries(stored?.row ?? {}))
+      if (name.startsWith(COLUMN_PREFIX) && typeof value === "number")
+        counts.set(name.slice(COLUMN_PREFIX.length), value);
+    return counts;
+  }
+
+  /** Removes the rows of past days; safe when missed, doubled or cut short. Answers how many there were. */
+  async purge(now: Date): Promise<number> {
+    const youngestKept = now.getTime() - KEPT_MS;
+    let purged = 0;
+    for (let days = 1; days <= PURGED_DAYS; days += 1)
+      for (const shard of SHARDS)
+        purged += await this.#purgePartition(partitionOf(shard, youngestKept - days * DAY_MS));
+    return purged;
+  }
+
+  async #purgePartition(partitionKey: string): Promise<number> {
+    let purged = 0;
+    while (purged < PURGED_ROWS_OF_PARTITION_MAX) {
+      const range = { partitionKey, before: afterPrefix(""), limit: TRANSACTION_ROWS_MAX };
+      const rows = await this.#table.list(range);
+      if (rows.length === 0) break;
+      const deletes = rows.map(({ row }) => ({ kind: "delete" as const, rowKey: row.rowKey }));
+      const { kind } = await this.#table.transact(partitionKey, deletes);
+      // Another run is at the same rows: it goes on with them.
+      if (kind !== "applied") break;
+      purged += rows.length;
+    }
+    return purged;
+  }
+}

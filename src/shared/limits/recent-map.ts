@@ -1,0 +1,35 @@
+/** A map that forgets what was not used for longest when it is full. */
+export class RecentMap<Value> {
+  readonly #sizeMax: number;
+  readonly #values = new Map<string, Value>();
+
+  constructor(sizeMax: number) {
+    this.#sizeMax = sizeMax;
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  /** Reading counts as use. */
+  get(key: string): Value | undefined {
+    const value = this.#values.get(key);
+    if (value !== undefined) this.set(key, value);
+    return value;
+  }
+
+  set(key: string, value: Value): void {
+    // A map lists its keys in the order in which they were added.
+    this.#values.delete(key);
+    this.#values.set(key, value);
+    if (this.#values.size <= this.#sizeMax) return;
+    for (const oldest of this.#values.keys()) {
+      this.#values.delete(oldest);
+      return;
+    }
+  }
+
+  delete(key: string): void {
+    this.#values.delete(key);
+  }
+}

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { createPasswords } from "../../src/shared/accounts/password.ts";
+import { parseConfig } from "../../src/shared/config.ts";
+
+function passwordsOf(more: Record<string, string> = {}) {
+  const { identity } = parseConfig({
+    AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+    AzureWebJobsStorage: "UseDevelopmentStorage=true",
+    BCRYPT_COST: "4",
+    ...more,
+  });
+  return createPasswords(identity);
+}
+
+describe("passwords", () => {
+  const passwords = passwordsOf();
+
+  test("match their own hash, and a hash is never the same twice", async () => {
+    const [first, second] = [
+      await passwords.hash("correct horse"),
+      await passwords.hash("correct horse"),
+    ];
+    expect(first).not.toBe(second);
+    for (const hash of [first, second]) {
+      expect(await passwords.matches("correct horse", hash)).toBe(true);
+      expect(await passwords.matches("correct horsf", hash)).toBe(false);
+    }
+  });
+
+  test.each([
+    ["a byte beyond the 72nd", `${"a".repeat(72)}x`, `${"a".repeat(72)}y`],
+    ["a character of several bytes", `${"é".repeat(40)}x`, `${"é".repeat(40)}y`],
+    ["a NUL character", "abc\u0000def-and-more", "abc\u0000xyz-and-more"],
+    ["an empty end", "password", "password "],
+  ])("differ by %s", async (_name, left, right) => {
+    expect(await passwords.matches(right, await passwords.hash(left))).toBe(false);
+  });
+
+  test("of nobody never match, whatever is tried", async () => {
+    for (const password of ["", "anything", "x".repeat(1_000)])
+      expect(await passwords.matches(password, undefined)).toBe(false);
+  });
+
+  test("are of no use without the pepper", async () => {
+    const hash = await passwords.hash("correct horse");
+    const other = passwordsOf({ KEY_PEPPER: "p".repeat(40) });
+    expect(await other.matches("correct horse", hash)).toBe(false);
+  });
+
+  test("know a hash of another cost", async () => {
+    const hash = await passwords.hash("correct horse");
+    expect(passwords.isOutdated(hash)).toBe(false);
+    expect(passwordsOf({ BCRYPT_COST: "5" }).isOutdated(hash)).toBe(true);
+  });
+
+  test("many at once all get their answer", async () => {
+    const hash = await passwords.hash("correct horse");
+    const tried = Array.from({ length: 20 }, (_, index) =>
+      index % 3 === 0 ? "correct horse" : "no",
+    );
+    const answers = await Promise.all(tried.map((password) => passwords.matches(password, hash)));
+    expect(answers).toEqual(tried.map((password) => password === "correct horse"));
+  });
+});

@@ -1,0 +1,366 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { charge } from "../../src/shared/billing/charge.ts";
+import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
+import { firePost } from "../../src/shared/posts/fire-post.ts";
+import { dataOf } from "../setup/factories.ts";
+import {
+  aPublisher,
+  readBalance,
+  readPost,
+  settlePost,
+  submitPost,
+  unique,
+  uniqueKey,
+  type Publisher,
+} from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+let sandbox: Sandbox;
+let relay: Relay;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
+});
+afterAll(async () => {
+  await relay.stop();
+  await sandbox.stop();
+});
+
+const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
+const ahead = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOString();
+
+/** The timer's run and what it sent. */
+async function tick(): Promise<void> {
+  await enqueueDuePosts(relay.services);
+  await relay.drain();
+}
+
+async function schedule(publisher: Publisher, more: object = {}) {
+  const text = unique("Scheduled");
+  const body = { text, platforms: ["bluesky"], scheduleAt: ahead(10 * MINUTE), ...more };
+  const answer = await submitPost(relay, publisher, body);
+  expect(answer.status).toBe(201);
+  return { text, post: dataOf(answer) };
+}
+
+const patch = ({ key, headers }: Publisher, postId: string, body: object) =>
+  relay.call("PATCH", `/v1/posts/${postId}`, { key, headers, body });
+const cancel = ({ key, headers }: Publisher, postId: string) =>
+  relay.call("DELETE", `/v1/posts/${postId}`, { key, headers });
+
+/** As the queue hands it over, at whatever time. */
+const fire = ({ owner }: Publisher, post: { id: string; scheduleAt: string }) =>
+  firePost(relay.services, { v: 1, ...owner, postId: post.id, dueAt: post.scheduleAt });
+
+describe("a scheduled post", () => {
+  test("costs 2 when it is stored, goes out when it is due and is paid for then", async () => {
+    const publisher = await aPublisher(relay);
+    const before = await readBalance(relay, publisher);
+    const { text, post } = await schedule(publisher);
+    expect(post).toMatchObject({ status: "scheduled", startedAt: null, tokens: { reserved: 0 } });
+    expect(await readBalance(relay, publisher)).toMatchObject({
+      tokenBalance: before.tokenBalance - 2,
+      tokenReserved: 0,
+    });
+    await tick();
+    relay.advance(9 * MINUTE);
+    await tick();
+    expect(visible(text)).toHaveLength(0);
+    relay.advance(MINUTE);
+    await relay.drain();
+    const published = await settlePost(relay, publisher, post.id);
+    expect(published).toMatchObject({ status: "succeeded", tokens: { charged: 10 } });
+    expect(Date.parse(published.startedAt) - Date.parse(post.scheduleAt)).toBeLessThan(MINUTE);
+    expect(visible(text)).toHaveLength(1);
+    expect(await readBalance(relay, publisher)).toMatchObject({
+      tokenBalance: before.tokenBalance - 12,
+      tokenReserved: 0,
+    });
+  });
+
+  test("is never fired early, and once however often its hint comes", async () => {
+    const publisher = await aPublisher(relay);
+    const { text, post } = await schedule(publisher);
+    await fire(publisher, post);
+    expect((await readPost(relay, publisher, post.id)).status).toBe("scheduled");
+    relay.advance(10 * MINUTE);
+    await Promise.all([fire(publisher, post), fire(publisher, post), fire(publisher, post)]);
+    await fire(publisher, post);
+    const published = await settlePost(relay, publisher, post.id);
+    expect(published.tokens).toEqual({ reserved: 0, charged: 10, released: 0 });
+    expect(visible(text)).toHaveLength(1);
+  });
+
+  test("goes out after an outage of hours, and its lost hint is sent again", async () => {
+    const publisher = await aPublisher(relay);
+    const { text, post } = await schedule(publisher);
+    relay.advance(3 * HOUR);
+    relay.queues.onSend = () => "lose";
+    await tick();
+    relay.queues.onSend = () => "keep";
+    for (let run = 0; run < 5; run += 1) {
+      relay.advance(MINUTE);
+      await tick();
+    }
+    await settlePost(relay, publisher, post.id);
+    expect(visible(text)).toHaveLength(1);
+  });
+
+  test("that is more than a day late fails as missed and costs nothing more", async () => {
+    const publisher = await aPublisher(relay);
+    const { post } = await schedule(publisher);
+    relay.advance(25 * HOUR);
+    await fire(publisher, post);
+    expect(await readPost(relay, publisher, post.id)).toMatchObject({
+      status: "failed",
+      tokens: { reserved: 0, charged: 0 },
+      legs: [{ error: { code: "schedule_missed" }, retryAvailable: true }],
+    });
+  });
+
+  test("is judged by what is linked when it fires, not when it was stored", async () => {
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const { post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
+    expect(post.legs.map((leg: { status: string }) => leg.status)).toEqual(["pending", "pending"]);
+    relay.advance(11 * MINUTE);
+    await fire(publisher, post);
+    expect(await settlePost(relay, publisher, post.id)).toMatchObject({
+      status: "partial",
+      legs: [{ status: "succeeded" }, { error: { code: "connection_missing" } }],
+    });
+  });
+
+  test("whose wallet is short when it fires fails, and a retry goes out once there are tokens", async () => {
+    const publisher = await aPublisher(relay);
+    const { text, post } = await schedule(publisher);
+    const { tokenBalance } = await readBalance(relay, publisher);
+    await charge(relay.services, publisher.owner.platformId, {
+      operationId: uniqueKey(),
+      operation: "posts.schedule",
+      tokens: tokenBalance - 5,
+      applicationId: null,
+      profileId: null,
+      postId: null,
+      network: null,
+      actor: { kind: "system", id: "test" },
+      requestId: "req_test",
+    });
+    relay.advance(11 * MINUTE);
+    await fire(publisher, post);
+    expect(await readPost(relay, publisher, post.id)).toMatchObject({
+      status: "failed",
+      legs: [{ error: { code: "insufficient_tokens" }, retryAvailable: true }],
+    });
+    const { platformId } = publisher.owner;
+    const credit = { operator: ["Admin"], body: { platformId, tokens: 100 } };
+    dataOf(await relay.call("POST", "/v1/billing/admin/credit", credit));
+    const { key, headers } = publisher;
+    dataOf(await relay.call("POST", `/v1/posts/${post.id}/retry`, { key, headers }));
+    expect(await settlePost(relay, publisher, post.id)).toMatchObject({ status: "succeeded" });
+    expect(visible(text)).toHaveLength(1);
+  });
+
+  test("of a disabled profile or application is skipped with the reason", async () => {
+    const publisher = await aPublisher(relay);
+    const first = await schedule(publisher);
+    const second = await schedule(publisher);
+    const { key, headers, application } = publisher;
+    await relay.call("DELETE", `/v1/profiles/${publisher.profileId}`, { key });
+    relay.advance(11 * MINUTE);
+    await fire(publisher, first.post);
+    expect(await readPost(relay, publisher, first.post.id)).toMatchObject({
+      status: "failed",
+      legs: [{ status: "skipped", error: { code: "profile_disabled" } }],
+    });
+    const { session } = application.platform;
+    const disable = { session, body: { status: "disabled" } };
+    dataOf(await relay.call("PATCH", `/v1/applications/${application.id}`, disable));
+    await fire(publisher, second.post);
+    const read = { session, headers };
+    expect(dataOf(await relay.call("GET", `/v1/posts/${second.post.id}`, read))).toMatchObject({
+      legs: [{ status: "skipped", error: { code: "application_disabled" } }],
+    });
+    expect(await relay.call("GET", `/v1/posts/${second.post.id}`, { key, headers })).toMatchObject({
+      status: 403,
+    });
+  });
+
+  test("of a suspended platform waits and goes out when it is active again", async () => {
+    const publisher = await aPublisher(relay);
+    const { text, post } = await schedule(publisher);
+    const path = `/v1/admin/platforms/${publisher.owner.platformId}`;
+    const set = (status: string) =>
+      relay.call("PATCH", path, { operator: ["Admin"], body: { status } });
+    dataOf(await set("suspended"));
+    relay.advance(11 * MINUTE);
+    await tick();
+    relay.advance(5 * MINUTE);
+    await tick();
+    expect(visible(text)).toHaveLength(0);
+    dataOf(await set("active"));
+    for (let run = 0; run < 8; run += 1) {
+      relay.advance(MINUTE);
+      await tick();
+    }
+    await settlePost(relay, publisher, post.id);
+    expect(visible(text)).toHaveLength(1);
+  });
+
+  test.each([
+    ["in the past", () => ahead(-MINUTE)],
+    ["within ten seconds", () => ahead(9_000)],
+    ["more than a year ahead", () => ahead(366 * 24 * HOUR)],
+    ["without an offset", () => "2030-01-01T09:00:00"],
+    ["that is no date", () => "2030-02-30T09:00:00Z"],
+  ])("%s is refused with the field's name", async (_, scheduleAt) => {
+    const publisher = await aPublisher(relay, []);
+    const body = { text: "Hello", platforms: ["bluesky"], scheduleAt: scheduleAt() };
+    const answer = await submitPost(relay, publisher, body);
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_failed" } } });
+    expect(answer.body.error.details.issues[0].path).toBe("scheduleAt");
+  });
+
+  test("is answered again by a repeat whose time has passed meanwhile", async () => {
+    const publisher = await aPublisher(relay);
+    const key = uniqueKey();
+    const body = { text: unique("Again"), platforms: ["bluesky"], scheduleAt: ahead(MINUTE) };
+    const first = await submitPost(relay, publisher, body, key);
+    relay.advance(2 * MINUTE);
+    const again = await submitPost(relay, publisher, body, key);
+    expect(again.status).toBe(201);
+    expect(dataOf(again).id).toBe(dataOf(first).id);
+  });
+});
+
+describe("a change of a scheduled post", () => {
+  test("publishes the new text at the new time, once", async () => {
+    const publisher = await aPublisher(relay);
+    const { text, post } = await schedule(publisher);
+    const newText = unique("Changed");
+    const changed = await patch(publisher, post.id, {
+      text: newText,
+      scheduleAt: ahead(30 * MINUTE),
+      platforms: ["mastodon"],
+    });
+    expect(dataOf(changed)).toMatchObject({ status: "scheduled", text: newText });
+    expect(await readPost(relay, publisher, post.id)).toEqual(dataOf(changed));
+    relay.advance(12 * MINUTE);
+    await fire(publisher, post);
+    await tick();
+    expect((await readPost(relay, publisher, post.id)).status).toBe("scheduled");
+    for (let run = 0; run < 20; run += 1) {
+      relay.advance(MINUTE);
+      await tick();
+    }
+    expect(await settlePost(relay, publisher, post.id)).toMatchObject({
+      status: "succeeded",
+      platforms: ["mastodon"],
+      legs: [{ platform: "mastodon" }],
+    });
+    expect(visible(newText)).toHaveLength(1);
+    expect(visible(text)).toHaveLength(0);
+  });
+
+  test("that no network could take, or that does not fit together, changes nothing", async () => {
+    const publisher = await aPublisher(relay);
+    const { post } = await schedule(publisher);
+    const tooLong = await patch(publisher, post.id, { text: "x".repeat(400) });
+    expect(tooLong).toMatchObject({ status: 422, body: { error: { code: "not_publishable" } } });
+    const foreign = await patch(publisher, post.id, { platformOptions: { mastodon: {} } });
+    expect(foreign).toMatchObject({ status: 400 });
+    expect(foreign.body.error.details.issues[0].path).toBe("platformOptions.mastodon");
+    expect(await readPost(relay, publisher, post.id)).toEqual(post);
+  });
+
+  test("and a cancel are refused once it fired", async () => {
+    const publisher = await aPublisher(relay);
+    const { post } = await schedule(publisher);
+    relay.advance(11 * MINUTE);
+    await fire(publisher, post);
+    const refused = { status: 409, body: { error: { code: "invalid_state" } } };
+    expect(await patch(publisher, post.id, { text: "Late" })).toMatchObject(refused);
+    expect(await cancel(publisher, post.id)).toMatchObject(refused);
+  });
+});
+
+describe("a cancel", () => {
+  test("skips every leg, charges nothing more and nothing goes out", async () => {
+    const publisher = await aPublisher(relay);
+    const { text, post } = await schedule(publisher);
+    const before = await readBalance(relay, publisher);
+    expect(dataOf(await cancel(publisher, post.id))).toMatchObject({
+      status: "canceled",
+      legs: [{ status: "skipped", error: { code: "canceled" } }],
+    });
+    relay.advance(11 * MINUTE);
+    await fire(publisher, post);
+    await tick();
+    expect(await readPost(relay, publisher, post.id)).toMatchObject({ status: "canceled" });
+    expect(visible(text)).toHaveLength(0);
+    expect(await readBalance(relay, publisher)).toEqual(before);
+  });
+
+  test("and a firing at the same moment have one winner", async () => {
+    const publisher = await aPublisher(relay);
+    for (let round = 0; round < 10; round += 1) {
+      const { text, post } = await schedule(publisher);
+      relay.advance(11 * MINUTE);
+      const [canceled] = await Promise.all([cancel(publisher, post.id), fire(publisher, post)]);
+      const ended = await settlePost(relay, publisher, post.id);
+      const isCanceled = canceled.status === 200;
+      expect(ended.status).toBe(isCanceled ? "canceled" : "succeeded");
+      expect(visible(text)).toHaveLength(isCanceled ? 0 : 1);
+    }
+  });
+});
+
+describe("the timer", () => {
+  test("hints every post of a minute, page after page, and moves on only when all fired", async () => {
+    const publisher = await aPublisher(relay);
+    const scheduleAt = ahead(10 * MINUTE);
+    const posts = [];
+    for (let index = 0; index < 5; index += 1)
+      posts.push((await schedule(publisher, { scheduleAt })).post);
+    relay.advance(20 * MINUTE);
+    let sends = 0;
+    relay.queues.onSend = (message) =>
+      "dueAt" in message && (sends += 1) % 2 === 0 ? "lose" : "keep";
+    await tick();
+    relay.queues.onSend = () => "keep";
+    for (let run = 0; run < 4; run += 1) {
+      relay.advance(2 * MINUTE);
+      await tick();
+    }
+    for (const post of posts)
+      expect((await settlePost(relay, publisher, post.id)).status).toBe("succeeded");
+  });
+});
+
+describe("the timeline", () => {
+  test("tells in order what happened, without secrets", async () => {
+    const publisher = await aPublisher(relay);
+    const { post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
+    relay.advance(11 * MINUTE);
+    await fire(publisher, post);
+    await settlePost(relay, publisher, post.id);
+    const { key, headers } = publisher;
+    const steps = dataOf(
+      await relay.call("GET", `/v1/posts/${post.id}/timeline`, { key, headers }),
+    );
+    const names = steps.map((step: { step: string }) => step.step);
+    expect(names.slice(0, 2)).toEqual(["accepted", "scheduled"]);
+    for (const name of ["fired", "reserved", "leg_claimed", "network_call", "leg_settled"])
+      expect(names).toContain(name);
+    expect(names.at(-1)).toBe("completed");
+    const times = steps.map((step: { at: string }) => step.at);
+    expect(times).toEqual(times.toSorted());
+    const call = steps.find((step: { step: string }) => step.step === "network_call");
+    expect(call).toMatchObject({ networkStatus: 200, durationMs: expect.any(Number) });
+    expect(JSON.stringify(steps)).not.toMatch(/eyJ|Bearer|token=/);
+  });
+});
