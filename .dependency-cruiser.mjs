@@ -1,4 +1,5 @@
-const DOMAINS = "accounts|applications|keys|profiles|posts|networks|connect|billing|webhooks|audit|callers";
+const DOMAINS =
+  "accounts|applications|keys|profiles|posts|networks|connect|billing|webhooks|audit|limits|callers";
 const domain = `^src/shared/(${DOMAINS})/`;
 
 /** What each domain folder may import of the others; `callers` is open to all, `accounts` may read all. */
@@ -6,13 +7,23 @@ const ALLOWED = {
   posts: ["networks", "connect", "billing", "webhooks", "audit", "profiles"],
   connect: ["networks", "billing", "profiles", "audit"],
   webhooks: ["billing", "audit"],
-  accounts: ["applications", "keys", "profiles", "connect", "billing", "webhooks", "audit"],
+  accounts: [
+    "applications",
+    "keys",
+    "profiles",
+    "connect",
+    "billing",
+    "webhooks",
+    "audit",
+    "limits",
+  ],
   applications: ["keys", "audit"],
   keys: ["profiles", "audit"],
   profiles: ["audit"],
   billing: ["networks", "audit"],
   networks: [],
   audit: [],
+  limits: [],
   callers: [],
 };
 

@@ -34,7 +34,13 @@ export interface Config {
     readonly bcryptCost: number;
     readonly operators: OperatorConfig | undefined;
   };
-  readonly limits: { readonly requestsPerMinute: number; readonly balanceLowTokens: number };
+  readonly limits: {
+    readonly requestsPerMinute: number;
+    readonly authPerMinute: number;
+    readonly loginAttempts: number;
+    readonly trustedProxyHops: number;
+    readonly balanceLowTokens: number;
+  };
   readonly publishing: {
     readonly networkTimeoutMs: number;
     readonly leaseSeconds: number;
@@ -167,6 +173,9 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
     },
     limits: {
       requestsPerMinute: settings.RATE_LIMIT_PER_MINUTE,
+      authPerMinute: settings.AUTH_RATE_PER_MINUTE,
+      loginAttempts: settings.LOGIN_ATTEMPTS,
+      trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
       balanceLowTokens: settings.BALANCE_LOW_TOKENS,
     },
     publishing: {

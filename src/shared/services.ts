@@ -15,6 +15,9 @@ import { OAuthStateStore } from "./connect/oauth-state-store.ts";
 import { SingleFlight } from "./connect/single-flight.ts";
 import type { FreshCredentials } from "./connect/usable-credentials.ts";
 import { KeyStore } from "./keys/key-store.ts";
+import { createLimits, type Limits } from "./limits/limits.ts";
+import { LoginHistoryStore } from "./limits/login-history-store.ts";
+import { RateWindowStore } from "./limits/rate-window-store.ts";
 import { createLog, type Log } from "./log.ts";
 import { createOutbound, type Outbound } from "./outbound.ts";
 import { createCursors, type Cursors } from "./page.ts";
@@ -64,6 +67,7 @@ export interface Services {
   readonly posts: PostStore;
   readonly idempotency: IdempotencyStore;
   readonly dirty: DirtyStore;
+  readonly limits: Limits;
   readonly due: DueStore;
   readonly timeline: TimelineStore;
   readonly publishQueue: PublishQueue;
@@ -86,10 +90,11 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const now = () => clock.now();
   const queue = overrides.queue ?? ((name) => openQueue(storage.host, storage.prefix + name));
   const outbound = overrides.outbound ?? createOutbound(config);
+  const log = overrides.log ?? createLog({ level: config.logLevel });
   return {
     config,
     clock,
-    log: overrides.log ?? createLog({ level: config.logLevel }),
+    log,
     outbound,
     cursors: createCursors(deriveKey(identity.sessionSecret, "list cursors")),
     platforms: new PlatformStore(tables.tenants),
@@ -116,6 +121,13 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     posts: new PostStore(tables.core),
     idempotency: new IdempotencyStore(tables.core),
     dirty: new DirtyStore(tables.dirty),
+    limits: createLimits({
+      config: config.limits,
+      now,
+      log,
+      windows: new RateWindowStore(tables.ratewindows),
+      logins: new LoginHistoryStore(tables.ratewindows),
+    }),
     due: new DueStore(tables.due),
     timeline: new TimelineStore(tables.timeline),
     fireQueue: new FireQueue(queue(FIRE_QUEUE)),

@@ -86,6 +86,21 @@ export const SETTINGS = {
     "300",
     "Requests per minute and API key.",
   ),
+  AUTH_RATE_PER_MINUTE: withDefault(
+    integer(1, 1_000_000),
+    "30",
+    "Log-ins and sign-ups per minute and address.",
+  ),
+  LOGIN_ATTEMPTS: withDefault(
+    integer(1, 100),
+    "5",
+    "Failed log-ins within 15 minutes after which an e-mail has to wait.",
+  ),
+  TRUSTED_PROXY_HOPS: withDefault(
+    integer(0, 10),
+    "1",
+    "How many entries of X-Forwarded-For, counted from the right, our own proxies added: 1 on Azure, 0 locally.",
+  ),
   BALANCE_LOW_TOKENS: withDefault(
     integer(0, 1_000_000_000),
     "100",

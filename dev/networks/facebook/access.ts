@@ -156,9 +156,11 @@ export function authorizeApp(shared: FacebookShared, exchange: Exchange): string
   return appId;
 }
 
-const CALLS_PER_HOUR = 200;
+const USER_CALLS = { limit: 200, windowMs: 3_600_000 };
+/** For a page with one engaged user. */
+const PAGE_CALLS = { limit: 4800, windowMs: 24 * 3_600_000 };
 
-/** Counts a call and adds Meta's headers of use; refuses beyond the hour's calls when the sandbox enforces limits. */
+/** Counts a call and adds Meta's headers of use; refuses beyond the limit when the sandbox enforces them. */
 export async function counted(
   shared: FacebookShared,
   exchange: Exchange,
@@ -166,7 +168,8 @@ export async function counted(
 ): Promise<Answer> {
   const token = findToken(shared, exchange);
   const subject = token?.pageId ?? token?.userId ?? "anonymous";
-  const use = shared.windows.take(`facebook ${subject}`, CALLS_PER_HOUR, 3_600_000);
+  const { limit, windowMs } = token?.pageId == null ? USER_CALLS : PAGE_CALLS;
+  const use = shared.windows.take(`facebook ${subject}`, limit, windowMs);
   const percent = Math.round(((use.limit - use.remaining) / use.limit) * 100);
   const usage = { call_count: percent, total_cputime: 1, total_time: 1 };
   const waitMinutes = Math.ceil((use.resetAt - shared.now()) / 60_000);

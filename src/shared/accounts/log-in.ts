@@ -3,6 +3,7 @@ import type { SessionCaller } from "../callers/caller.ts";
 import { invalidCredentials } from "../callers/credential.ts";
 import type { RequestScope } from "../callers/scope.ts";
 import { AppError } from "../errors.ts";
+import { beginLoginAttempt } from "../limits/login-attempt.ts";
 import type { Services } from "../services.ts";
 import type { LogIn } from "./schema.ts";
 import { startSession, type SignedIn } from "./sign-up.ts";
@@ -17,16 +18,17 @@ async function findUser(services: Services, email: string): Promise<User | undef
 
 /**
  * Wrong e-mail and wrong password get the same answer after the same work.
- * @throws AppError `invalid_credentials`, `platform_suspended`
+ * @throws AppError `invalid_credentials`, `platform_suspended`, `rate_limited`
  */
 export async function logIn(
   services: Services,
   scope: RequestScope,
   { email, password }: LogIn,
 ): Promise<SignedIn> {
+  const attempt = await beginLoginAttempt(services, email);
   const user = await findUser(services, email);
   const right = await services.passwords.matches(password, user?.passwordHash);
-  if (user === undefined) throw invalidCredentials();
+  if (user === undefined) throw await attempt.failed();
   const { id: userId, platformId } = user;
   const caller: SessionCaller = { kind: "session", userId, platformId };
   const record = (outcome: "ok" | "denied") =>
@@ -37,8 +39,9 @@ export async function logIn(
     );
   if (!right) {
     record("denied");
-    throw invalidCredentials();
+    throw await attempt.failed();
   }
+  await attempt.succeeded();
   const platform = await services.platforms.find(platformId);
   if (platform === undefined) throw invalidCredentials();
   if (platform.status === "suspended") {

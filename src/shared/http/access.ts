@@ -18,6 +18,7 @@ import { verifyKey } from "../keys/verify-key.ts";
 import { invalidGrant } from "../profiles/grant.ts";
 import type { Profile } from "../profiles/profile.ts";
 import type { Services } from "../services.ts";
+import type { RequestLimits } from "./rate-limit.ts";
 
 /** What access is judged on. */
 export interface AccessRequest {
@@ -26,9 +27,10 @@ export interface AccessRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
   readonly ip: string;
+  readonly limits: RequestLimits;
 }
 
-/** Who may call a route. `resolve` is the only maker of scopes. @throws AppError 400, 401, 403 or 404 */
+/** Who may call a route. `resolve` is the only maker of scopes. @throws AppError 400, 401, 403, 404 or 429 */
 export interface Access<Scope> {
   /** Names the rule in the reference and in the access matrix of the tests. */
   readonly name: string;
@@ -39,6 +41,15 @@ const requestScope = ({ requestId, ip }: AccessRequest): RequestScope => ({ requ
 
 /** No credential is asked for and none is looked at. */
 export const anyone: Access<RequestScope> = { name: "anyone", resolve: requestScope };
+
+/** Like `anyone`, for signing in and up: limited by address. */
+export const signingIn: Access<RequestScope> = {
+  name: "signingIn",
+  async resolve(request) {
+    await request.limits.admitAddress();
+    return requestScope(request);
+  },
+};
 
 /** A 403: the caller is known and told why. Recorded, unlike a 404, which tells nothing. */
 function denied(
@@ -90,10 +101,12 @@ interface Identified {
 
 /** Whose credential it is, with the rows that it and the request name. */
 async function authenticate(
-  { services, headers }: AccessRequest,
+  { services, headers, limits }: AccessRequest,
   named: { readonly applicationId: string | null; readonly profileId: string | null },
 ): Promise<Identified> {
-  const { kind, text } = readCredential(headers);
+  const credential = readCredential(headers);
+  const { kind, text } = credential;
+  limits.present(credential);
   const { caller, alongside: tenancy } =
     kind === "api_key"
       ? await verifyKey(services, text, ({ platformId, applicationId }) =>
@@ -102,6 +115,7 @@ async function authenticate(
       : await verifySession(services, text, (platformId) =>
           readTenancy(services, platformId, named),
         );
+  await limits.admit(caller);
   return { caller, tenancy };
 }
 
@@ -294,8 +308,10 @@ export function operator(...roles: readonly OperatorRole[]): Access<OperatorScop
     name: roles.length === 0 ? "operator" : `operator(${roles.join(", ")})`,
     async resolve(request) {
       const credential = readCredential(request.headers);
+      request.limits.present(credential);
       if (credential.kind === "api_key") throw invalidCredentials();
       const caller = await request.services.operators.verify(credential.text);
+      await request.limits.admit(caller);
       if (roles.length > 0 && !roles.some((role) => caller.roles.includes(role)))
         throw denied(
           request,

@@ -3,8 +3,11 @@ import { AppError, validationFailed } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Log } from "../log.ts";
 import type { Services } from "../services.ts";
+import type { AccessRequest } from "./access.ts";
+import { callerAddress } from "./caller-address.ts";
 import { ERROR_STATUS } from "./error-status.ts";
 import { readForm, readJson, readQuery, type Incoming } from "./incoming.ts";
+import { RequestLimits } from "./rate-limit.ts";
 import { Reply } from "./reply.ts";
 import { matchPath, type Route } from "./route.ts";
 
@@ -20,12 +23,6 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 function requestIdOf(incoming: Incoming, now: Date): string {
   const given = incoming.headers.get("x-request-id");
   return given !== null && REQUEST_ID.test(given) ? given : newId("request", now);
-}
-
-/** The caller's address: the hop that our own front end added, which is the last. */
-function ipOf(incoming: Incoming): string {
-  const hops = (incoming.headers.get("x-forwarded-for") ?? "").split(",");
-  return hops.at(-1)?.trim().replace(/:\d+$/, "") || "unknown";
 }
 
 function parse<T>(schema: z.ZodType<T>, value: unknown): T {
@@ -46,16 +43,20 @@ function toIssues(issue: z.core.$ZodIssue) {
   return [{ path: path.join(".") || "body", code: issue.code, message: issue.message }];
 }
 
-async function run(route: Route, services: Services, incoming: Incoming, requestId: string) {
+/** Who asks, as the route's access judges it. A wrong credential counts against the address it came from. */
+async function resolveScope({ spec }: Route, request: AccessRequest): Promise<unknown> {
+  try {
+    return await spec.access.resolve(request);
+  } catch (error) {
+    request.limits.noteRefusal(error);
+    throw error;
+  }
+}
+
+async function run(route: Route, incoming: Incoming, request: AccessRequest) {
   const { spec } = route;
-  const { headers, params } = incoming;
-  const scope = await spec.access.resolve({
-    services,
-    headers,
-    params,
-    requestId,
-    ip: ipOf(incoming),
-  });
+  const { services, headers, params } = request;
+  const scope = await resolveScope(route, request);
   const query = spec.query === undefined ? undefined : parse(spec.query, readQuery(incoming));
   const read = spec.bodyKind === "form" ? readForm : readJson;
   const body = spec.body === undefined ? undefined : parse(spec.body, await read(incoming));
@@ -114,13 +115,18 @@ export async function answer(
   const startedAt = services.clock.now();
   const requestId = requestIdOf(incoming, startedAt);
   const log = services.log.with({ requestId, route: `${route.method} ${route.path}` });
+  const { headers, params } = incoming;
+  const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
+  const limits = new RequestLimits(services, ip);
+  const request = { services, headers, params, requestId, ip, limits };
   let outgoing: Outgoing;
   try {
-    outgoing = toOutgoing(await run(route, services, incoming, requestId), route.spec.status);
+    outgoing = toOutgoing(await run(route, incoming, request), route.spec.status);
   } catch (error) {
     outgoing = toError(error, requestId, log);
   }
   addStandardHeaders(outgoing, requestId);
+  for (const [name, value] of limits.headers()) outgoing.headers.set(name, value);
   const durationMs = services.clock.now().getTime() - startedAt.getTime();
   log.info("request", { status: outgoing.status, durationMs });
   return outgoing;

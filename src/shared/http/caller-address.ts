@@ -26,15 +26,21 @@ const NETWORK_GROUPS = 4;
 
 /** The eight groups of an IPv6 address, as numbers; a dotted end counts as two. */
 function groupsOf(address: string): number[] {
-  const plain = address.replace(/%.*$/, "").replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, ...parts) => {
-    const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
-    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-  });
+  const plain = address
+    .replace(/%.*$/, "")
+    .replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, ...parts) => {
+      const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
+      return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+    });
   const [head = "", tail] = plain.split("::");
   const parse = (text: string) =>
     text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
   const [left, right] = [parse(head), parse(tail ?? "")];
-  return [...left, ...Array<number>(Math.max(0, GROUPS - left.length - right.length)).fill(0), ...right];
+  return [
+    ...left,
+    ...Array<number>(Math.max(0, GROUPS - left.length - right.length)).fill(0),
+    ...right,
+  ];
 }
 
 /** What is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
@@ -46,5 +52,8 @@ export function addressGroup(address: string): string {
     const bytes = groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]);
     return bytes.join(".");
   }
-  return `${groups.slice(0, NETWORK_GROUPS).map((group) => group.toString(16)).join(":")}::/64`;
+  return `${groups
+    .slice(0, NETWORK_GROUPS)
+    .map((group) => group.toString(16))
+    .join(":")}::/64`;
 }

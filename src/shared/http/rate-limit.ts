@@ -43,6 +43,7 @@ export class RequestLimits {
 
   /** A credential that is about to be looked at. @throws AppError `rate_limited` after too many wrong ones */
   present({ text }: Credential): void {
+    if (this.#decision !== undefined) return;
     const { badCredentials } = this.#services.limits;
     const seconds = badCredentials.secondsUntilTry(this.#address, text, this.#now());
     if (seconds !== undefined) throw rateLimited(seconds);
@@ -54,7 +55,9 @@ export class RequestLimits {
    * right credential, whatever else is refused later.
    * @throws AppError `rate_limited`
    */
-  async admit(caller: Extract<Caller, { kind: "api_key" | "session" | "operator" }>): Promise<void> {
+  async admit(
+    caller: Extract<Caller, { kind: "api_key" | "session" | "operator" }>,
+  ): Promise<void> {
     if (this.#decision !== undefined) return;
     const { config, limits } = this.#services;
     if (this.#presented !== undefined) limits.badCredentials.noteRight(this.#presented);

@@ -25,6 +25,8 @@ const NAMES = [
   "timeline",
   /** Platforms with open work. PartitionKey = minute. */
   "dirty",
+  /** Requests counted by subject and minute: PartitionKey = shard and day. Failed log-ins: PartitionKey = shard. */
+  "ratewindows",
 ] as const;
 
 export type Tables = { readonly [Name in (typeof NAMES)[number]]: Table };

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { chargeTogether, creditWallet } from "../../../src/shared/billing/charge.ts";
 import { GroupCommit, type CoreOperation } from "../../../src/shared/billing/group-commit.ts";
 import { markerKey } from "../../../src/shared/billing/marker.ts";
@@ -157,14 +157,23 @@ describe("writing together", () => {
 });
 
 describe("a transaction whose answer can't be believed", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  });
+
+  /** Long enough for every retry and every late write. */
+  async function afterAll<T>(asked: Promise<T>): Promise<T> {
+    await vi.advanceTimersByTimeAsync(20_000);
+    return await asked;
+  }
+
   it.each<[Fault]>([["error_before"], ["error_after"], ["late"], ["false_412"], ["refused"]])(
     "%s: the operation is applied exactly once and answered ok",
     async (fault) => {
       const { partition, instance } = start(faults(undefined, fault));
-      await credit(instance, "tokens", 10);
+      await afterAll(credit(instance, "tokens", 10));
       // All of it: applied twice it would not fit.
-      expect(await codeOf(charge(instance, "all", 10))).toBe("ok");
-      await new Promise((resolve) => setTimeout(resolve, 310));
+      expect(await afterAll(codeOf(charge(instance, "all", 10)))).toBe("ok");
       expect(labelsOf(partition)).toEqual(["credit|tokens|", "debit|all|"]);
       expect(partition.wallet.balance).toBe(0);
     },
@@ -193,9 +202,10 @@ describe("a transaction whose answer can't be believed", () => {
 
   it("an operation that may still be applied is answered 503, never refused", async () => {
     const { partition, instance } = start(faults(undefined, "late"));
-    await credit(instance, "tokens", 10);
-    expect(await codeOf(instance.commit.submit(changingItsMind()))).toBe("service_unavailable");
-    await vi.waitFor(() => expect(partition.rows.has("A")).toBe(true));
+    await afterAll(credit(instance, "tokens", 10));
+    const asked = codeOf(instance.commit.submit(changingItsMind()));
+    expect(await afterAll(asked)).toBe("service_unavailable");
+    expect(partition.rows.has("A")).toBe(true);
   });
 
   it("an operation that can't be applied any more is refused", async () => {
@@ -203,7 +213,7 @@ describe("a transaction whose answer can't be believed", () => {
     const other = instanceOf(partition, "other", CALM);
     const fault = faults(undefined, "late");
     const instance = instanceOf(partition, "first", fault);
-    await credit(instance, "tokens", 10);
+    await afterAll(credit(instance, "tokens", 10));
     let sent = 0;
     const commit = new GroupCommit({
       ...instance.partition,
@@ -215,19 +225,16 @@ describe("a transaction whose answer can't be believed", () => {
         return result;
       },
     });
-    expect(await codeOf(commit.submit(changingItsMind()))).toBe("insufficient_tokens");
-    await new Promise((resolve) => setTimeout(resolve, 310));
+    expect(await afterAll(codeOf(commit.submit(changingItsMind())))).toBe("insufficient_tokens");
     expect(partition.rows.has("A")).toBe(false);
   });
 
   it("a storage that never confirms makes nobody wait for ever", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const { partition, instance } = start({ ...CALM, transactionFault: () => "error_before" });
     const asked = Promise.all(
       Array.from({ length: 5 }, (_, index) => codeOf(credit(instance, `${index}`, 1))),
     );
-    await vi.advanceTimersByTimeAsync(20_000);
-    expect(await asked).toEqual(Array.from({ length: 5 }, () => "service_unavailable"));
+    expect(await afterAll(asked)).toEqual(Array.from({ length: 5 }, () => "service_unavailable"));
     expect(partition.sizes.length).toBeLessThanOrEqual(24);
     expect(instance.commit.idle).toBe(true);
   });

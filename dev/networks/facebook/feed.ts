@@ -1,0 +1,187 @@
+import { isObject, json } from "../exchange.ts";
+import type { Answer, Exchange } from "../exchange.ts";
+import type { Plan } from "../faults.ts";
+import { edge, timeParameter } from "../graph/edge.ts";
+import { badParameter, graphRefusal, noSuchObject } from "../graph/errors.ts";
+import { project } from "../graph/fields.ts";
+import {
+  flagParameter,
+  listParameter,
+  readParameters,
+  textParameter,
+} from "../graph/parameters.ts";
+import type { Parameters } from "../graph/parameters.ts";
+import { keep } from "../kept-maps.ts";
+import type { Route } from "../network.ts";
+import { authorizePage } from "./access.ts";
+import { isShown, postNode } from "./nodes.ts";
+import { photoIsReady } from "./photos.ts";
+import { nextId } from "./state.ts";
+import type { FacebookShared, Page, Photo, Post } from "./state.ts";
+
+const MESSAGE_MAX = 63_206;
+const DUPLICATE_MS = 10 * 60 * 1000;
+const PHOTO_MS = 24 * 3_600_000;
+const LISTED_FIELDS = "created_time,message,id";
+
+/** Makes the post that is seen on the page; ids are the page's and the post's own. */
+export function publishPost(shared: FacebookShared, post: Omit<Post, "id" | "createdAt">): Post {
+  const { state } = shared;
+  const id = `${post.pageId}_${nextId(state)}`;
+  const published = { ...post, id, createdAt: shared.now() };
+  keep(state.posts, id, published);
+  return published;
+}
+
+/** The answer to a POST: the id, or the fields that the query asks for. */
+export function created(exchange: Exchange, node: ReturnType<typeof postNode>): Answer {
+  const fields = textParameter(readParameters(exchange), "fields");
+  return json(200, project(node, fields, "id"));
+}
+
+function checkedLink(parameters: Parameters): string | null {
+  const link = textParameter(parameters, "link");
+  if (link === undefined) return null;
+  const refuse = (subcode: number, message: string) =>
+    graphRefusal({
+      message: "Invalid parameter",
+      code: 100,
+      subcode,
+      userTitle: "Invalid link",
+      userMessage: message,
+    });
+  if (!URL.canParse(link) || !/^https?:$/.test(new URL(link).protocol))
+    throw refuse(2061006, "The link you provided is not valid.");
+  if (/(^|\.)(facebook|fb)\.com$/.test(new URL(link).hostname))
+    throw refuse(1609008, "You can't share a link to Facebook.");
+  return link;
+}
+
+/** A photo that may be shown for the first time now; refuses in Meta's words for why not. */
+export function usablePhoto(shared: FacebookShared, page: Page, id: string, plan: Plan): Photo {
+  const photo = shared.state.photos.get(id);
+  if (photo?.pageId !== page.id || photo.createdAt + PHOTO_MS <= shared.now())
+    throw badParameter(`Invalid parameter: ${id} does not resolve to a valid photo of the Page`);
+  if (photo.postId !== null)
+    throw graphRefusal({
+      message: "Invalid parameter",
+      code: 100,
+      subcode: 1366051,
+      userTitle: "Already posted",
+      userMessage: "These photos were already posted.",
+    });
+  if (plan.processing !== undefined && !photo.delayed) {
+    photo.delayed = true;
+    photo.pollsLeft = plan.processing;
+  }
+  if (!photoIsReady(photo)) throw noSuchObject(id);
+  return photo;
+}
+
+function attachedIds(parameters: Parameters): string[] {
+  return listParameter(parameters, "attached_media").map((item) => {
+    const id = isObject(item) ? item["media_fbid"] : undefined;
+    if (typeof id !== "string" && typeof id !== "number")
+      throw badParameter("attached_media must be a list of objects with media_fbid");
+    return String(id);
+  });
+}
+
+function checkDuplicate(shared: FacebookShared, draft: Omit<Post, "id" | "createdAt">): void {
+  if (!shared.state.refuseDuplicates || draft.photoIds.length > 0) return;
+  const since = shared.now() - DUPLICATE_MS;
+  for (const post of shared.state.posts.values())
+    if (
+      post.pageId === draft.pageId &&
+      post.createdAt > since &&
+      post.message === draft.message &&
+      post.link === draft.link &&
+      post.photoIds.length === 0 &&
+      post.videoId === null
+    )
+      throw graphRefusal({ message: "(#506) Duplicate status message", code: 506 });
+}
+
+function checkedMessage(parameters: Parameters): string | null {
+  const message = textParameter(parameters, "message") ?? null;
+  if (message !== null && message.length > MESSAGE_MAX)
+    throw badParameter("Name parameter too long");
+  return message;
+}
+
+function publish(shared: FacebookShared, exchange: Exchange, plan: Plan): Answer {
+  const page = authorizePage(shared, exchange, "pages_manage_posts");
+  const parameters = readParameters(exchange);
+  const message = checkedMessage(parameters);
+  const link = checkedLink(parameters);
+  const ids = attachedIds(parameters);
+  if (message === null && link === null && ids.length === 0)
+    throw graphRefusal({
+      message: "Invalid parameter",
+      code: 100,
+      subcode: 1349125,
+      userTitle: "Missing message or attachment",
+      userMessage: "Missing message or attachment.",
+    });
+  if (new Set(ids).size < ids.length) throw badParameter("attached_media names a photo twice");
+  const photos = ids.map((id) => usablePhoto(shared, page, id, plan));
+  const draft = {
+    pageId: page.id,
+    form: "post",
+    message,
+    link,
+    photoIds: ids,
+    videoId: null,
+    isPublished: flagParameter(parameters, "published", true),
+  } as const;
+  checkDuplicate(shared, draft);
+  const post = publishPost(shared, draft);
+  for (const photo of photos) photo.postId = post.id;
+  return created(exchange, postNode(shared.state, post));
+}
+
+/** What a visitor finds on the page, newest first: no drafts, stories and videos that are not ready. */
+function listed(shared: FacebookShared, page: Page): Post[] {
+  return [...shared.state.posts.values()]
+    .filter((post) => post.pageId === page.id && post.isPublished && post.form !== "story")
+    .filter(({ videoId }) => {
+      const video = shared.state.videos.get(videoId ?? "");
+      return video === undefined || isShown(video);
+    })
+    .toReversed();
+}
+
+function list(shared: FacebookShared, exchange: Exchange): Answer {
+  const page = authorizePage(shared, exchange, "pages_read_engagement");
+  const since = timeParameter(exchange, "since") ?? 0;
+  const until = timeParameter(exchange, "until") ?? Infinity;
+  const nodes = listed(shared, page)
+    .filter(({ createdAt }) => createdAt >= since && createdAt <= until)
+    .map((post) => postNode(shared.state, post));
+  return json(200, edge(exchange, nodes, LISTED_FIELDS));
+}
+
+export function feedRoutes(shared: FacebookShared): Route[] {
+  const reading = (path: string, name: string): Route => ({
+    method: "GET",
+    path,
+    name,
+    run: (exchange) => list(shared, exchange),
+  });
+  return [
+    {
+      method: "POST",
+      path: "/{id}/feed",
+      name: "feed",
+      magic: (exchange) => {
+        const parameters = readParameters(exchange);
+        const ids = JSON.stringify(listParameter(parameters, "attached_media"));
+        return { text: textParameter(parameters, "message") ?? "", key: ids };
+      },
+      run: (exchange, plan) => publish(shared, exchange, plan),
+    },
+    reading("/{id}/feed", "feedList"),
+    reading("/{id}/published_posts", "publishedPosts"),
+    reading("/{id}/posts", "publishedPosts"),
+  ];
+}

@@ -1,0 +1,110 @@
+import { json } from "../exchange.ts";
+import type { Answer, Exchange } from "../exchange.ts";
+import type { Plan } from "../faults.ts";
+import { fetchFile } from "../fetched-file.ts";
+import { badParameter, graphRefusal } from "../graph/errors.ts";
+import { flagParameter, readParameters, textParameter } from "../graph/parameters.ts";
+import { keep } from "../kept-maps.ts";
+import { pictureFacts } from "../media-facts.ts";
+import type { PictureFacts } from "../media-facts.ts";
+import type { Route } from "../network.ts";
+import { authorizePage } from "./access.ts";
+import { publishPost } from "./feed.ts";
+import { nextId } from "./state.ts";
+import type { FacebookShared, Photo } from "./state.ts";
+
+const BYTES_MAX = 10 * 1024 * 1024;
+const TYPES = ["jpg", "png", "gif", "bmp", "tiff"];
+
+export function unreadableFiles() {
+  return graphRefusal({
+    message: "Invalid parameter",
+    code: 100,
+    subcode: 1366046,
+    userTitle: "Can't Read Files",
+    userMessage:
+      "Your photos couldn't be uploaded. Photos should be smaller than 10 MB and saved as JPG, PNG, GIF or TIFF files.",
+  });
+}
+
+/** A look at the photo: one that Graph does not know yet comes nearer with each. */
+export function photoIsReady(photo: Photo): boolean {
+  if (photo.pollsLeft === 0) return true;
+  photo.pollsLeft -= 1;
+  return false;
+}
+
+async function fetchPicture(
+  shared: FacebookShared,
+  url: string,
+): Promise<{ bytes: Buffer; facts: PictureFacts }> {
+  const fetched = await fetchFile(shared, url, BYTES_MAX);
+  if (fetched.kind === "too_large") throw unreadableFiles();
+  const facts = fetched.kind === "file" ? pictureFacts(fetched.bytes) : undefined;
+  if (fetched.kind !== "file" || facts === undefined)
+    throw graphRefusal({
+      message: "(#324) Missing or invalid image file",
+      code: 324,
+      subcode: 2069019,
+      userTitle: "Missing or invalid image file",
+      userMessage: "The photo could not be read.",
+    });
+  if (!TYPES.includes(facts.type)) throw unreadableFiles();
+  return { bytes: fetched.bytes, facts };
+}
+
+async function upload(shared: FacebookShared, exchange: Exchange, plan: Plan): Promise<Answer> {
+  const page = authorizePage(shared, exchange, "pages_manage_posts");
+  const parameters = readParameters(exchange);
+  const url = textParameter(parameters, "url");
+  if (url === undefined)
+    throw graphRefusal({ message: "(#324) Requires upload file", code: 324 });
+  if (!URL.canParse(url)) throw badParameter("url should represent a valid URL");
+  const { bytes, facts } = await fetchPicture(shared, url);
+  const caption =
+    textParameter(parameters, "caption") ?? textParameter(parameters, "message") ?? null;
+  const isPublished = flagParameter(parameters, "published", true);
+  const photo: Photo = {
+    ...facts,
+    id: nextId(shared.state),
+    pageId: page.id,
+    alt: textParameter(parameters, "alt_text_custom") ?? null,
+    caption,
+    sha256: shared.blobs.put(bytes),
+    bytes: bytes.length,
+    createdAt: shared.now(),
+    postId: null,
+    pollsLeft: plan.processing ?? 0,
+    delayed: plan.processing !== undefined,
+  };
+  keep(shared.state.photos, photo.id, photo);
+  if (!isPublished) return json(200, { id: photo.id });
+  const post = publishPost(shared, {
+    pageId: page.id,
+    form: "post",
+    message: caption,
+    link: null,
+    photoIds: [photo.id],
+    videoId: null,
+    isPublished,
+  });
+  photo.postId = post.id;
+  return json(200, { id: photo.id, post_id: post.id });
+}
+
+export function photoRoutes(shared: FacebookShared): Route[] {
+  return [
+    {
+      method: "POST",
+      path: "/{id}/photos",
+      name: "photos",
+      magic: (exchange) => {
+        const parameters = readParameters(exchange);
+        const names = ["alt_text_custom", "caption", "message"];
+        const text = names.map((name) => textParameter(parameters, name) ?? "").join("\n");
+        return { text, key: textParameter(parameters, "url") ?? "" };
+      },
+      run: (exchange, plan) => upload(shared, exchange, plan),
+    },
+  ];
+}

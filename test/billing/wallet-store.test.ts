@@ -1,0 +1,277 @@
+import { randomBytes } from "node:crypto";
+import { beforeEach, describe, expect, inject, it } from "vitest";
+import { chargeTogether, creditWallet, type Charge } from "../../src/shared/billing/charge.ts";
+import { WalletStore, type StoredEntry } from "../../src/shared/billing/wallet-store.ts";
+import { AppError } from "../../src/shared/errors.ts";
+import type { Services } from "../../src/shared/services.ts";
+import { openTable } from "../../src/shared/storage/account.ts";
+import type { Table } from "../../src/shared/storage/table.ts";
+
+let core: Table;
+let stores: readonly [WalletStore, WalletStore];
+const PLATFORM = "plt_test";
+
+/** Two processes on one table. */
+beforeEach(() => {
+  const account = { kind: "connection_string", connectionString: inject("azurite") } as const;
+  core = openTable(account, `t${randomBytes(8).toString("hex")}`);
+  stores = [new WalletStore(core, () => new Date()), new WalletStore(core, () => new Date())];
+});
+
+// Safe: charging and crediting reach for the wallets alone.
+const servicesOf = (wallets: WalletStore) => ({ wallets }) as unknown as Services;
+
+function chargeOf(operationId: string, tokens: number, overrides: Partial<Charge> = {}): Charge {
+  return {
+    operationId,
+    operation: "posts.validate",
+    tokens,
+    applicationId: null,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: { kind: "system", id: "test" },
+    requestId: `req_${operationId}`,
+    ...overrides,
+  };
+}
+
+const charge = (store: WalletStore, id: string, tokens: number, overrides?: Partial<Charge>) =>
+  chargeTogether(servicesOf(store), PLATFORM, [chargeOf(id, tokens, overrides)]);
+const credit = (store: WalletStore, id: string, tokens: number) =>
+  creditWallet(servicesOf(store), PLATFORM, {
+    ...chargeOf(id, tokens),
+    operation: "billing.credit",
+  });
+const codeOf = async (asked: Promise<unknown>) => {
+  try {
+    await asked;
+    return "ok";
+  } catch (error) {
+    return error instanceof AppError ? error.code : String(error);
+  }
+};
+
+async function wholeLedger(store: WalletStore, limit: number): Promise<StoredEntry[]> {
+  const entries: StoredEntry[] = [];
+  let after: string | undefined;
+  for (let pages = 0; pages < 100; pages += 1) {
+    const page = await store.listEntries(PLATFORM, {}, { after, limit });
+    expect(page.items.length).toBeLessThanOrEqual(limit);
+    entries.push(...page.items);
+    if (page.next === undefined) return entries;
+    after = page.next;
+  }
+  throw new Error("the ledger does not end");
+}
+
+describe("a wallet shared by two processes", () => {
+  it("pays exactly what there is: of 200 charges at once the 120 that it can pay", async () => {
+    const [first, second] = stores;
+    await credit(first, "tokens", 120);
+    const outcomes = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        codeOf(charge(index % 2 === 0 ? first : second, `charge ${index}`, 1)),
+      ),
+    );
+    const count = (wanted: string) => outcomes.filter((outcome) => outcome === wanted).length;
+    expect({ ok: count("ok"), refused: count("insufficient_tokens") }).toEqual({
+      ok: 120,
+      refused: 80,
+    });
+    expect(await first.read(PLATFORM)).toMatchObject({ balance: 0, reserved: 0, sequence: 121 });
+    const ledger = (await wholeLedger(second, 1_000)).toReversed();
+    expect(ledger.map(({ sequence }) => sequence)).toEqual(ledger.map((_, index) => index + 1));
+    expect(ledger.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(0);
+    expect(ledger.map(({ balanceAfter }) => balanceAfter)).toEqual(
+      ledger.map((_, index) => 120 - index),
+    );
+    const paid = new Set(ledger.slice(1).map(({ requestId }) => requestId));
+    expect(paid.size).toBe(120);
+  });
+
+  it("charges an operation once, however often and wherever it is asked for", async () => {
+    const [first, second] = stores;
+    await credit(first, "tokens", 100);
+    const asked = Array.from({ length: 20 }, (_, index) =>
+      codeOf(charge(index % 2 === 0 ? first : second, "same", 7)),
+    );
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(["ok"]));
+    expect(await codeOf(charge(second, "same", 7))).toBe("ok");
+    expect(await first.read(PLATFORM)).toMatchObject({ balance: 93, sequence: 2 });
+  });
+
+  it("credits a reference once and tells every repeat the first one's entry", async () => {
+    const [first, second] = stores;
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        credit(index % 2 === 0 ? first : second, "invoice 7", 500),
+      ),
+    );
+    expect(new Set(answers.map(({ sequence }) => sequence))).toEqual(new Set([1]));
+    expect(await credit(second, "invoice 7", 500)).toEqual({ applied: false, sequence: 1 });
+    expect(await first.read(PLATFORM)).toMatchObject({ balance: 500, sequence: 1 });
+    expect(await second.findEntry(PLATFORM, 1)).toMatchObject({
+      type: "credit",
+      operation: "billing.credit",
+      tokens: 500,
+      balanceAfter: 500,
+    });
+  });
+
+  it("sees at once what the other process credited", async () => {
+    const [first, second] = stores;
+    await credit(first, "little", 1);
+    expect(await codeOf(charge(first, "early", 50))).toBe("insufficient_tokens");
+    await credit(second, "much", 100);
+    expect(await codeOf(charge(first, "late", 50))).toBe("ok");
+    expect(await second.read(PLATFORM)).toMatchObject({ balance: 51 });
+  });
+
+  it("takes several charges together or none of them", async () => {
+    const [first] = stores;
+    await credit(first, "tokens", 10);
+    const services = servicesOf(first);
+    const both = (id: string) =>
+      chargeTogether(services, PLATFORM, [
+        chargeOf(id, 1),
+        chargeOf(`${id} media`, 5, { operation: "media.validate" }),
+      ]);
+    expect(await codeOf(both("fits"))).toBe("ok");
+    expect(await codeOf(both("does not fit"))).toBe("insufficient_tokens");
+    expect(await codeOf(both("fits"))).toBe("ok");
+    expect(await first.read(PLATFORM)).toMatchObject({ balance: 4, sequence: 3 });
+  });
+});
+
+describe("a wallet", () => {
+  it("of a platform that never had tokens is empty, and refuses", async () => {
+    const [first] = stores;
+    expect(await first.read(PLATFORM)).toMatchObject({
+      balance: 0,
+      reserved: 0,
+      dailyBudget: null,
+    });
+    expect(await codeOf(charge(first, "any", 1))).toBe("insufficient_tokens");
+    expect(await wholeLedger(first, 10)).toEqual([]);
+    expect(await first.findEntry(PLATFORM, 1)).toBeUndefined();
+  });
+
+  it("is another one for every platform", async () => {
+    const [first] = stores;
+    await credit(first, "tokens", 10);
+    await creditWallet(servicesOf(first), "plt_other", chargeOf("tokens", 3));
+    expect(await first.read(PLATFORM)).toMatchObject({ balance: 10 });
+    expect(await first.read("plt_other")).toMatchObject({ balance: 3 });
+  });
+
+  it("keeps the daily budget, and its absence, over every change", async () => {
+    const [first, second] = stores;
+    const setBudget = (dailyBudget: number | null) =>
+      first.commit(PLATFORM, {
+        id: `budget ${dailyBudget}`,
+        rowKeys: [],
+        decide: () => ({
+          kind: "write",
+          movements: [],
+          writes: [],
+          dailyBudget,
+          answer: undefined,
+        }),
+      });
+    await credit(first, "tokens", 100);
+    await setBudget(5);
+    expect(await codeOf(charge(second, "over", 6))).toBe("daily_budget_reached");
+    expect(await codeOf(charge(second, "within", 5))).toBe("ok");
+    expect(await second.read(PLATFORM)).toMatchObject({ dailyBudget: 5, daySpent: 5 });
+    await setBudget(null);
+    expect(await second.read(PLATFORM)).toMatchObject({ dailyBudget: null });
+    expect(await codeOf(charge(second, "over", 6))).toBe("ok");
+  });
+
+  it("refuses a credit beyond what it can hold", async () => {
+    const [first] = stores;
+    await credit(first, "nearly all", 2_000_000_000);
+    expect(await codeOf(credit(first, "one more", 1))).toBe("invalid_state");
+    expect(await first.read(PLATFORM)).toMatchObject({ balance: 2_000_000_000 });
+  });
+});
+
+describe("the ledger", () => {
+  const startedAt = new Date().toISOString();
+
+  beforeEach(async () => {
+    const [first] = stores;
+    await credit(first, "tokens", 1_000);
+    for (let index = 0; index < 12; index += 1)
+      await charge(first, `charge ${index}`, index + 1, {
+        applicationId: index % 2 === 0 ? "app_even" : "app_odd",
+        profileId: index % 3 === 0 ? "prf_third" : null,
+        postId: index === 5 ? "pst_five" : null,
+        operation: index < 6 ? "posts.validate" : "media.validate",
+        network: index === 5 ? "bluesky" : null,
+        ...(index === 5 ? { note: "fifth" } : {}),
+      });
+  });
+
+  it("lists the newest first, in pages that miss and repeat nothing", async () => {
+    const [first] = stores;
+    for (const limit of [1, 4, 13, 50]) {
+      const entries = await wholeLedger(first, limit);
+      expect(entries.map(({ sequence }) => sequence)).toEqual(
+        Array.from({ length: 13 }, (_, index) => 13 - index),
+      );
+    }
+  });
+
+  it("goes on where a page ended although entries were added meanwhile", async () => {
+    const [first] = stores;
+    const page = await first.listEntries(PLATFORM, {}, { after: undefined, limit: 5 });
+    await charge(first, "meanwhile", 1);
+    const next = await first.listEntries(PLATFORM, {}, { after: page.next, limit: 5 });
+    expect([...page.items, ...next.items].map(({ sequence }) => sequence)).toEqual([
+      13, 12, 11, 10, 9, 8, 7, 6, 5, 4,
+    ]);
+  });
+
+  it.each<[string, Record<string, string>, readonly number[]]>([
+    ["application", { applicationId: "app_even" }, [12, 10, 8, 6, 4, 2]],
+    ["profile", { profileId: "prf_third" }, [11, 8, 5, 2]],
+    ["post", { postId: "pst_five" }, [7]],
+    ["operation", { operation: "posts.validate" }, [7, 6, 5, 4, 3, 2]],
+    ["two of them", { applicationId: "app_odd", operation: "media.validate" }, [13, 11, 9]],
+    [
+      "a start that is over",
+      { from: startedAt },
+      Array.from({ length: 13 }, (_, index) => 13 - index),
+    ],
+    ["an end before everything", { to: startedAt }, []],
+    ["a start after everything", { from: "2999-01-01T00:00:00.000Z" }, []],
+  ])("filters by %s", async (_, filter, sequences) => {
+    const [first] = stores;
+    const found = await first.listEntries(PLATFORM, filter, { after: undefined, limit: 50 });
+    expect(found.items.map(({ sequence }) => sequence)).toEqual(sequences);
+    expect(found.next).toBeUndefined();
+  });
+
+  it("keeps everything that an entry tells", async () => {
+    const [, second] = stores;
+    const entry = await second.findEntry(PLATFORM, 7);
+    expect(entry).toMatchObject({
+      type: "debit",
+      operation: "posts.validate",
+      tokens: -6,
+      sequence: 7,
+      balanceAfter: 1_000 - (1 + 2 + 3 + 4 + 5 + 6),
+      reservedAfter: 0,
+      postId: "pst_five",
+      network: "bluesky",
+      applicationId: "app_odd",
+      profileId: null,
+      actor: { kind: "system", id: "test" },
+      requestId: "req_charge 5",
+      note: "fifth",
+    });
+    expect(entry?.id).toMatch(/^led_/);
+  });
+});
