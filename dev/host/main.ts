@@ -26,7 +26,7 @@ function entryOf(appRoot: string): string {
 
 async function main(): Promise<void> {
   const appRoot = process.cwd();
-  const address = process.env["HOST"] ?? "";
+  const address = process.env["BIND_ADDRESS"] ?? "";
   const host = await startHost({
     appRoot,
     entry: entryOf(appRoot),

@@ -39,7 +39,10 @@ function* boxes(bytes: Buffer): Generator<Box> {
     const end = short === 0 ? bytes.length : at + size;
     const header = wide ? 16 : 8;
     if (end < at + header || end > bytes.length) return;
-    yield { type: bytes.toString("latin1", at + 4, at + 8), body: bytes.subarray(at + header, end) };
+    yield {
+      type: bytes.toString("latin1", at + 4, at + 8),
+      body: bytes.subarray(at + header, end),
+    };
     at = end;
   }
 }

@@ -142,8 +142,7 @@ async function send(response: ServerResponse, method: string, answer: Answer): P
 
 function route(served: Served, exchange: Exchange): { site: Site; match: Match | undefined } {
   if (exchange.direct) {
-    const match =
-      matchRoute(served.own, exchange) ?? matchBrowser(served.sites, exchange);
+    const match = matchRoute(served.own, exchange) ?? matchBrowser(served.sites, exchange);
     return { site: match?.site ?? served.own, match };
   }
   const site = siteOf(served.sites, exchange.host) ?? served.own;

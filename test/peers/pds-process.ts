@@ -1,6 +1,6 @@
 /**
  * A real AT Protocol server with its own identity directory, both on loopback, as one process of its own. Says on its
- * output where it listens; ends when its standard input does, which is when whoever started it is gone.
+ * output where it listens.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -66,6 +66,5 @@ async function main(folder: string, hostname: string): Promise<void> {
   process.stdout.write(`peers listen ${JSON.stringify({ pds, directory })}\n`);
 }
 
-process.stdin.resume().on("close", () => process.exit(0));
 const [folder = "", hostname = ""] = process.argv.slice(2);
 await main(folder, hostname);

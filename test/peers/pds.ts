@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { END_WITH_PARENT } from "../../dev/end-with-parent.ts";
 import { INSTALL_MS_MAX, installPeers } from "./install.ts";
 
 const START_MS_MAX = 60_000;
@@ -22,18 +23,18 @@ export interface PdsAccount {
   readonly accessJwt: string;
 }
 
-export interface AppPassword {
+interface AppPassword {
   readonly name: string;
   readonly password: string;
 }
 
 /** An answer of the server: what it says is for the test to judge. */
-export interface XrpcAnswer {
+interface XrpcAnswer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface XrpcCall {
+interface XrpcCall {
   readonly token?: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Makes it a POST. */
@@ -61,7 +62,7 @@ export async function startPds(options: { readonly hostname: string }): Promise<
   const { hostname } = options;
   const folder = await mkdtemp(join(tmpdir(), "pds-"));
   const script = fileURLToPath(new URL("pds-process.ts", import.meta.url));
-  const child = spawn(process.execPath, [script, folder, hostname], {
+  const child = spawn(process.execPath, ["--import", END_WITH_PARENT, script, folder, hostname], {
     stdio: ["pipe", "pipe", "pipe"],
     env: { PATH: process.env["PATH"], NODE_ENV: "production" },
   });

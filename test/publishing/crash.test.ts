@@ -16,8 +16,7 @@ import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 let choose: (call: ProxiedCall & { readonly to: "tables" | "networks" }) => Fault = () => "pass";
 let sandbox: Sandbox;
 let proxies: { readonly tables: FaultProxy; readonly networks: FaultProxy };
-/** The process under test; `calm` is another one of the same deployment, without faults. */
-let relay: Relay;
+/** A process without faults; the ones under test are others of the same deployment. */
 let calm: Relay;
 let publisher: Publisher;
 

@@ -111,6 +111,15 @@ describe("a scheduled post", () => {
     expect(visible(text)).toHaveLength(1);
   });
 
+  test("that is due within the minute goes out to the second, whenever the timer ran", async () => {
+    const publisher = await aPublisher(relay);
+    const { post } = await schedule(publisher, { scheduleAt: ahead(20_000) });
+    relay.advance(21_000);
+    const published = await settlePost(relay, publisher, post.id);
+    expect(published.status).toBe("succeeded");
+    expect(Date.parse(published.startedAt) - Date.parse(post.scheduleAt)).toBeLessThan(2_000);
+  });
+
   test("that is more than a day late fails as missed and costs nothing more", async () => {
     const publisher = await aPublisher(relay);
     const { post } = await schedule(publisher);

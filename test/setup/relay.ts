@@ -95,6 +95,9 @@ function settingsFor({ settings, sameDeploymentAs }: RelayOptions, issuer: Opera
       STORAGE_PREFIX: `t${randomBytes(5).toString("hex")}`,
       ALLOW_SIGNUP: "true",
       BCRYPT_COST: "4",
+      // Many tests share an address and a minute; the tests of the limits set their own.
+      RATE_LIMIT_PER_MINUTE: "1000000",
+      AUTH_RATE_PER_MINUTE: "1000000",
       OPERATOR_ISSUER: issuer.url,
       OPERATOR_AUDIENCE: issuer.audience,
       OPERATOR_JWKS_URL: issuer.jwksUrl,

@@ -43,7 +43,7 @@ export async function aCustomer(
 }
 
 /** An end user's browser on the hosted page: keeps its cookies, fills in the forms that the page has. */
-export class Visitor {
+class Visitor {
   readonly #relay: RelayProcess;
   readonly #connectUrl: string;
   #cookie = "";

@@ -10,7 +10,7 @@ import { setTimeout as wait } from "node:timers/promises";
  */
 export type Fault = "lose_request" | "lose_answer" | "hold_request" | "hold_answer";
 
-export interface SeenCall {
+interface SeenCall {
   readonly method: string;
   /** Without its query. */
   readonly path: string;

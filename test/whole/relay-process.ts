@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { inject } from "vitest";
+import { END_WITH_PARENT } from "../../dev/end-with-parent.ts";
 
 const HOST = resolve("dev/host/main.ts");
 const BUNDLE = resolve("dist/main.js");
@@ -17,16 +18,12 @@ const BUNDLE = resolve("dist/main.js");
 const START_MS_MAX = 30_000;
 const STOP_MS_MAX = 30_000;
 const CALL_MS_MAX = 20_000;
-const POLL_MS = 50;
+const POLL_MS = 100;
 const OUTPUT_KEPT_CHARACTERS = 20_000;
 const REQUEST_WITHOUT_ERROR = /"message":"request".*"status":[23]\d\d\b/;
 
-/** The host outlives whoever started it, unless its standard input is a pipe that ends with him. */
-const END_WITH_PARENT =
-  'process.stdin.resume().on("close", () => process.kill(process.pid, "SIGKILL")); process.stdin.unref();';
-
 /** Waits and leases as short as a test needs them, and long enough for a busy machine. */
-export const SHORT_TIMES = {
+const SHORT_TIMES = {
   NETWORK_TIMEOUT_MS: "3000",
   LEG_LEASE_SECONDS: "6",
   LEG_RETRY_SECONDS: "0.5,1,1,2,2",
@@ -39,7 +36,7 @@ export interface RelayProcessOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** An API key, a session or an operator's token. */
   readonly bearer?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -92,6 +89,11 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
     STORAGE_PREFIX: `w${randomBytes(5).toString("hex")}`,
     ALLOW_SIGNUP: "true",
     BCRYPT_COST: "4",
+    // A test that waits asks often.
+    RATE_LIMIT_PER_MINUTE: "100000",
+    // Tests ask again and again until something has happened.
+    RATE_LIMIT_PER_MINUTE: "1000000",
+    AUTH_RATE_PER_MINUTE: "1000000",
     ...SHORT_TIMES,
     ...options.settings,
   };
@@ -164,10 +166,7 @@ function launch(
   clockAheadMs: number,
 ): ChildProcess {
   const preloads = [END_WITH_PARENT, ...(clockAheadMs === 0 ? [] : [clockAhead(clockAheadMs)])];
-  const imports = preloads.flatMap((code) => [
-    "--import",
-    `data:text/javascript,${encodeURIComponent(code)}`,
-  ]);
+  const imports = preloads.flatMap((module) => ["--import", module]);
   return spawn(process.execPath, [...imports, HOST], {
     cwd: folder,
     env: { ...environment },
@@ -177,7 +176,7 @@ function launch(
 
 /** Only the reading of the time changes; timers run as ever. */
 function clockAhead(milliseconds: number): string {
-  return `const RealDate = Date;
+  const code = `const RealDate = Date;
 globalThis.Date = class Date extends RealDate {
   constructor(...given) {
     if (given.length === 0) super(RealDate.now() + ${milliseconds});
@@ -185,6 +184,7 @@ globalThis.Date = class Date extends RealDate {
   }
   static now() { return RealDate.now() + ${milliseconds}; }
 };`;
+  return `data:text/javascript,${encodeURIComponent(code)}`;
 }
 
 async function untilHealthy(

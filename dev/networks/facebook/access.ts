@@ -146,8 +146,7 @@ export function authorizeApp(shared: FacebookShared, exchange: Exchange): string
   const secret = shared.state.apps.get(appId);
   if (secret === undefined)
     throw graphRefusal({
-      message:
-        "Error validating application. Cannot get application info due to a system error.",
+      message: "Error validating application. Cannot get application info due to a system error.",
       code: 101,
     });
   const sent = textParameter(parameters, "client_secret");

@@ -90,7 +90,14 @@ function question(shared: FacebookShared, exchange: Exchange, asked: Asked): str
   });
   const permissions = asked.permissions.map((name): Choice => {
     const label = PERMISSIONS[name] ?? name;
-    return { kind: "checkbox", name: `may_${name}`, value: "yes", label, hint: name, checked: true };
+    return {
+      kind: "checkbox",
+      name: `may_${name}`,
+      value: "yes",
+      label,
+      hint: name,
+      checked: true,
+    };
   });
   return consentPage({
     network: "facebook",

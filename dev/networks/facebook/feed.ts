@@ -2,8 +2,7 @@ import { isObject, json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import type { Plan } from "../faults.ts";
 import { edge, timeParameter } from "../graph/edge.ts";
-import { badParameter, graphRefusal, noSuchObject } from "../graph/errors.ts";
-import { project } from "../graph/fields.ts";
+import { badParameter, graphRefusal } from "../graph/errors.ts";
 import {
   flagParameter,
   listParameter,
@@ -11,33 +10,15 @@ import {
   textParameter,
 } from "../graph/parameters.ts";
 import type { Parameters } from "../graph/parameters.ts";
-import { keep } from "../kept-maps.ts";
 import type { Route } from "../network.ts";
 import { authorizePage } from "./access.ts";
 import { isShown, postNode } from "./nodes.ts";
-import { photoIsReady } from "./photos.ts";
-import { nextId } from "./state.ts";
-import type { FacebookShared, Page, Photo, Post } from "./state.ts";
+import { created, publishPost, usablePhoto } from "./publishing.ts";
+import type { FacebookShared, Page, Post } from "./state.ts";
 
 const MESSAGE_MAX = 63_206;
 const DUPLICATE_MS = 10 * 60 * 1000;
-const PHOTO_MS = 24 * 3_600_000;
 const LISTED_FIELDS = "created_time,message,id";
-
-/** Makes the post that is seen on the page; ids are the page's and the post's own. */
-export function publishPost(shared: FacebookShared, post: Omit<Post, "id" | "createdAt">): Post {
-  const { state } = shared;
-  const id = `${post.pageId}_${nextId(state)}`;
-  const published = { ...post, id, createdAt: shared.now() };
-  keep(state.posts, id, published);
-  return published;
-}
-
-/** The answer to a POST: the id, or the fields that the query asks for. */
-export function created(exchange: Exchange, node: ReturnType<typeof postNode>): Answer {
-  const fields = textParameter(readParameters(exchange), "fields");
-  return json(200, project(node, fields, "id"));
-}
 
 function checkedLink(parameters: Parameters): string | null {
   const link = textParameter(parameters, "link");
@@ -55,27 +36,6 @@ function checkedLink(parameters: Parameters): string | null {
   if (/(^|\.)(facebook|fb)\.com$/.test(new URL(link).hostname))
     throw refuse(1609008, "You can't share a link to Facebook.");
   return link;
-}
-
-/** A photo that may be shown for the first time now; refuses in Meta's words for why not. */
-export function usablePhoto(shared: FacebookShared, page: Page, id: string, plan: Plan): Photo {
-  const photo = shared.state.photos.get(id);
-  if (photo?.pageId !== page.id || photo.createdAt + PHOTO_MS <= shared.now())
-    throw badParameter(`Invalid parameter: ${id} does not resolve to a valid photo of the Page`);
-  if (photo.postId !== null)
-    throw graphRefusal({
-      message: "Invalid parameter",
-      code: 100,
-      subcode: 1366051,
-      userTitle: "Already posted",
-      userMessage: "These photos were already posted.",
-    });
-  if (plan.processing !== undefined && !photo.delayed) {
-    photo.delayed = true;
-    photo.pollsLeft = plan.processing;
-  }
-  if (!photoIsReady(photo)) throw noSuchObject(id);
-  return photo;
 }
 
 function attachedIds(parameters: Parameters): string[] {

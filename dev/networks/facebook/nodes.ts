@@ -94,8 +94,7 @@ function otherAttachment(
 function attachments(state: FacebookState, post: Post): unknown {
   const photos = post.photoIds.flatMap((id) => state.photos.get(id) ?? []);
   const url = permalink(state, post);
-  if (post.videoId !== null)
-    return { data: [otherAttachment("video", { id: post.videoId, url })] };
+  if (post.videoId !== null) return { data: [otherAttachment("video", { id: post.videoId, url })] };
   if (photos.length > 1) {
     const subattachments = { data: photos.map(photoAttachment) };
     const album = { id: post.id.split("_")[1] ?? post.id, url };
@@ -167,7 +166,11 @@ function phases(video: Video): { status: string; uploading: Phase; processing: P
       processing: { status: "not_started" },
     };
   if (video.postId === null)
-    return { status: "upload_complete", uploading: complete, processing: { status: "not_started" } };
+    return {
+      status: "upload_complete",
+      uploading: complete,
+      processing: { status: "not_started" },
+    };
   if (video.processingPollsLeft > 0)
     return { status: "processing", uploading: complete, processing: { status: "in_progress" } };
   if (video.problem !== null)

@@ -21,9 +21,7 @@ export function accounts(shared: FacebookShared, { token }: Speaker): GraphNode[
   return shared.state.pages
     .filter((page) => pageIds.includes(page.id) && page.tasks[token.userId] !== undefined)
     .filter((page) => page.portfolioId === null || seesPortfolios)
-    .map((page) =>
-      pageNode(page, { token: pageToken(shared, token, page), userId: token.userId }),
-    );
+    .map((page) => pageNode(page, { token: pageToken(shared, token, page), userId: token.userId }));
 }
 
 function permissions(shared: FacebookShared, exchange: Exchange): Answer {

@@ -9,14 +9,14 @@ import { pictureFacts } from "../media-facts.ts";
 import type { PictureFacts } from "../media-facts.ts";
 import type { Route } from "../network.ts";
 import { authorizePage } from "./access.ts";
-import { publishPost } from "./feed.ts";
+import { publishPost } from "./publishing.ts";
 import { nextId } from "./state.ts";
 import type { FacebookShared, Photo } from "./state.ts";
 
 const BYTES_MAX = 10 * 1024 * 1024;
 const TYPES = ["jpg", "png", "gif", "bmp", "tiff"];
 
-export function unreadableFiles() {
+function unreadableFiles() {
   return graphRefusal({
     message: "Invalid parameter",
     code: 100,
@@ -25,13 +25,6 @@ export function unreadableFiles() {
     userMessage:
       "Your photos couldn't be uploaded. Photos should be smaller than 10 MB and saved as JPG, PNG, GIF or TIFF files.",
   });
-}
-
-/** A look at the photo: one that Graph does not know yet comes nearer with each. */
-export function photoIsReady(photo: Photo): boolean {
-  if (photo.pollsLeft === 0) return true;
-  photo.pollsLeft -= 1;
-  return false;
 }
 
 async function fetchPicture(
@@ -57,8 +50,7 @@ async function upload(shared: FacebookShared, exchange: Exchange, plan: Plan): P
   const page = authorizePage(shared, exchange, "pages_manage_posts");
   const parameters = readParameters(exchange);
   const url = textParameter(parameters, "url");
-  if (url === undefined)
-    throw graphRefusal({ message: "(#324) Requires upload file", code: 324 });
+  if (url === undefined) throw graphRefusal({ message: "(#324) Requires upload file", code: 324 });
   if (!URL.canParse(url)) throw badParameter("url should represent a valid URL");
   const { bytes, facts } = await fetchPicture(shared, url);
   const caption =

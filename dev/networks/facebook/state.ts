@@ -206,6 +206,6 @@ export function findPage(state: FacebookState, id: string): Page | undefined {
 
 /** Real ones vary in length. */
 export function newTokenText(): string {
-  const length = 120 + (randomBytes(1)[0] ?? 0) % 60;
+  const length = 120 + ((randomBytes(1)[0] ?? 0) % 60);
   return `EAA${randomBytes(length).toString("base64").replace(/[+/=]/g, "Z")}`;
 }

@@ -163,14 +163,12 @@ export function tokenRoutes(shared: FacebookShared): {
   readonly versioned: Route[];
 } {
   const routes = (): Route[] => [
-    ...(["GET", "POST"] as const).map(
-      (method): Route => ({
-        method,
-        path: "/oauth/access_token",
-        name: "accessToken",
-        run: (exchange) => accessToken(shared, exchange),
-      }),
-    ),
+    ...(["GET", "POST"] as const).map((method): Route => ({
+      method,
+      path: "/oauth/access_token",
+      name: "accessToken",
+      run: (exchange) => accessToken(shared, exchange),
+    })),
     {
       method: "GET",
       path: "/debug_token",

@@ -106,7 +106,9 @@ function projected({ type, values }: GraphNode, fields: readonly Field[] | undef
   const shown: Record<string, unknown> = {};
   for (const field of wanted) {
     if (!(field.name in values))
-      throw badParameter(`Tried accessing nonexisting field (${field.name}) on node type (${type})`);
+      throw badParameter(
+        `Tried accessing nonexisting field (${field.name}) on node type (${type})`,
+      );
     const value = plain(values[field.name], field);
     if (value !== undefined) shown[field.name] = value;
   }

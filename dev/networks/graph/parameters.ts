@@ -22,9 +22,7 @@ function assign(into: Record<string, unknown>, name: string, value: string): voi
     return;
   }
   const known = into[list];
-  into[list] = Array.isArray(known)
-    ? [...(known as unknown[]), parsed(value)]
-    : [parsed(value)];
+  into[list] = Array.isArray(known) ? [...(known as unknown[]), parsed(value)] : [parsed(value)];
 }
 
 /** Parameters from the query and a form or JSON body alike: Graph does not care where they are. */
@@ -37,8 +35,7 @@ export function readParameters(exchange: Exchange): Parameters {
   if (type.startsWith("application/x-www-form-urlencoded"))
     for (const [name, value] of new URLSearchParams(exchange.body.toString("utf8")))
       assign(parameters, name, value);
-  else if (type.startsWith("application/json"))
-    Object.assign(parameters, readObject(exchange));
+  else if (type.startsWith("application/json")) Object.assign(parameters, readObject(exchange));
   read.set(exchange, parameters);
   return parameters;
 }

@@ -44,7 +44,7 @@ export const anyone: Access<RequestScope> = { name: "anyone", resolve: requestSc
 
 /** Like `anyone`, for signing in and up: limited by address. */
 export const signingIn: Access<RequestScope> = {
-  name: "signingIn",
+  name: "anyone",
   async resolve(request) {
     await request.limits.admitAddress();
     return requestScope(request);

@@ -48,7 +48,7 @@ export function route<Path extends string, Scope, Body = undefined, Query = unde
   spec: RouteSpec<Path, Scope, Body, Query>,
 ): Route {
   // Safe: `register.ts` hands `run` only what this spec's own access and schemas produced.
-  return { method, path, spec: spec as Route["spec"] };
+  return { method, path, spec };
 }
 
 const segmentsOf = (path: string) => path.split("/").filter((segment) => segment !== "");

@@ -140,20 +140,20 @@ export class SharedWindow {
       }, EXCHANGE_MS_MAX);
       timer.unref();
     });
-    const exchanged = this.#exchangeCounts().then(
-      () => {
-        this.#failing = false;
-      },
-      (error: unknown) => this.#fail(error),
-    );
-    const ended = exchanged.then(() => {
-      clearTimeout(timer);
-      this.#exchange = undefined;
-      this.#exchangedAt = this.#roll();
-      if (!this.#failing && this.#current.unseen > 0) this.#flushLater();
-    });
-    this.#exchange = Promise.race([ended, late]);
+    this.#exchange = Promise.race([this.#runExchange().finally(() => clearTimeout(timer)), late]);
     return this.#exchange;
+  }
+
+  async #runExchange(): Promise<void> {
+    try {
+      await this.#exchangeCounts();
+      this.#failing = false;
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#exchange = undefined;
+    this.#exchangedAt = this.#roll();
+    if (this.#current.unseen > 0) this.#flushLater();
   }
 
   #fail(error: unknown): void {

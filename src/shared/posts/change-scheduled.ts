@@ -6,6 +6,7 @@ import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
 import { firstLeg, placeOf, refuseUnpublishable } from "./accept.ts";
 import { judgeDraft } from "./check-draft.ts";
+import { hintIfSoon } from "./enqueue-due-posts.ts";
 import { findPostOf, viewPost } from "./get-post.ts";
 import { problemOf } from "./leg-steps.ts";
 import { isEnded, type Leg, type Post } from "./post.ts";
@@ -91,7 +92,10 @@ export async function updatePost(
   const place = placeOf(post);
   if (dueAt !== before) await services.due.add({ place, dueAt }, now);
   await services.wallets.commit(scope.platformId, changeOperation(found.post, { post, legs }));
-  if (dueAt !== before) await services.due.remove({ place, dueAt: before });
+  if (dueAt !== before) {
+    await services.due.remove({ place, dueAt: before });
+    await hintIfSoon(services, { place, dueAt });
+  }
   return viewPost(services, scope, { post, legs });
 }
 

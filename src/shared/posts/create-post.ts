@@ -10,6 +10,7 @@ import {
   refuseUnpublishable,
   type Accepted,
 } from "./accept.ts";
+import { hintIfSoon } from "./enqueue-due-posts.ts";
 import { requireSchedulable } from "./schedule.ts";
 import { judgeDraft } from "./check-draft.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -151,6 +152,7 @@ export async function createPost(
   );
   if (accepted.postId !== post.id) return replay(services, scope, accepted, print);
   invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
-  if (!isScheduled) await hintFirst(services, found);
+  if (draft.scheduleAt === null) await hintFirst(services, found);
+  else await hintIfSoon(services, { place: placeOf(post), dueAt: draft.scheduleAt });
   return { post: postView(found, connections), httpStatus, replayed: false };
 }

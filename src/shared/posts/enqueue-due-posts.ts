@@ -1,5 +1,5 @@
 import type { Services } from "../services.ts";
-import type { StoredDue } from "./due-store.ts";
+import type { Due, StoredDue } from "./due-store.ts";
 
 /** How far ahead hints are sent: their delay makes firing exact to the second. */
 const AHEAD_MS = 90_000;
@@ -39,6 +39,20 @@ async function attend(services: Services, due: StoredDue, now: Date): Promise<bo
   } catch (error) {
     services.log.error("due post not hinted", { postId: due.place.postId, error });
     return false;
+  }
+}
+
+/**
+ * For a post that is stored or moved so close to its time that the timer might look too late: the hint goes out at
+ * once. Its loss costs only time.
+ */
+export async function hintIfSoon(services: Services, due: Due): Promise<void> {
+  const aheadMs = Date.parse(due.dueAt) - services.clock.now().getTime();
+  if (aheadMs > AHEAD_MS) return;
+  try {
+    await services.fireQueue.hint(due, aheadMs / 1000);
+  } catch (error) {
+    services.log.warn("hint not sent, the timer will", { postId: due.place.postId, error });
   }
 }
 

@@ -1,0 +1,267 @@
+import { text } from "./control-input.ts";
+import { htmlPage } from "./exchange.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import { consentErrorPage } from "./consent-page.ts";
+import { failureAnswer } from "./facebook/failures.ts";
+import { counted, findToken } from "./facebook/access.ts";
+import { dialogRoutes, saveGrant } from "./facebook/dialog.ts";
+import { feedRoutes } from "./facebook/feed.ts";
+import { permalink } from "./facebook/nodes.ts";
+import { objectRoutes } from "./facebook/objects.ts";
+import { peopleRoutes } from "./facebook/people.ts";
+import { photoRoutes } from "./facebook/photos.ts";
+import { publishedPosts } from "./facebook/published.ts";
+import {
+  DEMO_FACEBOOK_APP,
+  DEMO_PAGE,
+  DEMO_USER,
+  findPage,
+  freshState,
+  newPage,
+} from "./facebook/state.ts";
+import type { FacebookShared, Page } from "./facebook/state.ts";
+import { storyRoutes } from "./facebook/stories.ts";
+import { issueUserToken, pageToken, tokenRoutes } from "./facebook/tokens.ts";
+import { uploadRoutes } from "./facebook/upload.ts";
+import { videoRoutes } from "./facebook/videos.ts";
+import { graphError } from "./graph/errors.ts";
+import { versioned } from "./graph/version.ts";
+import { dumpMaps, keep, restoreMaps } from "./kept-maps.ts";
+import type {
+  Control,
+  LogIn,
+  PublishedPost,
+  Route,
+  SandboxNetwork,
+  Surroundings,
+} from "./network.ts";
+
+const GRAPH_HOSTS = ["graph.facebook.com", "graph-video.facebook.com"];
+const PERMISSIONS = [
+  "pages_show_list",
+  "pages_read_engagement",
+  "pages_manage_posts",
+  "business_management",
+];
+
+/** Facebook's log-in dialog, Graph API and upload host, as far as publishing to Pages needs them. */
+export class Facebook implements SandboxNetwork {
+  readonly name = "facebook";
+  readonly title = "Facebook";
+  readonly hosts = ["www.facebook.com", ...GRAPH_HOSTS, "rupload.facebook.com"];
+  readonly logIns: readonly LogIn[] = [
+    {
+      label: "Facebook",
+      fields: { account: "Dana Demo", pages: "Demo Bakery, Demo Coffee Bar, Demo Wholesale" },
+    },
+    {
+      label: "The app at Facebook",
+      fields: { id: DEMO_FACEBOOK_APP.id, secret: DEMO_FACEBOOK_APP.secret },
+    },
+  ];
+  readonly controls: Readonly<Record<string, Control>> = {
+    addPage: (input) => this.addPage({ name: text(input, "name"), tasks: namesOf(input["tasks"]) }),
+    issueToken: (input) => this.issueToken({ pageId: optionalText(input["pageId"]) ?? DEMO_PAGE }),
+    revokeToken: (input) => this.revokeToken(optionalText(input["token"])),
+    expireToken: (input) => this.expireToken(optionalText(input["token"])),
+    declinePermission: (input) => this.declinePermission(text(input, "permission")),
+    loseRole: (input) => this.loseRole(text(input, "pageId")),
+    restrictPage: (input) => this.restrictPage(text(input, "pageId"), input["on"] !== false),
+    requireProof: (input) => this.requireProof(input["on"] !== false),
+    refuseDuplicates: (input) => this.refuseDuplicates(input["on"] !== false),
+    setQuotaUsed: (input) => this.setQuotaUsed(text(input, "pageId"), Number(input["used"])),
+  };
+  readonly routes: readonly Route[];
+  readonly #shared: FacebookShared;
+
+  constructor(surroundings: Surroundings) {
+    this.#shared = { ...surroundings, state: freshState() };
+    const shared = this.#shared;
+    const tokens = tokenRoutes(shared);
+    const graph = [
+      ...tokens.versioned,
+      ...peopleRoutes(shared),
+      ...feedRoutes(shared),
+      ...photoRoutes(shared),
+      ...videoRoutes(shared),
+      ...storyRoutes(shared),
+      ...objectRoutes(shared),
+    ];
+    this.routes = [
+      ...dialogRoutes(shared),
+      ...uploadRoutes(shared),
+      ...[...tokens.plain, ...graph.map(versioned)].map((route) => this.#onGraph(route)),
+      this.#shortAddress(),
+    ];
+  }
+
+  #onGraph(route: Route): Route {
+    return {
+      ...route,
+      hosts: GRAPH_HOSTS,
+      run: (exchange, plan) => counted(this.#shared, exchange, () => route.run(exchange, plan)),
+    };
+  }
+
+  /** `facebook.com/{page}_{post}` leads to the post's own address. */
+  #shortAddress(): Route {
+    return {
+      method: "GET",
+      hosts: ["www.facebook.com"],
+      path: "/{id}",
+      name: "shortAddress",
+      run: (exchange): Answer => {
+        const { state } = this.#shared;
+        const post = state.posts.get(exchange.params["id"] ?? "");
+        return post === undefined
+          ? this.notFound(exchange)
+          : { status: 302, headers: { location: permalink(state, post) } };
+      },
+    };
+  }
+
+  get pages(): readonly Readonly<Page>[] {
+    return this.#shared.state.pages;
+  }
+
+  /** A page of the demo user's; with all tasks when none are named. */
+  addPage(page: { readonly name: string; readonly tasks?: readonly string[] | undefined }): Page {
+    const { state } = this.#shared;
+    const id = String(BigInt(state.pages.at(-1)?.id ?? DEMO_PAGE) + 1n);
+    const username = page.name.toLowerCase().replace(/\W+/g, "");
+    const { name, tasks } = page;
+    const added = newPage({ id, name, username, ...(tasks === undefined ? {} : { tasks }) });
+    state.pages.push(added);
+    for (const grant of state.grants.values()) grant.pageIds.push(id);
+    return added;
+  }
+
+  /** Tokens without the walk through the dialog, for tests that are about something else. */
+  issueToken(wanted: { readonly pageId?: string; readonly permissions?: readonly string[] } = {}): {
+    readonly userToken: string;
+    readonly pageToken: string;
+    readonly pageId: string;
+  } {
+    const shared = this.#shared;
+    const { pageId = DEMO_PAGE, permissions = PERMISSIONS } = wanted;
+    const page = this.#page(pageId);
+    const who = { appId: DEMO_FACEBOOK_APP.id, userId: DEMO_USER };
+    const pageIds = shared.state.pages.map(({ id }) => id);
+    saveGrant(shared, who, { granted: [...permissions], declined: [], pageIds });
+    const userToken = issueUserToken(shared, who, true);
+    const token = shared.state.tokens.get(userToken);
+    if (token === undefined) throw new Error("the token was not kept");
+    return { userToken, pageToken: pageToken(shared, token, page), pageId };
+  }
+
+  /** As after a change of password: this token, or all of them. */
+  revokeToken(token?: string): void {
+    for (const [known, kept] of this.#shared.state.tokens)
+      if (token === undefined || token === known) kept.endedBy ??= 460;
+  }
+
+  expireToken(token?: string): void {
+    const now = this.#shared.now();
+    for (const [known, kept] of this.#shared.state.tokens)
+      if (token === undefined || token === known) kept.expiresAt = now;
+  }
+
+  /** Takes a permission back from every app that has it. */
+  declinePermission(permission: string): void {
+    for (const grant of this.#shared.state.grants.values()) {
+      if (!grant.granted.includes(permission)) continue;
+      grant.granted = grant.granted.filter((name) => name !== permission);
+      grant.declined.push(permission);
+    }
+  }
+
+  /** The demo user no longer has anything to do with the page. */
+  loseRole(pageId: string): void {
+    this.#page(pageId).tasks = {};
+  }
+
+  restrictPage(pageId: string, on: boolean): void {
+    this.#page(pageId).restricted = on;
+  }
+
+  /** The app's setting "require app secret". */
+  requireProof(on: boolean): void {
+    this.#shared.state.requireProof = on;
+  }
+
+  /** Facebook notices a repeated text often, not always. */
+  refuseDuplicates(on: boolean): void {
+    this.#shared.state.refuseDuplicates = on;
+  }
+
+  /** Reels of the last 24 hours besides those that were really published; from then on the quota is enforced. */
+  setQuotaUsed(pageId: string, used: number): void {
+    if (!Number.isInteger(used) || used < 0) throw new Error('"used" is a whole number from 0 on');
+    const { id } = this.#page(pageId);
+    keep(this.#shared.state.reelsUsed, id, { count: used, setAt: this.#shared.now() });
+  }
+
+  accountOf(exchange: Exchange): string {
+    const token = findToken(this.#shared, exchange);
+    return token?.pageId ?? token?.userId ?? "";
+  }
+
+  failure(code: string, exchange: Exchange): Answer {
+    if (code === "connection_needs_reauth") {
+      const token = findToken(this.#shared, exchange);
+      if (token !== undefined) token.endedBy ??= 460;
+    }
+    return failureAnswer(code, exchange, this.accountOf(exchange));
+  }
+
+  tooLarge(): Answer {
+    return graphError({
+      message: "The file you uploaded is too large.",
+      code: 1,
+      status: 413,
+    });
+  }
+
+  notFound({ host, path }: Exchange): Answer {
+    if (host === "www.facebook.com")
+      return htmlPage(
+        404,
+        consentErrorPage(
+          "facebook",
+          "This content isn't available right now",
+          "It was removed, or its owner shared it with a small group of people only.",
+        ),
+      );
+    return graphError({ message: `Unknown path components: ${path}`, code: 2500 });
+  }
+
+  posts(): readonly PublishedPost[] {
+    return publishedPosts(this.#shared.state);
+  }
+
+  reset(): void {
+    this.#shared.state = freshState();
+  }
+
+  dump(): unknown {
+    return dumpMaps(this.#shared.state);
+  }
+
+  restore(dumped: unknown): void {
+    this.#shared.state = restoreMaps(dumped, freshState());
+  }
+
+  #page(id: string): Page {
+    const page = findPage(this.#shared.state, id);
+    if (page === undefined) throw new Error(`there is no page ${id}`);
+    return page;
+  }
+}
+
+function optionalText(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function namesOf(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) ? value.map(String) : undefined;
+}

@@ -1,0 +1,76 @@
+import { json } from "../exchange.ts";
+import type { Answer, Exchange } from "../exchange.ts";
+import { noSuchObject } from "../graph/errors.ts";
+import { project } from "../graph/fields.ts";
+import type { GraphNode } from "../graph/fields.ts";
+import { readParameters, textParameter } from "../graph/parameters.ts";
+import type { Route } from "../network.ts";
+import { authorize, missingPermission, mayUse, namedId } from "./access.ts";
+import type { Speaker } from "./access.ts";
+import { pageNode, photoNode, postNode, userNode, videoNode } from "./nodes.ts";
+import { accounts } from "./people.ts";
+import { photoIsReady } from "./publishing.ts";
+import { findPage, grantOf } from "./state.ts";
+import type { FacebookShared, Video } from "./state.ts";
+import { pageToken } from "./tokens.ts";
+
+/** A page as its own token or a person with a role on it sees it. Nobody else does. */
+function seenPage(shared: FacebookShared, speaker: Speaker, id: string): GraphNode | undefined {
+  const { token, text } = speaker;
+  const page = findPage(shared.state, id);
+  if (page === undefined) return undefined;
+  if (token.pageId !== null)
+    return token.pageId === id ? pageNode(page, { token: text }) : undefined;
+  const isChosen = grantOf(shared.state, token)?.pageIds.includes(id) === true;
+  if (!isChosen || page.tasks[token.userId] === undefined) return undefined;
+  return pageNode(page, { token: pageToken(shared, token, page), userId: token.userId });
+}
+
+/** A look at a video's status brings it on by one step. */
+function look(video: Video): void {
+  if (video.uploadPollsLeft > 0) video.uploadPollsLeft -= 1;
+  else if (video.postId !== null && video.processingPollsLeft > 0) video.processingPollsLeft -= 1;
+}
+
+function content(
+  shared: FacebookShared,
+  exchange: Exchange,
+  { token }: Speaker,
+  id: string,
+): GraphNode | undefined {
+  const { state } = shared;
+  const photo = state.photos.get(id);
+  const video = state.videos.get(id);
+  const post = state.posts.get(id);
+  const pageId = (photo ?? video ?? post)?.pageId;
+  if (pageId === undefined || token.pageId !== pageId) return undefined;
+  if (!mayUse(shared, token, "pages_read_engagement"))
+    throw missingPermission("pages_read_engagement");
+  if (post !== undefined) return postNode(state, post);
+  if (photo !== undefined) return photoIsReady(photo) ? photoNode(photo) : undefined;
+  if (video === undefined) return undefined;
+  if (/\bstatus\b/.test(textParameter(readParameters(exchange), "fields") ?? "")) look(video);
+  return videoNode(state, video);
+}
+
+function read(shared: FacebookShared, exchange: Exchange): Answer {
+  const speaker = authorize(shared, exchange);
+  const id = namedId(exchange, speaker);
+  const user = shared.state.users.find((known) => known.id === id);
+  const isSelf = user !== undefined && speaker.token.pageId === null && speaker.token.userId === id;
+  const node = isSelf
+    ? userNode(user, accounts(shared, speaker))
+    : (seenPage(shared, speaker, id) ?? content(shared, exchange, speaker, id));
+  if (node === undefined) throw noSuchObject(id);
+  const fallback = node.type === "Post" ? "created_time,message,id" : "name,id";
+  const fields = textParameter(readParameters(exchange), "fields");
+  const usual = "name" in node.values || node.type === "Post" ? fallback : "id";
+  return json(200, project(node, fields, usual));
+}
+
+/** Anything by its id. */
+export function objectRoutes(shared: FacebookShared): Route[] {
+  return [
+    { method: "GET", path: "/{id}", name: "object", run: (exchange) => read(shared, exchange) },
+  ];
+}

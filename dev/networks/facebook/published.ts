@@ -1,0 +1,91 @@
+import { linkCard } from "../links.ts";
+import type { PublishedMedia, PublishedPost, TextSegment } from "../network.ts";
+import { isShown, permalink } from "./nodes.ts";
+import { findPage } from "./state.ts";
+import type { FacebookState, Post } from "./state.ts";
+
+const LINKED =
+  /https?:\/\/[^\s<>"]+[^\s<>".,;:!?)]|(?<![\w/&])#[\p{L}\p{N}_]*[\p{L}_][\p{L}\p{N}_]*/giu;
+
+/** Text with its addresses and hashtags as links, as both of Meta's networks find them. */
+export function linkedSegments(text: string, tagAddress: (tag: string) => string): TextSegment[] {
+  const segments: TextSegment[] = [];
+  let at = 0;
+  for (const match of text.matchAll(LINKED)) {
+    if (match.index > at) segments.push({ text: text.slice(at, match.index) });
+    const [found] = match;
+    const href = found.startsWith("#") ? tagAddress(encodeURIComponent(found.slice(1))) : found;
+    segments.push({ text: found, href });
+    at = match.index + found.length;
+  }
+  if (at < text.length) segments.push({ text: text.slice(at) });
+  return segments;
+}
+
+function mediaOf(state: FacebookState, post: Post): PublishedMedia[] {
+  const photos = post.photoIds.flatMap((id): PublishedMedia[] => {
+    const photo = state.photos.get(id);
+    if (photo === undefined) return [];
+    const { sha256, bytes, alt, type } = photo;
+    const mimeType = `image/${type === "jpg" ? "jpeg" : type}`;
+    return [{ kind: "image", path: `/_sandbox/blobs/${sha256}`, mimeType, bytes, sha256, alt }];
+  });
+  const video = state.videos.get(post.videoId ?? "");
+  if (video?.received == null) return photos;
+  const { sha256, bytes } = video.received;
+  const title = video.title === null ? {} : { title: video.title };
+  const path = `/_sandbox/blobs/${sha256}`;
+  return [{ kind: "video", path, mimeType: "video/mp4", bytes, sha256, alt: null, ...title }];
+}
+
+function cardOf(post: Post): PublishedPost["card"] {
+  const isPlain = post.photoIds.length === 0 && post.videoId === null;
+  const card = linkCard(isPlain ? (post.link ?? firstAddress(post.message)) : undefined);
+  if (card === undefined) return null;
+  const { url, title, description, imagePath } = card;
+  return { url, title, description, imagePath };
+}
+
+function firstAddress(text: string | null): string | undefined {
+  return /https?:\/\/[^\s<>"]+[^\s<>".,;:!?)]/i.exec(text ?? "")?.[0];
+}
+
+function publishedPost(state: FacebookState, post: Post): PublishedPost {
+  const page = findPage(state, post.pageId);
+  const createdAt = new Date(post.createdAt).toISOString();
+  const text = post.message ?? "";
+  return {
+    network: "facebook",
+    host: "www.facebook.com",
+    account: {
+      id: post.pageId,
+      username: `@${page?.username ?? post.pageId}`,
+      displayName: page?.name ?? post.pageId,
+    },
+    id: post.id,
+    url: permalink(state, post),
+    page: `/facebook/${post.id}`,
+    ...(post.form === "reel" || post.form === "story" ? { form: post.form } : {}),
+    text,
+    segments: linkedSegments(text, (tag) => `https://www.facebook.com/hashtag/${tag}`),
+    contentWarning: null,
+    visibility: "public",
+    languages: [],
+    media: mediaOf(state, post),
+    card: cardOf(post),
+    createdAt,
+    publishedAt: createdAt,
+    idempotencyKey: null,
+    edits: 0,
+  };
+}
+
+/** What visitors see: no drafts, and no video that Facebook is still working on or gave up. */
+export function publishedPosts(state: FacebookState): PublishedPost[] {
+  return [...state.posts.values()]
+    .filter(({ isPublished, videoId }) => {
+      const video = state.videos.get(videoId ?? "");
+      return isPublished && (video === undefined || isShown(video));
+    })
+    .map((post) => publishedPost(state, post));
+}
