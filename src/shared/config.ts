@@ -46,6 +46,9 @@ export interface Config {
     readonly leaseSeconds: number;
     readonly retrySeconds: readonly number[];
     readonly workCheckSeconds: number;
+    /** Per rolling day and real account, by `<network>.<kind>`. */
+    readonly quotas: Readonly<Record<string, number>>;
+    readonly duplicateWindowHours: number;
     readonly fireSchedule: string;
     readonly sweepSchedule: string;
   };
@@ -183,6 +186,12 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       leaseSeconds: settings.LEG_LEASE_SECONDS,
       retrySeconds: settings.LEG_RETRY_SECONDS,
       workCheckSeconds: settings.WORK_CHECK_SECONDS,
+      quotas: {
+        "instagram.posts": settings.QUOTA_INSTAGRAM,
+        "linkedin.posts": settings.QUOTA_LINKEDIN,
+        "facebook.reels": settings.QUOTA_FACEBOOK_REELS,
+      },
+      duplicateWindowHours: settings.DUPLICATE_WINDOW_HOURS,
       fireSchedule: settings.FIRE_SCHEDULE,
       sweepSchedule: settings.SWEEP_SCHEDULE,
     },

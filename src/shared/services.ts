@@ -23,6 +23,7 @@ import { createOutbound, type Outbound } from "./outbound.ts";
 import { createCursors, type Cursors } from "./page.ts";
 import { createGrants, type Grants } from "./profiles/grant.ts";
 import { ProfileStore } from "./profiles/profile-store.ts";
+import { AccountStore } from "./posts/account-store.ts";
 import { DirtyStore } from "./posts/dirty-store.ts";
 import { DueStore } from "./posts/due-store.ts";
 import { FIRE_QUEUE, FireQueue } from "./posts/fire-queue.ts";
@@ -68,6 +69,7 @@ export interface Services {
   readonly idempotency: IdempotencyStore;
   readonly dirty: DirtyStore;
   readonly limits: Limits;
+  readonly networkAccounts: AccountStore;
   readonly due: DueStore;
   readonly timeline: TimelineStore;
   readonly publishQueue: PublishQueue;
@@ -128,6 +130,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
       windows: new RateWindowStore(tables.ratewindows),
       logins: new LoginHistoryStore(tables.ratewindows),
     }),
+    networkAccounts: new AccountStore(tables.accounts),
     due: new DueStore(tables.due),
     timeline: new TimelineStore(tables.timeline),
     fireQueue: new FireQueue(queue(FIRE_QUEUE)),

@@ -111,6 +111,22 @@ export const SETTINGS = {
     "5,30,120,600,1800",
     "Delays before the 2nd, 3rd … attempt of a leg that certainly was not sent.",
   ),
+  QUOTA_INSTAGRAM: withDefault(
+    integer(1, 10_000),
+    "50",
+    "Posts per Instagram account in 24 hours.",
+  ),
+  QUOTA_LINKEDIN: withDefault(integer(1, 10_000), "150", "Posts per LinkedIn account in 24 hours."),
+  QUOTA_FACEBOOK_REELS: withDefault(
+    integer(1, 10_000),
+    "30",
+    "Reels per Facebook page in 24 hours.",
+  ),
+  DUPLICATE_WINDOW_HOURS: withDefault(
+    integer(0, 8_760),
+    "48",
+    "How long the same text is not published to an account again.",
+  ),
   NETWORK_TIMEOUT_MS: withDefault(integer(100, 300_000), "60000", "Longest call to a network."),
   LEG_LEASE_SECONDS: withDefault(
     integer(1, 3_600),

@@ -340,7 +340,8 @@ async function storedRows(): Promise<string[]> {
   const service = TableServiceClient.fromConnectionString(connectionString, options);
   const rows: string[] = [];
   for await (const { name } of service.listTables()) {
-    if (name === undefined || !name.startsWith(prefix)) continue;
+    // Requests are counted whatever becomes of them.
+    if (name === undefined || !name.startsWith(prefix) || name.endsWith("ratewindows")) continue;
     const table = TableClient.fromConnectionString(connectionString, name, options);
     for await (const entity of table.listEntities()) {
       // When a key was last used is written after the answer.

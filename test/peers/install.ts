@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
-const MODULES = new URL("node_modules/", import.meta.url);
-/** Written last: says of which lock file the installed packages are. */
-const MARK = new URL(".installed-from", MODULES);
+const WANTED = new URL("package-lock.json", import.meta.url);
+/** What npm writes last of all, of what it installed. */
+const INSTALLED = new URL("node_modules/.package-lock.json", import.meta.url);
 /** Outside `node_modules`, which npm removes. Made by one of several test files at a time. */
 const LOCK = new URL(".installing/", import.meta.url);
 
@@ -25,15 +24,13 @@ const OUTPUT_KEPT_CHARACTERS = 3_000;
  * @throws Error that says what npm said and what to do about it
  */
 export async function installPeers(): Promise<void> {
-  const lockFile = await readFile(new URL("package-lock.json", import.meta.url));
-  const wanted = createHash("sha256").update(lockFile).digest("hex");
   const deadline = Date.now() + INSTALL_MS_MAX;
-  while (!(await isInstalled(wanted))) {
+  while (!(await isInstalled())) {
     if (Date.now() > deadline) throw failure("another test file did not finish installing them");
     if (await takeLock()) {
       const beat = setInterval(() => void touch(), BEAT_MS);
       try {
-        if (!(await isInstalled(wanted))) await install(wanted, deadline - Date.now());
+        if (!(await isInstalled())) await install(deadline - Date.now());
       } finally {
         clearInterval(beat);
         await rm(LOCK, { recursive: true, force: true });
@@ -42,9 +39,26 @@ export async function installPeers(): Promise<void> {
   }
 }
 
-async function isInstalled(wanted: string): Promise<boolean> {
-  const mark = await readFile(MARK, "utf8").catch(() => "");
-  return mark === wanted;
+interface LockFile {
+  readonly packages: Readonly<
+    Record<string, { readonly version?: string; readonly optional?: boolean }>
+  >;
+}
+
+async function readLock(file: URL): Promise<LockFile | undefined> {
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as LockFile);
+}
+
+async function isInstalled(): Promise<boolean> {
+  const [wanted, installed] = await Promise.all([readLock(WANTED), readLock(INSTALLED)]);
+  if (wanted === undefined) throw failure("there is no package-lock.json");
+  return Object.entries(wanted.packages).every(([path, { version, optional }]) => {
+    // The first entry is the folder itself; of the binaries for other machines none is installed.
+    if (path === "") return true;
+    const found = installed?.packages[path];
+    return found === undefined ? optional === true : found.version === version;
+  });
 }
 
 /** Making a folder is the one step that exactly one process succeeds with. */
@@ -65,14 +79,14 @@ async function touch(): Promise<void> {
   await utimes(LOCK, now, now).catch(() => undefined);
 }
 
-async function install(wanted: string, timeoutMs: number): Promise<void> {
+async function install(timeoutMs: number): Promise<void> {
   const { code, output } = await runNpm(
     // No install script is needed: what is native comes as a binary.
     ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--omit-lockfile-registry-resolved"],
     timeoutMs,
   );
   if (code !== 0) throw failure(`npm ci ended with ${code}:\n${output}`);
-  await writeFile(MARK, wanted);
+  if (!(await isInstalled())) throw failure(`npm ci left something out:\n${output}`);
 }
 
 async function runNpm(

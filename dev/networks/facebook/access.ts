@@ -176,7 +176,7 @@ export async function counted(
   const answer = await run();
   const headers = { ...answer.headers, "x-app-usage": JSON.stringify(usage) };
   if (token?.pageId == null) return { ...answer, headers };
-  return { ...answer, headers: { ...headers, ...businessUse(subject, percent, 0) } };
+  return { ...answer, headers: { ...businessUse(subject, percent, 0), ...headers } };
 }
 
 function businessUse(id: string, percent: number, waitMinutes: number): Record<string, string> {

@@ -32,6 +32,7 @@ function look(video: Video): void {
   else if (video.postId !== null && video.processingPollsLeft > 0) video.processingPollsLeft -= 1;
 }
 
+/** A photo, video or post, as the token of its page sees it. */
 function content(
   shared: FacebookShared,
   exchange: Exchange,
@@ -39,18 +40,18 @@ function content(
   id: string,
 ): GraphNode | undefined {
   const { state } = shared;
-  const photo = state.photos.get(id);
-  const video = state.videos.get(id);
-  const post = state.posts.get(id);
-  const pageId = (photo ?? video ?? post)?.pageId;
-  if (pageId === undefined || token.pageId !== pageId) return undefined;
+  const [photo, video, post] = [state.photos.get(id), state.videos.get(id), state.posts.get(id)];
+  const found = photo ?? video ?? post;
+  if (found === undefined || token.pageId !== found.pageId) return undefined;
   if (!mayUse(shared, token, "pages_read_engagement"))
     throw missingPermission("pages_read_engagement");
   if (post !== undefined) return postNode(state, post);
-  if (photo !== undefined) return photoIsReady(photo) ? photoNode(photo) : undefined;
-  if (video === undefined) return undefined;
-  if (/\bstatus\b/.test(textParameter(readParameters(exchange), "fields") ?? "")) look(video);
-  return videoNode(state, video);
+  if (video !== undefined) {
+    const fields = textParameter(readParameters(exchange), "fields") ?? "";
+    if (/\bstatus\b/.test(fields)) look(video);
+    return videoNode(state, video);
+  }
+  return photo !== undefined && photoIsReady(photo) ? photoNode(photo) : undefined;
 }
 
 function read(shared: FacebookShared, exchange: Exchange): Answer {

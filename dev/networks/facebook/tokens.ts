@@ -50,7 +50,7 @@ export function pageToken(shared: FacebookShared, user: Token, page: Page): stri
 
 function tokenAnswer(shared: FacebookShared, text: string): Answer {
   const token = shared.state.tokens.get(text);
-  const left = Math.floor(((token?.expiresAt ?? 0) - shared.now()) / ROUND);
+  const left = Math.round(((token?.expiresAt ?? 0) - shared.now()) / ROUND);
   return json(200, { access_token: text, token_type: "bearer", expires_in: left });
 }
 

@@ -134,25 +134,29 @@ export class GroupCommit {
     if (pending === undefined) {
       pending = this.#enqueue(operation);
       void this.#run();
+    } else {
+      pending.askedAt = performance.now();
     }
-    pending.askedAt = performance.now();
     // Safe: operations with one id are the same operation, so the answer is of its type.
     return pending.promise as Promise<Answer>;
   }
 
   #enqueue(operation: CoreOperation<unknown>): Pending {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const forget = () => {
+      if (this.#byId.get(operation.id) === pending) this.#byId.delete(operation.id);
+    };
     const pending: Pending = {
       operation,
       submittedAt: performance.now(),
       askedAt: performance.now(),
       promise,
       resolve: (answer) => {
-        this.#byId.delete(operation.id);
+        forget();
         resolve(answer);
       },
       reject: (error) => {
-        this.#byId.delete(operation.id);
+        forget();
         reject(error);
       },
       rows: operation.known,
@@ -280,11 +284,7 @@ export class GroupCommit {
       pending.reject(new Error("invariant broken: an operation is larger than a transaction"));
       return "decided";
     }
-    const isStale = pending.askedAt > batch.readAt || pending.rows === operation.known;
-    if (decision.kind === "refuse" && isStale) {
-      pending.isRefused = true;
-      return "stale";
-    }
+    if (decision.kind === "refuse") return this.#refuse(batch, pending, decision.error);
     batch.members.push(pending);
     switch (decision.kind) {
       case "write": {
@@ -301,19 +301,28 @@ export class GroupCommit {
         batch.settle.push(() => pending.resolve(answer));
         return "decided";
       }
-      case "refuse": {
-        const doubted = pending.doubtedEtag === batch.stored.etag;
-        const error = doubted ? serviceUnavailable() : decision.error;
-        batch.settle.push(() => {
-          if (pending.askedAt > batch.readAt) this.#lookAgain(pending);
-          else pending.reject(error);
-        });
-        return "decided";
-      }
     }
   }
 
-  /** Somebody asked for the same while this was refused: the refusal may be older than that request. */
+  /** A refusal is told only on a wallet, and rows after it, that were read since the request came. */
+  #refuse(batch: Batch, pending: Pending, error: AppError): Placing {
+    // Bounded: requests that keep joining must not keep the first one waiting.
+    const isStale = () =>
+      pending.askedAt > batch.readAt && pending.askedAt - pending.submittedAt < TRYING_MS_MAX;
+    if (isStale() || pending.rows === pending.operation.known) {
+      pending.isRefused = true;
+      return "stale";
+    }
+    const isDoubted = pending.doubtedEtag === batch.stored.etag;
+    batch.members.push(pending);
+    batch.settle.push(() => {
+      // Somebody may have asked for the same while the transaction was under way.
+      if (isStale()) this.#lookAgain(pending);
+      else pending.reject(isDoubted ? serviceUnavailable() : error);
+    });
+    return "decided";
+  }
+
   #lookAgain(pending: Pending): void {
     pending.isRefused = true;
     pending.rows = undefined;

@@ -308,6 +308,8 @@ export interface Network {
   readonly options: z.ZodType<Readonly<Record<string, unknown>>>;
   readonly link: LinkFlow;
   measure(draft: LegDraft, limits: NetworkData): TextMeasure;
+  /** Which quota of a rolling day and account the draft would use up, e.g. `posts`; absent where there is none. */
+  quotaOf?(draft: LegDraft): string | undefined;
   /** Pure. `limits` is `{}` when the account is not known. */
   check(draft: LegDraft, limits: NetworkData): readonly Problem[];
   /** Chosen once per leg content, before anything is sent, and kept over every attempt: record key, creation time … */

@@ -1,17 +1,10 @@
 import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
 import { priceOf } from "../billing/rate-card.ts";
 import { refusal, utcDay, type Movement } from "../billing/wallet.ts";
-import { AppError } from "../errors.ts";
+import type { NetworkName } from "../networks/network.ts";
 import { sha256Hex } from "../secrets.ts";
 import { textOf, type Row, type RowWrite } from "../storage/row.ts";
-import {
-  legDraft,
-  errorsOf,
-  judgementView,
-  toLegProblem,
-  warningsOf,
-  type Judgement,
-} from "./check-draft.ts";
+import { legDraft, errorsOf, toLegProblem, warningsOf, type Judgement } from "./check-draft.ts";
 import type { Leg, Post } from "./post.ts";
 import { toLegRow, toPostRow } from "./post-row.ts";
 import { legKey, postKey, toWorkRow, type PostPlace, type PostWithLegs } from "./post-store.ts";
@@ -165,14 +158,7 @@ export function acceptOperation(acceptance: Acceptance): CoreOperation<Accepted>
   };
 }
 
-/** @throws AppError `not_publishable` when not one of the networks could take the post */
-export function refuseUnpublishable(judgements: readonly Judgement[]): void {
-  if (judgements.some((judgement) => errorsOf(judgement).length === 0)) return;
-  throw new AppError("not_publishable", "None of the requested networks can take this post.", {
-    details: {
-      platforms: Object.fromEntries(
-        judgements.map((judgement) => [judgement.network, judgementView(judgement)]),
-      ),
-    },
-  });
+/** The networks whose legs have something to do. */
+export function pendingOf(legs: readonly Leg[]): NetworkName[] {
+  return legs.filter(({ status }) => status === "pending").map(({ network }) => network);
 }

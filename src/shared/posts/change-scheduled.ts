@@ -4,10 +4,10 @@ import type { ProfileScope } from "../callers/scope.ts";
 import { AppError } from "../errors.ts";
 import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
-import { firstLeg, placeOf, refuseUnpublishable } from "./accept.ts";
-import { judgeDraft } from "./check-draft.ts";
+import { firstLeg, placeOf } from "./accept.ts";
 import { hintIfSoon } from "./enqueue-due-posts.ts";
 import { findPostOf, viewPost } from "./get-post.ts";
+import { judgePost, unpublishableRefusal } from "./judge-accounts.ts";
 import { problemOf } from "./leg-steps.ts";
 import { isEnded, type Leg, type Post } from "./post.ts";
 import { toLegRow, toPostRow } from "./post-row.ts";
@@ -78,15 +78,9 @@ export async function updatePost(
   const before = found.post.draft.scheduleAt ?? "";
   if (dueAt !== before) requireSchedulable(dueAt, now);
   const connections = await services.connections.listOfProfile(scope.profileId);
-  const judgements = draft.networks.map((network) =>
-    judgeDraft(
-      draft,
-      network,
-      connections.find((one) => one.network === network),
-      "later",
-    ),
-  );
-  refuseUnpublishable(judgements);
+  const judgements = await judgePost(services, draft, connections);
+  const error = unpublishableRefusal(judgements);
+  if (error !== undefined) throw error;
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt: now.toISOString() };
   const legs = judgements.map((judgement) => firstLeg(post, judgement, now));
   const place = placeOf(post);

@@ -10,6 +10,18 @@ export interface Judgement {
   readonly problems: readonly Problem[];
   readonly measure: TextMeasure | null;
   readonly connection: Connection | undefined;
+  /** What is left of the account's quota; null where there is none or it was not looked at. */
+  readonly quota: QuotaView | null;
+  /** Set when the text was published to the account of late. `postId` only of the same profile. */
+  readonly duplicate?: { readonly postId: string | null; readonly allowedAfter: string };
+}
+
+/** How much of a network's quota an account used in the last 24 hours. */
+export interface QuotaView {
+  readonly used: number;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetsAt: string | null;
 }
 
 interface Replacements {
@@ -32,7 +44,8 @@ export function legDraft(draft: Draft, network: NetworkName): LegDraft {
   };
 }
 
-function problem(code: LegErrorCode, rule: string): Problem {
+/** An error in the words of its code. */
+export function problem(code: LegErrorCode, rule: string): Problem {
   const { message, remediation } = LEG_ERRORS[code];
   return { severity: "error", code, rule, message, remediation, field: null, mediaIndex: null };
 }
@@ -58,7 +71,7 @@ export function judgeDraft(
   const adapter = findNetwork(network);
   if (adapter === undefined) {
     const problems = [problem("app_misconfigured", "network.not_available")];
-    return { network, problems, measure: null, connection };
+    return { network, problems, measure: null, connection, quota: null };
   }
   const content = legDraft(draft, network);
   const limits = connection?.limits ?? {};
@@ -70,6 +83,7 @@ export function judgeDraft(
     ],
     measure: adapter.measure(content, limits),
     connection,
+    quota: null,
   };
 }
 
@@ -98,7 +112,7 @@ export function judgementView(judgement: Judgement) {
     warnings: warningsOf(judgement).map(entry),
     usedCharacters: measure?.usedCharacters ?? null,
     maxCharacters: measure?.maxCharacters ?? null,
-    quota: null,
+    quota: judgement.quota,
     connection: connection === undefined ? null : { id: connection.id, status: connection.status },
   };
 }

@@ -3,21 +3,15 @@ import type { ProfileScope } from "../callers/scope.ts";
 import { AppError, invariant } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
-import {
-  acceptOperation,
-  firstLeg,
-  placeOf,
-  refuseUnpublishable,
-  type Accepted,
-} from "./accept.ts";
+import { acceptOperation, firstLeg, placeOf, pendingOf, type Accepted } from "./accept.ts";
 import { hintIfSoon } from "./enqueue-due-posts.ts";
+import { duplicateRefusal, judgePost, unpublishableRefusal } from "./judge-accounts.ts";
 import { requireSchedulable } from "./schedule.ts";
-import { judgeDraft } from "./check-draft.ts";
 import { fingerprint } from "./fingerprint.ts";
+import { hintLegs } from "./hint-legs.ts";
 import { findPostOf, viewPost } from "./get-post.ts";
 import type { Draft, Post } from "./post.ts";
 import { postView, type PostView } from "./post-view.ts";
-import type { PostWithLegs } from "./post-store.ts";
 
 export interface CreatedPost {
   readonly post: PostView;
@@ -91,21 +85,9 @@ function newPost(services: Services, scope: ProfileScope, draft: Draft, now: Dat
   };
 }
 
-/** The first hint; its loss costs only time, so that its failure must not fail an accepted post. */
-async function hintFirst(services: Services, found: PostWithLegs): Promise<void> {
-  const networks = found.legs
-    .filter(({ status }) => status === "pending")
-    .map(({ network }) => network);
-  try {
-    await services.publishQueue.hint(placeOf(found.post), networks);
-  } catch (error) {
-    services.log.warn("hint not sent, the sweeper will", { postId: found.post.id, error });
-  }
-}
-
 /**
- * Accepts a post: one transaction, then a hint; one that is scheduled is stored and fires when it is due. The same Idempotency-Key with the same request
- * answers the original post and charges nothing.
+ * Accepts a post: one transaction, then a hint; one that is scheduled is stored and fires when it is due. The same
+ * Idempotency-Key with the same request answers the original post and charges nothing.
  * @throws AppError 400 on the key, 402 when the wallet is short (nothing is written and the key stays unused),
  * `idempotency_conflict`, `not_publishable`
  */
@@ -125,21 +107,20 @@ export async function createPost(
   if (earlier !== undefined) return replay(services, scope, earlier, print);
   if (draft.scheduleAt !== null) requireSchedulable(draft.scheduleAt, now);
   const isScheduled = draft.scheduleAt !== null;
-  const judgements = draft.networks.map((network) =>
-    judgeDraft(
-      draft,
-      network,
-      connections.find((connection) => connection.network === network),
-      isScheduled ? "later" : "now",
-    ),
-  );
-  refuseUnpublishable(judgements);
+  const judgements = await judgePost(services, draft, connections);
+  const error = duplicateRefusal(judgements) ?? unpublishableRefusal(judgements);
+  if (error !== undefined) {
+    // A twin of this request may have been accepted, and published, since the first look.
+    const twin = await services.idempotency.find(scope.platformId, key);
+    if (twin !== undefined) return replay(services, scope, twin, print);
+    throw error;
+  }
   const post = newPost(services, scope, draft, now);
+  const place = placeOf(post);
   const found = { post, legs: judgements.map((judgement) => firstLeg(post, judgement, now)) };
   const httpStatus = isScheduled ? CREATED : ACCEPTED;
   // Before the post: a crash in between leaves a row that nothing stands behind, never a post that nobody fires.
-  if (draft.scheduleAt !== null)
-    await services.due.add({ place: placeOf(post), dueAt: draft.scheduleAt }, now);
+  if (draft.scheduleAt !== null) await services.due.add({ place, dueAt: draft.scheduleAt }, now);
   const checkMs = services.config.publishing.workCheckSeconds * 1000;
   const accepted = await services.wallets.commit(
     scope.platformId,
@@ -152,7 +133,7 @@ export async function createPost(
   );
   if (accepted.postId !== post.id) return replay(services, scope, accepted, print);
   invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
-  if (draft.scheduleAt === null) await hintFirst(services, found);
-  else await hintIfSoon(services, { place: placeOf(post), dueAt: draft.scheduleAt });
+  if (draft.scheduleAt === null) await hintLegs(services, place, pendingOf(found.legs));
+  else await hintIfSoon(services, { place, dueAt: draft.scheduleAt });
   return { post: postView(found, connections), httpStatus, replayed: false };
 }

@@ -6,8 +6,10 @@ import type { NetworkName } from "../networks/network.ts";
 import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
 import { reservation } from "./accept.ts";
-import { errorsOf, judgeDraft, toLegProblem, type Judgement } from "./check-draft.ts";
+import { errorsOf, toLegProblem, type Judgement } from "./check-draft.ts";
 import type { FireHint } from "./fire-queue.ts";
+import { hintLegs } from "./hint-legs.ts";
+import { judgePost } from "./judge-accounts.ts";
 import { problemOf } from "./leg-steps.ts";
 import { isEnded, postStatus, type Leg, type Post } from "./post.ts";
 import { postProgress, toLegRow } from "./post-row.ts";
@@ -160,25 +162,14 @@ async function fire(services: Services, place: PostPlace, post: Post): Promise<v
     services.connections.listOfProfile(post.profileId),
     services.dirty.announce(place.platformId, now),
   ]);
-  const judgements = post.draft.networks.map((network) =>
-    judgeDraft(
-      post.draft,
-      network,
-      connections.find((found) => found.network === network),
-    ),
-  );
+  const judgements = await judgePost(services, { ...post.draft, scheduleAt: null }, connections);
   const checkMs = services.config.publishing.workCheckSeconds * 1000;
   const nextCheckAt = new Date(now.getTime() + checkMs).toISOString();
   const outcome = await services.wallets.commit(
     place.platformId,
     fireOperation({ place, post, standstill, judgements, nextCheckAt }),
   );
-  if (outcome.kind === "not_due" || outcome.networks.length === 0) return;
-  try {
-    await services.publishQueue.hint(place, outcome.networks);
-  } catch (error) {
-    services.log.warn("hint not sent, the sweeper will", { postId: place.postId, error });
-  }
+  if (outcome.kind === "fired") await hintLegs(services, place, outcome.networks);
 }
 
 /**

@@ -9,6 +9,8 @@ import type {
   TryLater,
 } from "../networks/network.ts";
 import type { Services } from "../services.ts";
+import { hintLegs } from "./hint-legs.ts";
+import { quotaFor } from "./judge-accounts.ts";
 import { claimed, nextLookSeconds, nextRetrySeconds, parked, putBack } from "./leg-steps.ts";
 import { nextStep, type Leg, type Post } from "./post.ts";
 import type { PostPlace, StoredLeg } from "./post-store.ts";
@@ -66,11 +68,16 @@ export async function park(work: Work, leg: Leg): Promise<void> {
   if (!(await save(work, leg)) || leg.notBefore === null) return;
   work.trace.record({ step: "leg_waiting", outcome: leg.phase, note: `until ${leg.notBefore}` });
   const seconds = (Date.parse(leg.notBefore) - services.clock.now().getTime()) / 1000;
-  try {
-    await services.publishQueue.hint(place, [leg.network], seconds);
-  } catch (error) {
-    services.log.warn("hint not sent, the sweeper will", { postId: place.postId, error });
-  }
+  await hintLegs(services, place, [leg.network], seconds);
+}
+
+/** Before the leg ends, so that a crash in between claims anew instead of losing a slot. */
+async function returnQuota({ services, post, stored }: Work): Promise<void> {
+  const { network, account, key } = stored.leg;
+  const quota = quotaFor(services, post.draft, network);
+  if (quota === undefined || account === null) return;
+  const real = { network, accountId: account.id };
+  await services.networkAccounts.returnQuota(real, quota.kind, key);
 }
 
 export async function fail(work: Work, failure: LegFailure): Promise<void> {
@@ -78,6 +85,7 @@ export async function fail(work: Work, failure: LegFailure): Promise<void> {
   const known = work.doubtSince === null ? failure : outcomeUnknown(failure);
   const end = { kind: "failed", failure: known } as const;
   const at = services.clock.now().toISOString();
+  if (known.code !== "outcome_unknown") await returnQuota(work);
   await settleLeg(services, { place, post, leg: stored.leg, end });
   const { networkCode, note = null } = failure;
   work.trace.record({ step: "leg_settled", at, outcome: known.code, networkCode, note });

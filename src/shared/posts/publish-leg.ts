@@ -12,6 +12,7 @@ import type {
 import { findNetwork } from "../networks/registry.ts";
 import type { Services } from "../services.ts";
 import { legDraft } from "./check-draft.ts";
+import { claimAccount } from "./claim-account.ts";
 import { CRASHES_MAX, markedSent, nextRetrySeconds, parked, putBack } from "./leg-steps.ts";
 import {
   claim,
@@ -198,6 +199,7 @@ async function walk(work: Work, network: Network): Promise<void> {
     ready = { ...ready, remote };
   }
   if (leg.sentAt !== null && !(await reconcile(work, network, ready))) return;
+  if (!(await claimAccount(work, connection))) return;
   const prepared = await prepare(work, network, connection, ready);
   if (prepared !== undefined) await send(work, network, connection, prepared);
 }

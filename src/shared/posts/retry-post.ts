@@ -9,6 +9,7 @@ import type { NetworkName } from "../networks/network.ts";
 import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
 import { placeOf } from "./accept.ts";
+import { hintLegs } from "./hint-legs.ts";
 import { findPostOf, viewPost } from "./get-post.ts";
 import type { Leg } from "./post.ts";
 import { postProgress, toLegRow } from "./post-row.ts";
@@ -161,10 +162,6 @@ export async function retryPost(
     retryOperation({ round: randomUUID(), scope, found, networks: input.networks, nextCheckAt }),
   );
   await noteStep(services, found.post.id, step(now.toISOString(), "retried", networks.join(", ")));
-  try {
-    await services.publishQueue.hint(placeOf(found.post), networks);
-  } catch (error) {
-    services.log.warn("hint not sent, the sweeper will", { postId: found.post.id, error });
-  }
+  await hintLegs(services, placeOf(found.post), networks);
   return viewPost(services, scope, await findPostOf(services, scope, input.postId));
 }

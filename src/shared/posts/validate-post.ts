@@ -5,9 +5,11 @@ import type { ProfileScope } from "../callers/scope.ts";
 import { newId } from "../ids.ts";
 import type { NetworkName } from "../networks/network.ts";
 import type { Services } from "../services.ts";
-import { errorsOf, judgeDraft, judgementView, legDraft } from "./check-draft.ts";
+import { errorsOf, judgementView, legDraft } from "./check-draft.ts";
 import { checkMedia, type MediaCheck } from "./check-media.ts";
+import { judgePost } from "./judge-accounts.ts";
 import type { Draft } from "./post.ts";
+import { requireSchedulable } from "./schedule.ts";
 
 export interface ValidatePost {
   readonly draft: Draft;
@@ -55,19 +57,14 @@ export async function validatePost(
   scope: ProfileScope,
   { draft, media }: ValidatePost,
 ): Promise<ValidationResult> {
+  if (draft.scheduleAt !== null) requireSchedulable(draft.scheduleAt, services.clock.now());
   const urls = media ? mediaOf(draft) : [];
   await charge(services, scope, urls.length);
   const [connections, checks] = await Promise.all([
     services.connections.listOfProfile(scope.profileId),
     checkMedia(services, urls),
   ]);
-  const judgements = draft.networks.map((network) =>
-    judgeDraft(
-      draft,
-      network,
-      connections.find((connection) => connection.network === network),
-    ),
-  );
+  const judgements = await judgePost(services, draft, connections);
   const publishable = judgements.filter((judgement) => errorsOf(judgement).length === 0);
   return {
     valid: publishable.length === judgements.length && checks.every(({ ok }) => ok),

@@ -1,3 +1,5 @@
+import { invariant } from "../errors.ts";
+
 /** What a property of a row can hold. Numbers are integers within Int32; times are ISO 8601 text; absent is "". */
 export type RowValue = string | number | boolean;
 
@@ -32,6 +34,7 @@ export type TransactionResult =
 
 /** Longest text of one property: 64 KiB of UTF-16. */
 export const PROPERTY_LENGTH_MAX = 32_000;
+/** More would not fit into a row anyway. */
 const CHUNKS_MAX = 20;
 
 /** Long text as properties `<name>0`, `<name>1` …; never cut inside a surrogate pair, which JSON could not carry. */
@@ -39,6 +42,7 @@ export function toChunks(name: string, text: string): Record<string, string> {
   const chunks: Record<string, string> = {};
   let start = 0;
   for (let index = 0; start < text.length || index === 0; index += 1) {
+    invariant(index < CHUNKS_MAX, `${name} is longer than a row can hold`);
     let end = Math.min(start + PROPERTY_LENGTH_MAX, text.length);
     const last = text.charCodeAt(end - 1);
     if (end < text.length && last >= 0xd800 && last <= 0xdbff) end -= 1;

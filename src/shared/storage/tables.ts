@@ -19,6 +19,8 @@ const NAMES = [
   "oauthstates",
   /** What all accounts of one host share: client registrations. PartitionKey = network and host. */
   "instances",
+  /** Texts and quotas of real network accounts. PartitionKey = network and hash of the account's id. */
+  "accounts",
   /** Scheduled posts. PartitionKey = minute. */
   "due",
   /** What workers did for a post, for people to read. PartitionKey = post id. */

@@ -1,0 +1,282 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  claimed,
+  failed,
+  markedSent,
+  nextLookSeconds,
+  nextRetrySeconds,
+  parked,
+  problemOf,
+  putBack,
+  succeeded,
+} from "../../../src/shared/posts/leg-steps.ts";
+import { nextStep, type Leg } from "../../../src/shared/posts/post.ts";
+import { inSeconds, legOf, NOW } from "./fixtures.ts";
+
+const now = NOW;
+const at = NOW.toISOString();
+const earlier = inSeconds(-100).toISOString();
+const claim = { id: "claim 1", now, leaseSeconds: 120, afterCrash: false };
+const published = {
+  kind: "published",
+  networkPostId: "at://post",
+  url: "https://social.example/post",
+} as const;
+const refused = {
+  code: "media_rejected",
+  networkCode: "42",
+  rule: "media.size",
+  mediaIndex: 1,
+} as const;
+
+describe("a claimed leg", () => {
+  it.each<[string, Partial<Leg>, boolean, Partial<Leg>]>([
+    [
+      "that is new begins its first attempt",
+      {},
+      false,
+      { phase: "claimed", attempts: 1, crashes: 0, lastAttemptAt: at },
+    ],
+    [
+      "that was put back begins another attempt",
+      { attempts: 1, retries: 1, notBefore: earlier, lastAttemptAt: earlier },
+      false,
+      { phase: "claimed", attempts: 2, retries: 1, crashes: 0, lastAttemptAt: at },
+    ],
+    [
+      "that waited for its media goes on with its attempt",
+      { status: "publishing", phase: "waiting", attempts: 1, lastAttemptAt: earlier },
+      false,
+      { phase: "claimed", attempts: 1, lastAttemptAt: earlier },
+    ],
+    [
+      "whose owner died goes on with its attempt and counts the crash",
+      { status: "publishing", phase: "claimed", attempts: 1, crashes: 2, lastAttemptAt: earlier },
+      true,
+      { phase: "claimed", attempts: 1, crashes: 3, lastAttemptAt: earlier },
+    ],
+    [
+      "whose outcome is not known stays sent",
+      { status: "publishing", phase: "sent", sentAt: earlier, attempts: 1, lastAttemptAt: earlier },
+      false,
+      { phase: "sent", sentAt: earlier, attempts: 1, crashes: 0 },
+    ],
+    [
+      "whose owner died after sending stays sent",
+      { status: "publishing", phase: "sent", sentAt: earlier, attempts: 1 },
+      true,
+      { phase: "sent", sentAt: earlier, attempts: 1, crashes: 1 },
+    ],
+    [
+      "that is retried although an earlier call may have published must look first",
+      { phase: "idle", sentAt: earlier, resend: true, attempts: 3 },
+      false,
+      { phase: "sent", sentAt: earlier, resend: true, attempts: 4, lastAttemptAt: at },
+    ],
+  ])("%s", (_, leg, afterCrash, after) => {
+    const taken = claimed(legOf(leg), { ...claim, afterCrash });
+    expect(taken).toMatchObject({
+      ...after,
+      status: "publishing",
+      claimId: "claim 1",
+      notBefore: null,
+    });
+    expect(taken.leaseUntil).toBe(inSeconds(120).toISOString());
+    expect(nextStep(taken, now)).toEqual({ kind: "later", at: taken.leaseUntil });
+  });
+
+  it("keeps what the network chose, what is held and what it is worth", () => {
+    const leg = legOf({ remote: { recordKey: "3k" }, tokensCharged: 10, tokensReleased: 20 });
+    const { remote, hold, key, round, tokensCharged, tokensReleased } = leg;
+    expect(claimed(leg, claim)).toMatchObject({
+      remote,
+      hold,
+      key,
+      round,
+      tokensCharged,
+      tokensReleased,
+    });
+  });
+});
+
+describe("a leg that is about to be sent", () => {
+  it("says so with what was prepared, under the same claim", () => {
+    const leg = claimed(legOf({ remote: { recordKey: "3k" } }), claim);
+    const marked = markedSent(leg, { recordKey: "3k", blob: "b" }, at);
+    expect(marked).toEqual({
+      ...leg,
+      phase: "sent",
+      sentAt: at,
+      remote: { recordKey: "3k", blob: "b" },
+    });
+  });
+});
+
+describe("a parked leg", () => {
+  const owned = claimed(legOf({ remote: { container: "1" } }), claim);
+
+  it("waits without an owner and keeps its attempt", () => {
+    const waiting = parked(owned, { container: "2" }, now, 15);
+    expect(waiting).toMatchObject({
+      status: "publishing",
+      phase: "waiting",
+      claimId: null,
+      leaseUntil: null,
+      notBefore: inSeconds(15).toISOString(),
+      remote: { container: "2" },
+      attempts: 1,
+      retries: 0,
+    });
+    expect(nextStep(waiting, inSeconds(15))).toEqual({ kind: "claim", afterCrash: false });
+  });
+
+  it("keeps what was there when nothing new came", () => {
+    expect(parked(owned, null, now, 15).remote).toEqual({ container: "1" });
+  });
+
+  it("stays sent when its outcome is not known", () => {
+    const waiting = parked(markedSent(owned, { container: "1" }, at), null, now, 15);
+    expect(waiting).toMatchObject({ phase: "sent", sentAt: at });
+  });
+});
+
+describe("a leg that is put back", () => {
+  const owned = markedSent(claimed(legOf({ retries: 1 }), claim), { container: "1" }, at);
+
+  it("waits for its next attempt as if this one had never begun", () => {
+    expect(putBack(owned, now, 30, null)).toMatchObject({
+      status: "pending",
+      phase: "idle",
+      claimId: null,
+      leaseUntil: null,
+      notBefore: inSeconds(30).toISOString(),
+      retries: 2,
+      sentAt: null,
+      hold: owned.hold,
+    });
+  });
+
+  it("keeps the earlier call whose outcome is still not known", () => {
+    expect(putBack(owned, now, 30, earlier).sentAt).toBe(earlier);
+  });
+});
+
+describe("a leg that succeeded", () => {
+  it("is published, paid for once and nobody's", () => {
+    const leg = markedSent(claimed(legOf({ tokensReleased: 10, resend: true }), claim), {}, at);
+    expect(succeeded(leg, published, now)).toMatchObject({
+      status: "succeeded",
+      phase: "idle",
+      claimId: null,
+      leaseUntil: null,
+      notBefore: null,
+      networkPostId: "at://post",
+      url: "https://social.example/post",
+      publishedAt: at,
+      error: null,
+      resend: false,
+      hold: { state: "captured", tokens: 10 },
+      tokensCharged: 10,
+      tokensReleased: 10,
+    });
+  });
+
+  it("forgets the error of an earlier attempt", () => {
+    const leg = legOf({ error: problemOf(refused) });
+    expect(succeeded(leg, published, now).error).toBeNull();
+  });
+});
+
+describe("a leg that failed", () => {
+  const sent = markedSent(claimed(legOf({ tokensCharged: 10 }), claim), {}, at);
+
+  it("tells why, is not paid for and nobody's", () => {
+    const leg = failed(sent, refused);
+    expect(leg).toMatchObject({
+      status: "failed",
+      phase: "idle",
+      claimId: null,
+      leaseUntil: null,
+      notBefore: null,
+      sentAt: null,
+      hold: { state: "released", tokens: 10 },
+      tokensCharged: 10,
+      tokensReleased: 10,
+      error: { code: "media_rejected", networkCode: "42", rule: "media.size", mediaIndex: 1 },
+    });
+    expect(leg.error?.message).not.toBe("");
+    expect(leg.error?.remediation).not.toBe("");
+  });
+
+  it("remembers that something was sent when that is all that is known", () => {
+    const leg = failed(sent, { code: "outcome_unknown", networkCode: null });
+    expect(leg).toMatchObject({ sentAt: at, error: { code: "outcome_unknown", rule: null } });
+    expect(leg.hold.state).toBe("released");
+  });
+});
+
+const SCHEDULE = [5, 30, 120, 600, 1_800];
+
+describe("the delay before a retry", () => {
+  it.each<[string, { retries: number; random: number; asked?: number }, number | null]>([
+    ["is the schedule's at best luck", { retries: 0, random: 0 }, 4],
+    ["is the schedule's on average", { retries: 1, random: 0.5 }, 30],
+    ["stays below a fifth more", { retries: 2, random: 0.999_999 }, 144],
+    ["ends with the schedule", { retries: 5, random: 0.5 }, null],
+    ["ends with it whatever the network asks for", { retries: 5, random: 0.5, asked: 60 }, null],
+    ["is what the network asks for, if longer", { retries: 0, random: 0.5, asked: 90 }, 90],
+    ["is the schedule's when that is longer", { retries: 3, random: 0.5, asked: 90 }, 600],
+    [
+      "is at most an hour for the network's sake",
+      { retries: 0, random: 0.5, asked: 86_400 },
+      3_600,
+    ],
+    ["is none when none is needed", { retries: 4, random: 0.5, asked: 0 }, 0],
+  ])("%s", (_, { retries, random, asked }, seconds) => {
+    const delay = nextRetrySeconds(SCHEDULE, retries, random, asked);
+    if (seconds === null) expect(delay).toBeNull();
+    else expect(delay).toBeCloseTo(seconds, 3);
+  });
+
+  const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+  it("lies within a fifth of the schedule, or is what the network asks for", () => {
+    fc.assert(
+      fc.property(
+        fc.nat({ max: SCHEDULE.length - 1 }),
+        random,
+        fc.option(fc.integer({ min: 1, max: 100_000 }), { nil: undefined }),
+        (retries, luck, retryAfter) => {
+          const base = SCHEDULE[retries] ?? Number.NaN;
+          const asked = Math.min(retryAfter ?? 0, 3_600);
+          const seconds = nextRetrySeconds(SCHEDULE, retries, luck, retryAfter) ?? Number.NaN;
+          expect(seconds).toBeGreaterThanOrEqual(Math.max(asked, base * 0.8));
+          expect(seconds).toBeLessThanOrEqual(Math.max(asked, base * 1.2));
+        },
+      ),
+    );
+  });
+
+  it("ends after as many retries as the schedule has", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 9_999 }), { maxLength: 6 }),
+        random,
+        (schedule, luck) => {
+          const delays = Array.from({ length: 8 }, (_, retries) =>
+            nextRetrySeconds(schedule, retries, luck),
+          );
+          expect(delays.filter((delay) => delay !== null)).toHaveLength(schedule.length);
+          expect(delays.slice(schedule.length).every((delay) => delay === null)).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it("for looking up an unknown outcome runs through the schedule once more", () => {
+    const delays = Array.from({ length: 11 }, (_, looks) => nextLookSeconds(SCHEDULE, looks, 0.5));
+    expect(delays).toEqual([...SCHEDULE, ...SCHEDULE, null]);
+    expect(nextLookSeconds(SCHEDULE, 9, 0.5, 2_000)).toBe(2_000);
+  });
+});

@@ -1,0 +1,201 @@
+import { describe, expect, it } from "vitest";
+import type { CoreView } from "../../../src/shared/billing/group-commit.ts";
+import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
+import { acceptOperation, idempotencyRowKey, placeOf } from "../../../src/shared/posts/accept.ts";
+import type { Leg, Post } from "../../../src/shared/posts/post.ts";
+import { toLeg, toLegRow, toPostRow } from "../../../src/shared/posts/post-row.ts";
+import { legKey, postKey, toWorkRow, workKey } from "../../../src/shared/posts/post-store.ts";
+import { settleOperation, type LegEnd } from "../../../src/shared/posts/settle-leg.ts";
+import type { Row, RowWrite, StoredRow } from "../../../src/shared/storage/row.ts";
+import { draftOf, legOf, NOW, postOf } from "./fixtures.ts";
+
+const rich: Wallet = { ...EMPTY_WALLET, balance: 1_000, reserved: 20 };
+
+function viewOf(rows: readonly Row[], wallet = rich): CoreView {
+  const stored = new Map(
+    rows.map((row): [string, StoredRow] => [row.rowKey, { row, etag: `etag of ${row.rowKey}` }]),
+  );
+  return { wallet, now: NOW, row: (rowKey) => stored.get(rowKey) };
+}
+
+const keyOf = (write: RowWrite) => (write.kind === "delete" ? write.rowKey : write.row.rowKey);
+const kindsOf = (writes: readonly RowWrite[]) =>
+  Object.fromEntries(writes.map((write) => [keyOf(write), write.kind]));
+
+describe("accepting a post", () => {
+  const post = postOf();
+  const place = placeOf(post);
+  const legs = post.draft.networks.map((network) => legOf({ network }));
+  const key = "order-7-first";
+  const accepted = {
+    fingerprint: "f",
+    postId: post.id,
+    profileId: post.profileId,
+    httpStatus: 202,
+  };
+  const accept = (found = { post, legs }) =>
+    acceptOperation({ idempotencyKey: key, accepted, found, nextCheckAt: NOW.toISOString() });
+
+  it("writes key, post, legs and work together, and holds the tokens of the legs", () => {
+    const decision = accept().decide(viewOf([]));
+    if (decision.kind !== "write") throw new Error("it was not accepted");
+    expect(kindsOf(decision.writes)).toEqual({
+      [idempotencyRowKey(key)]: "create",
+      [postKey(place)]: "create",
+      [legKey(place, "bluesky")]: "create",
+      [legKey(place, "mastodon")]: "create",
+      [workKey(post.id)]: "create",
+    });
+    expect(decision.movements).toMatchObject([{ type: "reserve", tokens: 20, postId: post.id }]);
+    expect(decision.answer).toEqual(accepted);
+  });
+
+  it("holds nothing for a leg that failed from the start", () => {
+    const hold = { state: "none", tokens: 0, operation: "publish_leg", day: "2030-01-31" } as const;
+    const partly = [
+      legOf({ network: "bluesky" }),
+      legOf({ network: "mastodon", status: "failed", hold }),
+    ];
+    expect(accept({ post, legs: partly }).decide(viewOf([]))).toMatchObject({
+      movements: [{ tokens: 10 }],
+    });
+  });
+
+  it("answers what the key stands for when somebody was first, without a look at the wallet", () => {
+    const theirs = { ...accepted, postId: "pst_theirs", fingerprint: "other" };
+    const taken = { rowKey: idempotencyRowKey(key), ...theirs };
+    expect(accept().decide(viewOf([taken], EMPTY_WALLET))).toEqual({
+      kind: "done",
+      answer: theirs,
+    });
+  });
+
+  it.each<[string, Wallet, string]>([
+    ["tokens are missing", { ...rich, balance: 39 }, "insufficient_tokens"],
+    ["the daily budget is used up", { ...rich, dailyBudget: 19 }, "daily_budget_reached"],
+  ])("is refused whole when %s", (_, wallet, code) => {
+    expect(accept().decide(viewOf([], wallet))).toMatchObject({ kind: "refuse", error: { code } });
+  });
+
+  it("keeps the key itself out of the rows", () => {
+    expect(JSON.stringify(accept().decide(viewOf([])))).not.toContain(key);
+  });
+});
+
+describe("settling a leg", () => {
+  const post: Post = postOf();
+  const place = placeOf(post);
+  const claim = { status: "publishing", phase: "sent", claimId: "claim 1" } as const;
+  const mine = legOf({ network: "bluesky", ...claim });
+  const published: LegEnd = {
+    kind: "published",
+    published: { kind: "published", networkPostId: "1", url: null },
+  };
+  const failed: LegEnd = {
+    kind: "failed",
+    failure: { code: "media_rejected", networkCode: null },
+  };
+  const work = toWorkRow({ place, nextCheckAt: NOW.toISOString(), checks: 0 });
+  const rowsWith = (bluesky: Leg, mastodon: Leg, more: readonly Row[] = [work]): Row[] => [
+    toPostRow(postKey(place), post),
+    toLegRow(legKey(place, "bluesky"), bluesky),
+    toLegRow(legKey(place, "mastodon"), mastodon),
+    ...more,
+  ];
+  const settle = (end: LegEnd, leg = mine) => settleOperation({ place, post, leg, end });
+  const other = (overrides: Partial<Leg>) => legOf({ network: "mastodon", ...overrides });
+
+  function settled(rows: readonly Row[], end = published) {
+    const decision = settle(end).decide(viewOf(rows));
+    if (decision.kind !== "write") throw new Error("it was not settled");
+    const written = new Map(decision.writes.map((write) => [keyOf(write), write]));
+    const leg = written.get(legKey(place, "bluesky"));
+    const postWrite = written.get(postKey(place));
+    if (leg?.kind !== "replace" || postWrite?.kind !== "merge")
+      throw new Error("leg and post were not written under a condition");
+    return {
+      decision,
+      leg: toLeg(leg.row),
+      post: postWrite.row,
+      work: written.get(workKey(post.id)),
+    };
+  }
+
+  it("takes the tokens of a published leg, once the leg says that it holds them", () => {
+    const { decision, leg } = settled(rowsWith(mine, other({})));
+    expect(decision.movements).toMatchObject([
+      { type: "settle", tokens: 10, network: "bluesky", reservedOn: "2030-01-31" },
+    ]);
+    expect(leg).toMatchObject({
+      status: "succeeded",
+      hold: { state: "captured" },
+      tokensCharged: 10,
+    });
+    expect(decision.answer).toBe(true);
+  });
+
+  it("gives back the tokens of a failed leg", () => {
+    const { decision, leg } = settled(rowsWith(mine, other({})), failed);
+    expect(decision.movements).toMatchObject([{ type: "release", tokens: 10 }]);
+    expect(leg).toMatchObject({
+      status: "failed",
+      hold: { state: "released" },
+      tokensReleased: 10,
+    });
+  });
+
+  it.each<[string, Partial<Leg>, LegEnd, string, boolean]>([
+    ["one leg is left", {}, published, "processing", false],
+    ["it was the last, all published", { status: "succeeded" }, published, "succeeded", true],
+    ["it was the last, one failed", { status: "failed" }, published, "partial", true],
+    ["it was the last and failed", { status: "succeeded" }, failed, "partial", true],
+    ["it was the last, none published", { status: "failed" }, failed, "failed", true],
+    ["the other was skipped", { status: "skipped" }, published, "succeeded", true],
+  ])("ends the post, and its work, with the last leg: %s", (...row) => {
+    const [, rest, end, status, isOver] = row;
+    const after = settled(rowsWith(mine, other(rest)), end);
+    expect(after.post["status"]).toBe(status);
+    expect(after.post["completedAt"]).toBe(isOver ? NOW.toISOString() : "");
+    expect(after.work?.kind).toBe(isOver ? "delete" : undefined);
+  });
+
+  it("ends a post whose work row is gone already", () => {
+    expect(settled(rowsWith(mine, other({ status: "succeeded" }), [])).work).toBeUndefined();
+  });
+
+  it.each<[string, Partial<Leg>]>([
+    ["that another worker claimed", { claimId: "claim 2" }],
+    ["that was given back", { claimId: null }],
+    ["that was settled", { hold: { ...mine.hold, state: "captured" }, status: "succeeded" }],
+    ["that was released", { hold: { ...mine.hold, state: "released" }, status: "failed" }],
+    ["that never held tokens", { hold: { ...mine.hold, state: "none", tokens: 0 } }],
+  ])("changes nothing of a leg %s", (_, leg) => {
+    const stored = { ...mine, ...leg };
+    for (const end of [published, failed])
+      expect(settle(end).decide(viewOf(rowsWith(stored, other({}))))).toEqual({
+        kind: "done",
+        answer: false,
+      });
+  });
+
+  it("stops when the post has lost a row", () => {
+    expect(() => settle(published).decide(viewOf(rowsWith(mine, other({})).slice(0, 2)))).toThrow(
+      "a post lost rows",
+    );
+  });
+
+  it("reads every row that it decides on", () => {
+    const wide = postOf({ draft: draftOf({ networks: ["bluesky", "mastodon", "linkedin"] }) });
+    const at = placeOf(wide);
+    const { rowKeys } = settleOperation({ place: at, post: wide, leg: mine, end: published });
+    expect(new Set(rowKeys)).toEqual(
+      new Set([
+        postKey(at),
+        workKey(wide.id),
+        legKey(at, "bluesky"),
+        legKey(at, "mastodon"),
+        legKey(at, "linkedin"),
+      ]),
+    );
+  });
+});

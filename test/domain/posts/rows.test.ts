@@ -1,0 +1,210 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/errors.ts";
+import { NETWORK_NAMES } from "../../../src/shared/networks/network.ts";
+import { problemOf } from "../../../src/shared/posts/leg-steps.ts";
+import type { Leg, Post } from "../../../src/shared/posts/post.ts";
+import {
+  postProgress,
+  toLeg,
+  toLegRow,
+  toPost,
+  toPostRow,
+} from "../../../src/shared/posts/post-row.ts";
+import {
+  fromChunks,
+  PROPERTY_LENGTH_MAX,
+  toChunks,
+  type Row,
+} from "../../../src/shared/storage/row.ts";
+import { draftOf, legOf, postOf } from "./fixtures.ts";
+
+const rowOf = (chunks: Record<string, string>): Row => ({ rowKey: "row", ...chunks });
+const roundTrip = (text: string) => fromChunks("text", rowOf(toChunks("text", text)));
+const isHalfPair = (chunk: string) => !chunk.isWellFormed();
+
+describe("long text in one row", () => {
+  it.each<[string, string, number]>([
+    ["no text at all", "", 1],
+    ["short text", "Hello", 1],
+    ["text that just fits a property", "x".repeat(PROPERTY_LENGTH_MAX), 1],
+    ["one character more", "x".repeat(PROPERTY_LENGTH_MAX + 1), 2],
+    ["text of three properties", "x".repeat(PROPERTY_LENGTH_MAX * 3), 3],
+    ["an emoji across the border", `${"x".repeat(PROPERTY_LENGTH_MAX - 1)}👋`, 2],
+    ["an emoji after the border", `${"x".repeat(PROPERTY_LENGTH_MAX)}👋`, 2],
+    ["emoji alone", "👋".repeat(PROPERTY_LENGTH_MAX), 2],
+    ["emoji across every border", `x${"👋".repeat(PROPERTY_LENGTH_MAX)}`, 3],
+  ])("%s comes back whole, no property too long, no pair cut", (_, text, count) => {
+    const chunks = Object.values(toChunks("text", text));
+    expect(chunks).toHaveLength(count);
+    expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThanOrEqual(
+      PROPERTY_LENGTH_MAX,
+    );
+    expect(chunks.some(isHalfPair)).toBe(false);
+    expect(roundTrip(text)).toBe(text);
+  });
+
+  it("comes back whole whatever stands at the borders", () => {
+    const near = fc.integer({ min: -4, max: 4 });
+    const tail = fc.string({ unit: "binary", maxLength: 12 });
+    fc.assert(
+      fc.property(
+        near,
+        fc.integer({ min: 1, max: 3 }),
+        tail,
+        tail,
+        (shift, borders, first, second) => {
+          const filling = "x".repeat(PROPERTY_LENGTH_MAX * borders + shift - first.length);
+          const text = `${filling}${first}${second}`;
+          expect(roundTrip(text)).toBe(text);
+          if (text.isWellFormed())
+            expect(Object.values(toChunks("text", text)).some(isHalfPair)).toBe(false);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it("that no row could hold is stopped when it is written, not cut when it is read", () => {
+    expect(() => toChunks("text", "x".repeat(PROPERTY_LENGTH_MAX * 20 + 1))).toThrow(
+      "invariant broken",
+    );
+    const longest = "x".repeat(PROPERTY_LENGTH_MAX * 20);
+    expect(roundTrip(longest)).toBe(longest);
+  });
+
+  it("is read by its own name alone", () => {
+    const row = { rowKey: "row", ...toChunks("a", "one"), ...toChunks("b", "two") };
+    expect(fromChunks("a", row)).toBe("one");
+    expect(fromChunks("b", row)).toBe("two");
+    expect(fromChunks("c", row)).toBe("");
+  });
+});
+
+const time = fc
+  .integer({ min: Date.UTC(2026), max: Date.UTC(2036) })
+  .map((ms) => new Date(ms).toISOString());
+const timeOrNull = fc.option(time, { nil: null });
+const text = fc.string({ minLength: 1, maxLength: 20 });
+const textOrNull = fc.option(text, { nil: null });
+const count = fc.nat({ max: 1_000 });
+const json = fc
+  .dictionary(text, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
+  // As JSON has it: no negative zero.
+  .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>);
+
+const leg: fc.Arbitrary<Leg> = fc.record({
+  network: fc.constantFrom(...NETWORK_NAMES),
+  status: fc.constantFrom("pending", "publishing", "succeeded", "failed", "skipped"),
+  phase: fc.constantFrom("idle", "claimed", "waiting", "sent"),
+  key: text,
+  claimId: textOrNull,
+  leaseUntil: timeOrNull,
+  notBefore: timeOrNull,
+  round: text,
+  attempts: count,
+  retries: count,
+  crashes: count,
+  sentAt: timeOrNull,
+  resend: fc.boolean(),
+  remote: fc.option(json, { nil: null }),
+  hold: fc.record({
+    state: fc.constantFrom("none", "open", "captured", "released"),
+    tokens: count,
+    operation: fc.constantFrom("publish_leg", "posts.retry_leg"),
+    day: time.map((at) => at.slice(0, 10)),
+  }),
+  tokensCharged: count,
+  tokensReleased: count,
+  connectionId: textOrNull,
+  account: fc.option(fc.record({ id: text, username: fc.string(), url: fc.string() }), {
+    nil: null,
+  }),
+  networkPostId: textOrNull,
+  url: textOrNull,
+  publishedAt: timeOrNull,
+  lastAttemptAt: timeOrNull,
+  error: fc.option(
+    fc
+      .record({
+        code: fc.constantFrom(...(Object.keys(LEG_ERRORS) as LegErrorCode[])),
+        networkCode: textOrNull,
+      })
+      .map(problemOf),
+    { nil: null },
+  ),
+  warnings: fc.array(fc.record({ code: text, message: fc.string() }), { maxLength: 3 }),
+});
+
+describe("a leg's row", () => {
+  it("gives back the leg as it was", () => {
+    fc.assert(
+      fc.property(leg, (given) => {
+        expect(toLeg(toLegRow("key", given))).toEqual(given);
+      }),
+    );
+  });
+
+  it("gives back what a network stored, however long", () => {
+    const remote = { text: "👋".repeat(40_000) };
+    expect(toLeg(toLegRow("key", legOf({ remote }))).remote).toEqual(remote);
+  });
+});
+
+describe("a post's row", () => {
+  const draft = fc.record({
+    text: fc.string({ unit: "binary", maxLength: 200 }),
+    networks: fc.uniqueArray(fc.constantFrom(...NETWORK_NAMES), { minLength: 1 }),
+    mediaUrls: fc.array(fc.webUrl(), { maxLength: 3 }),
+    altTexts: fc.array(fc.option(fc.string(), { nil: null }), { maxLength: 3 }),
+    scheduleAt: timeOrNull,
+    externalId: textOrNull,
+    metadata: fc.dictionary(text, fc.string()),
+    platformOptions: fc.record({ bluesky: json }, { requiredKeys: [] }),
+  });
+  const post: fc.Arbitrary<Post> = fc
+    .record({
+      status: fc.constantFrom(
+        "scheduled",
+        "processing",
+        "succeeded",
+        "partial",
+        "failed",
+        "canceled",
+      ),
+      revision: fc.string(),
+      draft,
+      requestId: text,
+      actor: fc.record({ kind: fc.constantFrom("api_key", "session", "system"), id: text }),
+      createdAt: time,
+      updatedAt: time,
+      startedAt: timeOrNull,
+      completedAt: timeOrNull,
+    })
+    .map((fields) => postOf(fields));
+
+  it("gives back the post as it was", () => {
+    fc.assert(
+      fc.property(post, (given) => {
+        expect(toPost(given.platformId, toPostRow("key", given))).toEqual(given);
+      }),
+    );
+  });
+
+  it("takes the post's progress without touching the rest", () => {
+    fc.assert(
+      fc.property(post, post, (before, after) => {
+        const row = { ...toPostRow("key", before), ...postProgress(after) };
+        const { status, updatedAt, startedAt, completedAt } = after;
+        const wanted = { ...before, status, updatedAt, startedAt, completedAt };
+        expect(toPost(before.platformId, row)).toEqual(wanted);
+      }),
+    );
+  });
+
+  it("holds the longest text that a request can carry", () => {
+    const longest = draftOf({ text: "👋".repeat(31_603), metadata: { note: "x".repeat(150_000) } });
+    const given = postOf({ draft: longest });
+    expect(toPost(given.platformId, toPostRow("key", given)).draft).toEqual(longest);
+  });
+});
