@@ -31,10 +31,18 @@ export function afterPrefix(prefix: string): string {
   return `${prefix}\u{ffff}`;
 }
 
+/** What the service adds to a row, or what its place says already. */
+const NOT_OURS: ReadonlySet<string> = new Set([
+  "etag",
+  "timestamp",
+  "partitionKey",
+  "odata.metadata",
+]);
+
 function toStored(entity: TableEntityResult<Record<string, unknown>>): StoredRow {
   const properties: Record<string, RowValue> = {};
   for (const [name, value] of Object.entries(entity)) {
-    if (name === "etag" || name === "timestamp" || name === "partitionKey") continue;
+    if (NOT_OURS.has(name)) continue;
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
       properties[name] = value;
   }
