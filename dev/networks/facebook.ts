@@ -1,4 +1,4 @@
-import { text } from "./control-input.ts";
+import { optionalText, text } from "./control-input.ts";
 import { htmlPage } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { consentErrorPage } from "./consent-page.ts";
@@ -256,10 +256,6 @@ export class Facebook implements SandboxNetwork {
     if (page === undefined) throw new Error(`there is no page ${id}`);
     return page;
   }
-}
-
-function optionalText(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 function namesOf(value: unknown): readonly string[] | undefined {

@@ -1,3 +1,4 @@
+import type { NetworkApp, NetworkApps } from "./networks/network.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
 
 export type StorageAccount =
@@ -52,6 +53,8 @@ export interface Config {
     readonly fireSchedule: string;
     readonly sweepSchedule: string;
   };
+  /** A network whose app is missing here is not available. */
+  readonly networkApps: NetworkApps;
   readonly outbound: {
     readonly hostMap: Readonly<Record<string, string>>;
     readonly allowCidrs: readonly string[];
@@ -89,6 +92,26 @@ function operators(settings: Settings): OperatorConfig | undefined {
   return issuers.length === 0 ? undefined : { issuers, audience, jwksUrl, tenantId };
 }
 
+function networkApp(
+  id: string | undefined,
+  appSecret: string | undefined,
+  version: string,
+): NetworkApp | undefined {
+  return id === undefined || appSecret === undefined
+    ? undefined
+    : { id, secret: appSecret, version };
+}
+
+function networkApps(settings: Settings): NetworkApps {
+  const { GRAPH_VERSION: graph } = settings;
+  const facebook = networkApp(settings.FACEBOOK_APP_ID, settings.FACEBOOK_APP_SECRET, graph);
+  const instagram = networkApp(settings.INSTAGRAM_APP_ID, settings.INSTAGRAM_APP_SECRET, graph);
+  return {
+    ...(facebook === undefined ? {} : { facebook }),
+    ...(instagram === undefined ? {} : { instagram }),
+  };
+}
+
 /** What a setting alone can't tell: the rules between settings. */
 function problemsBetween(settings: Settings, production: boolean): string[] {
   const problems: string[] = [];
@@ -99,6 +122,9 @@ function problemsBetween(settings: Settings, production: boolean): string[] {
     problems.push("OPERATOR_ISSUER and OPERATOR_JWKS_URL belong together");
   if (operatorParts > 0 && settings.OPERATOR_AUDIENCE === undefined)
     problems.push("OPERATOR_AUDIENCE: missing, operators could not be verified");
+  for (const name of ["FACEBOOK_APP", "INSTAGRAM_APP"] as const)
+    if ((settings[`${name}_ID`] === undefined) !== (settings[`${name}_SECRET`] === undefined))
+      problems.push(`${name}_ID and ${name}_SECRET belong together`);
   if (settings.LEG_LEASE_SECONDS * 1000 <= settings.NETWORK_TIMEOUT_MS)
     problems.push("LEG_LEASE_SECONDS: must be longer than NETWORK_TIMEOUT_MS");
   return production ? [...problems, ...problemsOfProduction(settings)] : problems;
@@ -195,6 +221,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       fireSchedule: settings.FIRE_SCHEDULE,
       sweepSchedule: settings.SWEEP_SCHEDULE,
     },
+    networkApps: networkApps(settings),
     outbound: {
       hostMap: settings.OUTBOUND_HOST_MAP,
       allowCidrs: settings.OUTBOUND_ALLOW_CIDRS,

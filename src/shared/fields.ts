@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { exampleId, idPattern, type IdKind } from "./ids.ts";
+import { shape } from "./shape.ts";
 
 const METADATA_NAMES_MAX = 50;
 const EXTERNAL_ID_MAX = 255;
@@ -27,3 +29,14 @@ export const metadata = z
   .refine((value) => Object.keys(value).length <= METADATA_NAMES_MAX, {
     error: `must not have more than ${METADATA_NAMES_MAX} names`,
   });
+
+/** A time of an answer: UTC. */
+export const time = shape(() => z.iso.datetime());
+
+/** An id of an answer. */
+export function idOf(kind: IdKind): z.ZodString {
+  return z.string().regex(idPattern(kind)).meta({ examples: [exampleId(kind)] });
+}
+
+/** A whole number that never falls below zero. */
+export const count = shape(() => z.int().min(0));

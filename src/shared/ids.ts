@@ -25,13 +25,24 @@ export function newId(kind: IdKind, now: Date): string {
   return PREFIXES[kind] + nextUlid(now.getTime());
 }
 
+// 26 characters hold 130 bits: a first one beyond 7 is a time that no decoder takes.
+const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
+const WHOLE_ULID = new RegExp(`^${ULID}$`);
+
 /** Whether the text has the form of an id of this kind; says nothing about the thing's existence. */
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = PREFIXES[kind];
-  if (!text.startsWith(prefix)) return false;
-  const body = text.slice(prefix.length);
-  // 26 characters hold 130 bits: a first one beyond 7 is a time that no decoder takes.
-  return /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(body);
+  return text.startsWith(prefix) && WHOLE_ULID.test(text.slice(prefix.length));
+}
+
+/** The form of an id, for schemas. */
+export function idPattern(kind: IdKind): RegExp {
+  return new RegExp(`^${PREFIXES[kind]}${ULID}$`);
+}
+
+/** An id that nothing has, for examples: the same for the same kind and number. */
+export function exampleId(kind: IdKind, number = 1): string {
+  return `${PREFIXES[kind]}01M7W9E67FZ0MY7YCJ6NF25H${String(number).padStart(2, "0")}`;
 }
 
 /** Milliseconds since the epoch at which the id was made. */

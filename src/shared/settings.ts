@@ -127,6 +127,19 @@ export const SETTINGS = {
     "48",
     "How long the same text is not published to an account again.",
   ),
+  FACEBOOK_APP_ID: setting(text, null, "The app at Facebook; without it Facebook is not available."),
+  FACEBOOK_APP_SECRET: setting(text, null, "Its secret."),
+  INSTAGRAM_APP_ID: setting(
+    text,
+    null,
+    "The Instagram app, whose id is not the Facebook app's; without it Instagram is not available.",
+  ),
+  INSTAGRAM_APP_SECRET: setting(text, null, "Its secret."),
+  GRAPH_VERSION: withDefault(
+    z.string().regex(/^v\d{1,3}\.\d$/, "a version such as v26.0"),
+    "v26.0",
+    "Version of Meta's Graph API, for Facebook and Instagram.",
+  ),
   NETWORK_TIMEOUT_MS: withDefault(integer(100, 300_000), "60000", "Longest call to a network."),
   LEG_LEASE_SECONDS: withDefault(
     integer(1, 3_600),

@@ -45,14 +45,18 @@ interface LockFile {
   >;
 }
 
+/** Undefined while there is none, or while npm is writing it. */
 async function readLock(file: URL): Promise<LockFile | undefined> {
-  const text = await readFile(file, "utf8").catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as LockFile);
+  try {
+    return JSON.parse(await readFile(file, "utf8")) as LockFile;
+  } catch {
+    return undefined;
+  }
 }
 
 async function isInstalled(): Promise<boolean> {
   const [wanted, installed] = await Promise.all([readLock(WANTED), readLock(INSTALLED)]);
-  if (wanted === undefined) throw failure("there is no package-lock.json");
+  if (wanted === undefined) throw failure("there is no readable package-lock.json");
   return Object.entries(wanted.packages).every(([path, { version, optional }]) => {
     // The first entry is the folder itself; of the binaries for other machines none is installed.
     if (path === "") return true;

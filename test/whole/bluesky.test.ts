@@ -145,7 +145,8 @@ describe("linking on the hosted page", () => {
         expect.objectContaining({ platform: "mastodon", status: "active" }),
       ]),
     );
-    expect(JSON.stringify(linked.body)).not.toMatch(/Jwt|eyJ|password/i);
+    expect(JSON.stringify(linked.body)).not.toMatch(/accessJwt|refreshJwt|eyJ[\w-]{8}/);
+    expect(JSON.stringify(linked.body)).not.toContain(password);
     expect(await balanceOf(relay, customer)).toMatchObject({ tokenBalance: 990 });
   });
 });

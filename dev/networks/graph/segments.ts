@@ -17,4 +17,3 @@ export function linkedSegments(text: string, tagAddress: (tag: string) => string
   if (at < text.length) segments.push({ text: text.slice(at) });
   return segments;
 }
-

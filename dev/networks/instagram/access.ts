@@ -33,7 +33,7 @@ export function tokenProblem(shared: InstagramShared, token: Token): GraphProble
 }
 
 /** Only businesses and creators have anything here; a personal account's token says so at the first call. */
-const NOT_PROFESSIONAL: GraphProblem = {
+export const NOT_PROFESSIONAL: GraphProblem = {
   message: "(#10) The user is not an Instagram Business",
   code: 10,
   status: 403,

@@ -1,6 +1,15 @@
+import type { GraphProblem } from "../graph/errors.ts";
 import type { Container, InstagramShared } from "./state.ts";
 
 const LIFE_MS = 24 * 3_600_000;
+
+export const NOT_READY: GraphProblem = {
+  message: "Media ID is not available",
+  code: 9007,
+  subcode: 2207027,
+  userTitle: "Media not ready",
+  userMessage: "The media is not ready to be published. Please wait a moment.",
+};
 
 export type ContainerState = "IN_PROGRESS" | "FINISHED" | "ERROR" | "EXPIRED" | "PUBLISHED";
 

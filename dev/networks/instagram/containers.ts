@@ -3,13 +3,18 @@ import type { Answer, Exchange } from "../exchange.ts";
 import type { Plan } from "../faults.ts";
 import { badParameter, graphRefusal } from "../graph/errors.ts";
 import type { GraphProblem } from "../graph/errors.ts";
-import { flagParameter, listParameter, readParameters, textParameter } from "../graph/parameters.ts";
+import {
+  flagParameter,
+  listParameter,
+  readParameters,
+  textParameter,
+} from "../graph/parameters.ts";
 import type { Parameters } from "../graph/parameters.ts";
 import { keep } from "../kept-maps.ts";
 import type { Route } from "../network.ts";
-import { PUBLISH, authorizePath } from "./access.ts";
-import { BAD_CAPTION, checkedCaption } from "./caption.ts";
-import { containerState } from "./container-state.ts";
+import { NOT_PROFESSIONAL, PUBLISH, authorizePath } from "./access.ts";
+import { checkedCaption } from "./caption.ts";
+import { NOT_READY, containerState } from "./container-state.ts";
 import { creationWords } from "./magic.ts";
 import { checkedImage, checkedVideo } from "./media-check.ts";
 import { nextId } from "./state.ts";
@@ -27,7 +32,8 @@ const CAROUSEL_SIZE: GraphProblem = {
   code: 100,
   subcode: 2207028,
   userTitle: "Carousel validation failed",
-  userMessage: "Your post won't work as a carousel. Carousels need at least 2 and no more than 10 photos and videos.",
+  userMessage:
+    "Your post won't work as a carousel. Carousels need at least 2 and no more than 10 photos and videos.",
 };
 const UNKNOWN_TYPE: GraphProblem = {
   message: "The media type is unknown.",
@@ -43,12 +49,6 @@ const BAD_OFFSET: GraphProblem = {
   userTitle: "Invalid thumbnail offset",
   userMessage: "The thumbnail offset must be 0 or more and less than the video's duration.",
 };
-const CREATOR_STORY: GraphProblem = {
-  message: "(#10) The user is not an Instagram Business",
-  code: 10,
-  status: 403,
-};
-
 type Made = Pick<Container, "mediaType" | "children" | "file" | "errorSubcode">;
 
 function required(parameters: Parameters, name: string): string {
@@ -92,14 +92,7 @@ function makeCarousel(shared: InstagramShared, account: Account, parameters: Par
     if (child?.userId !== account.userId || !child.isCarouselItem)
       throw badParameter(`The child ${id} is no carousel item of this account`);
     const state = containerState(shared, child);
-    if (state === "IN_PROGRESS")
-      throw graphRefusal({
-        message: "Media ID is not available",
-        code: 9007,
-        subcode: 2207027,
-        userTitle: "Media not ready",
-        userMessage: "The media is not ready to be published. Please wait a moment.",
-      });
+    if (state === "IN_PROGRESS") throw graphRefusal(NOT_READY);
     if (state !== "FINISHED") throw badParameter(`The child ${id} can't be used: ${state}`);
   }
   return { mediaType: "CAROUSEL", children: ids, file: null, errorSubcode: null };
@@ -125,7 +118,7 @@ async function make(
     case "REELS":
       return makeVideo(shared, parameters, "REELS");
     case "STORIES":
-      if (account.type !== "BUSINESS") throw graphRefusal(CREATOR_STORY);
+      if (account.type !== "BUSINESS") throw graphRefusal(NOT_PROFESSIONAL);
       return textParameter(parameters, "video_url") === undefined
         ? makeImage(shared, parameters, "STORIES")
         : makeVideo(shared, parameters, "STORIES");
@@ -152,10 +145,9 @@ function checkOptions(parameters: Parameters): void {
     throw badParameter("Only images and videos can be carousel items");
 }
 
-/** What goes wrong on purpose: with a picture at once, with a video when it is processed. */
+/** What the processing will end with, on purpose or because of the file. */
 function plannedError(made: Made, plan: Plan): number | null {
-  if (plan.failure === undefined) return made.errorSubcode;
-  return plan.failure === "media_rejected" ? 2207026 : 2207053;
+  return plan.failure === undefined ? made.errorSubcode : 2207053;
 }
 
 async function create(shared: InstagramShared, exchange: Exchange, plan: Plan): Promise<Answer> {
@@ -203,5 +195,3 @@ export function containerRoutes(shared: InstagramShared): Route[] {
     },
   ];
 }
-
-export { BAD_CAPTION };

@@ -82,7 +82,14 @@ function question(shared: InstagramShared, exchange: Exchange): string {
   });
   const rights = permissions.map((name): Choice => {
     const label = PERMISSIONS[name] ?? name;
-    return { kind: "checkbox", name: `may_${name}`, value: "yes", label, hint: name, checked: true };
+    return {
+      kind: "checkbox",
+      name: `may_${name}`,
+      value: "yes",
+      label,
+      hint: name,
+      checked: true,
+    };
   });
   return consentPage({
     network: "instagram",
@@ -138,11 +145,9 @@ function oauthRefusal(message: string): Refusal {
 
 function usableCode(shared: InstagramShared, sent: string, appId: string): Code {
   const code = shared.state.codes.get(sent);
-  if (code === undefined || code.appId !== appId)
-    throw oauthRefusal("Invalid authorization code");
+  if (code === undefined || code.appId !== appId) throw oauthRefusal("Invalid authorization code");
   if (code.used) throw oauthRefusal("This authorization code has been used");
-  if (code.expiresAt <= shared.now())
-    throw oauthRefusal("This authorization code has expired");
+  if (code.expiresAt <= shared.now()) throw oauthRefusal("This authorization code has expired");
   return code;
 }
 
@@ -182,8 +187,7 @@ function exchangeCode(shared: InstagramShared, exchange: Exchange): Answer {
   const appId = field("client_id");
   const secret = shared.state.apps.get(appId);
   if (secret === undefined) throw oauthRefusal("Invalid platform app");
-  if (field("client_secret") !== secret)
-    throw oauthRefusal("Error validating client secret.");
+  if (field("client_secret") !== secret) throw oauthRefusal("Error validating client secret.");
   if (field("grant_type") !== "authorization_code")
     throw oauthRefusal("Invalid grant_type: only authorization_code is supported");
   const code = usableCode(shared, field("code"), appId);

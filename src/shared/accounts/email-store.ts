@@ -62,4 +62,11 @@ export class EmailStore {
     const etag = await this.#emails.replaceIfUnchanged(partitionOf(email), row, from.etag);
     return etag !== undefined;
   }
+
+  /** Frees the e-mail, unless it is somebody else's by now. */
+  async release(email: string, userId: string): Promise<void> {
+    const claim = await this.find(email);
+    if (claim?.userId !== userId) return;
+    await this.#emails.delete(partitionOf(email), ROW_KEY, claim.etag);
+  }
 }

@@ -5,7 +5,10 @@ import type { Services } from "../services.ts";
 /** Ends every session of the user that was issued so far. */
 export async function logOut(services: Services, scope: SessionScope): Promise<void> {
   const { userId, platformId } = scope.caller;
-  await services.users.endSessions(platformId, userId);
+  await services.users.update({ platformId, id: userId }, ({ sessionVersion }) => ({
+    sessionVersion: sessionVersion + 1,
+    keptSessionId: null,
+  }));
   recordAudit(services, scope, {
     action: "user.logged_out",
     target: { type: "user", id: userId },

@@ -1,51 +1,54 @@
-import { compare, getRounds, hash } from "bcryptjs";
+import { genSaltSync, getRounds } from "bcryptjs";
 import type { Config } from "../config.ts";
 import { hmacSha256 } from "../secrets.ts";
+import { bcryptHash, bcryptMatches } from "./hashing-threads.ts";
 
-/** Hashing is pure JavaScript: more at once would leave the event loop no room for other requests. */
-const PARALLEL_MAX = 2;
+const BCRYPT_HASH_LENGTH = 60;
+const PEPPER_ID_LENGTH = 8;
 
 export interface Passwords {
   hash(password: string): Promise<string>;
   /** Takes as long for an unknown user, whose hash is undefined, as for a known one. */
   matches(password: string, passwordHash: string | undefined): Promise<boolean>;
-  /** Whether the hash was made at another cost than the settings ask for now. */
+  /** Whether the hash was made at another cost or with another pepper than the settings ask for now. */
   isOutdated(passwordHash: string): boolean;
 }
 
-/** Lets a few at a time through, in the order in which they came. */
-function semaphore(places: number) {
-  const waiting: (() => void)[] = [];
-  let free = places;
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
+/** `<pepper id>:<bcrypt hash>`: the id says which pepper was used and nothing about it. */
+function parse(passwordHash: string): { readonly pepperId: string; readonly bcrypt: string } {
+  const [pepperId = "", bcrypt = ""] = passwordHash.split(":");
+  return { pepperId, bcrypt };
 }
 
+const idOf = (pepper: string) =>
+  hmacSha256(pepper, "pepper id").toString("hex").slice(0, PEPPER_ID_LENGTH);
+
 /** Password hashes: bcrypt over a peppered hash, because bcrypt itself ignores everything beyond 72 bytes. */
-export function createPasswords({ keyPepper, bcryptCost }: Config["identity"]): Passwords {
-  const limited = semaphore(PARALLEL_MAX);
-  const prehash = (password: string) =>
-    hmacSha256(keyPepper, `password|${password}`).toString("base64");
-  let nobody: Promise<string> | undefined;
+export function createPasswords(config: Config["identity"]): Passwords {
+  const { keyPepper, previousKeyPepper, bcryptCost } = config;
+  const currentId = idOf(keyPepper);
+  const peppers = new Map([[currentId, keyPepper]]);
+  if (previousKeyPepper !== undefined) peppers.set(idOf(previousKeyPepper), previousKeyPepper);
+  const prehash = (password: string, pepper: string) =>
+    hmacSha256(pepper, `password|${password}`).toString("base64");
+  // Well formed and of nobody: comparing with it takes as long as with any other hash.
+  const nobody = genSaltSync(bcryptCost).padEnd(BCRYPT_HASH_LENGTH, ".");
   return {
-    hash: (password) => limited(() => hash(prehash(password), bcryptCost)),
-    async matches(password, passwordHash) {
-      if (passwordHash !== undefined)
-        return await limited(() => compare(prehash(password), passwordHash));
-      nobody ??= limited(() => hash(prehash(""), bcryptCost));
-      const standIn = await nobody;
-      await limited(() => compare(prehash(password), standIn));
-      return false;
+    async hash(password) {
+      return `${currentId}:${await bcryptHash(prehash(password, keyPepper), bcryptCost)}`;
     },
-    isOutdated: (passwordHash) => getRounds(passwordHash) !== bcryptCost,
+    async matches(password, passwordHash) {
+      const { pepperId, bcrypt } = parse(passwordHash ?? "");
+      const pepper = peppers.get(pepperId);
+      const right = await bcryptMatches(
+        prehash(password, pepper ?? keyPepper),
+        pepper === undefined ? nobody : bcrypt,
+      );
+      return right && pepper !== undefined;
+    },
+    isOutdated(passwordHash) {
+      const { pepperId, bcrypt } = parse(passwordHash);
+      return pepperId !== currentId || getRounds(bcrypt) !== bcryptCost;
+    },
   };
 }

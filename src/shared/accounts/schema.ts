@@ -12,13 +12,35 @@ const name = z.string().trim().min(1).max(120);
 export const SignUpBody = z.strictObject({ email, password: newPassword, platformName: name });
 export type SignUp = z.output<typeof SignUpBody>;
 
-/** A password of any length may be tried: a wrong one is a wrong one. */
+/** A password or code of any form may be tried: a wrong one is a wrong one. */
+const triedPassword = z.string().min(1).max(1_000);
+const triedCode = z.string().max(64);
+
 export const LogInBody = z.strictObject({
   email: z.string().min(1).max(EMAIL_LENGTH_MAX),
-  password: z.string().min(1).max(1_000),
-  totpCode: z.string().max(64).optional(),
+  password: triedPassword,
+  totpCode: triedCode.optional(),
 });
 export type LogIn = z.output<typeof LogInBody>;
+
+export const ChangePasswordBody = z.strictObject({
+  currentPassword: triedPassword,
+  newPassword,
+});
+export type ChangePassword = z.output<typeof ChangePasswordBody>;
+
+export const ConfirmTotpBody = z.strictObject({ code: triedCode });
+export type ConfirmTotp = z.output<typeof ConfirmTotpBody>;
+
+/** `code`: one of the app, or a recovery code. */
+export const RemoveTotpBody = z.strictObject({ password: triedPassword, code: triedCode });
+export type RemoveTotp = z.output<typeof RemoveTotpBody>;
+
+export const CreateUserBody = z.strictObject({ email, password: newPassword });
+export type CreateUser = z.output<typeof CreateUserBody>;
+
+export const ListUsersQuery = z.strictObject(pageQuery);
+export type ListUsers = z.output<typeof ListUsersQuery>;
 
 export const CreatePlatformBody = z.strictObject({
   name,

@@ -37,7 +37,12 @@ export async function signUp(
       "Signing up is closed. Ask the operators for a platform.",
     );
   const { platform, user } = await openPlatform(services, { name: platformName, email, password });
-  const caller: SessionCaller = { kind: "session", userId: user.id, platformId: platform.id };
+  const caller: SessionCaller = {
+    kind: "session",
+    userId: user.id,
+    platformId: platform.id,
+    sessionId: null,
+  };
   recordAudit(
     services,
     { ...scope, caller, platformId: platform.id },

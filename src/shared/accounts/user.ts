@@ -1,3 +1,5 @@
+import type { SecondFactor } from "./second-factor.ts";
+
 /** A member of a platform's staff, who signs in to the dashboard. */
 export interface User {
   readonly id: string;
@@ -6,7 +8,9 @@ export interface User {
   readonly passwordHash: string;
   /** Sessions carry it; raising it ends all that were issued before. */
   readonly sessionVersion: number;
-  readonly totpEnabled: boolean;
+  /** The session that changed the password outlives the change. */
+  readonly keptSessionId: string | null;
+  readonly secondFactor: SecondFactor | null;
   readonly createdAt: string;
   readonly lastLoginAt: string | null;
 }
@@ -20,6 +24,32 @@ export interface UserView {
   readonly lastLoginAt: string | null;
 }
 
-export function viewUser({ id, email, totpEnabled, createdAt, lastLoginAt }: User): UserView {
-  return { id, email, totpEnabled, createdAt, lastLoginAt };
+/** A user as an invitation or a sign-up makes one. */
+export function newUser(
+  identity: Pick<User, "id" | "platformId" | "email" | "passwordHash" | "createdAt">,
+): User {
+  return {
+    ...identity,
+    sessionVersion: 1,
+    keptSessionId: null,
+    secondFactor: null,
+    lastLoginAt: null,
+  };
+}
+
+/** Whether log-ins ask for a code. */
+export function hasTotp(user: User): user is User & { readonly secondFactor: SecondFactor } {
+  return user.secondFactor?.confirmed === true;
+}
+
+export function isSessionLive(
+  user: User,
+  session: { readonly version: number; readonly sessionId: string },
+): boolean {
+  return session.version === user.sessionVersion || session.sessionId === user.keptSessionId;
+}
+
+export function viewUser(user: User): UserView {
+  const { id, email, createdAt, lastLoginAt } = user;
+  return { id, email, totpEnabled: hasTotp(user), createdAt, lastLoginAt };
 }

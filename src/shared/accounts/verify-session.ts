@@ -2,6 +2,7 @@ import type { SessionCaller } from "../callers/caller.ts";
 import { invalidCredentials } from "../callers/credential.ts";
 import { isId } from "../ids.ts";
 import type { Services } from "../services.ts";
+import { isSessionLive } from "./user.ts";
 
 /**
  * The caller behind a session token. The user is read on every request, so that signing out bites on the next one;
@@ -13,12 +14,13 @@ export async function verifySession<T>(
   token: string,
   alongside: (platformId: string) => Promise<T>,
 ): Promise<{ readonly caller: SessionCaller; readonly alongside: T }> {
-  const { userId, platformId, version } = await services.sessions.verify(token);
+  const session = await services.sessions.verify(token);
+  const { userId, platformId, sessionId } = session;
   if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
   const [user, read] = await Promise.all([
     services.users.find(platformId, userId),
     alongside(platformId),
   ]);
-  if (user === undefined || user.sessionVersion !== version) throw invalidCredentials();
-  return { caller: { kind: "session", userId, platformId }, alongside: read };
+  if (user === undefined || !isSessionLive(user, session)) throw invalidCredentials();
+  return { caller: { kind: "session", userId, platformId, sessionId }, alongside: read };
 }

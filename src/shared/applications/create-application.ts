@@ -2,6 +2,7 @@ import { recordAudit } from "../audit/record.ts";
 import type { SessionScope } from "../callers/scope.ts";
 import { newId } from "../ids.ts";
 import { issueKey } from "../keys/issue-key.ts";
+import type { KeyScope } from "../keys/key.ts";
 import type { Services } from "../services.ts";
 import type { Application } from "./application.ts";
 import type { CreateApplication } from "./schema.ts";
@@ -15,7 +16,7 @@ export interface ApplicationCreated extends Application {
     readonly id: string;
     readonly name: string;
     readonly keyPrefix: string;
-    readonly scope: string;
+    readonly scope: KeyScope;
     readonly applicationId: string;
     readonly secret: string;
   } | null;

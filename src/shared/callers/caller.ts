@@ -13,6 +13,8 @@ export interface SessionCaller {
   readonly kind: "session";
   readonly userId: string;
   readonly platformId: string;
+  /** The token's own id; null while the user is signing in and has none. */
+  readonly sessionId: string | null;
 }
 
 /** A service operator with a token of the external identity provider. */

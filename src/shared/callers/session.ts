@@ -16,6 +16,10 @@ interface SessionClaims {
   readonly version: number;
 }
 
+interface VerifiedSession extends SessionClaims {
+  readonly sessionId: string;
+}
+
 export interface IssuedSession {
   readonly token: string;
   readonly expiresIn: number;
@@ -28,7 +32,7 @@ export interface Sessions {
    * The claims of a token that we issued and that has not expired. Says nothing about the user's present state.
    * @throws AppError `session_expired`, `invalid_credentials`
    */
-  verify(token: string): Promise<SessionClaims>;
+  verify(token: string): Promise<VerifiedSession>;
 }
 
 /** Session tokens: their type, audience and key are their own, so that no other token of ours passes for one (RFC 8725). */
@@ -62,10 +66,11 @@ export function createSessions(secret: string, now: () => Date): Sessions {
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           currentDate: now(),
         });
-        const { sub, plt, tv } = payload;
+        const { sub, plt, tv, jti } = payload;
         if (typeof sub !== "string" || typeof plt !== "string" || typeof tv !== "number")
           throw invalidCredentials();
-        return { userId: sub, platformId: plt, version: tv };
+        if (typeof jti !== "string") throw invalidCredentials();
+        return { userId: sub, platformId: plt, version: tv, sessionId: jti };
       } catch (error) {
         if (error instanceof errors.JWTExpired)
           throw new AppError("session_expired", "The session has expired. Sign in again.");

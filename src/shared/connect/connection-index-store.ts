@@ -2,19 +2,19 @@ import type { NetworkName } from "../networks/network.ts";
 import { sha256Hex } from "../secrets.ts";
 import { textOf } from "../storage/row.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
-import type { Connection } from "./connection.ts";
+import { grantIdOf, type Connection } from "./connection.ts";
 
 const COUNT_MAX = 50_000;
-/** More profiles than this with one account are not looked at one by one. */
+/** More profiles than this with one authorisation are not looked at one by one. */
 const HOLDERS_MAX = 50;
 
 const ofPlatform = ({ applicationId, profileId, network }: Connection) =>
   `${applicationId}|${profileId}|${network}`;
-const accountPartition = (network: NetworkName, accountId: string) =>
-  `account|${network}|${sha256Hex(accountId)}`;
+const grantPartition = (network: NetworkName, grantId: string) =>
+  `account|${network}|${sha256Hex(grantId)}`;
 
 /**
- * Where connections are found by their platform and by their account. Rows are written before the connection and
+ * Where connections are found by their platform and by their authorisation. Rows are written before the connection and
  * removed after it, so that none is missing; one that is left over names a connection that is not there.
  */
 export class ConnectionIndexStore {
@@ -25,23 +25,24 @@ export class ConnectionIndexStore {
   }
 
   async add(connection: Connection): Promise<void> {
-    const { platformId, profileId, network, account } = connection;
+    const { platformId, profileId, network } = connection;
     await Promise.all([
       this.#table.put(platformId, { rowKey: ofPlatform(connection), profileId, network }),
-      this.#table.put(accountPartition(network, account.id), { rowKey: profileId }),
+      this.#table.put(grantPartition(network, grantIdOf(connection)), { rowKey: profileId }),
     ]);
   }
 
   async remove(connection: Connection): Promise<void> {
     await Promise.all([
       this.#table.delete(connection.platformId, ofPlatform(connection)),
-      this.removeAccount(connection),
+      this.removeGrant(connection),
     ]);
   }
 
-  /** The profile no longer has this account; another one took its place. */
-  async removeAccount({ network, account, profileId }: Connection): Promise<void> {
-    await this.#table.delete(accountPartition(network, account.id), profileId);
+  /** The profile no longer has this authorisation; another one took its place. */
+  async removeGrant(connection: Connection): Promise<void> {
+    const { network, profileId } = connection;
+    await this.#table.delete(grantPartition(network, grantIdOf(connection)), profileId);
   }
 
   /** Linked accounts of the platform or of one application; counts at most 50,000. */
@@ -56,9 +57,9 @@ export class ConnectionIndexStore {
     return rows.length;
   }
 
-  /** Profiles that may hold the account, or "many". */
-  async holders(network: NetworkName, accountId: string): Promise<readonly string[] | "many"> {
-    const partitionKey = accountPartition(network, accountId);
+  /** Profiles that may hold the authorisation, or "many". */
+  async holders(network: NetworkName, grantId: string): Promise<readonly string[] | "many"> {
+    const partitionKey = grantPartition(network, grantId);
     const rows = await this.#table.list({ partitionKey, limit: HOLDERS_MAX + 1 });
     return rows.length > HOLDERS_MAX ? "many" : rows.map(({ row }) => textOf(row, "rowKey"));
   }

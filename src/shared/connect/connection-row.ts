@@ -26,6 +26,7 @@ export function toConnectionRow(connection: Connection, sealed: string, leaseUnt
     applicationId: connection.applicationId,
     status: connection.status,
     account: JSON.stringify(connection.account),
+    grantId: connection.grantId ?? "",
     instanceUrl: connection.instanceUrl ?? "",
     scopes: JSON.stringify(connection.scopes),
     ...toChunks("limits", JSON.stringify(connection.limits)),
@@ -42,6 +43,7 @@ export function toConnectionRow(connection: Connection, sealed: string, leaseUnt
 
 export function fromConnectionRow(profileId: string, row: Row): Connection {
   const lastError = textOrNull(row, "lastError");
+  const grantId = textOrNull(row, "grantId");
   return {
     id: textOf(row, "id"),
     platformId: textOf(row, "platformId"),
@@ -50,6 +52,7 @@ export function fromConnectionRow(profileId: string, row: Row): Connection {
     network: networkName.parse(row.rowKey),
     status: connectionStatusShape.parse(row["status"]),
     account: accountShape.parse(JSON.parse(textOf(row, "account"))),
+    ...(grantId === null ? {} : { grantId }),
     instanceUrl: textOrNull(row, "instanceUrl"),
     scopes: scopesShape.parse(JSON.parse(textOf(row, "scopes"))),
     limits: networkData.parse(JSON.parse(fromChunks("limits", row))),

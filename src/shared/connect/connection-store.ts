@@ -17,7 +17,7 @@ import {
   networkData,
   toConnectionRow,
 } from "./connection-row.ts";
-import type { Connection } from "./connection.ts";
+import { grantIdOf, type Connection } from "./connection.ts";
 
 const CHANGE_TRIES_MAX = 12;
 const SAVE_TRIES_MAX = 5;
@@ -98,15 +98,16 @@ export class ConnectionStore {
     return this.#index.count(platformId, applicationId);
   }
 
-  /** Whether a profile, of whatever tenant, has this account linked: some networks give them all one token. */
-  async isLinked(network: NetworkName, accountId: string): Promise<boolean> {
-    const holders = await this.#index.holders(network, accountId);
+  /** Whether a profile, of whatever tenant, lives by this authorisation: some networks give them all one token. */
+  async isLinked(network: NetworkName, grantId: string): Promise<boolean> {
+    const holders = await this.#index.holders(network, grantId);
     if (holders === "many") return true;
     const connections = await Promise.all(
       holders.map((profileId) => this.find(profileId, network)),
     );
     return connections.some(
-      (found) => found?.account.id === accountId && found.status !== "revoked",
+      (found) =>
+        found !== undefined && grantIdOf(found) === grantId && found.status !== "revoked",
     );
   }
 
@@ -132,7 +133,8 @@ export class ConnectionStore {
       if (etag === undefined) continue;
       const isSame = before?.connection.account.id === connection.account.id;
       const replaced = isSame ? undefined : before;
-      if (replaced !== undefined) await this.#index.removeAccount(replaced.connection);
+      if (replaced !== undefined && grantIdOf(replaced.connection) !== grantIdOf(connection))
+        await this.#index.removeGrant(replaced.connection);
       return { connection, replaced };
     }
     throw serviceUnavailable();
@@ -315,6 +317,7 @@ function toConnection(linking: Linking, before: Connection | undefined, now: Dat
     network,
     status: "active",
     account: linked.account,
+    ...(linked.grantId === undefined ? {} : { grantId: linked.grantId }),
     instanceUrl: linked.instanceUrl,
     scopes: linked.scopes,
     limits: linked.limits,

@@ -19,6 +19,8 @@ export interface Connection {
   readonly network: NetworkName;
   readonly status: ConnectionStatus;
   readonly account: Account;
+  /** What ends at the network with this connection's authorisation; absent: the account alone. */
+  readonly grantId?: string;
   readonly instanceUrl: string | null;
   readonly scopes: readonly string[];
   readonly limits: NetworkData;
@@ -29,6 +31,17 @@ export interface Connection {
   readonly generation: number;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+/** Accounts with the same one lose their authorisation together. */
+export function grantIdOf({
+  account,
+  grantId,
+}: {
+  readonly account: Pick<Account, "id">;
+  readonly grantId?: string | undefined;
+}): string {
+  return grantId ?? account.id;
 }
 
 export interface ConnectionView {

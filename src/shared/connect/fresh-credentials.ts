@@ -9,7 +9,7 @@ import {
   type Rejected,
   type TryLater,
 } from "../networks/network.ts";
-import { findNetwork } from "../networks/registry.ts";
+import { findAvailable } from "../networks/registry.ts";
 import type { Services } from "../services.ts";
 import type { OpenedConnection } from "./connection-store.ts";
 import type { Connection } from "./connection.ts";
@@ -46,7 +46,7 @@ export function freshCredentials(
 }
 
 async function obtain(services: Services, wanted: Connection): Promise<FreshCredentials> {
-  const network = findNetwork(wanted.network);
+  const network = findAvailable(wanted.network, services.config.networkApps);
   if (network === undefined) return rejected("app_misconfigured");
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     const opened = await services.connections.open(wanted.profileId, wanted.network);

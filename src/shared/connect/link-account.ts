@@ -6,7 +6,7 @@ import type { LinkedAccount, LinkErrorCode, NetworkName } from "../networks/netw
 import type { Services } from "../services.ts";
 import { findLink, sessionStatus, withLinked, withPlan } from "./connect-session.ts";
 import type { ConnectSession } from "./connect-session.ts";
-import { boundedAccount, isStorable, type Connection } from "./connection.ts";
+import { boundedAccount, grantIdOf, isStorable, type Connection } from "./connection.ts";
 import { isProfileActive } from "./profile-state.ts";
 import { revokeAtNetwork } from "./revoke-at-network.ts";
 
@@ -108,8 +108,9 @@ async function pay(services: Services, linking: Linking, connectionId: string): 
 async function discard(
   services: Services,
   network: NetworkName,
-  linked: Pick<LinkedAccount, "account" | "instanceUrl" | "credentials">,
+  linked: Pick<LinkedAccount, "account" | "grantId" | "instanceUrl" | "credentials">,
 ): Promise<void> {
-  const { account, instanceUrl, credentials } = linked;
-  await revokeAtNetwork(services, { network, accountId: account.id, instanceUrl, credentials });
+  const { instanceUrl, credentials } = linked;
+  const grantId = grantIdOf(linked);
+  await revokeAtNetwork(services, { network, grantId, instanceUrl, credentials });
 }

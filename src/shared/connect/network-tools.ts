@@ -20,6 +20,7 @@ export function createNetworkTools(
 ): NetworkTools {
   const startedAt = performance.now();
   return {
+    app: services.config.networkApps[network],
     async http(request) {
       if (limits === undefined) return await services.outbound.request(request);
       const leftMs = Math.floor(limits.totalMs - (performance.now() - startedAt));

@@ -2,7 +2,7 @@ import { recordAudit } from "../audit/record.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { notFound } from "../errors.ts";
 import type { Services } from "../services.ts";
-import { toConnectionView, type ConnectionView } from "./connection.ts";
+import { grantIdOf, toConnectionView, type ConnectionView } from "./connection.ts";
 import { revokeAtNetwork } from "./revoke-at-network.ts";
 
 /**
@@ -23,9 +23,9 @@ export async function removeConnection(
   const revoked = await services.connections.revoke(profileId, network, connectionId);
   if (revoked === undefined) throw notFound();
   const { connection, credentials } = revoked;
-  const { account, instanceUrl } = connection;
+  const { instanceUrl } = connection;
   if (credentials !== undefined) {
-    const unneeded = { network, accountId: account.id, instanceUrl, credentials };
+    const unneeded = { network, grantId: grantIdOf(connection), instanceUrl, credentials };
     await revokeAtNetwork(services, unneeded);
     const target = { type: "connection", id: connectionId };
     recordAudit(services, scope, { action: "connection.removed", target });

@@ -18,6 +18,7 @@ import { verifyKey } from "../keys/verify-key.ts";
 import { invalidGrant } from "../profiles/grant.ts";
 import type { Profile } from "../profiles/profile.ts";
 import type { Services } from "../services.ts";
+import { ACCESS_CONTRACTS, operatorContract, type AccessContract } from "./access-contract.ts";
 import type { RequestLimits } from "./rate-limit.ts";
 
 /** What access is judged on. */
@@ -34,17 +35,24 @@ export interface AccessRequest {
 export interface Access<Scope> {
   /** Names the rule in the reference and in the access matrix of the tests. */
   readonly name: string;
+  /** What the rule asks of callers, for the reference. */
+  readonly contract: AccessContract;
   resolve(request: AccessRequest): Promise<Scope> | Scope;
 }
 
 const requestScope = ({ requestId, ip }: AccessRequest): RequestScope => ({ requestId, ip });
 
 /** No credential is asked for and none is looked at. */
-export const anyone: Access<RequestScope> = { name: "anyone", resolve: requestScope };
+export const anyone: Access<RequestScope> = {
+  name: "anyone",
+  contract: ACCESS_CONTRACTS.anyone,
+  resolve: requestScope,
+};
 
 /** Like `anyone`, for signing in and up: limited by address. */
 export const signingIn: Access<RequestScope> = {
   name: "anyone",
+  contract: ACCESS_CONTRACTS.signingIn,
   async resolve(request) {
     await request.limits.admitAddress();
     return requestScope(request);
@@ -175,26 +183,37 @@ async function adminScope(request: AccessRequest): Promise<PlatformScope> {
 }
 
 /** Any key, or a session, which may name one of its applications. */
-export const keyOrSession: Access<PlatformScope> = { name: "keyOrSession", resolve: platformScope };
+export const keyOrSession: Access<PlatformScope> = {
+  name: "keyOrSession",
+  contract: ACCESS_CONTRACTS.keyOrSession,
+  resolve: platformScope,
+};
 
 /** Like `keyOrSession`, but a session has to name the application. */
 export const applicationScope: Access<ApplicationScope> = {
   name: "applicationScope",
+  contract: ACCESS_CONTRACTS.applicationScope,
   resolve: async (request) => inApplication(await platformScope(request)),
 };
 
 /** An app_admin key or a session. */
-export const appAdmin: Access<PlatformScope> = { name: "appAdmin", resolve: adminScope };
+export const appAdmin: Access<PlatformScope> = {
+  name: "appAdmin",
+  contract: ACCESS_CONTRACTS.appAdmin,
+  resolve: adminScope,
+};
 
 /** An app_admin key, or a session that names the application. */
 export const appAdminOfApplication: Access<ApplicationScope> = {
   name: "appAdminOfApplication",
+  contract: ACCESS_CONTRACTS.appAdminOfApplication,
   resolve: async (request) => inApplication(await adminScope(request)),
 };
 
 /** Platform staff; every key is refused. */
 export const sessionOnly: Access<SessionScope> = {
   name: "sessionOnly",
+  contract: ACCESS_CONTRACTS.sessionOnly,
   async resolve(request) {
     const scope = await platformScope(request);
     const { caller } = scope;
@@ -281,12 +300,14 @@ async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
 /** A profile of the caller's application; of a session's platform. A restricted key needs its allowlist or a grant. */
 export const profileScope: Access<ProfileScope> = {
   name: "profileScope",
+  contract: ACCESS_CONTRACTS.profileScope,
   resolve: async (request) => (await resolveProfile(request)).scope,
 };
 
 /** Like `profileScope`, for what a disabled profile or application may not do: publish, validate, connect. */
 export const activeProfileScope: Access<ProfileScope> = {
   name: "activeProfileScope",
+  contract: ACCESS_CONTRACTS.activeProfileScope,
   async resolve(request) {
     const { scope, profile, application } = await resolveProfile(request);
     const { services } = request;
@@ -306,6 +327,7 @@ export type OperatorRole = "Admin" | "Operator";
 export function operator(...roles: readonly OperatorRole[]): Access<OperatorScope> {
   return {
     name: roles.length === 0 ? "operator" : `operator(${roles.join(", ")})`,
+    contract: operatorContract(roles),
     async resolve(request) {
       const credential = readCredential(request.headers);
       request.limits.present(credential);

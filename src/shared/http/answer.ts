@@ -2,13 +2,14 @@ import type * as z from "zod";
 import { AppError, validationFailed } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Log } from "../log.ts";
+import type { Page } from "../page.ts";
 import type { Services } from "../services.ts";
 import type { AccessRequest } from "./access.ts";
 import { callerAddress } from "./caller-address.ts";
 import { ERROR_STATUS } from "./error-status.ts";
 import { readForm, readJson, readQuery, type Incoming } from "./incoming.ts";
 import { RequestLimits } from "./rate-limit.ts";
-import { Reply } from "./reply.ts";
+import { paged, Reply } from "./reply.ts";
 import { matchPath, type Route } from "./route.ts";
 
 /** An answer ready for the host. */
@@ -63,7 +64,9 @@ async function run(route: Route, incoming: Incoming, request: AccessRequest) {
   return await spec.run({ services, scope, params, body, query, headers });
 }
 
-function toOutgoing(result: unknown, declaredStatus: number): Outgoing {
+function toOutgoing({ list, status: declaredStatus }: Route["spec"], made: unknown): Outgoing {
+  // Safe: the types of `route` let a list's verb answer nothing but a page.
+  const result = list === true ? paged(made as Page<unknown>) : made;
   const headers = new Headers();
   if (!(result instanceof Reply)) {
     if (declaredStatus === 204) return { status: 204, headers, body: undefined };
@@ -121,7 +124,7 @@ export async function answer(
   const request = { services, headers, params, requestId, ip, limits };
   let outgoing: Outgoing;
   try {
-    outgoing = toOutgoing(await run(route, incoming, request), route.spec.status);
+    outgoing = toOutgoing(route.spec, await run(route, incoming, request));
   } catch (error) {
     outgoing = toError(error, requestId, log);
   }

@@ -1,5 +1,6 @@
 import type { ProfileScope } from "../callers/scope.ts";
 import { notFound } from "../errors.ts";
+import { ACCESS_CONTRACTS } from "./access-contract.ts";
 import { keyOrSession, profileScope, type Access } from "./access.ts";
 
 /**
@@ -8,6 +9,7 @@ import { keyOrSession, profileScope, type Access } from "./access.ts";
  */
 export const connectSessionScope: Access<ProfileScope> = {
   name: "connectSessionScope",
+  contract: ACCESS_CONTRACTS.connectSessionScope,
   async resolve(request) {
     const { platformId } = await keyOrSession.resolve(request);
     const session = await request.services.connectSessions.find(request.params["sessionId"] ?? "");

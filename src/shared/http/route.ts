@@ -1,7 +1,12 @@
 import type * as z from "zod";
+import type { ErrorCode } from "../errors.ts";
+import type { Page } from "../page.ts";
 import type { Services } from "../services.ts";
+import type { Shape } from "../shape.ts";
 import type { Access } from "./access.ts";
+import type { AnswerHeader, RequestHeader } from "./headers.ts";
 import type { Incoming } from "./incoming.ts";
+import type { Reply } from "./reply.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -19,35 +24,99 @@ export interface Call<Scope, Params, Body, Query> {
   readonly headers: Headers;
 }
 
-interface RouteSpec<Path extends string, Scope, Body, Query> {
+/** What answers are made of: as their schema says, and nobody changes them. */
+type Immutable<T> = T extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Immutable<T[Key]> }
+    : T;
+
+/** True ones: they are of the schemas' own types, and a test parses them. */
+interface Examples<BodyInput, Result> {
+  readonly body?: BodyInput;
+  /** What `data` holds; of a list one item. */
+  readonly answer?: Immutable<Result>;
+}
+
+/** What is asked and answered, for the requests themselves, for the reference and for the tests. */
+interface RouteContract<Scope, Body, BodyInput, Query, Result> {
+  /** In camelCase and never changed: generated clients name their methods after it. */
+  readonly operationId: string;
   /** One line for the reference. */
   readonly summary: string;
+  /** What the summary leaves open; Markdown. */
+  readonly description?: string;
   readonly access: Access<Scope>;
-  readonly body?: z.ZodType<Body>;
+  /** Headers that the verb itself requires, on top of those of the access rule. */
+  readonly headers?: readonly RequestHeader[];
+  readonly body?: z.ZodType<Body, BodyInput>;
   /** `form`: an HTML form of the hosted page instead of JSON. */
   readonly bodyKind?: "json" | "form";
   readonly query?: z.ZodType<Query>;
+  /** What a browser brings to the hosted page, in its address or form, where the verb judges that itself. */
+  readonly browserFields?: Shape<z.ZodObject>;
   readonly status: number;
-  /** Calls one verb; a plain result becomes `{data}` with the declared status, a `Reply` is sent as it is. */
-  run(call: Call<Scope, ParamsOf<Path>, Body, Query>): unknown;
+  /** What `data` holds; of a list one item. Absent where the answer holds no JSON. */
+  readonly response?: Shape<z.ZodType<Result>>;
+  /** `document`: JSON without the envelope. `page`: HTML, for errors of the verb too. */
+  readonly produces?: "data" | "document" | "page";
+  /** When which success comes, where there are several, and every status of a page. */
+  readonly answers?: Readonly<Record<number, string>>;
+  readonly answerHeaders?: readonly AnswerHeader[];
+  /** Codes of the verb's own refusals, on top of those of access, body and query. */
+  readonly errors?: readonly ErrorCode[];
+  readonly examples?: () => Examples<NoInfer<BodyInput>, NoInfer<Result>>;
 }
+
+type Later<T> = T | Promise<T>;
+
+/** Calls one verb; a plain result becomes `{data}` with the declared status, a `Reply` is sent as it is. */
+interface Single<Made, Result> {
+  readonly list?: false;
+  run(call: Made): Later<NoInfer<Immutable<Result>> | Reply>;
+}
+/** The same for a list: a page of it becomes `{data, page}`. */
+interface List<Made, Result> {
+  readonly list: true;
+  run(call: Made): Later<Page<NoInfer<Immutable<Result>>>>;
+}
+
+type RouteSpec<Path extends string, Scope, Body, BodyInput, Query, Result> = RouteContract<
+  Scope,
+  Body,
+  BodyInput,
+  Query,
+  Result
+> &
+  (
+    | Single<Call<Scope, ParamsOf<Path>, Body, Query>, Result>
+    | List<Call<Scope, ParamsOf<Path>, Body, Query>, Result>
+  );
 
 /** One route as a value: who may call, what it takes, what it answers, which verb it runs. */
 export interface Route {
   readonly method: Method;
   readonly path: string;
-  readonly spec: Omit<RouteSpec<string, unknown, unknown, unknown>, "run"> & {
+  readonly spec: RouteContract<unknown, unknown, unknown, unknown, unknown> & {
+    readonly list?: boolean;
     run(call: Call<unknown, unknown, unknown, unknown>): unknown;
   };
 }
 
-/** Declares a route. `params` is typed from the path: a misspelt name does not compile. */
-export function route<Path extends string, Scope, Body = undefined, Query = undefined>(
+/** Declares a route. `params` is typed from the path, the result from `response`: what does not fit does not compile. */
+export function route<
+  Path extends string,
+  Scope,
+  Body = undefined,
+  BodyInput = undefined,
+  Query = undefined,
+  Result = unknown,
+>(
   method: Method,
   path: Path,
-  spec: RouteSpec<Path, Scope, Body, Query>,
+  spec: RouteSpec<Path, Scope, Body, BodyInput, Query, Result>,
 ): Route {
-  // Safe: `register.ts` hands `run` only what this spec's own access and schemas produced.
+  // `register.ts` hands `run` only what this spec's own access and schemas produced.
   return { method, path, spec };
 }
 

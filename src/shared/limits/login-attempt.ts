@@ -4,10 +4,12 @@ import type { Services } from "../services.ts";
 import { afterFailure, blockedSeconds } from "./login-history.ts";
 import { rateLimited } from "./rate-limited.ts";
 
-/** A try to prove who one is by a password or a code. It ends with one of the two. */
+/** A try to prove who one is by a password or a code. */
 export interface LoginAttempt {
   /** Counts the failure. Answers the error to throw, which says nothing about what was wrong. */
   failed(): Promise<AppError>;
+  /** What was tried is right, but proves less than a whole log-in: earlier failures stay. @throws AppError as `succeeded` */
+  passed(): Promise<void>;
   /** Forgets earlier failures. @throws AppError `rate_limited` when tries at the same time used up what was left */
   succeeded(): Promise<void>;
 }
@@ -20,10 +22,13 @@ export interface LoginAttempt {
 export async function beginLoginAttempt(services: Services, email: string): Promise<LoginAttempt> {
   const { clock, config, limits } = services;
   const now = () => clock.now().getTime();
-  const refuseBlocked = (seconds: number) => {
+  const openHistory = async () => {
+    const history = await limits.logins.find(email);
+    const seconds = blockedSeconds(history, now());
     if (seconds > 0) throw rateLimited(seconds);
+    return history;
   };
-  refuseBlocked(blockedSeconds(await limits.logins.find(email), now()));
+  await openHistory();
   return {
     async failed() {
       let seconds = 0;
@@ -34,9 +39,11 @@ export async function beginLoginAttempt(services: Services, email: string): Prom
       });
       return seconds > 0 ? rateLimited(seconds) : invalidCredentials();
     },
+    async passed() {
+      await openHistory();
+    },
     async succeeded() {
-      const history = await limits.logins.find(email);
-      refuseBlocked(blockedSeconds(history, now()));
+      const history = await openHistory();
       if (history.failedAt.length > 0) await limits.logins.clear(email);
     },
   };

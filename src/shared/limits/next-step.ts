@@ -2,8 +2,8 @@ import { hasRoom } from "./sliding-window.ts";
 
 /** How far beyond the limit all instances together may get, as a share of it. */
 const TOLERANCE = 0.1;
-/** As many instances as the tolerance is documented for, assumed until the others' counts were read. */
-const INSTANCES_ASSUMED = 8;
+/** As many instances as the tolerance is documented for, assumed as long as nobody knows better. */
+export const INSTANCES_ASSUMED = 8;
 /** What was read longer ago than this is read again. */
 export const FRESH_MS = 1_000;
 
@@ -14,11 +14,11 @@ export interface WindowView {
   readonly count: number;
   /** Granted here since the last exchange of counts began: the others may not know of it. */
   readonly unseen: number;
-  /** Those that count in this window, this one included; undefined before the first exchange. */
-  readonly instances: number | undefined;
+  /** Those that count in this window, this one included. */
+  readonly instances: number;
   /** Time since counts were exchanged, or since that was tried in vain. */
   readonly ageMs: number;
-  /** The last exchange failed: the decision is made on what is known here. */
+  /** The last exchange failed, or takes too long: the decision is made on what is known here. */
   readonly failing: boolean;
   /** An exchange ended while this request was waiting. */
   readonly waited: boolean;
@@ -40,14 +40,14 @@ const between = (low: number, value: number, high: number) => Math.max(low, Math
  * How many requests an instance may grant without the others' knowledge. When the count in storage reaches the limit,
  * each of the others can be this far ahead of what it wrote, so all of them together stay within the tolerance.
  */
-export function unseenMax(limit: number, instances: number = INSTANCES_ASSUMED): number {
+export function unseenMax(limit: number, instances: number): number {
   const alone = Math.ceil(limit / 15);
   if (instances <= 1) return alone;
   return between(1, Math.floor((limit * TOLERANCE) / (instances - 1)), alone);
 }
 
 /** After how many grants counts are exchanged: early enough that the next ones need not wait for it. */
-export function exchangeAfter(limit: number, instances: number = INSTANCES_ASSUMED): number {
+export function exchangeAfter(limit: number, instances: number): number {
   const usual = instances > INSTANCES_ASSUMED ? limit / 60 : limit / 30;
   return between(1, Math.ceil(usual), Math.ceil(unseenMax(limit, instances) / 2));
 }
@@ -57,8 +57,7 @@ const strictShare = (instances: number) => (instances > INSTANCES_ASSUMED ? 0.5 
 
 /** Grant, refuse, or exchange counts first and ask again. */
 export function nextStep(view: WindowView): Step {
-  const { limit, count, unseen, ageMs } = view;
-  const instances = view.instances ?? INSTANCES_ASSUMED;
+  const { limit, count, unseen, instances, ageMs } = view;
   const isFresh = ageMs <= FRESH_MS;
   const isFull = !hasRoom(count, limit);
   if (view.failing) return isFull ? DENY : grant(!isFresh);

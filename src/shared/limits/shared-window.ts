@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { FRESH_MS, nextStep, type Step } from "./next-step.ts";
+import { FRESH_MS, INSTANCES_ASSUMED, nextStep, type Step } from "./next-step.ts";
 import type { Counts, RateWindowRows } from "./rate-window-store.ts";
 import {
   minuteOf,
@@ -12,6 +12,8 @@ import {
 
 /** Storage that takes longer than this is treated like storage that fails. */
 const EXCHANGE_MS_MAX = 10_000;
+/** So long a request waits for exchanges; then it is decided on what is known here. */
+const WAIT_MS_MAX = 10_000;
 /** A minute that ended this long ago is counted up by all instances. */
 const SETTLED_MS = 3_000;
 
@@ -65,7 +67,6 @@ export class SharedWindow {
   #minute = 0;
   #current = new Tally();
   #previous = new Tally();
-  #instances: number | undefined;
   #exchangedAt = Number.NEGATIVE_INFINITY;
   #failing = false;
   /** The running exchange; ends early, for those who wait, when storage is too slow. */
@@ -78,9 +79,11 @@ export class SharedWindow {
 
   /** Counts a request when there is room for it. Waits for storage only where the exact count matters. */
   async admit(limit: number): Promise<Decision> {
+    const askedAt = this.#roll();
     for (let waited = false; ; waited = true) {
       const now = this.#roll();
-      const step = this.#nextStep(limit, now, waited);
+      const failing = this.#failing || now - askedAt > WAIT_MS_MAX;
+      const step = this.#nextStep(limit, now, { failing, waited });
       if (step.kind === "deny") return this.#decision(false, limit, now);
       if (step.kind === "grant") {
         this.#current.own += 1;
@@ -92,20 +95,31 @@ export class SharedWindow {
     }
   }
 
-  #nextStep(limit: number, now: number, waited: boolean): Step {
+  #nextStep(
+    limit: number,
+    now: number,
+    { failing, waited }: Record<"failing" | "waited", boolean>,
+  ): Step {
     return nextStep({
       limit,
       count: weightedCount(this.#usage(), now),
       unseen: this.#current.unseen + this.#previous.unseen,
-      instances: this.#instances,
+      instances: this.#instances(),
       ageMs: now - this.#exchangedAt,
-      failing: this.#failing,
+      failing,
       waited,
     });
   }
 
   #usage(): Usage {
     return { current: this.#current.total, previous: this.#previous.total };
+  }
+
+  /** A newcomer can't tell who else is just beginning: only after a minute does it count those it sees. */
+  #instances(): number {
+    const columns = new Set([...this.#current.columns, ...this.#previous.columns]);
+    const seen = columns.size + 1;
+    return this.#previous.own > 0 ? seen : Math.max(seen, INSTANCES_ASSUMED);
   }
 
   #decision(allowed: boolean, limit: number, now: number): Decision {
@@ -183,7 +197,6 @@ export class SharedWindow {
         tally.settled = startedAt >= (entry.minute + 1) * WINDOW_MS + SETTLED_MS;
       }),
     );
-    this.#instances = new Set(tallies.flatMap(({ tally }) => tally.columns)).size + 1;
   }
 
   /** Nothing granted stays unknown to the others for long, even when no further request comes. */

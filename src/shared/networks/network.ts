@@ -58,6 +58,8 @@ export interface LinkedAccount {
   /** What the network told of its limits for this account; kept with the connection, given back to `check`. */
   readonly limits: NetworkData;
   readonly expiresAt: string | null;
+  /** What `revoke` ends, where that is more than this account: accounts with the same one end together. */
+  readonly grantId?: string;
 }
 
 export interface HttpRequest {
@@ -126,8 +128,21 @@ export class MediaFailure extends Error {
   }
 }
 
+/** The relay's own registration with a network, from the settings. */
+export interface NetworkApp {
+  readonly id: string;
+  readonly secret: string;
+  /** Of the network's API. */
+  readonly version: string;
+}
+
+/** The registrations of this deployment. */
+export type NetworkApps = Readonly<Partial<Record<NetworkName, NetworkApp>>>;
+
 /** What the process hands to a network: it dials, stores and tells the time by these alone. */
 export interface NetworkTools {
+  /** There for a network that needs one: without it, none of its steps is walked. */
+  readonly app: NetworkApp | undefined;
   http(request: HttpRequest): Promise<HttpResponse>;
   now(): Date;
   /** Downloads a customer's media file; throws `MediaFailure`. */
@@ -197,8 +212,11 @@ export type PublishOutcome =
       readonly failure: LegFailure;
       readonly pollAfterSeconds: number;
     }
-  /** The call may have had its effect: `reconcile` comes next, never a second `publish`. */
-  | { readonly kind: "in_doubt"; readonly failure: LegFailure }
+  /**
+   * The call may have had its effect, or the network still works on it: `reconcile` comes next, never a second
+   * `publish`. `remote` is what it will want to know of the answer.
+   */
+  | { readonly kind: "in_doubt"; readonly failure: LegFailure; readonly remote?: NetworkData }
   | TryLater
   | Rejected;
 
@@ -237,6 +255,8 @@ export const LINK_ERRORS = [
   "permission_missing",
   "rate_limited",
   "network_unavailable",
+  "account_kind_unsupported",
+  "nothing_to_choose",
   "input_invalid",
 ] as const;
 export type LinkErrorCode = (typeof LINK_ERRORS)[number];
@@ -247,6 +267,21 @@ export interface LinkFailure {
   readonly note?: string;
 }
 export type LinkOutcome = { readonly kind: "linked"; readonly linked: LinkedAccount } | LinkFailure;
+
+/** An account that the end user may link with the authorisation just given. */
+export interface LinkCandidate {
+  readonly id: string;
+  readonly label: string;
+  /** Tells it from others of the same label; may be empty. */
+  readonly hint: string;
+}
+
+/** The authorisation covers several accounts. `flow` is kept (sealed) until one is chosen and given to `choose`. */
+export interface LinkChoice {
+  readonly kind: "choose";
+  readonly candidates: readonly LinkCandidate[];
+  readonly flow: NetworkData;
+}
 
 /** A field of the network's form on the connect page. */
 export interface LinkField {
@@ -293,7 +328,9 @@ export type LinkFlow =
           readonly flow: NetworkData;
         },
         tools: NetworkTools,
-      ): Promise<LinkOutcome>;
+      ): Promise<LinkOutcome | LinkChoice>;
+      /** Where `finish` may ask for a choice; `candidateId` is one of those it offered. */
+      choose?(candidateId: string, flow: NetworkData, tools: NetworkTools): Promise<LinkOutcome>;
     };
 
 /**
@@ -304,6 +341,8 @@ export interface Network {
   readonly name: NetworkName;
   /** Shown to end users. */
   readonly title: string;
+  /** Whether it takes a registration of the relay (`NetworkTools.app`); absent: none. */
+  readonly needsApp?: boolean;
   /** `platformOptions.<name>`: a strict object. */
   readonly options: z.ZodType<Readonly<Record<string, unknown>>>;
   readonly link: LinkFlow;

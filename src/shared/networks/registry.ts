@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { bluesky } from "./bluesky/index.ts";
 import { mastodon } from "./mastodon/index.ts";
-import type { Network, NetworkName } from "./network.ts";
+import type { Network, NetworkApps, NetworkName } from "./network.ts";
 import { NETWORK_NAMES } from "./network.ts";
 import { networkOptions } from "./options.ts";
 
@@ -15,6 +15,12 @@ const networks: Partial<Record<NetworkName, Network>> = NETWORKS;
 /** Undefined for a network whose adapter is not part of this build. */
 export function findNetwork(name: NetworkName): Network | undefined {
   return networks[name];
+}
+
+/** The network when this deployment can work with it: one that needs an app must have it in the settings. */
+export function findAvailable(name: NetworkName, apps: NetworkApps): Network | undefined {
+  const network = findNetwork(name);
+  return network?.needsApp === true && apps[name] === undefined ? undefined : network;
 }
 
 /** `platformOptions`: a network without an adapter takes what all networks share. */

@@ -58,6 +58,15 @@ function connectionProblems(connection: Connection | undefined): readonly Proble
   return [];
 }
 
+/** Of a network that this deployment can't publish to: not part of it, or its app is not configured. */
+export function judgeUnavailable(
+  network: NetworkName,
+  connection: Connection | undefined,
+): Judgement {
+  const problems = [problem("app_misconfigured", "network.not_available")];
+  return { network, problems, measure: null, connection, quota: null };
+}
+
 /**
  * Runs a network's rules on a draft; pure. `later`: only what will still hold when a scheduled post fires; what is
  * linked then is judged then.
@@ -69,10 +78,7 @@ export function judgeDraft(
   when: "now" | "later" = "now",
 ): Judgement {
   const adapter = findNetwork(network);
-  if (adapter === undefined) {
-    const problems = [problem("app_misconfigured", "network.not_available")];
-    return { network, problems, measure: null, connection, quota: null };
-  }
+  if (adapter === undefined) return judgeUnavailable(network, connection);
   const content = legDraft(draft, network);
   const limits = connection?.limits ?? {};
   return {

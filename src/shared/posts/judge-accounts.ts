@@ -1,12 +1,13 @@
 import type { Connection } from "../connect/connection.ts";
 import { AppError } from "../errors.ts";
 import type { Problem } from "../networks/network.ts";
-import { findNetwork } from "../networks/registry.ts";
+import { findAvailable, findNetwork } from "../networks/registry.ts";
 import type { Services } from "../services.ts";
 import type { NetworkAccount } from "./account-store.ts";
 import {
   errorsOf,
   judgeDraft,
+  judgeUnavailable,
   judgementView,
   legDraft,
   problem,
@@ -103,7 +104,9 @@ export async function judgePost(
   const isNow = draft.scheduleAt === null;
   const judgements = draft.networks.map((network) => {
     const connection = connections.find((linked) => linked.network === network);
-    return judgeDraft(draft, network, connection, isNow ? "now" : "later");
+    return findAvailable(network, services.config.networkApps) === undefined
+      ? judgeUnavailable(network, connection)
+      : judgeDraft(draft, network, connection, isNow ? "now" : "later");
   });
   if (!isNow) return judgements;
   return Promise.all(judgements.map((judgement) => judgeAccount(services, draft, judgement)));

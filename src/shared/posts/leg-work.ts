@@ -144,12 +144,13 @@ export async function lookAgain(
   work: Work,
   failure: LegFailure,
   pollAfterSeconds?: number,
+  remote: NetworkData | null = null,
 ): Promise<void> {
   const { services, stored } = work;
   const { retrySeconds } = services.config.publishing;
   const { leg } = stored;
   const seconds = nextLookSeconds(retrySeconds, leg.retries, Math.random(), pollAfterSeconds);
   if (seconds === null) return fail(work, outcomeUnknown(failure));
-  const waiting = parked(leg, leg.remote, services.clock.now(), seconds);
+  const waiting = parked(leg, remote, services.clock.now(), seconds);
   await park(work, { ...waiting, retries: leg.retries + 1 });
 }

@@ -9,7 +9,7 @@ import type {
   PublishOutcome,
   TryLater,
 } from "../networks/network.ts";
-import { findNetwork } from "../networks/registry.ts";
+import { findAvailable } from "../networks/registry.ts";
 import type { Services } from "../services.ts";
 import { legDraft } from "./check-draft.ts";
 import { claimAccount } from "./claim-account.ts";
@@ -89,7 +89,7 @@ async function finish(work: Work, connection: Connection, outcome: PublishOutcom
       await succeed(work, outcome);
       return recordUse(work, connection);
     case "in_doubt":
-      return lookAgain(work, outcome.failure);
+      return lookAgain(work, outcome.failure, undefined, outcome.remote);
     case "try_later":
       return tryLater(work, outcome);
     case "rejected":
@@ -207,7 +207,7 @@ async function walk(work: Work, network: Network): Promise<void> {
 async function work(on: Work): Promise<void> {
   const { services, place } = on;
   const { leg } = on.stored;
-  const network = findNetwork(leg.network);
+  const network = findAvailable(leg.network, services.config.networkApps);
   if (network === undefined) return fail(on, { code: "app_misconfigured", networkCode: null });
   if (leg.crashes < CRASHES_MAX) return walk(on, network);
   services.log.error("leg given up after crashes", { postId: place.postId, network: leg.network });

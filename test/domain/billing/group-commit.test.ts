@@ -250,6 +250,44 @@ describe("a refusal", () => {
     expect(await codeOf(charge(first, "all of it", 101))).toBe("ok");
   });
 
+  it("costs one more look at the wallet and the rows, not more", async () => {
+    const { instance } = start();
+    const looks = { wallet: 0, rows: 0 };
+    const commit = new GroupCommit({
+      ...instance.partition,
+      readWallet() {
+        looks.wallet += 1;
+        return instance.partition.readWallet();
+      },
+      find(rowKey) {
+        looks.rows += 1;
+        return instance.partition.find(rowKey);
+      },
+    });
+    const watched = through(instance, commit);
+    await credit(watched, "little", 1);
+    Object.assign(looks, { wallet: 0, rows: 0 });
+    expect(await codeOf(charge(watched, "too much", 2))).toBe("insufficient_tokens");
+    expect(looks).toEqual({ wallet: 1, rows: 2 });
+  });
+
+  it("reaches the first to ask although others keep asking for the same", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const { instance } = start({ ...CALM, delay: () => 50 });
+    let answered = 0;
+    const ask = () => codeOf(charge(instance, "same", 5)).finally(() => (answered += 1));
+    const first = ask();
+    const rest: Promise<string>[] = [];
+    for (let ms = 0; ms < 15_000 && answered === 0; ms += 40) {
+      await vi.advanceTimersByTimeAsync(40);
+      if (answered === 0) rest.push(ask());
+    }
+    expect(answered).toBeGreaterThan(0);
+    expect(new Set([await first, ...(await Promise.all(rest))])).toEqual(
+      new Set(["insufficient_tokens"]),
+    );
+  });
+
   it("is never told on rows that were known before: what another process accepted is a replay", async () => {
     const partition = new MemoryPartition();
     const first = instanceOf(partition, "first", CALM);

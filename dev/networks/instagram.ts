@@ -1,0 +1,182 @@
+import { consentErrorPage } from "./consent-page.ts";
+import { optionalText, text } from "./control-input.ts";
+import { htmlPage } from "./exchange.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import { graphError } from "./graph/errors.ts";
+import { versioned } from "./graph/version.ts";
+import { BASIC, PUBLISH, counted, findToken } from "./instagram/access.ts";
+import { containerRoutes } from "./instagram/containers.ts";
+import { failureAnswer } from "./instagram/failures.ts";
+import { LONG_MS, longTokenRoutes } from "./instagram/long-tokens.ts";
+import { issueToken, oauthRoutes } from "./instagram/oauth.ts";
+import { publishedPosts } from "./instagram/published.ts";
+import { publishingRoutes } from "./instagram/publishing.ts";
+import { DEMO_ACCOUNT, DEMO_INSTAGRAM_APP, findAccount, freshState } from "./instagram/state.ts";
+import type { Account, InstagramShared } from "./instagram/state.ts";
+import { dumpMaps, keep, restoreMaps } from "./kept-maps.ts";
+import type {
+  Control,
+  LogIn,
+  PublishedPost,
+  Route,
+  SandboxNetwork,
+  Surroundings,
+} from "./network.ts";
+
+const GRAPH_HOSTS = ["graph.instagram.com"];
+
+/** The Instagram API with Instagram Login: consent, tokens, containers and publishing. */
+export class Instagram implements SandboxNetwork {
+  readonly name = "instagram";
+  readonly title = "Instagram";
+  readonly hosts = ["www.instagram.com", "api.instagram.com", ...GRAPH_HOSTS];
+  readonly logIns: readonly LogIn[] = [
+    {
+      label: "Instagram",
+      fields: { business: "demo.bakery", creator: "demo.creator", personal: "demo.private" },
+    },
+    {
+      label: "The app at Instagram",
+      fields: { id: DEMO_INSTAGRAM_APP.id, secret: DEMO_INSTAGRAM_APP.secret },
+    },
+  ];
+  readonly controls: Readonly<Record<string, Control>> = {
+    issueToken: (input) => this.issueToken({ userId: optionalText(input["userId"]) }),
+    revokeToken: (input) => this.revokeToken(optionalText(input["token"])),
+    expireToken: (input) => this.expireToken(optionalText(input["token"])),
+    declinePermission: (input) => this.declinePermission(text(input, "permission")),
+    restrictAccount: (input) => this.restrictAccount(text(input, "userId"), input["on"] !== false),
+    setQuotaUsed: (input) => this.setQuotaUsed(text(input, "userId"), Number(input["used"])),
+    setQuotaTotal: (input) => this.setQuotaTotal(Number(input["total"])),
+    setTokenShape: (input) => this.setTokenShape(text(input, "shape")),
+  };
+  readonly routes: readonly Route[];
+  readonly #shared: InstagramShared;
+
+  constructor(surroundings: Surroundings) {
+    this.#shared = { ...surroundings, state: freshState() };
+    const shared = this.#shared;
+    const graph = [
+      ...longTokenRoutes(shared),
+      ...[...containerRoutes(shared), ...publishingRoutes(shared)].map(versioned),
+    ];
+    this.routes = [
+      ...oauthRoutes(shared),
+      ...graph.map((route): Route => ({
+        ...route,
+        hosts: GRAPH_HOSTS,
+        run: (exchange, plan) => counted(shared, exchange, () => route.run(exchange, plan)),
+      })),
+    ];
+  }
+
+  get accounts(): readonly Readonly<Account>[] {
+    return this.#shared.state.accounts;
+  }
+
+  /** A long-lived token without the walk through the consent page, for tests that are about something else. */
+  issueToken(
+    wanted: {
+      readonly userId?: string | undefined;
+      readonly permissions?: readonly string[];
+    } = {},
+  ): { readonly accessToken: string; readonly userId: string } {
+    const { userId = DEMO_ACCOUNT, permissions = [BASIC, PUBLISH] } = wanted;
+    this.#account(userId);
+    const grant = { appId: DEMO_INSTAGRAM_APP.id, userId, permissions };
+    return { accessToken: issueToken(this.#shared, grant, LONG_MS), userId };
+  }
+
+  /** As after a change of password: this token, or all of them. */
+  revokeToken(token?: string): void {
+    for (const [known, kept] of this.#shared.state.tokens)
+      if (token === undefined || token === known) kept.endedBy ??= 460;
+  }
+
+  expireToken(token?: string): void {
+    const now = this.#shared.now();
+    for (const [known, kept] of this.#shared.state.tokens)
+      if (token === undefined || token === known) kept.expiresAt = now;
+  }
+
+  /** Takes a permission back from every token. */
+  declinePermission(permission: string): void {
+    for (const token of this.#shared.state.tokens.values())
+      token.permissions = token.permissions.filter((name) => name !== permission);
+  }
+
+  restrictAccount(userId: string, on: boolean): void {
+    this.#account(userId).restricted = on;
+  }
+
+  /** Posts of the last 24 hours besides those that were really published; from then on the quota is enforced. */
+  setQuotaUsed(userId: string, used: number): void {
+    if (!Number.isInteger(used) || used < 0) throw new Error('"used" is a whole number from 0 on');
+    this.#account(userId);
+    keep(this.#shared.state.quotaUsed, userId, { count: used, setAt: this.#shared.now() });
+  }
+
+  /** The documents say 50 here and 100 there. */
+  setQuotaTotal(total: number): void {
+    if (!Number.isInteger(total) || total < 1)
+      throw new Error('"total" is a whole number from 1 on');
+    this.#shared.state.quotaTotal = total;
+  }
+
+  /** How the code exchange answers: the documented list, or the flat object that is also seen. */
+  setTokenShape(shape: string): void {
+    if (shape !== "data" && shape !== "flat") throw new Error('"shape" is data or flat');
+    this.#shared.state.tokenShape = shape;
+  }
+
+  accountOf(exchange: Exchange): string {
+    return findToken(this.#shared, exchange)?.userId ?? "";
+  }
+
+  failure(code: string, exchange: Exchange): Answer {
+    if (code === "connection_needs_reauth") {
+      const token = findToken(this.#shared, exchange);
+      if (token !== undefined) token.endedBy ??= 460;
+    }
+    return failureAnswer(code, exchange, this.accountOf(exchange));
+  }
+
+  tooLarge(): Answer {
+    return graphError({ message: "The request is too large.", code: 1, status: 413 });
+  }
+
+  notFound({ host, path }: Exchange): Answer {
+    if (host === "www.instagram.com")
+      return htmlPage(
+        404,
+        consentErrorPage(
+          "instagram",
+          "Sorry, this page isn't available.",
+          "The link you followed may be broken, or the page may have been removed.",
+        ),
+      );
+    return graphError({ message: `Unknown path components: ${path}`, code: 2500 });
+  }
+
+  posts(): readonly PublishedPost[] {
+    return publishedPosts(this.#shared.state);
+  }
+
+  reset(): void {
+    this.#shared.state = freshState();
+  }
+
+  dump(): unknown {
+    return dumpMaps(this.#shared.state);
+  }
+
+  restore(dumped: unknown): void {
+    this.#shared.state = restoreMaps(dumped, freshState());
+  }
+
+  #account(userId: string): Account {
+    const account = findAccount(this.#shared.state, userId);
+    if (account === undefined) throw new Error(`there is no account ${userId}`);
+    return account;
+  }
+}

@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { idOf, time } from "../fields.ts";
+import { shape } from "../shape.ts";
+import type { AuditEvent } from "./ring.ts";
+
+export const auditEvent = shape(
+  () =>
+    z
+      .strictObject({
+        id: idOf("auditEvent"),
+        at: time(),
+        actor: z.strictObject({
+          kind: z.enum(["api_key", "session", "operator", "connect_session", "system"]),
+          id: z.string(),
+        }),
+        action: z.string().meta({
+          description: "The thing and what was done with it.",
+          examples: ["api_key.revoked"],
+        }),
+        target: z.strictObject({ type: z.string(), id: z.string() }).nullable(),
+        platformId: idOf("platform").nullable(),
+        applicationId: idOf("application").nullable(),
+        outcome: z.enum(["ok", "denied"]),
+        ip: z.string(),
+        requestId: z.string(),
+      })
+      .meta({ id: "AuditEvent" }) satisfies z.ZodType<AuditEvent>,
+);

@@ -1,0 +1,16 @@
+import type * as z from "zod";
+import { exampleId } from "../ids.ts";
+import type { auditEvent } from "./answer-schema.ts";
+
+export const auditExample = (): z.output<ReturnType<typeof auditEvent>> => ({
+  id: exampleId("auditEvent"),
+  at: "2026-03-04T10:00:00.000Z",
+  actor: { kind: "session", id: exampleId("user") },
+  action: "api_key.revoked",
+  target: { type: "api_key", id: exampleId("key") },
+  platformId: exampleId("platform"),
+  applicationId: exampleId("application"),
+  outcome: "ok",
+  ip: "203.0.113.9",
+  requestId: exampleId("request"),
+});

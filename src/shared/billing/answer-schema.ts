@@ -1,0 +1,121 @@
+import * as z from "zod";
+import { count, idOf, time } from "../fields.ts";
+import { NETWORK_NAMES } from "../networks/network.ts";
+import { shape } from "../shape.ts";
+import type { Balance } from "./balance.ts";
+import type { creditPlatform } from "./credit-platform.ts";
+import type { Limits } from "./limits.ts";
+import type { entryView } from "./list-usage.ts";
+import { RATE_CARD, type BillableOperation, type Operation, type rateCard } from "./rate-card.ts";
+import type { UsageTotal } from "./total-usage.ts";
+
+// Safe: these are all keys of the card.
+const billable = Object.keys(RATE_CARD) as [BillableOperation, ...BillableOperation[]];
+const operations: readonly [Operation, ...Operation[]] = [...billable, "billing.credit"];
+
+const resetsAt = shape(() => time().describe("The next midnight UTC."));
+const budget = shape(() =>
+  count().nullable().describe("What a UTC day may cost at most; null is no cap."),
+);
+const usedToday = shape(() => count().describe("Of the budget; reserved tokens count."));
+
+export const balance = shape(
+  () =>
+    z
+      .strictObject({
+        tokenBalance: count().describe("Tokens that the platform owns."),
+        tokenReserved: count().describe("The part of them that is promised to legs on their way."),
+        available: count().describe("Balance less reserved."),
+        dailyTokenBudget: budget(),
+        usedToday: usedToday(),
+        resetsAt: resetsAt(),
+      })
+      .meta({ id: "Balance" }) satisfies z.ZodType<Balance>,
+);
+
+export const limits = shape(
+  () =>
+    z
+      .strictObject({
+        dailyTokenBudget: budget(),
+        usedToday: usedToday(),
+        resetsAt: resetsAt(),
+        updatedAt: time().nullable().describe("When the budget was last set."),
+      })
+      .meta({ id: "BillingLimits" }) satisfies z.ZodType<Limits>,
+);
+
+export const actor = shape(() =>
+  z
+    .strictObject({
+      kind: z.enum(["api_key", "session", "operator", "connect_session", "system"]),
+      id: z.string(),
+    })
+    .meta({ id: "Actor", description: "Who did it." }),
+);
+
+export const ledgerEntry = shape(
+  () =>
+    z
+      .strictObject({
+        id: idOf("ledgerEntry"),
+        type: z
+          .enum(["credit", "debit", "reserve", "settle", "release"])
+          .describe(
+            "`credit`, `debit` and `settle` change the balance, `reserve` and `release` what is reserved of it; a `settle` lowers both.",
+          ),
+        operation: z.enum(operations),
+        tokens: z.int().describe("Signed."),
+        balanceAfter: count(),
+        reservedAfter: count(),
+        postId: idOf("post").nullable(),
+        platform: z.enum(NETWORK_NAMES).nullable().describe("The network of the leg."),
+        applicationId: idOf("application").nullable(),
+        profileId: idOf("profile").nullable(),
+        actor: actor(),
+        requestId: z.string(),
+        note: z.string().nullable(),
+        createdAt: time(),
+      })
+      .meta({ id: "LedgerEntry" }) satisfies z.ZodType<ReturnType<typeof entryView>>,
+);
+
+const usageTotal = shape(
+  () =>
+    z
+      .strictObject({
+        key: z.string().nullable().describe("The day, or the id or name of the group."),
+        tokens: z
+          .int()
+          .describe("What its entries changed the balance by: what was spent is negative."),
+        entries: count(),
+      })
+      .meta({ id: "UsageTotal" }) satisfies z.ZodType<UsageTotal>,
+);
+
+export const usage = shape(() => z.union([ledgerEntry(), usageTotal()]));
+
+export const prices = shape(
+  () =>
+    z
+      .strictObject({
+        currency: z.literal("tokens"),
+        version: z.string(),
+        items: z.array(
+          z.strictObject({
+            operation: z.enum(billable),
+            tokens: count(),
+            unit: z.string(),
+            description: z.string(),
+          }),
+        ),
+      })
+      .meta({ id: "RateCard" }),
+);
+
+export const credited = shape(
+  () =>
+    z
+      .strictObject({ entry: ledgerEntry(), tokenBalance: count() })
+      .meta({ id: "Credited" }) satisfies z.ZodType<Awaited<ReturnType<typeof creditPlatform>>>,
+);

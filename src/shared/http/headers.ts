@@ -1,0 +1,66 @@
+import * as z from "zod";
+import { idOf } from "../fields.ts";
+import { shape } from "../shape.ts";
+
+/** Every header of a request that means something to a route, `Authorization` and `Content-Type` aside. */
+export const REQUEST_HEADERS = {
+  "X-Application-Id": shape(() =>
+    idOf("application").describe(
+      "The application that a dashboard session works on. Keys ignore it: their own application always wins.",
+    ),
+  ),
+  "X-Profile-Id": shape(() =>
+    idOf("profile").describe(
+      "The profile to act for, of the caller's application. `Profile-Id` is taken for the same.",
+    ),
+  ),
+  "X-Profile-Grant": shape(() =>
+    z
+      .string()
+      .max(8_192)
+      .describe(
+        "A token of POST /v1/profile-grants: lets a restricted key act for a profile that is not on its allowlist. Other callers' grants are ignored.",
+      ),
+  ),
+  "Idempotency-Key": shape(() =>
+    z
+      .string()
+      .min(8)
+      .max(128)
+      .regex(/^[\x21-\x7e]{8,128}$/)
+      .describe(
+        "Chosen by you, new for every new post: the same key with the same request answers the original post, publishes nothing and charges nothing.",
+      )
+      .meta({ examples: ["order-20391-announcement"] }),
+  ),
+} as const;
+export type RequestHeader = keyof typeof REQUEST_HEADERS;
+
+/** Every header of an answer that a caller may read. */
+export const ANSWER_HEADERS = {
+  "X-Request-Id": shape(() =>
+    z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{8,64}$/)
+      .describe("The request's own `X-Request-Id` when it has this form, else a new one."),
+  ),
+  "Cache-Control": shape(() => z.literal("no-store").describe("No answer may be kept.")),
+  "X-Content-Type-Options": shape(() => z.literal("nosniff").describe("As the type says.")),
+  "Strict-Transport-Security": shape(() =>
+    z.string().describe("HTTPS only, for a year, subdomains included."),
+  ),
+  "RateLimit-Limit": shape(() => z.int().min(1).describe("Requests per minute of this caller.")),
+  "RateLimit-Remaining": shape(() => z.int().min(0).describe("What is left of them.")),
+  "RateLimit-Reset": shape(() =>
+    z.int().min(0).describe("Seconds until more requests are let through."),
+  ),
+  "Retry-After": shape(() => z.int().min(0).describe("Seconds to wait before the next try.")),
+  "WWW-Authenticate": shape(() => z.literal("Bearer").describe("The scheme that is asked for.")),
+  "Idempotent-Replayed": shape(() =>
+    z
+      .literal("true")
+      .describe("Sent when the Idempotency-Key was used before: this is the original post."),
+  ),
+  Location: shape(() => z.string().describe("Where the browser goes on.")),
+} as const;
+export type AnswerHeader = keyof typeof ANSWER_HEADERS;

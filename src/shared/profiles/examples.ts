@@ -1,0 +1,18 @@
+import type * as z from "zod";
+import { exampleId } from "../ids.ts";
+import type { profile } from "./answer-schema.ts";
+
+export const profileExample = (): z.output<ReturnType<typeof profile>> => ({
+  id: exampleId("profile"),
+  applicationId: exampleId("application"),
+  title: "Corner Bakery",
+  externalId: "customer-42",
+  metadata: { plan: "pro" },
+  status: "active",
+  connections: [
+    { platform: "bluesky", status: "active", username: "corner-bakery.example" },
+    { platform: "mastodon", status: "needs_reauth", username: "bakery" },
+  ],
+  createdAt: "2026-03-04T10:00:00.000Z",
+  updatedAt: "2026-03-04T10:00:00.000Z",
+});

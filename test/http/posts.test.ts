@@ -1,0 +1,338 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { aProfile, dataOf } from "../setup/factories.ts";
+import {
+  aPublisher,
+  readBalance,
+  settlePost,
+  submitPost,
+  unique,
+  type Publisher,
+} from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+
+let sandbox: Sandbox;
+let relay: Relay;
+let publisher: Publisher;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
+  publisher = await aPublisher(relay);
+});
+afterAll(async () => {
+  await relay.stop();
+  await sandbox.stop();
+});
+
+const get = (path: string, from = publisher) =>
+  relay.call("GET", path, { key: from.key, headers: from.headers });
+const post = (path: string, body: unknown, from = publisher) =>
+  relay.call("POST", path, { key: from.key, headers: from.headers, body });
+
+const BLUESKY = { platforms: ["bluesky"] };
+const MEDIA = "https://media.sandbox.test/photo.jpg";
+
+/** A body, and the path of every field that has to be named. */
+const BAD_BODIES: readonly (readonly [string, unknown, readonly string[]])[] = [
+  ["no body", undefined, ["platforms"]],
+  ["an empty object", {}, ["platforms"]],
+  ["an array", [], ["body"]],
+  ["no platform", { text: "x", platforms: [] }, ["platforms"]],
+  ["an unknown platform", { text: "x", platforms: ["myspace"] }, ["platforms.0"]],
+  ["a platform twice", { text: "x", platforms: ["bluesky", "bluesky"] }, ["platforms"]],
+  ["platforms that are text", { text: "x", platforms: "bluesky" }, ["platforms"]],
+  ["text that is a number", { ...BLUESKY, text: 1 }, ["text"]],
+  ["text that is null", { ...BLUESKY, text: null }, ["text"]],
+  ["text without end", { ...BLUESKY, text: "x".repeat(63_207) }, ["text"]],
+  ["half a surrogate pair", { ...BLUESKY, text: "\ud83d" }, ["text"]],
+  ["a NUL character", { ...BLUESKY, text: "a\u0000b" }, ["text"]],
+  ["an http media URL", { ...BLUESKY, mediaUrls: ["http://a.test/b.jpg"] }, ["mediaUrls.0"]],
+  [
+    "a media URL with a password",
+    { ...BLUESKY, mediaUrls: ["https://a:b@c.test/"] },
+    ["mediaUrls.0"],
+  ],
+  ["21 media URLs", { ...BLUESKY, mediaUrls: Array(21).fill(MEDIA) }, ["mediaUrls"]],
+  [
+    "alt texts of another length",
+    { ...BLUESKY, mediaUrls: [MEDIA], altTexts: ["a", "b"] },
+    ["altTexts"],
+  ],
+  [
+    "an alt text that is too long",
+    { ...BLUESKY, mediaUrls: [MEDIA], altTexts: ["x".repeat(1_501)] },
+    ["altTexts.0"],
+  ],
+  ["a naive time", { ...BLUESKY, scheduleAt: "2030-01-01T00:00:00" }, ["scheduleAt"]],
+  [
+    "options of another platform",
+    { ...BLUESKY, platformOptions: { mastodon: {} } },
+    ["platformOptions.mastodon"],
+  ],
+  [
+    "options of no platform",
+    { ...BLUESKY, platformOptions: { myspace: {} } },
+    ["platformOptions.myspace"],
+  ],
+  [
+    "an unknown option",
+    { ...BLUESKY, platformOptions: { bluesky: { colour: 1 } } },
+    ["platformOptions.bluesky.colour"],
+  ],
+  [
+    "a wrong option",
+    { ...BLUESKY, platformOptions: { bluesky: { langs: "en" } } },
+    ["platformOptions.bluesky.langs"],
+  ],
+  ["an unknown field", { ...BLUESKY, text: "x", colour: "red" }, ["colour"]],
+  ["a protected field", { ...BLUESKY, text: "x", status: "succeeded" }, ["status"]],
+  ["metadata that is no text", { ...BLUESKY, metadata: { a: 1 } }, ["metadata.a"]],
+  [
+    "too many metadata names",
+    {
+      ...BLUESKY,
+      metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`n${n}`, ""])),
+    },
+    ["metadata"],
+  ],
+  ["a long externalId", { ...BLUESKY, externalId: "x".repeat(256) }, ["externalId"]],
+  [
+    "everything at once",
+    { text: 1, platforms: ["x"], mediaUrls: ["y"], scheduleAt: "z", colour: 1 },
+    ["text", "platforms.0", "mediaUrls.0", "scheduleAt", "colour"],
+  ],
+];
+
+describe.each(["/v1/posts", "/v1/posts/validate"])("POST %s with bad input", (path) => {
+  test.each(BAD_BODIES)(
+    "%s names every field, and writes and charges nothing",
+    async (_, body, paths) => {
+      const before = await readBalance(relay, publisher);
+      const answer = await relay.call("POST", path, {
+        key: publisher.key,
+        headers: { ...publisher.headers, "idempotency-key": "bad-input-key" },
+        body,
+      });
+      expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_failed" } } });
+      const { details, message, requestId } = answer.body.error;
+      const named = details.issues.map((issue: { path: string }) => issue.path);
+      expect(named).toEqual(expect.arrayContaining([...paths]));
+      expect(message).not.toBe("");
+      expect(answer.headers.get("x-request-id")).toBe(requestId);
+      expect(await readBalance(relay, publisher)).toEqual(before);
+      expect(dataOf(await get("/v1/posts"))).toEqual([]);
+    },
+  );
+
+  test.each<[string, string | Uint8Array, string, number, string]>([
+    ["half of a JSON text", '{"text":', "application/json", 400, "invalid_json"],
+    [
+      "bytes that are no UTF-8",
+      new Uint8Array([0xff, 0xfe]),
+      "application/json",
+      400,
+      "invalid_json",
+    ],
+    ["a form", "text=x", "application/x-www-form-urlencoded", 415, "unsupported_media_type"],
+    ["no type", '{"text":"x"}', "", 415, "unsupported_media_type"],
+    ["too much", `{"text":"${"x".repeat(262_144)}"}`, "application/json", 413, "payload_too_large"],
+    [
+      "a reach for the prototype",
+      '{"__proto__":{"a":1}}',
+      "application/json",
+      400,
+      "validation_failed",
+    ],
+    [
+      "a deep nest",
+      `${'{"a":'.repeat(50)}1${"}".repeat(50)}`,
+      "application/json",
+      400,
+      "validation_failed",
+    ],
+  ])("refuses %s", async (_, rawBody, type, status, code) => {
+    const answer = await relay.call("POST", path, {
+      key: publisher.key,
+      headers: { ...publisher.headers, "idempotency-key": "bad-input-key", "content-type": type },
+      rawBody,
+    });
+    expect(answer).toMatchObject({ status, body: { error: { code } } });
+  });
+});
+
+describe("POST /v1/posts/validate", () => {
+  test("costs one token, tells what each network says, and publishes nothing", async () => {
+    const before = await readBalance(relay, publisher);
+    const text = "x".repeat(350);
+    const answer = await post("/v1/posts/validate", {
+      text,
+      platforms: ["bluesky", "mastodon", "linkedin"],
+    });
+    expect(dataOf(answer)).toMatchObject({
+      valid: false,
+      tokensEstimate: 10,
+      platforms: {
+        bluesky: {
+          valid: false,
+          errors: [{ code: "text_too_long", rule: "bluesky.text.graphemes", field: "text" }],
+          usedCharacters: 350,
+          maxCharacters: 300,
+          connection: { status: "active" },
+        },
+        mastodon: { valid: true, errors: [], maxCharacters: 500 },
+        linkedin: { valid: false, connection: null },
+      },
+      media: [],
+    });
+    const after = await readBalance(relay, publisher);
+    expect(after.tokenBalance).toBe(before.tokenBalance - 1);
+    expect(sandbox.posts().filter((found) => found.text.includes(text))).toEqual([]);
+  });
+
+  test("charges every call although the caller repeats its request id", async () => {
+    const before = await readBalance(relay, publisher);
+    const headers = { ...publisher.headers, "x-request-id": "the-same-id-twice" };
+    const call = { key: publisher.key, headers, body: { ...BLUESKY, text: "Hello" } };
+    for (const _ of [1, 2]) dataOf(await relay.call("POST", "/v1/posts/validate", call));
+    expect((await readBalance(relay, publisher)).tokenBalance).toBe(before.tokenBalance - 2);
+  });
+
+  test("with ?media=true looks at every file, for a token each", async () => {
+    const before = await readBalance(relay, publisher);
+    const mediaUrls = [MEDIA, "https://media.sandbox.test/none.jpg"];
+    const answer = await post("/v1/posts/validate?media=true", { ...BLUESKY, mediaUrls });
+    expect(dataOf(answer)).toMatchObject({
+      valid: false,
+      media: [
+        { url: mediaUrls[0], ok: true, contentType: "image/jpeg", bytes: expect.any(Number) },
+        { url: mediaUrls[1], ok: false, error: "media_unreachable" },
+      ],
+    });
+    expect((await readBalance(relay, publisher)).tokenBalance).toBe(before.tokenBalance - 3);
+  });
+
+  test("of a wallet that is empty is refused before any work", async () => {
+    const poor = await aPublisher(relay, []);
+    const { tokenBalance } = await readBalance(relay, poor);
+    const usage = { session: poor.application.platform.session, body: { dailyTokenBudget: 0 } };
+    dataOf(await relay.call("PATCH", "/v1/billing/limits", usage));
+    const answer = await post("/v1/posts/validate", { ...BLUESKY, text: "x" }, poor);
+    expect(answer).toMatchObject({
+      status: 402,
+      body: { error: { code: "daily_budget_reached", details: { budget: 0, required: 1 } } },
+    });
+    expect((await readBalance(relay, poor)).tokenBalance).toBe(tokenBalance);
+  });
+});
+
+describe("GET /v1/posts", () => {
+  test("pages through a profile's posts, newest first, each once, and filters", async () => {
+    const own = await aPublisher(relay, ["bluesky"]);
+    const ids: string[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      const body = {
+        text: unique("Listed"),
+        platforms: index === 2 ? ["bluesky", "mastodon"] : ["bluesky"],
+        externalId: `order-${index % 2}`,
+        metadata: { index: String(index) },
+      };
+      ids.unshift(dataOf(await submitPost(relay, own, body)).id);
+    }
+    const seen: string[] = [];
+    let cursor = "";
+    for (let page = 0; page < 3; page += 1) {
+      const answer = await get(`/v1/posts?limit=2${cursor}`, own);
+      expect(answer.body.page).toMatchObject({ limit: 2, hasMore: page < 2 });
+      seen.push(...dataOf(answer).map((found: { id: string }) => found.id));
+      cursor = `&cursor=${answer.body.page.nextCursor}`;
+    }
+    expect(seen).toEqual(ids);
+    const list = async (query: string) =>
+      dataOf(await get(`/v1/posts?${query}`, own)).map((found: { id: string }) => found.id);
+    expect(await list("externalId=order-1")).toEqual([ids[1], ids[3]]);
+    expect(await list("platform=mastodon")).toEqual([ids[2]]);
+    expect(await list("status=succeeded")).toEqual([]);
+    await settlePost(relay, own, ids[0] ?? "");
+    expect(await list("status=succeeded&externalId=order-0")).toContain(ids[0]);
+    const { createdAt } = dataOf(await get(`/v1/posts/${ids[2]}`, own));
+    expect(await list(`from=${createdAt}`)).toEqual(ids.slice(0, 3));
+    expect(await list(`to=${createdAt}`)).toEqual(ids.slice(3));
+    expect(dataOf(await get(`/v1/posts/${ids[4]}`, own)).metadata).toEqual({ index: "0" });
+  });
+
+  test.each([
+    ["limit=0", "limit"],
+    ["limit=101", "limit"],
+    ["limit=two", "limit"],
+    ["status=done", "status"],
+    ["platform=myspace", "platform"],
+    ["from=yesterday", "from"],
+    ["colour=red", "colour"],
+  ])("?%s is refused with the parameter's name", async (query, path) => {
+    const answer = await get(`/v1/posts?${query}`);
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_failed" } } });
+    expect(answer.body.error.details.issues[0].path).toBe(path);
+  });
+
+  test("refuses a cursor that was tampered with or belongs to another list", async () => {
+    const own = await aPublisher(relay, ["bluesky"]);
+    for (const _ of [1, 2])
+      dataOf(await submitPost(relay, own, { text: unique("Cursor"), ...BLUESKY }));
+    const { nextCursor } = (await get("/v1/posts?limit=1", own)).body.page;
+    const tampered = `${nextCursor.slice(0, -2)}${nextCursor.endsWith("AA") ? "BB" : "AA"}`;
+    const refused = { status: 400, body: { error: { code: "invalid_cursor" } } };
+    expect(await get(`/v1/posts?cursor=${tampered}`, own)).toMatchObject(refused);
+    expect(await get("/v1/posts?cursor=nonsense", own)).toMatchObject(refused);
+    expect(await get(`/v1/posts?status=failed&cursor=${nextCursor}`, own)).toMatchObject(refused);
+    expect(await get(`/v1/posts?cursor=${nextCursor}`, publisher)).toMatchObject(refused);
+  });
+});
+
+describe("another profile's post", () => {
+  test("is not found, whether it exists or not, and can't be retried", async () => {
+    const own = dataOf(await submitPost(relay, publisher, { text: unique("Own"), ...BLUESKY }));
+    const neighbour = await aProfile(relay, publisher.application);
+    const headers = { "x-profile-id": neighbour.id };
+    const bare = (answer: { body: { error: object } }) => ({ ...answer.body.error, requestId: "" });
+    const call = { key: publisher.key, headers };
+    const theirs = await relay.call("GET", `/v1/posts/${own.id}`, call);
+    const none = await relay.call("GET", "/v1/posts/pst_01KJW4MGA9S2K1PDW2EX703RV9", call);
+    expect(theirs.status).toBe(404);
+    expect(bare(theirs)).toEqual(bare(none));
+    expect((await relay.call("POST", `/v1/posts/${own.id}/retry`, call)).status).toBe(404);
+    expect((await relay.call("GET", "/v1/posts/nonsense", call)).status).toBe(404);
+  });
+});
+
+describe("POST /v1/posts/{id}/retry", () => {
+  test("of a network that is not the post's is 400, of a leg that did not fail 409", async () => {
+    const own = dataOf(await submitPost(relay, publisher, { text: unique("Retry"), ...BLUESKY }));
+    const path = `/v1/posts/${own.id}/retry`;
+    expect(await post(path, { platforms: ["mastodon"] })).toMatchObject({
+      status: 400,
+      body: { error: { details: { issues: [{ path: "platforms.0" }] } } },
+    });
+    const nothing = { status: 409, body: { error: { code: "nothing_to_retry" } } };
+    expect(await post(path, { platforms: ["bluesky"] })).toMatchObject(nothing);
+    expect(await post(path, undefined)).toMatchObject(nothing);
+  });
+
+  test("twice at once retries once and reserves once", async () => {
+    const own = await aPublisher(relay, ["mastodon"]);
+    const text = unique("Refused once");
+    sandbox.fault("mastodon", "*", "fail:content_rejected");
+    const { id } = dataOf(await submitPost(relay, own, { text, platforms: ["mastodon"] }));
+    expect((await settlePost(relay, own, id)).status).toBe("failed");
+    const answers = await Promise.all([1, 2, 3].map(() => post(`/v1/posts/${id}/retry`, {}, own)));
+    expect(answers.map(({ status }) => status).filter((status) => status === 202)).toHaveLength(1);
+    expect((await readBalance(relay, own)).tokenReserved).toBe(10);
+    const retried = await settlePost(relay, own, id);
+    expect(retried).toMatchObject({
+      status: "succeeded",
+      tokens: { reserved: 0, charged: 10, released: 10 },
+      legs: [{ attempts: 2 }],
+    });
+  });
+});
