@@ -2,6 +2,12 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { build } from "esbuild";
 
+/** The app, and the thread that it hashes passwords in, which looks for its file beside the app's. */
+const ENTRIES = {
+  main: "src/main.ts",
+  "password-worker": "src/shared/accounts/password-worker.ts",
+};
+
 /**
  * Bundles the app into `dist/main.js`, the file that package.json's `main` names. `@azure/functions-core` stays
  * outside: the Functions host provides it at run time. The banner gives the bundled CommonJS packages a `require`.
@@ -10,8 +16,8 @@ import { build } from "esbuild";
 export async function buildApp(): Promise<void> {
   const { outputFiles } = await build({
     write: false,
-    entryPoints: ["src/main.ts"],
-    outfile: "dist/main.js",
+    entryPoints: ENTRIES,
+    outdir: "dist",
     bundle: true,
     platform: "node",
     target: "node22",

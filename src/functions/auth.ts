@@ -1,7 +1,24 @@
+import { recoveryCodes, totpSecret } from "../shared/accounts/answer-schema.ts";
+import { changePassword } from "../shared/accounts/change-password.ts";
+import { confirmTotp } from "../shared/accounts/confirm-totp.ts";
+import {
+  changePasswordExample,
+  recoveryCodesExample,
+  removeTotpExample,
+  totpSecretExample,
+} from "../shared/accounts/examples.ts";
 import { logIn } from "../shared/accounts/log-in.ts";
 import { logOut } from "../shared/accounts/log-out.ts";
-import { LogInBody, SignUpBody } from "../shared/accounts/schema.ts";
+import { removeTotp } from "../shared/accounts/remove-totp.ts";
+import {
+  ChangePasswordBody,
+  ConfirmTotpBody,
+  LogInBody,
+  RemoveTotpBody,
+  SignUpBody,
+} from "../shared/accounts/schema.ts";
 import { signUp } from "../shared/accounts/sign-up.ts";
+import { startTotp } from "../shared/accounts/start-totp.ts";
 import { sessionOnly, signingIn } from "../shared/http/access.ts";
 import { route } from "../shared/http/route.ts";
 
@@ -25,5 +42,51 @@ export const authRoutes = [
     access: sessionOnly,
     status: 204,
     run: ({ services, scope }) => logOut(services, scope),
+  }),
+  route("POST", "v1/auth/password", {
+    operationId: "changePassword",
+    summary: "Change the password, and end every other session of the user.",
+    access: sessionOnly,
+    body: ChangePasswordBody,
+    status: 204,
+    errors: ["invalid_credentials", "rate_limited"],
+    examples: () => ({ body: changePasswordExample() }),
+    run: ({ services, scope, body }) => changePassword(services, scope, body),
+  }),
+  route("POST", "v1/auth/totp", {
+    operationId: "startTotp",
+    summary: "Get a secret for an authenticator app.",
+    description:
+      "Log-ins ask for nothing until its first code is confirmed. Another call before that replaces the secret.",
+    access: sessionOnly,
+    status: 201,
+    response: totpSecret,
+    errors: ["invalid_state"],
+    examples: () => ({ answer: totpSecretExample() }),
+    run: ({ services, scope }) => startTotp(services, scope),
+  }),
+  route("POST", "v1/auth/totp/confirm", {
+    operationId: "confirmTotp",
+    summary: "Switch TOTP on with the app's first code.",
+    description:
+      "The ten recovery codes are in this answer and in no other. Each takes the place of a code once.",
+    access: sessionOnly,
+    body: ConfirmTotpBody,
+    status: 200,
+    response: recoveryCodes,
+    errors: ["invalid_state", "invalid_credentials", "rate_limited"],
+    examples: () => ({ body: { code: "492039" }, answer: recoveryCodesExample() }),
+    run: ({ services, scope, body }) => confirmTotp(services, scope, body),
+  }),
+  route("DELETE", "v1/auth/totp", {
+    operationId: "removeTotp",
+    summary: "Switch TOTP off, and forget its recovery codes.",
+    description: "`code` is one of the app or a recovery code.",
+    access: sessionOnly,
+    body: RemoveTotpBody,
+    status: 204,
+    errors: ["invalid_state", "invalid_credentials", "rate_limited"],
+    examples: () => ({ body: removeTotpExample() }),
+    run: ({ services, scope, body }) => removeTotp(services, scope, body),
   }),
 ];

@@ -71,7 +71,7 @@ export const connectRoutes: readonly Route[] = [
     access: anyone,
     query: BrowserFields,
     status: 200,
-    run: (call) => asPage(call, () => showPage(call.services, call.query)),
+    run: (call) => asPage(call, (request) => showPage(call.services, request, call.query)),
   }),
   route("POST", "v1/connect/ui/done", {
     summary: "The hosted page's last form: completes the session and leads back.",

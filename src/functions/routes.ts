@@ -9,11 +9,13 @@ import { keyRoutes } from "./keys.ts";
 import { metaRoutes } from "./meta.ts";
 import { postRoutes } from "./posts.ts";
 import { profileRoutes } from "./profiles.ts";
+import { userRoutes } from "./users.ts";
 
 /** Every route of the product: the registration and the tests read this array. */
 export const routes: readonly Route[] = [
   ...metaRoutes,
   ...authRoutes,
+  ...userRoutes,
   ...accountRoutes,
   ...applicationRoutes,
   ...keyRoutes,

@@ -31,6 +31,8 @@ export interface Config {
     readonly sessionSecret: string;
     readonly grantSecret: string;
     readonly keyPepper: string;
+    /** Still accepted; nothing new is hashed with it. */
+    readonly previousKeyPepper: string | undefined;
     readonly dataKeys: ReadonlyMap<string, Uint8Array>;
     readonly bcryptCost: number;
     readonly operators: OperatorConfig | undefined;
@@ -194,6 +196,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       sessionSecret: settings.SESSION_SECRET ?? developmentSecret("session"),
       grantSecret: settings.GRANT_SECRET ?? developmentSecret("grant"),
       keyPepper: settings.KEY_PEPPER ?? developmentSecret("pepper"),
+      previousKeyPepper: settings.KEY_PEPPER_PREVIOUS,
       dataKeys: new Map(
         Object.entries(keys).map(([id, key]) => [id, new Uint8Array(Buffer.from(key, "base64"))]),
       ),

@@ -59,6 +59,11 @@ export const SETTINGS = {
     null,
     "Pepper of API key and password hashes. At least 32 characters.",
   ),
+  KEY_PEPPER_PREVIOUS: setting(
+    secret,
+    null,
+    "The pepper before, while hashes that were made with it are still to be accepted.",
+  ),
   DATA_KEYS: setting(
     dataKeys,
     null,
@@ -127,7 +132,11 @@ export const SETTINGS = {
     "48",
     "How long the same text is not published to an account again.",
   ),
-  FACEBOOK_APP_ID: setting(text, null, "The app at Facebook; without it Facebook is not available."),
+  FACEBOOK_APP_ID: setting(
+    text,
+    null,
+    "The app at Facebook; without it Facebook is not available.",
+  ),
   FACEBOOK_APP_SECRET: setting(text, null, "Its secret."),
   INSTAGRAM_APP_ID: setting(
     text,

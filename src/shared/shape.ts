@@ -8,3 +8,6 @@ export function shape<Made>(build: () => Made): () => Made {
   let made: Made | undefined;
   return () => (made ??= build());
 }
+
+/** What the schema describes. */
+export type ShapeOf<Of extends Shape<z.ZodType>> = z.output<ReturnType<Of>>;

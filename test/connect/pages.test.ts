@@ -43,6 +43,7 @@ const card: Card = {
   action: "https://relay.test/v1/connect/ui/bluesky",
   typed: {},
   problem: null,
+  choice: null,
 };
 const page = {
   sessionId: "cns_1",

@@ -24,6 +24,13 @@ const RULES: Readonly<Record<string, Rule>> = {
   "POST v1/auth/signup": "anyone",
   "POST v1/auth/login": "anyone",
   "POST v1/auth/logout": "session",
+  "POST v1/auth/password": "session",
+  "POST v1/auth/totp": "session",
+  "POST v1/auth/totp/confirm": "session",
+  "DELETE v1/auth/totp": "session",
+  "GET v1/users": "session",
+  "POST v1/users": "session",
+  "DELETE v1/users/{userId}": "session",
   "GET v1/me": "platform",
   "GET v1/audit": "platform",
   "GET v1/applications": "platform",
@@ -233,7 +240,7 @@ function expected(route: Route, caller: string): string {
   const rule = RULES[nameOf(route)] ?? "anyone";
   if (rule === "anyone") return "through";
   if (rule.startsWith("operator:")) return ofOperators(rule, caller);
-  return ofProduct(rule, caller, /\{(applicationId|keyId)\}/.test(route.path));
+  return ofProduct(rule, caller, /\{(applicationId|keyId|userId)\}/.test(route.path));
 }
 
 /** The path with the owner's objects, or with ids that nobody has. */
@@ -243,6 +250,7 @@ function pathOf(route: Route, whose: "the owner's" | "nobody's"): string {
   const ids: Readonly<Record<string, readonly [string, string]>> = {
     applicationId: [owner.id, `app_${unknown}`],
     keyId: [owner.keyId, `key_${unknown}`],
+    userId: [owner.platform.userId, `usr_${unknown}`],
     profileId: [profile.id, `prf_${unknown}`],
     connectionId: [`con_${unknown}`, `con_${unknown}`],
     sessionId: [connectSessionId, `cns_${unknown}`],

@@ -7,6 +7,7 @@ import type {
   LegToPublish,
   LinkedAccount,
   Network,
+  NetworkApp,
   NetworkData,
   NetworkTools,
   PrepareOutcome,
@@ -25,11 +26,12 @@ export interface SandboxTools extends NetworkTools {
 }
 
 /** Tools that dial the sandbox under every host's name. */
-export function sandboxTools(sandbox: Sandbox): SandboxTools {
+export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
   const hosts = new Map<string, NetworkData>();
   let aheadMs = 0;
   const http = (request: HttpRequest) => dial(sandbox, request);
   return {
+    app,
     advance(seconds) {
       aheadMs += seconds * 1000;
       sandbox.advance(seconds * 1000);

@@ -2,6 +2,7 @@ import type {
   FetchedMedia,
   HttpRequest,
   HttpResponse,
+  NetworkApp,
   NetworkData,
   NetworkTools,
 } from "../../src/shared/networks/network.ts";
@@ -51,6 +52,7 @@ export interface Script {
   readonly media?: Readonly<Record<string, FetchedMedia | MediaFailure>>;
   readonly hosts?: Readonly<Record<string, NetworkData>>;
   readonly now?: Date;
+  readonly app?: NetworkApp;
 }
 
 export interface ScriptedTools extends NetworkTools {
@@ -67,6 +69,7 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
   const saved = new Map<string, NetworkData>(Object.entries(script.hosts ?? {}));
   const used = new Map<string, number>();
   return {
+    app: script.app,
     calls,
     asked,
     saved,

@@ -42,7 +42,12 @@ async function signIn(services: Services, name: NetworkName, host: string): Prom
   if (started.kind === "failed") return started;
   const callback = new URL(await authorize(services.outbound.browserUrl(started.url)));
   const params = Object.fromEntries(callback.searchParams);
-  return link.finish({ params, codeVerifier, redirectUri, flow: started.flow }, tools);
+  const flow = started.flow;
+  const outcome = await link.finish({ params, codeVerifier, redirectUri, flow }, tools);
+  if (outcome.kind !== "choose") return outcome;
+  const [first] = outcome.candidates;
+  if (first === undefined || link.choose === undefined) throw new Error(`${name} offers nothing`);
+  return link.choose(first.id, outcome.flow, tools);
 }
 
 /** Links the sandbox's demo account to a profile without the hosted page. */

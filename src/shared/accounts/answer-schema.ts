@@ -3,10 +3,12 @@ import { APPLICATION_STATUSES } from "../applications/application.ts";
 import { count, idOf, time } from "../fields.ts";
 import { shape } from "../shape.ts";
 import type { Readiness } from "./check-readiness.ts";
+import type { RecoveryCodes } from "./confirm-totp.ts";
 import type { Me } from "./get-me.ts";
 import type { ApplicationSummary, PlatformAccount, PlatformSummary } from "./platform-account.ts";
 import { PLATFORM_STATUSES, type Platform } from "./platform.ts";
 import type { SignedIn } from "./sign-up.ts";
+import type { TotpSecret } from "./start-totp.ts";
 import type { UserView } from "./user.ts";
 
 const checkResult = shape(() =>
@@ -72,6 +74,23 @@ export const signedIn = shape(
         platform: platform(),
       })
       .meta({ id: "Session", description: "A dashboard session." }) satisfies z.ZodType<SignedIn>,
+);
+
+export const totpSecret = shape(
+  () =>
+    z
+      .strictObject({
+        secret: z.string().describe("Base32, for typing it into an authenticator app."),
+        otpauthUrl: z.string().describe("The same and more, for a QR code."),
+      })
+      .meta({ id: "TotpSecret" }) satisfies z.ZodType<TotpSecret>,
+);
+
+export const recoveryCodes = shape(
+  () =>
+    z
+      .strictObject({ recoveryCodes: z.array(z.string()).readonly() })
+      .meta({ id: "RecoveryCodes" }) satisfies z.ZodType<RecoveryCodes>,
 );
 
 const walletFields = shape(() => ({

@@ -1,9 +1,8 @@
-import type * as z from "zod";
 import { exampleId } from "../ids.ts";
+import type { ShapeOf } from "../shape.ts";
 import type { createdPlatform, me, platformAccount, platformSummary } from "./answer-schema.ts";
-import type { readiness, signedIn, user } from "./answer-schema.ts";
-
-type Answer<Schema extends () => z.ZodType> = z.output<ReturnType<Schema>>;
+import type { readiness, recoveryCodes, signedIn, totpSecret, user } from "./answer-schema.ts";
+import type { ChangePassword, CreateUser, RemoveTotp } from "./schema.ts";
 
 const AT = "2026-03-04T10:00:00.000Z";
 const platform = {
@@ -15,7 +14,7 @@ const platform = {
 } as const;
 const wallet = { tokenBalance: 10_000, tokenReserved: 20 };
 
-export const userExample = (): Answer<typeof user> => ({
+export const userExample = (): ShapeOf<typeof user> => ({
   id: exampleId("user"),
   email: "owner@example.com",
   totpEnabled: false,
@@ -23,7 +22,7 @@ export const userExample = (): Answer<typeof user> => ({
   lastLoginAt: AT,
 });
 
-export const sessionExample = (): Answer<typeof signedIn> => ({
+export const sessionExample = (): ShapeOf<typeof signedIn> => ({
   platform,
   user: userExample(),
   token: "eyJhbGciOiJIUzI1NiIsInR5cCI6InNlc3Npb24rand0In0.eyJzdWIiOiJ1c3IifQ.signature",
@@ -31,19 +30,55 @@ export const sessionExample = (): Answer<typeof signedIn> => ({
   expiresAt: "2026-03-04T22:00:00.000Z",
 });
 
-export const platformSummaryExample = (): Answer<typeof platformSummary> => ({
+export const changePasswordExample = (): ChangePassword => ({
+  currentPassword: "a password of some length",
+  newPassword: "another and longer password",
+});
+
+export const createUserExample = (): CreateUser => ({
+  email: "colleague@example.com",
+  password: "a password of some length",
+});
+
+export const totpSecretExample = (): ShapeOf<typeof totpSecret> => ({
+  secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
+  otpauthUrl:
+    "otpauth://totp/Publishing%20Relay:owner%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Publishing%20Relay&algorithm=SHA1&digits=6&period=30",
+});
+
+export const recoveryCodesExample = (): ShapeOf<typeof recoveryCodes> => ({
+  recoveryCodes: [
+    "7K3QM-9XW2P",
+    "0FZ8T-C4HJN",
+    "V6D1R-QSB5E",
+    "XM29K-W7GAY",
+    "3PJNT-80ZFC",
+    "H5VQE-RD61B",
+    "AYG4W-K27XM",
+    "CT9P3-NJF0Z",
+    "B8ES5-H1VQR",
+    "2MWXK-7GA6D",
+  ],
+});
+
+export const removeTotpExample = (): RemoveTotp => ({
+  password: "a password of some length",
+  code: "492039",
+});
+
+export const platformSummaryExample = (): ShapeOf<typeof platformSummary> => ({
   ...platform,
   ...wallet,
 });
 
-export const platformAccountExample = (): Answer<typeof platformAccount> => ({
+export const platformAccountExample = (): ShapeOf<typeof platformAccount> => ({
   ...platform,
   ...wallet,
   applications: [{ id: exampleId("application"), name: "Planner", status: "active" }],
   counts: { profiles: 12, activeApiKeys: 2, webhooks: 0, connections: 24, applications: 1 },
 });
 
-export const meExample = (): Answer<typeof me> => ({
+export const meExample = (): ShapeOf<typeof me> => ({
   ...platformAccountExample(),
   application: { id: exampleId("application"), name: "Planner", status: "active" },
   auth: {
@@ -54,12 +89,12 @@ export const meExample = (): Answer<typeof me> => ({
   },
 });
 
-export const createdPlatformExample = (): Answer<typeof createdPlatform> => ({
+export const createdPlatformExample = (): ShapeOf<typeof createdPlatform> => ({
   platform: { ...platformSummaryExample(), tokenBalance: 1_000, tokenReserved: 0 },
   user: { ...userExample(), lastLoginAt: null },
 });
 
-export const readinessExample = (): Answer<typeof readiness> => ({
+export const readinessExample = (): ShapeOf<typeof readiness> => ({
   status: "ready",
   checks: {
     tables: { status: "ok", durationMs: 4 },

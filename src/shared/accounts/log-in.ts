@@ -63,7 +63,9 @@ export async function logIn(
   const right = await services.passwords.matches(password, user?.passwordHash);
   if (user === undefined) throw await attempt.failed();
   const record = (outcome: "ok" | "denied") => recordLogin(services, scope, user, outcome);
-  const step = right ? checkSecondStep(services, user, totpCode.trim()) : { kind: "wrong" as const };
+  const step = right
+    ? checkSecondStep(services, user, totpCode.trim())
+    : { kind: "wrong" as const };
   if (step.kind === "wrong") {
     record("denied");
     throw await attempt.failed();

@@ -19,11 +19,7 @@ export function newRecoveryCodes(): string[] {
 
 /** A typed code without what people change about it: case, dashes, spaces, look-alikes. Undefined when it is none. */
 export function parseRecoveryCode(text: string): string | undefined {
-  const code = text
-    .toUpperCase()
-    .replace(/[\s-]/g, "")
-    .replaceAll("O", "0")
-    .replace(/[IL]/g, "1");
+  const code = text.toUpperCase().replace(/[\s-]/g, "").replaceAll("O", "0").replace(/[IL]/g, "1");
   return CODE.test(code) ? code : undefined;
 }
 

@@ -25,15 +25,11 @@ const PAUSE_MS = 10;
 const MARK_BYTES = 9;
 
 export type UserChange = Partial<
-  Pick<
-    User,
-    "passwordHash" | "sessionVersion" | "keptSessionId" | "secondFactor" | "lastLoginAt"
-  >
+  Pick<User, "passwordHash" | "sessionVersion" | "keptSessionId" | "secondFactor" | "lastLoginAt">
 >;
 
 /** Computed from the id, which carries its time: newest first, and still one point read. */
-const rowKeyOf = (userId: string) =>
-  `${PREFIX}${inverted(timeOfId("user", userId))}|${userId}`;
+const rowKeyOf = (userId: string) => `${PREFIX}${inverted(timeOfId("user", userId))}|${userId}`;
 
 function factorColumns(factor: SecondFactor | null) {
   return {

@@ -1,10 +1,10 @@
-import type * as z from "zod";
 import { exampleId } from "../ids.ts";
+import type { ShapeOf } from "../shape.ts";
 import type { application, applicationCreated } from "./answer-schema.ts";
 
 const AT = "2026-03-04T10:00:00.000Z";
 
-export const applicationExample = (): z.output<ReturnType<typeof application>> => ({
+export const applicationExample = (): ShapeOf<typeof application> => ({
   id: exampleId("application"),
   name: "Planner",
   status: "active",
@@ -12,7 +12,7 @@ export const applicationExample = (): z.output<ReturnType<typeof application>> =
   updatedAt: AT,
 });
 
-export const applicationCreatedExample = (): z.output<ReturnType<typeof applicationCreated>> => ({
+export const applicationCreatedExample = (): ShapeOf<typeof applicationCreated> => ({
   ...applicationExample(),
   apiKey: {
     id: exampleId("key"),

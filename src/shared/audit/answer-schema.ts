@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { actor } from "../callers/answer-schema.ts";
 import { idOf, time } from "../fields.ts";
 import { shape } from "../shape.ts";
 import type { AuditEvent } from "./ring.ts";
@@ -9,10 +10,7 @@ export const auditEvent = shape(
       .strictObject({
         id: idOf("auditEvent"),
         at: time(),
-        actor: z.strictObject({
-          kind: z.enum(["api_key", "session", "operator", "connect_session", "system"]),
-          id: z.string(),
-        }),
+        actor: actor(),
         action: z.string().meta({
           description: "The thing and what was done with it.",
           examples: ["api_key.revoked"],

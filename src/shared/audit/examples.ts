@@ -1,8 +1,8 @@
-import type * as z from "zod";
 import { exampleId } from "../ids.ts";
+import type { ShapeOf } from "../shape.ts";
 import type { auditEvent } from "./answer-schema.ts";
 
-export const auditExample = (): z.output<ReturnType<typeof auditEvent>> => ({
+export const auditExample = (): ShapeOf<typeof auditEvent> => ({
   id: exampleId("auditEvent"),
   at: "2026-03-04T10:00:00.000Z",
   actor: { kind: "session", id: exampleId("user") },

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { actor } from "../callers/answer-schema.ts";
 import { count, idOf, time } from "../fields.ts";
 import { NETWORK_NAMES } from "../networks/network.ts";
 import { shape } from "../shape.ts";
@@ -45,15 +46,6 @@ export const limits = shape(
       .meta({ id: "BillingLimits" }) satisfies z.ZodType<Limits>,
 );
 
-export const actor = shape(() =>
-  z
-    .strictObject({
-      kind: z.enum(["api_key", "session", "operator", "connect_session", "system"]),
-      id: z.string(),
-    })
-    .meta({ id: "Actor", description: "Who did it." }),
-);
-
 export const ledgerEntry = shape(
   () =>
     z
@@ -95,22 +87,21 @@ const usageTotal = shape(
 
 export const usage = shape(() => z.union([ledgerEntry(), usageTotal()]));
 
-export const prices = shape(
-  () =>
-    z
-      .strictObject({
-        currency: z.literal("tokens"),
-        version: z.string(),
-        items: z.array(
-          z.strictObject({
-            operation: z.enum(billable),
-            tokens: count(),
-            unit: z.string(),
-            description: z.string(),
-          }),
-        ),
-      })
-      .meta({ id: "RateCard" }),
+export const prices = shape(() =>
+  z
+    .strictObject({
+      currency: z.literal("tokens"),
+      version: z.string(),
+      items: z.array(
+        z.strictObject({
+          operation: z.enum(billable),
+          tokens: count(),
+          unit: z.string(),
+          description: z.string(),
+        }),
+      ),
+    })
+    .meta({ id: "RateCard" }),
 );
 
 export const credited = shape(

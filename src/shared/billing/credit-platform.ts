@@ -1,3 +1,4 @@
+import { recordAudit } from "../audit/record.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { OperatorScope } from "../callers/scope.ts";
 import { invariant, notFound } from "../errors.ts";
@@ -14,7 +15,7 @@ import type { Credit } from "./schema.ts";
 export async function creditPlatform(services: Services, scope: OperatorScope, credit: Credit) {
   const { platformId, tokens, note, reference } = credit;
   if ((await services.platforms.find(platformId)) === undefined) throw notFound();
-  const { sequence } = await creditWallet(services, platformId, {
+  const { sequence, applied } = await creditWallet(services, platformId, {
     operationId: `credit|${reference ?? newId("request", services.clock.now())}`,
     operation: "billing.credit",
     tokens,
@@ -26,6 +27,12 @@ export async function creditPlatform(services: Services, scope: OperatorScope, c
     requestId: scope.requestId,
     ...(note === undefined ? {} : { note }),
   });
+  if (applied)
+    recordAudit(services, scope, {
+      action: "billing.credited",
+      target: { type: "platform", id: platformId },
+      platformId,
+    });
   const [entry, wallet] = await Promise.all([
     services.wallets.findEntry(platformId, sequence),
     services.wallets.read(platformId),

@@ -1,11 +1,10 @@
 import type * as z from "zod";
 import { exampleId } from "../ids.ts";
+import type { ShapeOf } from "../shape.ts";
 import type { balance, credited, ledgerEntry, limits } from "./answer-schema.ts";
 import type { CreditBody } from "./schema.ts";
 
-type Answer<Schema extends () => z.ZodType> = z.output<ReturnType<Schema>>;
-
-export const balanceExample = (): Answer<typeof balance> => ({
+export const balanceExample = (): ShapeOf<typeof balance> => ({
   tokenBalance: 9_980,
   tokenReserved: 20,
   available: 9_960,
@@ -14,14 +13,14 @@ export const balanceExample = (): Answer<typeof balance> => ({
   resetsAt: "2026-03-05T00:00:00.000Z",
 });
 
-export const limitsExample = (): Answer<typeof limits> => ({
+export const limitsExample = (): ShapeOf<typeof limits> => ({
   dailyTokenBudget: 500,
   usedToday: 40,
   resetsAt: "2026-03-05T00:00:00.000Z",
   updatedAt: "2026-03-04T10:00:00.000Z",
 });
 
-export const entryExample = (): Answer<typeof ledgerEntry> => ({
+export const entryExample = (): ShapeOf<typeof ledgerEntry> => ({
   id: exampleId("ledgerEntry"),
   type: "settle",
   operation: "publish_leg",
@@ -45,7 +44,7 @@ export const creditBodyExample = (): z.input<typeof CreditBody> => ({
   reference: "invoice-2026-017",
 });
 
-export const creditedExample = (): Answer<typeof credited> => ({
+export const creditedExample = (): ShapeOf<typeof credited> => ({
   entry: {
     ...entryExample(),
     type: "credit",

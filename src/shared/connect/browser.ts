@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { randomToken, sha256Hex } from "../secrets.ts";
+import { equalSecrets, randomToken, sha256Hex } from "../secrets.ts";
 import type { Services } from "../services.ts";
 import type { ConnectSession } from "./connect-session.ts";
 
@@ -38,6 +38,17 @@ export function readBrowserId(config: Config, request: BrowserRequest): string |
 
 export const newBrowserId = () => randomToken();
 export const hashBrowserId = (id: string) => sha256Hex(id);
+
+/** Whether it is the browser whose mark was kept. */
+export function isSameBrowser(
+  config: Config,
+  request: BrowserRequest,
+  cookieHash: string,
+): boolean {
+  const id = readBrowserId(config, request);
+  if (id === undefined) return false;
+  return equalSecrets(Buffer.from(hashBrowserId(id)), Buffer.from(cookieHash));
+}
 
 /** SameSite=Lax: it has to come along when the network's page leads back to ours. */
 export function browserCookie(config: Config, id: string): readonly [string, string] {

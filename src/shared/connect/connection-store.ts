@@ -106,8 +106,7 @@ export class ConnectionStore {
       holders.map((profileId) => this.find(profileId, network)),
     );
     return connections.some(
-      (found) =>
-        found !== undefined && grantIdOf(found) === grantId && found.status !== "revoked",
+      (found) => found !== undefined && grantIdOf(found) === grantId && found.status !== "revoked",
     );
   }
 

@@ -1,16 +1,15 @@
-import type { LinkOutcome } from "../networks/network.ts";
-import { findNetwork } from "../networks/registry.ts";
-import { equalSecrets } from "../secrets.ts";
+import type { LinkChoice, LinkOutcome, Network } from "../networks/network.ts";
+import { findAvailable } from "../networks/registry.ts";
 import type { Services } from "../services.ts";
 import { callbackAddress, pageAddress } from "./addresses.ts";
 import {
-  hashBrowserId,
+  isSameBrowser,
   pageAnswer,
-  readBrowserId,
   redirect,
   type BrowserAnswer,
   type BrowserRequest,
 } from "./browser.ts";
+import { offerChoice } from "./choice.ts";
 import { createNetworkTools } from "./network-tools.ts";
 import type { OAuthAttempt } from "./oauth-state-store.ts";
 import { renderNotice } from "./page.ts";
@@ -31,7 +30,8 @@ export async function finishOAuth(
   const found = state === "" ? undefined : await services.oauthStates.find(state);
   if (found === undefined || found.attempt.network !== callback.network) return usedStep();
   const { attempt } = found;
-  if (!isSameBrowser(services, request, attempt)) return otherBrowser();
+  if (attempt.secrets.candidates !== undefined) return usedStep();
+  if (!isSameBrowser(services.config, request, attempt.cookieHash)) return otherBrowser();
   if (!(await services.oauthStates.consume(state, found))) return usedStep();
   const { sessionId, secrets, network: name } = attempt;
   const visit = await openVisit(services, { session: sessionId, token: secrets.token });
@@ -40,34 +40,25 @@ export async function finishOAuth(
   const back = (problem: string) =>
     redirect(pageAddress(services.config, sessionId, secrets.token, { network: name, problem }));
   if (Date.parse(attempt.expiresAt) <= services.clock.now().getTime()) return back("step_over");
-  const network = findNetwork(name);
+  const network = findAvailable(name, services.config.networkApps);
   if (network === undefined) return back("not_available");
-  const outcome = await finish(services, attempt, callback.params);
+  const outcome = await finish(services, network, attempt, callback.params);
+  if (outcome.kind === "choose") return offerChoice(services, attempt, outcome);
   const answer = await settleLink(services, request, { visit, network, outcome });
   return "problem" in answer ? back(answer.problem) : answer;
 }
 
 async function finish(
   services: Services,
-  { network: name, secrets }: OAuthAttempt,
+  { name, link }: Network,
+  { secrets }: OAuthAttempt,
   params: Params,
-): Promise<LinkOutcome> {
-  const link = findNetwork(name)?.link;
-  if (link?.kind !== "oauth") return { kind: "failed", code: "network_unavailable" };
+): Promise<LinkOutcome | LinkChoice> {
+  if (link.kind !== "oauth") return { kind: "failed", code: "network_unavailable" };
   const { codeVerifier, flow } = secrets;
   const redirectUri = callbackAddress(services.config, name);
   const tools = createNetworkTools(services, name, SIGN_IN_LIMITS);
   return await link.finish({ params, codeVerifier, redirectUri, flow }, tools);
-}
-
-function isSameBrowser(
-  services: Services,
-  request: BrowserRequest,
-  attempt: OAuthAttempt,
-): boolean {
-  const id = readBrowserId(services.config, request);
-  if (id === undefined) return false;
-  return equalSecrets(Buffer.from(hashBrowserId(id)), Buffer.from(attempt.cookieHash));
 }
 
 function usedStep(): BrowserAnswer {

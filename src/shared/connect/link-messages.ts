@@ -5,6 +5,7 @@ const PAGE_PROBLEMS = [
   "too_many_attempts",
   "not_available",
   "nothing_linked",
+  "nothing_chosen",
   "step_over",
 ] as const;
 export type LinkProblem = LinkErrorCode | (typeof PAGE_PROBLEMS)[number];
@@ -31,6 +32,10 @@ const MESSAGES: Readonly<Record<LinkProblem, (network: string) => string>> = {
     `${network} wants a pause after so many attempts. Wait a few minutes, then try again.`,
   network_unavailable: (network) =>
     `${network} is not answering at the moment. Nothing was connected; try again in a few minutes.`,
+  account_kind_unsupported: (network) =>
+    `${network} does not let other services publish for an account of this kind. Make it a professional one in its settings at ${network}, then come back and try again.`,
+  nothing_to_choose: (network) =>
+    `${network} showed us no page that you may publish for. Start again and leave every page ticked; if you have none, make one there or ask its owner to let you create content.`,
   input_invalid: () =>
     "Something is missing or not written as expected. Check the fields and try again.",
   unpaid: () =>
@@ -39,6 +44,7 @@ const MESSAGES: Readonly<Record<LinkProblem, (network: string) => string>> = {
     "There were too many attempts on this page. Go back to the service that sent you here and start again.",
   not_available: (network) => `${network} can't be connected at the moment.`,
   nothing_linked: () => "No account is connected yet. Connect at least one first.",
+  nothing_chosen: () => "Choose one of these first.",
   step_over: (network) =>
     `The visit to ${network} took too long or was used already. Start it again.`,
 };

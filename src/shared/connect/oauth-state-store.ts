@@ -12,9 +12,11 @@ const secretsShape = z.object({
   /** The session's token: the callback leads back to the page with it. */
   token: z.string(),
   flow: networkData,
+  /** Of an authorisation that came back and covers several accounts: the end user has yet to choose. */
+  candidates: z.array(z.object({ id: z.string(), label: z.string(), hint: z.string() })).optional(),
 });
 
-/** A visit to a network's own authorisation page that has not come back yet. */
+/** A visit to a network's own authorisation page that has not come back yet, or whose account is not chosen yet. */
 export interface OAuthAttempt {
   readonly sessionId: string;
   readonly network: NetworkName;
@@ -32,7 +34,7 @@ export interface FoundAttempt {
 
 const placeOf = (stateHash: string) => `oauthstates|${stateHash}|secrets`;
 
-/** Started authorisations by the hash of their `state`; each is used once. */
+/** Authorisations on their way by the hash of their `state`, or of the name of the choice; each is used once. */
 export class OAuthStateStore {
   readonly #table: Table;
   readonly #dataKeys: DataKeys;

@@ -1,4 +1,5 @@
 import type { LinkField, NetworkName } from "../networks/network.ts";
+import type { OpenChoice } from "./choice.ts";
 import { html, Markup } from "./markup.ts";
 import type { Branding } from "./schema.ts";
 
@@ -17,6 +18,8 @@ export interface Card {
   /** What was entered before; never a secret. */
   readonly typed: Readonly<Record<string, string>>;
   readonly problem: string | null;
+  /** The network's authorisation is there; one of its accounts has to be chosen. */
+  readonly choice: OpenChoice | null;
 }
 
 export interface ConnectPage {
@@ -79,6 +82,11 @@ button, .button { display: inline-block; margin-top: 1rem; padding: .65rem 1.1re
 button.quiet { color: var(--ink); background: transparent; }
 :focus-visible { outline: 3px solid var(--ink); outline-offset: 2px; }
 summary { cursor: pointer; margin-top: .5rem; }
+fieldset { border: 0; margin: .75rem 0 0; padding: 0; }
+legend { font-weight: 600; padding: 0; }
+.choice { display: flex; gap: .75rem; align-items: center; min-height: 2.75rem; padding: .4rem .75rem; margin-top: .5rem;
+  border: 1px solid var(--line); border-radius: .5rem; cursor: pointer; overflow-wrap: anywhere; }
+.choice input { width: auto; margin: 0; accent-color: var(--accent); }
 .actions { display: flex; gap: .75rem; flex-wrap: wrap; }
 `);
 }
@@ -144,10 +152,10 @@ function capability({ sessionId, token }: ConnectPage): Markup {
 }
 
 function renderCard(page: ConnectPage, card: Card): Markup {
-  const { title, state, problem, username, avatarUrl, network } = card;
-  const form = state === "unavailable" ? null : renderForm(page, card);
+  const { title, state, problem, username, avatarUrl, network, choice } = card;
+  const form = renderStep(page, card);
   const shown =
-    state === "linked" && problem === null
+    state === "linked" && problem === null && choice === null
       ? html`<details>
           <summary>Connect another account instead</summary>
           ${form}
@@ -160,6 +168,30 @@ function renderCard(page: ConnectPage, card: Card): Markup {
     ${state === "unavailable" && html`<p class="soft">Not available at the moment.</p>`}
     ${problem !== null && html`<p class="problem" role="alert">${problem}</p>`} ${shown}
   </section>`;
+}
+
+function renderStep(page: ConnectPage, card: Card): Markup | null {
+  if (card.state === "unavailable") return null;
+  return card.choice === null ? renderForm(page, card) : renderChoice(page, card, card.choice);
+}
+
+function renderChoice(page: ConnectPage, card: Card, { id, candidates }: OpenChoice): Markup {
+  const options = candidates.map(
+    (candidate) =>
+      html`<label class="choice"
+        ><input type="radio" name="candidate" value="${candidate.id}" required /><span
+          >${candidate.label}${candidate.hint !== "" && html`<span class="hint">${candidate.hint}</span>`}</span
+        ></label
+      >`,
+  );
+  return html`<form method="post" action="${card.action}">
+    ${capability(page)}<input type="hidden" name="choice" value="${id}" />
+    <fieldset>
+      <legend>Which one should be connected?</legend>
+      ${options}
+    </fieldset>
+    <button>Connect this one</button>
+  </form>`;
 }
 
 function renderForm(page: ConnectPage, card: Card): Markup {

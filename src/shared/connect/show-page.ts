@@ -1,32 +1,30 @@
 import type { NetworkName } from "../networks/network.ts";
-import { findNetwork } from "../networks/registry.ts";
+import { findAvailable, findNetwork } from "../networks/registry.ts";
 import type { Services } from "../services.ts";
 import { stepAddress } from "./addresses.ts";
-import { formTargets, pageAnswer, type BrowserAnswer } from "./browser.ts";
+import { formTargets, pageAnswer, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
+import { findChoice, type OpenChoice } from "./choice.ts";
 import { linkedIds, type ConnectSession } from "./connect-session.ts";
 import { networkName } from "./connection-row.ts";
 import type { Connection } from "./connection.ts";
 import { problemMessage, readProblem, type LinkProblem } from "./link-messages.ts";
 import { renderConnectPage, type Card } from "./page.ts";
 import { isProfileActive } from "./profile-state.ts";
-import { deadEnd, openVisit } from "./visit.ts";
+import { deadEnd, openVisit, type OpenVisit } from "./visit.ts";
 
-/** What did not work, at which network, and what was typed there. */
-export interface Trouble {
-  readonly problem: LinkProblem;
+/** What the page has to say about a network's card: what did not work there and was typed, or what is to be chosen. */
+export interface Attention {
+  readonly problem: LinkProblem | null;
   /** Null: it is about the page as a whole. */
   readonly network: NetworkName | null;
   readonly typed: Readonly<Record<string, string>>;
-}
-
-export interface OpenVisit {
-  readonly session: ConnectSession;
-  readonly token: string;
+  readonly choice?: OpenChoice;
 }
 
 /** GET of the hosted page, with what the last step left in its address. */
 export async function showPage(
   services: Services,
+  request: BrowserRequest,
   fields: Readonly<Record<string, string>>,
 ): Promise<BrowserAnswer> {
   const visit = await openVisit(services, fields);
@@ -35,16 +33,23 @@ export async function showPage(
   if (!(await isProfileActive(services, visit.session))) return deadEnd(services, visit.session);
   const problem = readProblem(fields["problem"]);
   const network = networkName.safeParse(fields["network"]).data ?? null;
-  const trouble = problem === undefined ? undefined : { problem, network, typed: {} };
-  return await connectPage(services, visit, 200, trouble);
+  const attention = { network, typed: {} };
+  if (problem !== undefined)
+    return await connectPage(services, visit, 200, { ...attention, problem });
+  if (network === null || fields["choice"] === undefined)
+    return await connectPage(services, visit, 200);
+  const choice = await findChoice(services, request, { visit, network, choice: fields["choice"] });
+  return choice === undefined
+    ? await connectPage(services, visit, 200, { ...attention, problem: "step_over" })
+    : await connectPage(services, visit, 200, { ...attention, problem: null, choice });
 }
 
-/** The page of an open session; with trouble it keeps what was typed, secrets excepted. */
+/** The page of an open session; what was typed is kept, secrets excepted. */
 export async function connectPage(
   services: Services,
   { session, token }: OpenVisit,
   status: number,
-  trouble?: Trouble,
+  attention?: Attention,
 ): Promise<BrowserAnswer> {
   const connections = await services.connections.listOfProfile(session.profileId);
   const cards = session.networks.map((network) =>
@@ -52,16 +57,16 @@ export async function connectPage(
       services,
       network,
       connections.find((made) => made.network === network && made.status !== "revoked"),
-      trouble?.network === network ? trouble : undefined,
+      attention?.network === network ? attention : undefined,
     ),
   );
-  const isGeneral = trouble !== undefined && trouble.network === null;
+  const general = attention?.network === null ? attention.problem : null;
   const page = {
     sessionId: session.id,
     token,
     branding: session.branding,
     cards,
-    problem: isGeneral ? problemMessage(trouble.problem, "") : null,
+    problem: general === null ? null : problemMessage(general, ""),
     hasLinked: linkedIds(session).length > 0,
     doneAction: stepAddress(services.config, "done"),
   };
@@ -69,26 +74,35 @@ export async function connectPage(
   return pageAnswer(status, (nonce) => renderConnectPage(page, nonce), targets);
 }
 
-/** A network that can't be linked here goes by its name. */
+/** A network that is not part of this build goes by its name. */
 function toCard(
   services: Services,
   name: NetworkName,
   connection: Connection | undefined,
-  trouble: Trouble | undefined,
+  attention: Attention | undefined,
 ): Card {
   const network = findNetwork(name);
+  const isAvailable = findAvailable(name, services.config.networkApps) !== undefined;
   const title = network?.title ?? name.charAt(0).toUpperCase() + name.slice(1);
   return {
     network: name,
     title,
     ...shownAccount(connection),
-    state: network === undefined ? "unavailable" : stateOf(connection),
+    state: isAvailable ? stateOf(connection) : "unavailable",
     fields: network?.link.fields ?? [],
     leaves: network?.link.kind === "oauth",
     action: stepAddress(services.config, name),
-    typed: trouble?.typed ?? {},
-    problem: trouble === undefined ? null : problemMessage(trouble.problem, title),
+    ...shownAttention(attention, title),
   };
+}
+
+function shownAttention(
+  attention: Attention | undefined,
+  title: string,
+): Pick<Card, "typed" | "problem" | "choice"> {
+  if (attention === undefined) return { typed: {}, problem: null, choice: null };
+  const { typed, problem, choice = null } = attention;
+  return { typed, problem: problem === null ? null : problemMessage(problem, title), choice };
 }
 
 function shownAccount(connection: Connection | undefined): Pick<Card, "username" | "avatarUrl"> {

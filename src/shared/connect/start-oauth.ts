@@ -14,7 +14,7 @@ import {
 } from "./browser.ts";
 import type { LinkProblem } from "./link-messages.ts";
 import { createNetworkTools } from "./network-tools.ts";
-import type { OpenVisit } from "./show-page.ts";
+import type { OpenVisit } from "./visit.ts";
 
 const STATE_MS = 10 * 60_000;
 const LIMITS = { callMs: 15_000, totalMs: 40_000 };

@@ -1,17 +1,18 @@
 import { recordAudit } from "../audit/record.ts";
 import type { LinkFlow, LinkOutcome, Network } from "../networks/network.ts";
-import { findNetwork } from "../networks/registry.ts";
+import { findAvailable } from "../networks/registry.ts";
 import type { Services } from "../services.ts";
 import { pageAddress } from "./addresses.ts";
 import { isForeign, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
+import { findChoice, takeChoice } from "./choice.ts";
 import { sessionStatus } from "./connect-session.ts";
 import { networkName } from "./connection-row.ts";
 import { linkAccount } from "./link-account.ts";
 import type { LinkProblem } from "./link-messages.ts";
 import { createNetworkTools } from "./network-tools.ts";
-import { connectPage, type OpenVisit } from "./show-page.ts";
+import { connectPage } from "./show-page.ts";
 import { startOAuth } from "./start-oauth.ts";
-import { deadEnd, foreignForm, leave, openVisit } from "./visit.ts";
+import { deadEnd, foreignForm, leave, openVisit, type OpenVisit } from "./visit.ts";
 
 /** Somebody waits in front of the page. */
 export const SIGN_IN_LIMITS = { callMs: 15_000, totalMs: 40_000 };
@@ -38,14 +39,17 @@ export async function submitForm(
   const name = networkName.safeParse(step.network).data;
   if (name === undefined || !visit.session.networks.includes(name))
     return deadEnd(services, undefined);
-  const network = findNetwork(name);
+  const network = findAvailable(name, services.config.networkApps);
   if (network === undefined)
     return await connectPage(services, visit, 422, {
       problem: "not_available",
       network: name,
       typed: {},
     });
-  return await signIn(services, request, { visit, network, fields: step.fields });
+  const given = { visit, network, fields: step.fields };
+  return step.fields["choice"] === undefined
+    ? await signIn(services, request, given)
+    : await choose(services, request, given);
 }
 
 interface SignIn {
@@ -86,6 +90,35 @@ async function signIn(
   const outcome = await link.signIn(form, tools);
   const answer = await settleLink(services, request, { visit, network, outcome });
   return "problem" in answer ? await trouble(answer.problem) : answer;
+}
+
+/** The form in which one of the accounts that an authorisation covers is chosen. */
+async function choose(
+  services: Services,
+  request: BrowserRequest,
+  { visit, network, fields }: SignIn,
+): Promise<BrowserAnswer> {
+  const { choice, candidate: candidateId } = fields;
+  const attention = { network: network.name, typed: {} };
+  const outcome = await takeChoice(services, request, { visit, network, choice, candidateId });
+  if (outcome.kind === "over")
+    return await connectPage(services, visit, STATUS_OTHERWISE, {
+      ...attention,
+      problem: "step_over",
+    });
+  if (outcome.kind === "unknown") {
+    const open = await findChoice(services, request, { visit, network: network.name, choice });
+    return await connectPage(services, visit, STATUS_OTHERWISE, {
+      ...attention,
+      problem: "nothing_chosen",
+      ...(open === undefined ? {} : { choice: open }),
+    });
+  }
+  const answer = await settleLink(services, request, { visit, network, outcome });
+  if (!("problem" in answer)) return answer;
+  const { problem } = answer;
+  const status = STATUS[problem] ?? STATUS_OTHERWISE;
+  return await connectPage(services, visit, status, { ...attention, problem });
 }
 
 /** The form's own fields and no others; undefined when one can't be meant. */

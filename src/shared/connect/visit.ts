@@ -15,6 +15,8 @@ export type Visit =
   | { readonly kind: "over"; readonly session: ConnectSession }
   | { readonly kind: "unknown" };
 
+export type OpenVisit = Pick<Extract<Visit, { kind: "open" }>, "session" | "token">;
+
 const ADDRESS_PART_MAX = 200;
 
 export async function openVisit(

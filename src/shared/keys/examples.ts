@@ -1,8 +1,8 @@
-import type * as z from "zod";
 import { exampleId } from "../ids.ts";
+import type { ShapeOf } from "../shape.ts";
 import type { apiKey, apiKeyCreated, profileGrant } from "./answer-schema.ts";
 
-export const keyExample = (): z.output<ReturnType<typeof apiKey>> => ({
+export const keyExample = (): ShapeOf<typeof apiKey> => ({
   id: exampleId("key"),
   applicationId: exampleId("application"),
   name: "Backend",
@@ -15,13 +15,13 @@ export const keyExample = (): z.output<ReturnType<typeof apiKey>> => ({
   createdAt: "2026-03-04T10:00:00.000Z",
 });
 
-export const keyCreatedExample = (): z.output<ReturnType<typeof apiKeyCreated>> => ({
+export const keyCreatedExample = (): ShapeOf<typeof apiKeyCreated> => ({
   ...keyExample(),
   lastUsedAt: null,
   secret: "sk_live_01M7W9E67FZ0MY7YCJ6NF25H01_theSecretPartThatIsShownOnce_000000",
 });
 
-export const grantExample = (): z.output<ReturnType<typeof profileGrant>> => ({
+export const grantExample = (): ShapeOf<typeof profileGrant> => ({
   token: "eyJhbGciOiJIUzI1NiIsInR5cCI6InByb2ZpbGUtZ3JhbnQrand0In0.eyJwcmYiOiJwcmYifQ.signature",
   profileId: exampleId("profile"),
   applicationId: exampleId("application"),

@@ -11,6 +11,14 @@ export function hashKeySecret(services: Services, secretPart: string): Buffer {
   return hmacSha256(services.config.identity.keyPepper, secretPart);
 }
 
+/** Whether the hash is the secret's, made with the pepper of now or the one before. */
+function hasSecret(services: Services, secretPart: string, hash: Uint8Array): boolean {
+  const { previousKeyPepper } = services.config.identity;
+  if (equalSecrets(hashKeySecret(services, secretPart), hash)) return true;
+  if (previousKeyPepper === undefined) return false;
+  return equalSecrets(hmacSha256(previousKeyPepper, secretPart), hash);
+}
+
 const NOBODY = new Uint8Array(32);
 
 /**
@@ -31,7 +39,7 @@ export async function verifyKey<T>(
     known === undefined ? undefined : alongside(known),
   ]);
   // The comparison is made for unknown ids too, so that they can't be told by its absence.
-  const right = equalSecrets(hashKeySecret(services, parsed.secretPart), found?.hash ?? NOBODY);
+  const right = hasSecret(services, parsed.secretPart, found?.hash ?? NOBODY);
   if (found === undefined || !right) throw invalidCredentials();
   const { key } = found;
   const now = services.clock.now();

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { recordAudit } from "../audit/record.ts";
 import type { CoreOperation, Decision } from "../billing/group-commit.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { AppError } from "../errors.ts";
@@ -90,6 +91,10 @@ export async function updatePost(
     await services.due.remove({ place, dueAt: before });
     await hintIfSoon(services, { place, dueAt });
   }
+  recordAudit(services, scope, {
+    action: "post.updated",
+    target: { type: "post", id: post.id },
+  });
   return viewPost(services, scope, { post, legs });
 }
 
@@ -121,5 +126,9 @@ export async function cancelPost(
   await services.wallets.commit(scope.platformId, changeOperation(found.post, { post, legs }));
   const dueAt = found.post.draft.scheduleAt ?? "";
   await services.due.remove({ place: placeOf(post), dueAt });
+  recordAudit(services, scope, {
+    action: "post.canceled",
+    target: { type: "post", id: post.id },
+  });
   return viewPost(services, scope, { post, legs });
 }

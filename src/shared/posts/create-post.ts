@@ -1,3 +1,4 @@
+import { recordAudit } from "../audit/record.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { AppError, invariant } from "../errors.ts";
@@ -133,6 +134,10 @@ export async function createPost(
   );
   if (accepted.postId !== post.id) return replay(services, scope, accepted, print);
   invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
+  recordAudit(services, scope, {
+    action: isScheduled ? "post.scheduled" : "post.accepted",
+    target: { type: "post", id: post.id },
+  });
   if (draft.scheduleAt === null) await hintLegs(services, place, pendingOf(found.legs));
   else await hintIfSoon(services, { place, dueAt: draft.scheduleAt });
   return { post: postView(found, connections), httpStatus, replayed: false };

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { recordAudit } from "../audit/record.ts";
 import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
 import { priceOf } from "../billing/rate-card.ts";
 import { refusal, utcDay } from "../billing/wallet.ts";
@@ -161,6 +162,10 @@ export async function retryPost(
     scope.platformId,
     retryOperation({ round: randomUUID(), scope, found, networks: input.networks, nextCheckAt }),
   );
+  recordAudit(services, scope, {
+    action: "post.retried",
+    target: { type: "post", id: found.post.id },
+  });
   await noteStep(services, found.post.id, step(now.toISOString(), "retried", networks.join(", ")));
   await hintLegs(services, placeOf(found.post), networks);
   return viewPost(services, scope, await findPostOf(services, scope, input.postId));

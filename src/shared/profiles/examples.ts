@@ -1,8 +1,8 @@
-import type * as z from "zod";
 import { exampleId } from "../ids.ts";
+import type { ShapeOf } from "../shape.ts";
 import type { profile } from "./answer-schema.ts";
 
-export const profileExample = (): z.output<ReturnType<typeof profile>> => ({
+export const profileExample = (): ShapeOf<typeof profile> => ({
   id: exampleId("profile"),
   applicationId: exampleId("application"),
   title: "Corner Bakery",
