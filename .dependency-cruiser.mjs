@@ -73,13 +73,21 @@ export default {
     },
     {
       name: "networks-by-argument",
-      comment: "a network imports network.ts, errors.ts and its own files; HTTP is handed to it",
+      comment:
+        "a network imports network.ts, errors.ts, its own files and those it shares with a network of the same API; HTTP is handed to it",
       severity: "error",
       from: { path: "^src/shared/networks/([^/]+)/" },
       to: {
         path: "^src/shared/",
-        pathNot: "^src/shared/(networks/($1/|[^/]+\\.ts$)|errors\\.ts$)",
+        pathNot: "^src/shared/(networks/($1/|graph/|[^/]+\\.ts$)|errors\\.ts$)",
       },
+    },
+    {
+      name: "graph-for-its-networks",
+      comment: "graph/ is what the two networks with the Graph API share",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/shared/networks/(facebook|instagram|graph)/" },
+      to: { path: "^src/shared/networks/graph/" },
     },
     {
       name: "src-stands-alone",

@@ -4,9 +4,9 @@ import { startBenchStorage } from "./emulator.ts";
 import { acceptTable, goalsTable, singleText } from "./report.ts";
 
 const LOADS: readonly Load[] = [1, 50].flatMap((tenants) => [
-  { tenants, concurrency: 1, calls: 60 },
-  { tenants, concurrency: 16, calls: 160 },
-  { tenants, concurrency: 64, calls: 256 },
+  { tenants, concurrency: 1, calls: 50 },
+  { tenants, concurrency: 16, calls: 128 },
+  { tenants, concurrency: 64, calls: 192 },
 ]);
 
 /** Not shown: the first load of a process runs on code that is not compiled yet. */
@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   const storage = await startBenchStorage();
   const cells: Cell[] = [];
   try {
-    await measureCell(storage, WARM_UP);
+    await measureCell(storage, WARM_UP, 1);
     for (const load of LOADS) cells.push(await measureCell(storage, load));
   } finally {
     await storage.stop();

@@ -13,10 +13,10 @@ import {
 } from "./bare-storage.ts";
 import type { BenchStorage } from "./emulator.ts";
 import { measure, median, timingOf, type Measured, type Timing } from "./load.ts";
-import { openTenant, startRelay, type Tenant } from "./relay.ts";
+import { BENCH_PREFIX, openTenant, startRelay, type Tenant } from "./relay.ts";
 import { countRequests, type RequestCounts } from "./request-counter.ts";
 
-/** Product and bare clients take turns, so that a machine that is busy for a moment slows all of them. */
+/** Each with product and bare clients in turn, so that a machine that is busy for a moment slows all of them. */
 const ROUNDS = 3;
 const TENANTS_OPENED_AT_ONCE = 4;
 const SINGLE_ACCEPTS = 5;
@@ -47,6 +47,8 @@ export interface Cell {
 }
 
 interface Round {
+  readonly rowsPerPost: number;
+  readonly single: RequestCounts;
   readonly product: Measured;
   readonly counts: RequestCounts;
   readonly commit: Measured;
@@ -90,7 +92,9 @@ interface Contest {
   readonly clear: () => Promise<void>;
 }
 
-async function runRounds({ load, accepting, sdk, http, clear }: Contest): Promise<Round[]> {
+/** The four one after the other, each after calls that do not count: they open connections and fill caches. */
+async function runContest({ load, accepting, sdk, http, clear }: Contest) {
+  const warmUpCalls = Math.max(load.tenants, load.concurrency);
   let stored = 0;
   const bare = async (store: StoreBare, calls = load.calls) => {
     const from = stored;
@@ -100,51 +104,24 @@ async function runRounds({ load, accepting, sdk, http, clear }: Contest): Promis
   };
   const product = (calls = load.calls) =>
     measure({ ...load, calls, call: (index) => accepting.accept(index) });
-  // Does not count: connections are opened, each tenant's caches are filled.
-  const warmUpCalls = Math.max(load.tenants, load.concurrency);
   const commit = (calls = load.calls) =>
     measure({ ...load, calls, call: (index) => accepting.commit(index) });
   await product(warmUpCalls);
   await commit(warmUpCalls);
   await bare(sdk, warmUpCalls);
   await bare(http, warmUpCalls);
-  const rounds: Round[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    await clear();
-    const { result, counts } = await counted(() => product());
-    rounds.push({
-      product: result,
-      counts,
-      commit: await commit(),
-      sdk: await bare(sdk),
-      http: await bare(http),
-    });
-  }
   await clear();
-  return rounds;
-}
-
-function toCell(load: Load, rounds: readonly Round[]) {
-  const ratio = (ours: "product" | "commit", bare: "sdk" | "http") =>
-    median(rounds.map((round) => round[bare].durationMs / round[ours].durationMs));
-  const posts = load.calls * rounds.length;
-  const sum = (of: (counts: RequestCounts) => number) =>
-    rounds.reduce((total, { counts }) => total + of(counts), 0);
+  const { result, counts } = await counted(() => product());
   return {
-    load,
-    product: timingOf(rounds.map((round) => round.product)),
-    commit: timingOf(rounds.map((round) => round.commit)),
-    sdk: timingOf(rounds.map((round) => round.sdk)),
-    http: timingOf(rounds.map((round) => round.http)),
-    ofSdk: ratio("product", "sdk"),
-    ofHttp: ratio("product", "http"),
-    commitOfHttp: ratio("commit", "http"),
-    requestsPerPost: sum(({ total }) => total) / posts,
-    postsPerTransaction: posts / sum(({ byKind }) => byKind.transaction),
+    product: result,
+    counts,
+    commit: await commit(),
+    sdk: await bare(sdk),
+    http: await bare(http),
   };
 }
 
-/** What is left of a cell would slow the next one down: the emulator scans over it. */
+/** What is left of a round would slow the next one down: the emulator scans over it. */
 async function removeAll(storage: BenchStorage, prefix: string, queues: readonly BareClients[]) {
   const service = TableServiceClient.fromConnectionString(storage.tables, {
     allowInsecureConnection: true,
@@ -164,9 +141,8 @@ async function rowsOf(
   return await rowsOfPost(clients, tenant.platformId, () => accepting.accept(0));
 }
 
-/** Measures accepting under one load, beside the same rows and message written bare. @throws Error on any wrong answer */
-export async function measureCell(storage: BenchStorage, load: Load): Promise<Cell> {
-  const prefix = `b${randomBytes(6).toString("hex")}`;
+async function runRound(storage: BenchStorage, load: Load): Promise<Round> {
+  const prefix = `${BENCH_PREFIX}${randomBytes(6).toString("hex")}`;
   const services = startRelay(storage, prefix);
   const tenants = await openTenants(services, load.tenants);
   const [first] = tenants;
@@ -178,7 +154,7 @@ export async function measureCell(storage: BenchStorage, load: Load): Promise<Ce
   const names = { table: `${prefix}bare`, queue: `${prefix}bare` };
   const bare = openClients(storage, names);
   await Promise.all([bare.table.createTable(), bare.queue.create()]);
-  const rounds = await runRounds({
+  const results = await runContest({
     load,
     accepting,
     sdk: throughSdk(bare, rows),
@@ -189,9 +165,42 @@ export async function measureCell(storage: BenchStorage, load: Load): Promise<Ce
   });
   await accepting.requireSums();
   await removeAll(storage, prefix, [own, bare]);
+  return { ...results, single, rowsPerPost: rows.created.length + rows.rewritten.length };
+}
+
+/**
+ * Measures accepting under one load, beside the same rows and message written bare. Every round has tables and tenants
+ * of its own, so that partitions stay as small as the emulator needs them.
+ * @throws Error on any wrong answer, and when a ledger does not add up
+ */
+export async function measureCell(
+  storage: BenchStorage,
+  load: Load,
+  count = ROUNDS,
+): Promise<Cell> {
+  const rounds: Round[] = [];
+  while (rounds.length < count) rounds.push(await runRound(storage, load));
+  const [first] = rounds;
+  if (first === undefined) throw new Error("a cell needs a round");
+  const ratio = (ours: "product" | "commit", bare: "sdk" | "http") =>
+    median(rounds.map((round) => round[bare].durationMs / round[ours].durationMs));
+  const posts = load.calls * rounds.length;
+  const sum = (of: (counts: RequestCounts) => number) =>
+    rounds.reduce((total, { counts }) => total + of(counts), 0);
+  const timing = (of: "product" | "commit" | "sdk" | "http") =>
+    timingOf(rounds.map((round) => round[of]));
   return {
-    ...toCell(load, rounds),
-    rowsPerPost: rows.created.length + rows.rewritten.length,
-    single,
+    load,
+    product: timing("product"),
+    commit: timing("commit"),
+    sdk: timing("sdk"),
+    http: timing("http"),
+    ofSdk: ratio("product", "sdk"),
+    ofHttp: ratio("product", "http"),
+    commitOfHttp: ratio("commit", "http"),
+    requestsPerPost: sum(({ total }) => total) / posts,
+    postsPerTransaction: posts / sum(({ byKind }) => byKind.transaction),
+    rowsPerPost: first.rowsPerPost,
+    single: first.single,
   };
 }

@@ -33,6 +33,7 @@ function postOf(tenant: Tenant, text: string): Post {
     actor: { kind: "system", id: "bench" },
     createdAt: at,
     updatedAt: at,
+    eventSequence: 0,
     startedAt: at,
     completedAt: null,
   };

@@ -12,6 +12,9 @@ import type { BenchStorage } from "./emulator.ts";
 /** Two networks whose adapters need no app of ours; nothing is published here. */
 export const BENCH_NETWORKS = ["bluesky", "mastodon"] as const satisfies readonly NetworkName[];
 
+/** Begins the name of every table and queue that a benchmark makes. */
+export const BENCH_PREFIX = "b";
+
 const CREDITED_TOKENS = 10_000_000;
 
 /** A paying platform with one profile, ready to post. */
@@ -33,6 +36,7 @@ export function startRelay(storage: BenchStorage, prefix: string): Services {
       ALLOW_SIGNUP: "true",
       BCRYPT_COST: "4",
       RATE_LIMIT_PER_MINUTE: "1000000",
+      AUTH_RATE_PER_MINUTE: "100000",
       LOG_LEVEL: "warn",
     }),
   );

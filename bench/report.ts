@@ -1,4 +1,5 @@
 import type { Cell } from "./cell.ts";
+import { BENCH_PREFIX } from "./relay.ts";
 
 /** Columns of text, numbers to the right. */
 function tableText(rows: readonly (readonly string[])[]): string {
@@ -107,11 +108,16 @@ export function goalsTable(cells: readonly Cell[]): string {
   );
 }
 
+const PREFIX = new RegExp(`^${BENCH_PREFIX}[0-9a-f]{12}`);
+
 export function singleText({ single, rowsPerPost }: Cell): string {
   const { read, write, transaction, send } = single.byKind;
-  return (
-    `One accept on an idle, warm process: ${single.total} requests to storage ` +
-    `(${read} reads, ${write} single writes, ${transaction} transaction, ${send} send), ` +
-    `${single.sequential} of them one after another; ${rowsPerPost} rows in the transaction.`
-  );
+  const reads = Object.entries(single.readsOf).map(([place, times]) => {
+    const name = place.replace(PREFIX, "");
+    return times === 1 ? name : `${name} × ${times}`;
+  });
+  return [
+    `One accept on an idle, warm process: ${single.total} requests to storage, ${single.sequential} of them one after another:`,
+    `  ${read} reads (${reads.join(", ")}), ${write} single writes, ${transaction} transaction of ${rowsPerPost} rows, ${send} send`,
+  ].join("\n");
 }

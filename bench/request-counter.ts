@@ -5,6 +5,8 @@ export type RequestKind = "transaction" | "send" | "read" | "write";
 
 interface Span {
   readonly kind: RequestKind;
+  /** The table or queue, with its prefix. */
+  readonly place: string;
   readonly from: number;
   to: number;
 }
@@ -13,6 +15,8 @@ interface Span {
 export interface RequestCounts {
   readonly total: number;
   readonly byKind: Readonly<Record<RequestKind, number>>;
+  /** The tables and queues that were read, with how often. */
+  readonly readsOf: Readonly<Record<string, number>>;
   /** The longest chain of requests that waited for each other; means something only for one call at a time. */
   readonly sequential: number;
 }
@@ -21,6 +25,11 @@ function kindOf({ method, path }: ClientRequest): RequestKind {
   if (path.includes("/$batch")) return "transaction";
   if (path.includes("/messages")) return "send";
   return method === "GET" || method === "HEAD" ? "read" : "write";
+}
+
+/** `/account/table(PartitionKey=…)` and `/account/queue/messages`. */
+function placeOf({ path }: ClientRequest): string {
+  return /^\/[^/]+\/([\w$-]+)/.exec(path)?.[1] ?? path;
 }
 
 function longestChain(spans: readonly Span[]): number {
@@ -40,7 +49,12 @@ export async function countRequests(run: () => Promise<void>): Promise<RequestCo
   const spans: Span[] = [];
   const started = (message: unknown) => {
     const { request } = message as { request: ClientRequest };
-    const span: Span = { kind: kindOf(request), from: performance.now(), to: Infinity };
+    const span: Span = {
+      kind: kindOf(request),
+      place: placeOf(request),
+      from: performance.now(),
+      to: Infinity,
+    };
     open.set(request, span);
     spans.push(span);
   };
@@ -59,8 +73,12 @@ export async function countRequests(run: () => Promise<void>): Promise<RequestCo
     unsubscribe("http.client.response.finish", finished);
   }
   const count = (kind: RequestKind) => spans.filter((span) => span.kind === kind).length;
+  const readsOf: Record<string, number> = {};
+  for (const { kind, place } of spans)
+    if (kind === "read") readsOf[place] = (readsOf[place] ?? 0) + 1;
   return {
     total: spans.length,
+    readsOf,
     byKind: {
       transaction: count("transaction"),
       send: count("send"),

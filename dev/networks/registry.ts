@@ -1,6 +1,7 @@
 import { Bluesky } from "./bluesky.ts";
 import { Facebook } from "./facebook.ts";
 import { Instagram } from "./instagram.ts";
+import { LinkedIn } from "./linkedin.ts";
 import { Mastodon } from "./mastodon.ts";
 
 /**
@@ -12,4 +13,5 @@ export const NETWORKS = {
   mastodon: Mastodon,
   facebook: Facebook,
   instagram: Instagram,
+  linkedin: LinkedIn,
 } as const;

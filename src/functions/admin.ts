@@ -1,4 +1,14 @@
+import {
+  createdPlatform,
+  platformAccount,
+  platformSummary,
+} from "../shared/accounts/answer-schema.ts";
 import { createPlatform } from "../shared/accounts/create-platform.ts";
+import {
+  createdPlatformExample,
+  platformAccountExample,
+  platformSummaryExample,
+} from "../shared/accounts/examples.ts";
 import { listPlatforms } from "../shared/accounts/list-platforms.ts";
 import { readAccount } from "../shared/accounts/platform-account.ts";
 import {
@@ -7,45 +17,80 @@ import {
   UpdatePlatformBody,
 } from "../shared/accounts/schema.ts";
 import { updatePlatform } from "../shared/accounts/update-platform.ts";
+import { auditEvent } from "../shared/audit/answer-schema.ts";
+import { auditExample } from "../shared/audit/examples.ts";
 import { listAllAudit, ListAuditQuery } from "../shared/audit/list-audit.ts";
 import { operator } from "../shared/http/access.ts";
-import { paged } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
 
 export const adminRoutes = [
   route("GET", "v1/admin/platforms", {
+    operationId: "listPlatforms",
     summary: "List all platforms.",
     access: operator("Admin", "Operator"),
     query: ListPlatformsQuery,
     status: 200,
-    run: async ({ services, scope, query }) => paged(await listPlatforms(services, scope, query)),
+    list: true,
+    response: platformSummary,
+    examples: () => ({ answer: platformSummaryExample() }),
+    run: ({ services, scope, query }) => listPlatforms(services, scope, query),
   }),
   route("POST", "v1/admin/platforms", {
+    operationId: "createPlatform",
     summary: "Create a platform with its first user.",
+    description: "How a platform starts where signing up is closed.",
     access: operator("Admin"),
     body: CreatePlatformBody,
     status: 201,
+    response: createdPlatform,
+    errors: ["conflict"],
+    examples: () => ({
+      body: {
+        name: "Example Media",
+        ownerEmail: "owner@example.com",
+        ownerPassword: "a password of some length",
+        initialTokens: 1_000,
+      },
+      answer: createdPlatformExample(),
+    }),
     run: ({ services, scope, body }) => createPlatform(services, scope, body),
   }),
   route("GET", "v1/admin/platforms/{platformId}", {
+    operationId: "getPlatform",
     summary: "Read a platform with its wallet, applications and counts.",
     access: operator(),
     status: 200,
+    response: platformAccount,
+    errors: ["not_found"],
+    examples: () => ({ answer: platformAccountExample() }),
     run: ({ services, params }) => readAccount(services, params.platformId, null),
   }),
   route("PATCH", "v1/admin/platforms/{platformId}", {
+    operationId: "updatePlatform",
     summary: "Suspend a platform or bring it back.",
+    description:
+      "Every key and session of a suspended platform gets 403 `platform_suspended`, and its due posts wait.",
     access: operator("Admin"),
     body: UpdatePlatformBody,
     status: 200,
+    response: platformSummary,
+    errors: ["not_found"],
+    examples: () => {
+      const status = "suspended";
+      return { body: { status }, answer: { ...platformSummaryExample(), status } };
+    },
     run: ({ services, scope, params, body }) =>
       updatePlatform(services, scope, { ...params, ...body }),
   }),
   route("GET", "v1/admin/audit", {
+    operationId: "listAllAudit",
     summary: "Recent audit events of all platforms, as far as this process saw them.",
     access: operator("Admin", "Operator"),
     query: ListAuditQuery,
     status: 200,
-    run: ({ services, scope, query }) => paged(listAllAudit(services, scope, query)),
+    list: true,
+    response: auditEvent,
+    examples: () => ({ answer: auditExample() }),
+    run: ({ services, scope, query }) => listAllAudit(services, scope, query),
   }),
 ];

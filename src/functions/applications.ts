@@ -1,4 +1,6 @@
+import { application, applicationCreated } from "../shared/applications/answer-schema.ts";
 import { createApplication } from "../shared/applications/create-application.ts";
+import { applicationCreatedExample, applicationExample } from "../shared/applications/examples.ts";
 import { getApplication } from "../shared/applications/get-application.ts";
 import { listApplications } from "../shared/applications/list-applications.ts";
 import {
@@ -8,36 +10,54 @@ import {
 } from "../shared/applications/schema.ts";
 import { updateApplication } from "../shared/applications/update-application.ts";
 import { keyOrSession, sessionOnly } from "../shared/http/access.ts";
-import { paged } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
 
 export const applicationRoutes = [
   route("GET", "v1/applications", {
+    operationId: "listApplications",
     summary: "List applications: all of the platform for a session, its own for a key.",
     access: keyOrSession,
     query: ListApplicationsQuery,
     status: 200,
-    run: async ({ services, scope, query }) =>
-      paged(await listApplications(services, scope, query)),
+    list: true,
+    response: application,
+    examples: () => ({ answer: applicationExample() }),
+    run: ({ services, scope, query }) => listApplications(services, scope, query),
   }),
   route("POST", "v1/applications", {
+    operationId: "createApplication",
     summary: "Create an application, with its first key unless that is declined.",
     access: sessionOnly,
     body: CreateApplicationBody,
     status: 201,
+    response: applicationCreated,
+    examples: () => ({ body: { name: "Planner" }, answer: applicationCreatedExample() }),
     run: ({ services, scope, body }) => createApplication(services, scope, body),
   }),
   route("GET", "v1/applications/{applicationId}", {
+    operationId: "getApplication",
     summary: "Read an application.",
     access: keyOrSession,
     status: 200,
+    response: application,
+    errors: ["not_found"],
+    examples: () => ({ answer: applicationExample() }),
     run: ({ services, scope, params }) => getApplication(services, scope, params.applicationId),
   }),
   route("PATCH", "v1/applications/{applicationId}", {
+    operationId: "updateApplication",
     summary: "Rename, disable or enable an application.",
+    description:
+      "Keys of a disabled application get 403 `application_disabled`, and its due posts are skipped.",
     access: sessionOnly,
     body: UpdateApplicationBody,
     status: 200,
+    response: application,
+    errors: ["not_found"],
+    examples: () => {
+      const status = "disabled";
+      return { body: { status }, answer: { ...applicationExample(), status } };
+    },
     run: ({ services, scope, params, body }) =>
       updateApplication(services, scope, { ...params, ...body }),
   }),

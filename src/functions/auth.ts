@@ -1,10 +1,13 @@
-import { recoveryCodes, totpSecret } from "../shared/accounts/answer-schema.ts";
+import { recoveryCodes, signedIn, totpSecret } from "../shared/accounts/answer-schema.ts";
 import { changePassword } from "../shared/accounts/change-password.ts";
 import { confirmTotp } from "../shared/accounts/confirm-totp.ts";
 import {
   changePasswordExample,
   recoveryCodesExample,
+  logInExample,
   removeTotpExample,
+  sessionExample,
+  signUpExample,
   totpSecretExample,
 } from "../shared/accounts/examples.ts";
 import { logIn } from "../shared/accounts/log-in.ts";
@@ -24,20 +27,32 @@ import { route } from "../shared/http/route.ts";
 
 export const authRoutes = [
   route("POST", "v1/auth/signup", {
+    operationId: "signUp",
     summary: "Create a platform with its first user, and sign in.",
+    description: "Where signing up is closed, the operators create platforms.",
     access: signingIn,
     body: SignUpBody,
     status: 201,
+    response: signedIn,
+    errors: ["signup_disabled", "conflict"],
+    examples: () => ({ body: signUpExample(), answer: sessionExample() }),
     run: ({ services, scope, body }) => signUp(services, scope, body),
   }),
   route("POST", "v1/auth/login", {
+    operationId: "logIn",
     summary: "Sign in to the dashboard.",
+    description:
+      "With TOTP on, a log-in without `totpCode` gets 401 `totp_required`; a recovery code is taken in its place, once. A wrong e-mail and a wrong password are the same answer.",
     access: signingIn,
     body: LogInBody,
     status: 200,
+    response: signedIn,
+    errors: ["invalid_credentials", "totp_required", "platform_suspended"],
+    examples: () => ({ body: logInExample(), answer: sessionExample() }),
     run: ({ services, scope, body }) => logIn(services, scope, body),
   }),
   route("POST", "v1/auth/logout", {
+    operationId: "logOut",
     summary: "End every session of the user.",
     access: sessionOnly,
     status: 204,

@@ -1,51 +1,72 @@
+import { balance, credited, limits, usage } from "../shared/billing/answer-schema.ts";
 import { getBalance } from "../shared/billing/balance.ts";
 import { creditPlatform } from "../shared/billing/credit-platform.ts";
+import {
+  balanceExample,
+  creditBodyExample,
+  creditedExample,
+  entryExample,
+  limitsExample,
+} from "../shared/billing/examples.ts";
 import { listUsage } from "../shared/billing/list-usage.ts";
 import { getLimits, updateLimits } from "../shared/billing/limits.ts";
-import { rateCard } from "../shared/billing/rate-card.ts";
 import { CreditBody, LimitsBody, UsageQuery } from "../shared/billing/schema.ts";
 import { appAdmin, keyOrSession, operator } from "../shared/http/access.ts";
-import { paged } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
 
 export const billingRoutes = [
   route("GET", "v1/billing/balance", {
-    summary: "The wallet's balance",
+    operationId: "getBalance",
+    summary: "The wallet's balance.",
     access: keyOrSession,
     status: 200,
+    response: balance,
+    examples: () => ({ answer: balanceExample() }),
     run: ({ services, scope }) => getBalance(services, scope),
   }),
   route("GET", "v1/billing/usage", {
-    summary: "The ledger, newest first",
+    operationId: "listUsage",
+    summary: "The ledger, newest first.",
+    description:
+      "Every change of the wallet is one entry, so that the balance is the sum of what `credit`, `debit` and `settle` entries changed. With `groupBy` the answer is totals instead of entries, on one page; a range of more than 50,000 entries is refused. A key sees its application's entries.",
     access: keyOrSession,
     query: UsageQuery,
     status: 200,
-    run: async ({ services, scope, query }) => paged(await listUsage(services, scope, query)),
+    list: true,
+    response: usage,
+    examples: () => ({ answer: entryExample() }),
+    run: ({ services, scope, query }) => listUsage(services, scope, query),
   }),
   route("GET", "v1/billing/limits", {
-    summary: "The daily token budget and what is used of it",
+    operationId: "getBillingLimits",
+    summary: "The daily token budget and what is used of it.",
     access: keyOrSession,
     status: 200,
+    response: limits,
+    examples: () => ({ answer: limitsExample() }),
     run: ({ services, scope }) => getLimits(services, scope),
   }),
   route("PATCH", "v1/billing/limits", {
-    summary: "Set or lift the daily token budget",
+    operationId: "updateBillingLimits",
+    summary: "Set or lift the daily token budget.",
+    description: "A budget below what the day has cost already stops only new spending.",
     access: appAdmin,
     body: LimitsBody,
     status: 200,
+    response: limits,
+    examples: () => ({ body: { dailyTokenBudget: 500 }, answer: limitsExample() }),
     run: ({ services, scope, body }) => updateLimits(services, scope, body),
   }),
-  route("GET", "v1/rate-card", {
-    summary: "What operations cost",
-    access: keyOrSession,
-    status: 200,
-    run: () => rateCard(),
-  }),
   route("POST", "v1/billing/admin/credit", {
-    summary: "Add tokens to a platform's wallet",
+    operationId: "creditPlatform",
+    summary: "Add tokens to a platform's wallet.",
+    description: "The same `reference` twice credits once and answers the first entry.",
     access: operator("Admin"),
     body: CreditBody,
     status: 201,
+    response: credited,
+    errors: ["not_found", "invalid_state"],
+    examples: () => ({ body: creditBodyExample(), answer: creditedExample() }),
     run: ({ services, scope, body }) => creditPlatform(services, scope, body),
   }),
 ];

@@ -1,7 +1,24 @@
 import type { RequestScope } from "../shared/callers/scope.ts";
+import {
+  callbackFields,
+  connection,
+  connections,
+  connectSession,
+  connectSessionCreated,
+  formFields,
+  pageFields,
+} from "../shared/connect/answer-schema.ts";
 import { browserStep } from "../shared/connect/browser-step.ts";
 import type { BrowserAnswer, BrowserRequest } from "../shared/connect/browser.ts";
 import { cancelSession } from "../shared/connect/cancel-session.ts";
+import {
+  connectBodyExample,
+  connectionExample,
+  revokedExample,
+  sessionCanceledExample,
+  sessionCreatedExample,
+  sessionExample,
+} from "../shared/connect/examples.ts";
 import { finishOAuth } from "../shared/connect/finish-oauth.ts";
 import { finishVisit } from "../shared/connect/finish-visit.ts";
 import { getSession } from "../shared/connect/get-session.ts";
@@ -34,69 +51,131 @@ async function asPage(
   return new Reply(await browserStep(services, requestId, () => step(request)));
 }
 
+const LEADS_ON = "On to the network, back to the page, or back to the platform.";
+
+/** Statuses of pages that lead no further. */
+const DEAD_ENDS = {
+  404: "The link does not work.",
+  410: "The visit is over.",
+  500: "Our fault; it was recorded.",
+  503: "Not possible right now.",
+};
+
+const FORM_ANSWERS = {
+  303: LEADS_ON,
+  402: "The platform can't pay for a link.",
+  403: "The form did not come from our page.",
+  422: "The page again, with what is wrong.",
+  429: "Too many attempts on this page.",
+  ...DEAD_ENDS,
+};
+
 export const connectRoutes: readonly Route[] = [
   route("GET", "v1/profiles/{profileId}/connections", {
+    operationId: "listConnections",
     summary: "List the profile's connections.",
+    description: "One per network at most, so that there are no further pages.",
     access: profileScope,
     status: 200,
+    response: connections,
+    examples: () => ({ answer: [connectionExample()] }),
     run: ({ services, scope }) => listConnections(services, scope),
   }),
   route("DELETE", "v1/profiles/{profileId}/connections/{connectionId}", {
+    operationId: "removeConnection",
     summary: "Unlink an account: its tokens are purged and revoked at the network.",
     access: profileScope,
     status: 200,
+    response: connection,
+    errors: ["not_found"],
+    examples: () => ({ answer: revokedExample() }),
     run: ({ services, scope, params }) => removeConnection(services, scope, params.connectionId),
   }),
   route("POST", "v1/profiles/{profileId}/connect/sessions", {
+    operationId: "createConnectSession",
     summary: "Start a visit to the hosted page on which an end user links accounts.",
+    description:
+      "Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. A new account costs 5 tokens when it is linked.",
     access: activeProfileScope,
     body: CreateConnectSessionBody,
     status: 201,
+    response: connectSessionCreated,
+    errors: ["insufficient_tokens", "daily_budget_reached"],
+    examples: () => ({ body: connectBodyExample(), answer: sessionCreatedExample() }),
     run: ({ services, scope, body }) => startSession(services, scope, body),
   }),
   route("GET", "v1/connect/sessions/{sessionId}", {
+    operationId: "getConnectSession",
     summary: "Read a connect session and the connections made in it.",
     access: connectSessionScope,
     status: 200,
+    response: connectSession,
+    errors: ["not_found"],
+    examples: () => ({ answer: sessionExample() }),
     run: ({ services, scope, params }) => getSession(services, scope, params.sessionId),
   }),
   route("POST", "v1/connect/sessions/{sessionId}/cancel", {
+    operationId: "cancelConnectSession",
     summary: "End an open connect session.",
     access: connectSessionScope,
     status: 200,
+    response: connectSession,
+    errors: ["not_found", "invalid_state"],
+    examples: () => ({ answer: sessionCanceledExample() }),
     run: ({ services, scope, params }) => cancelSession(services, scope, params.sessionId),
   }),
   route("GET", "v1/connect/ui", {
+    operationId: "showConnectPage",
     summary: "The hosted page, for the end user's browser.",
     access: anyone,
     query: BrowserFields,
+    browserFields: pageFields,
     status: 200,
+    produces: "page",
+    answers: { 200: "The page.", ...DEAD_ENDS },
     run: (call) => asPage(call, (request) => showPage(call.services, request, call.query)),
   }),
   route("POST", "v1/connect/ui/done", {
+    operationId: "finishConnectPage",
     summary: "The hosted page's last form: completes the session and leads back.",
     access: anyone,
     body: BrowserFields,
     bodyKind: "form",
+    browserFields: formFields,
     status: 303,
+    produces: "page",
+    answers: { 200: "The end, where there is no `returnUrl`.", ...FORM_ANSWERS },
     run: (call) => asPage(call, (request) => finishVisit(call.services, request, call.body)),
   }),
   route("POST", "v1/connect/ui/{network}", {
+    operationId: "submitConnectForm",
     summary: "A network's form on the hosted page: signs in or leads to the network.",
     access: anyone,
     body: BrowserFields,
     bodyKind: "form",
+    browserFields: formFields,
     status: 303,
+    produces: "page",
+    answers: { 200: "The end, where there is no `returnUrl`.", ...FORM_ANSWERS },
     run: (call) =>
       asPage(call, (request) =>
         submitForm(call.services, request, { network: call.params.network, fields: call.body }),
       ),
   }),
   route("GET", "v1/connect/callback/{network}", {
+    operationId: "finishConnectOAuth",
     summary: "Where a network's own authorisation page leads back to.",
     access: anyone,
     query: BrowserFields,
+    browserFields: callbackFields,
     status: 303,
+    produces: "page",
+    answers: {
+      200: "The end, where there is no `returnUrl`.",
+      303: LEADS_ON,
+      403: "Another browser than the one that began.",
+      ...DEAD_ENDS,
+    },
     run: (call) =>
       asPage(call, (request) =>
         finishOAuth(call.services, request, { network: call.params.network, params: call.query }),

@@ -1,8 +1,15 @@
 import { appAdmin, keyOrSession } from "../shared/http/access.ts";
-import { paged } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
+import { exampleId } from "../shared/ids.ts";
+import { apiKey, apiKeyCreated, profileGrant } from "../shared/keys/answer-schema.ts";
 import { createKey } from "../shared/keys/create-key.ts";
 import { deleteKey } from "../shared/keys/delete-key.ts";
+import {
+  createKeyExample,
+  grantExample,
+  keyCreatedExample,
+  keyExample,
+} from "../shared/keys/examples.ts";
 import { listKeys } from "../shared/keys/list-keys.ts";
 import { mintGrant } from "../shared/keys/mint-grant.ts";
 import { renameKey } from "../shared/keys/rename-key.ts";
@@ -16,43 +23,70 @@ import {
 
 export const keyRoutes = [
   route("GET", "v1/keys", {
+    operationId: "listKeys",
     summary: "List API keys, without their secrets.",
+    description:
+      "A key sees its application's keys. A session sees those of the application it names, or of the whole platform.",
     access: keyOrSession,
     query: ListKeysQuery,
     status: 200,
-    run: async ({ services, scope, query }) => paged(await listKeys(services, scope, query)),
+    list: true,
+    response: apiKey,
+    examples: () => ({ answer: keyExample() }),
+    run: ({ services, scope, query }) => listKeys(services, scope, query),
   }),
   route("POST", "v1/keys", {
+    operationId: "createKey",
     summary: "Create an API key. Its secret is in this answer and in no other.",
+    description:
+      "A key makes keys of its own application only. A session names the application, with `applicationId` or with the header.",
     access: appAdmin,
     body: CreateKeyBody,
     status: 201,
+    response: apiKeyCreated,
+    errors: ["application_mismatch", "application_header_required", "not_found"],
+    examples: () => ({ body: createKeyExample(), answer: keyCreatedExample() }),
     run: ({ services, scope, body }) => createKey(services, scope, body),
   }),
   route("PATCH", "v1/keys/{keyId}", {
+    operationId: "renameKey",
     summary: "Rename an API key.",
     access: appAdmin,
     body: RenameKeyBody,
     status: 200,
+    response: apiKey,
+    errors: ["not_found"],
+    examples: () => ({ body: { name: "Backend" }, answer: keyExample() }),
     run: ({ services, scope, params, body }) => renameKey(services, scope, { ...params, ...body }),
   }),
   route("DELETE", "v1/keys/{keyId}", {
+    operationId: "deleteKey",
     summary: "Delete an API key and everything stored of it.",
     access: appAdmin,
     status: 204,
+    errors: ["not_found"],
     run: ({ services, scope, params }) => deleteKey(services, scope, params.keyId),
   }),
   route("POST", "v1/keys/{keyId}/revoke", {
+    operationId: "revokeKey",
     summary: "Revoke an API key; it stays listed.",
+    description: "It stops working at once, and so do the profile grants that it minted.",
     access: appAdmin,
     status: 204,
+    errors: ["not_found"],
     run: ({ services, scope, params }) => revokeKey(services, scope, params.keyId),
   }),
   route("POST", "v1/profile-grants", {
+    operationId: "mintProfileGrant",
     summary: "Mint a grant that lets a restricted key act on a profile for a while.",
+    description:
+      "The grant is no credential: it is sent in the `X-Profile-Grant` header beside a restricted key of the same application.",
     access: appAdmin,
     body: MintGrantBody,
     status: 201,
+    response: profileGrant,
+    errors: ["not_found"],
+    examples: () => ({ body: { profileId: exampleId("profile") }, answer: grantExample() }),
     run: ({ services, scope, body }) => mintGrant(services, scope, body),
   }),
 ];

@@ -1,18 +1,59 @@
+import { health, readiness } from "../shared/accounts/answer-schema.ts";
 import { checkReadiness } from "../shared/accounts/check-readiness.ts";
+import { readinessExample } from "../shared/accounts/examples.ts";
 import { anyone } from "../shared/http/access.ts";
-import { route } from "../shared/http/route.ts";
+import type { Chapter } from "../shared/http/chapter.ts";
+import { document, html } from "../shared/http/reply.ts";
+import { route, type Route } from "../shared/http/route.ts";
 
-export const metaRoutes = [
+const healthRoutes = [
   route("GET", "health", {
+    operationId: "getHealth",
     summary: "Whether the process is alive; asks nobody else.",
     access: anyone,
     status: 200,
-    run: () => ({ status: "ok" }),
+    response: health,
+    examples: () => ({ answer: { status: "ok" as const } }),
+    run: () => ({ status: "ok" }) as const,
   }),
   route("GET", "ready", {
+    operationId: "getReadiness",
     summary: "Whether the service can do its work: storage and settings.",
     access: anyone,
     status: 200,
+    response: readiness,
+    errors: ["not_ready"],
+    examples: () => ({ answer: readinessExample() }),
     run: ({ services }) => checkReadiness(services),
   }),
 ];
+
+/** The routes about the service itself. The two that describe it read all chapters, and load what they need for it. */
+export function metaRoutes(chapters: () => readonly Chapter[]): readonly Route[] {
+  return [
+    ...healthRoutes,
+    route("GET", "v1/openapi.json", {
+      operationId: "getOpenApi",
+      summary: "This description of the API, for machines.",
+      access: anyone,
+      status: 200,
+      produces: "document",
+      run: async ({ services }) => {
+        const { openApi } = await import("../shared/http/openapi.ts");
+        return document(openApi(chapters(), services.config.publicBaseUrl));
+      },
+    }),
+    route("GET", "docs", {
+      operationId: "getDocs",
+      summary: "The same description for people.",
+      access: anyone,
+      status: 200,
+      produces: "page",
+      run: async ({ services }) => {
+        const { docsPage } = await import("../shared/http/docs-page.ts");
+        const { text, headers } = docsPage(chapters(), services.config.publicBaseUrl);
+        return html(text, { headers });
+      },
+    }),
+  ];
+}

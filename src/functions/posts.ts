@@ -1,8 +1,18 @@
 import { activeProfileScope, profileScope } from "../shared/http/access.ts";
-import { paged, withStatus } from "../shared/http/reply.ts";
+import { withStatus } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
+import { post, timeline, validation } from "../shared/posts/answer-schema.ts";
 import { cancelPost, updatePost } from "../shared/posts/change-scheduled.ts";
 import { createPost } from "../shared/posts/create-post.ts";
+import {
+  acceptedExample,
+  canceledExample,
+  draftExample,
+  partialExample,
+  scheduledExample,
+  timelineExample,
+  validationExample,
+} from "../shared/posts/examples.ts";
 import { getPost } from "../shared/posts/get-post.ts";
 import { getTimeline } from "../shared/posts/get-timeline.ts";
 import { listPosts } from "../shared/posts/list-posts.ts";
@@ -18,19 +28,45 @@ import { validatePost } from "../shared/posts/validate-post.ts";
 
 export const postRoutes = [
   route("POST", "v1/posts/validate", {
-    summary: "Check a post against the networks' rules",
+    operationId: "validatePost",
+    summary: "Check a post against the networks' rules.",
+    description:
+      "Runs the rules that accepting a post runs, and publishes nothing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and looked at. What a network would not take is part of the answer, not an error.",
     access: activeProfileScope,
     body: DraftBody,
     query: ValidateQuery,
     status: 200,
+    response: validation,
+    errors: ["insufficient_tokens", "daily_budget_reached"],
+    examples: () => ({ body: draftExample(), answer: validationExample() }),
     run: ({ services, scope, body, query }) =>
       validatePost(services, scope, { draft: body, media: query.media }),
   }),
   route("POST", "v1/posts", {
-    summary: "Publish a post",
+    operationId: "createPost",
+    summary: "Publish a post.",
+    description:
+      "The post is stored and paid for before this is answered, and published after it: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, is charged when it went out and released when it failed. A network that can't take the post does not hold up the others: its leg is `failed` from the start and costs nothing. With `scheduleAt` the post is stored for 2 tokens and its legs are reserved when it is due.",
     access: activeProfileScope,
+    headers: ["Idempotency-Key"],
     body: DraftBody,
     status: 202,
+    response: post,
+    answers: {
+      201: "Stored; it will be published at `scheduleAt`.",
+      202: "Accepted; it is being published.",
+    },
+    answerHeaders: ["Idempotent-Replayed"],
+    errors: [
+      "idempotency_key_required",
+      "idempotency_key_invalid",
+      "idempotency_conflict",
+      "insufficient_tokens",
+      "daily_budget_reached",
+      "duplicate_content",
+      "not_publishable",
+    ],
+    examples: () => ({ body: draftExample(), answer: acceptedExample() }),
     run: async ({ services, scope, body, headers }) => {
       const idempotencyKey = headers.get("idempotency-key");
       const created = await createPost(services, scope, { idempotencyKey, draft: body });
@@ -39,43 +75,77 @@ export const postRoutes = [
     },
   }),
   route("GET", "v1/posts", {
-    summary: "The profile's posts, newest first",
+    operationId: "listPosts",
+    summary: "The profile's posts, newest first.",
     access: profileScope,
     query: ListPostsQuery,
     status: 200,
-    run: async ({ services, scope, query }) => paged(await listPosts(services, scope, query)),
+    list: true,
+    response: post,
+    examples: () => ({ answer: partialExample() }),
+    run: ({ services, scope, query }) => listPosts(services, scope, query),
   }),
   route("GET", "v1/posts/{postId}", {
-    summary: "A post with its legs",
+    operationId: "getPost",
+    summary: "A post with its legs.",
     access: profileScope,
     status: 200,
+    response: post,
+    errors: ["not_found"],
+    examples: () => ({ answer: partialExample() }),
     run: ({ services, scope, params }) => getPost(services, scope, params.postId),
   }),
   route("GET", "v1/posts/{postId}/timeline", {
-    summary: "What happened to a post, in order",
+    operationId: "getTimeline",
+    summary: "What happened to a post, in order.",
+    description:
+      "For people who look for the reason of something: every call to a network with its time and status, never a secret. Steps are added without notice; build nothing on them.",
     access: profileScope,
     status: 200,
+    response: timeline,
+    errors: ["not_found"],
+    examples: () => ({ answer: timelineExample() }),
     run: ({ services, scope, params }) => getTimeline(services, scope, params.postId),
   }),
   route("PATCH", "v1/posts/{postId}", {
-    summary: "Change a scheduled post",
+    operationId: "updatePost",
+    summary: "Change a scheduled post.",
+    description: "Until it fires. Fields that are not named stay.",
     access: activeProfileScope,
     body: UpdatePostBody,
     status: 200,
+    response: post,
+    errors: ["not_found", "invalid_state", "not_publishable"],
+    examples: () => ({
+      body: { scheduleAt: "2026-03-06T07:00:00.000Z" },
+      answer: scheduledExample(),
+    }),
     run: ({ services, scope, params, body }) =>
       updatePost(services, scope, { postId: params.postId, change: body }),
   }),
   route("DELETE", "v1/posts/{postId}", {
-    summary: "Cancel a scheduled post",
+    operationId: "cancelPost",
+    summary: "Cancel a scheduled post.",
+    description:
+      "Until it fires; its legs are skipped and nothing is charged beyond what storing it cost.",
     access: profileScope,
     status: 200,
+    response: post,
+    errors: ["not_found", "invalid_state"],
+    examples: () => ({ answer: canceledExample() }),
     run: ({ services, scope, params }) => cancelPost(services, scope, params.postId),
   }),
   route("POST", "v1/posts/{postId}/retry", {
-    summary: "Retry failed legs",
+    operationId: "retryPost",
+    summary: "Retry failed legs.",
+    description:
+      "All failed legs, or those that `platforms` names; each reserves 10 tokens. Where the outcome of an earlier attempt is unknown, the network is asked about it before anything is sent again. A leg's `retryAvailable` says whether this makes sense without a change.",
     access: activeProfileScope,
     body: RetryBody,
     status: 202,
+    response: post,
+    errors: ["not_found", "nothing_to_retry", "insufficient_tokens", "daily_budget_reached"],
+    examples: () => ({ body: { platforms: ["mastodon" as const] }, answer: acceptedExample() }),
     run: ({ services, scope, params, body }) =>
       retryPost(services, scope, { postId: params.postId, networks: body.platforms }),
   }),

@@ -1,3 +1,4 @@
+import type { Chapter } from "../shared/http/chapter.ts";
 import type { Route } from "../shared/http/route.ts";
 import { accountRoutes } from "./accounts.ts";
 import { adminRoutes } from "./admin.ts";
@@ -11,17 +12,56 @@ import { postRoutes } from "./posts.ts";
 import { profileRoutes } from "./profiles.ts";
 import { userRoutes } from "./users.ts";
 
-/** Every route of the product: the registration and the tests read this array. */
-export const routes: readonly Route[] = [
-  ...metaRoutes,
-  ...authRoutes,
-  ...userRoutes,
-  ...accountRoutes,
-  ...applicationRoutes,
-  ...keyRoutes,
-  ...profileRoutes,
-  ...connectRoutes,
-  ...postRoutes,
-  ...billingRoutes,
-  ...adminRoutes,
+/** Every route, in the order of the specification's chapters, which is the order of the reference. */
+export const chapters: readonly Chapter[] = [
+  {
+    name: "Meta",
+    about: "The service itself.",
+    routes: metaRoutes(() => chapters),
+  },
+  {
+    name: "Signing in",
+    about: "Dashboard sessions of a platform's staff: sign-up, log-in, TOTP.",
+    routes: authRoutes,
+  },
+  { name: "Staff", about: "Who can sign in for a platform.", routes: userRoutes },
+  {
+    name: "Platform",
+    about: "The paying customer: who is calling, what things cost, what was done.",
+    routes: accountRoutes,
+  },
+  {
+    name: "Applications",
+    about: "Products of a platform. Keys, profiles and webhooks belong to one, and can't leave it.",
+    routes: applicationRoutes,
+  },
+  {
+    name: "API keys",
+    about: "Credentials of product backends, and grants that widen a restricted key for a while.",
+    routes: keyRoutes,
+  },
+  {
+    name: "Profiles",
+    about: "The platform's end customers. Posts and connections belong to one.",
+    routes: profileRoutes,
+  },
+  {
+    name: "Posts",
+    about: "One post in, one leg per network: published at most once, charged when it went out.",
+    routes: postRoutes,
+  },
+  {
+    name: "Connections",
+    about: "Accounts that end users authorised, and the hosted page on which they do it.",
+    routes: connectRoutes,
+  },
+  { name: "Billing", about: "The wallet, its ledger and its limits.", routes: billingRoutes },
+  {
+    name: "Operator administration",
+    about: "For the operators of the service, with a token of their identity provider.",
+    routes: adminRoutes,
+  },
 ];
+
+/** Every route of the product: the registration and the tests read this array. */
+export const routes: readonly Route[] = chapters.flatMap((chapter) => chapter.routes);

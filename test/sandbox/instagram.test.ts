@@ -349,7 +349,7 @@ describe("publishing", () => {
       [100, undefined],
     ],
   ])("%s is refused", async (_name, form, codes) => {
-    const reply = await container(form as Record<string, string>);
+    const reply = await container(form);
     expect(reply.status).toBe(400);
     expect(codesOf(reply)).toEqual(codes);
   });

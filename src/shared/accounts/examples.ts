@@ -2,7 +2,7 @@ import { exampleId } from "../ids.ts";
 import type { ShapeOf } from "../shape.ts";
 import type { createdPlatform, me, platformAccount, platformSummary } from "./answer-schema.ts";
 import type { readiness, recoveryCodes, signedIn, totpSecret, user } from "./answer-schema.ts";
-import type { ChangePassword, CreateUser, RemoveTotp } from "./schema.ts";
+import type { ChangePassword, CreateUser, LogIn, RemoveTotp, SignUp } from "./schema.ts";
 
 const AT = "2026-03-04T10:00:00.000Z";
 const platform = {
@@ -28,6 +28,18 @@ export const sessionExample = (): ShapeOf<typeof signedIn> => ({
   token: "eyJhbGciOiJIUzI1NiIsInR5cCI6InNlc3Npb24rand0In0.eyJzdWIiOiJ1c3IifQ.signature",
   expiresIn: 43_200,
   expiresAt: "2026-03-04T22:00:00.000Z",
+});
+
+export const signUpExample = (): SignUp => ({
+  email: "owner@example.com",
+  password: "a password of some length",
+  platformName: "Example Media",
+});
+
+export const logInExample = (): LogIn => ({
+  email: "owner@example.com",
+  password: "a password of some length",
+  totpCode: "492039",
 });
 
 export const changePasswordExample = (): ChangePassword => ({

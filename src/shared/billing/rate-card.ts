@@ -42,6 +42,8 @@ export function estimateTokens(networks: readonly NetworkName[], scheduled: bool
 
 /** The price list as it is published. */
 export function rateCard() {
-  const items = Object.entries(RATE_CARD).map(([operation, price]) => ({ operation, ...price }));
-  return { currency: "tokens", version: VERSION, items };
+  // Safe: these are all keys of the card.
+  const operations = Object.keys(RATE_CARD) as BillableOperation[];
+  const items = operations.map((operation) => ({ operation, ...RATE_CARD[operation] }));
+  return { currency: "tokens", version: VERSION, items } as const;
 }

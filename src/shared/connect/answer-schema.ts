@@ -71,6 +71,8 @@ export const connection = shape(
       }) satisfies z.ZodType<ConnectionView>,
 );
 
+export const connections = shape(() => z.array(connection()));
+
 const sessionFields = shape(() => ({
   id: idOf("connectSession"),
   applicationId: idOf("application"),

@@ -29,6 +29,11 @@ export const connectionExample = (): ShapeOf<typeof connection> => ({
   updatedAt: "2026-03-04T09:58:00.000Z",
 });
 
+export const revokedExample = (): ShapeOf<typeof connection> => ({
+  ...connectionExample(),
+  status: "revoked",
+});
+
 export const connectBodyExample = (): z.input<typeof CreateConnectSessionBody> => ({
   platforms: ["bluesky", "mastodon"],
   returnUrl: "https://app.example.com/social/done",

@@ -11,7 +11,7 @@ import {
 } from "./browser.ts";
 import { offerChoice } from "./choice.ts";
 import { createNetworkTools } from "./network-tools.ts";
-import type { OAuthAttempt } from "./oauth-state-store.ts";
+import type { FoundAttempt, OAuthAttempt } from "./oauth-state-store.ts";
 import { renderNotice } from "./page.ts";
 import { settleLink, SIGN_IN_LIMITS } from "./submit-form.ts";
 import { deadEnd, openVisit } from "./visit.ts";
@@ -27,10 +27,9 @@ export async function finishOAuth(
   callback: { readonly network: string; readonly params: Params },
 ): Promise<BrowserAnswer> {
   const state = (callback.params["state"] ?? "").slice(0, STATE_CHARACTERS_MAX);
-  const found = state === "" ? undefined : await services.oauthStates.find(state);
-  if (found === undefined || found.attempt.network !== callback.network) return usedStep();
+  const found = await findStarted(services, state, callback.network);
+  if (found === undefined) return usedStep();
   const { attempt } = found;
-  if (attempt.secrets.candidates !== undefined) return usedStep();
   if (!isSameBrowser(services.config, request, attempt.cookieHash)) return otherBrowser();
   if (!(await services.oauthStates.consume(state, found))) return usedStep();
   const { sessionId, secrets, network: name } = attempt;
@@ -46,6 +45,18 @@ export async function finishOAuth(
   if (outcome.kind === "choose") return offerChoice(services, attempt, outcome);
   const answer = await settleLink(services, request, { visit, network, outcome });
   return "problem" in answer ? back(answer.problem) : answer;
+}
+
+/** The name of a choice is no state, though both are kept in one place. */
+async function findStarted(
+  services: Services,
+  state: string,
+  network: string,
+): Promise<FoundAttempt | undefined> {
+  const found = state === "" ? undefined : await services.oauthStates.find(state);
+  const isStarted =
+    found?.attempt.network === network && found.attempt.secrets.candidates === undefined;
+  return isStarted ? found : undefined;
 }
 
 async function finish(

@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 import { stepAddress } from "./addresses.ts";
 import { formTargets, pageAnswer, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { findChoice, type OpenChoice } from "./choice.ts";
-import { linkedIds, type ConnectSession } from "./connect-session.ts";
+import { linkedIds } from "./connect-session.ts";
 import { networkName } from "./connection-row.ts";
 import type { Connection } from "./connection.ts";
 import { problemMessage, readProblem, type LinkProblem } from "./link-messages.ts";

@@ -33,7 +33,7 @@ type Immutable<T> = T extends readonly (infer Item)[]
 
 /** True ones: they are of the schemas' own types, and a test parses them. */
 interface Examples<BodyInput, Result> {
-  readonly body?: BodyInput;
+  readonly body?: Immutable<BodyInput>;
   /** What `data` holds; of a list one item. */
   readonly answer?: Immutable<Result>;
 }
@@ -111,11 +111,7 @@ export function route<
   BodyInput = undefined,
   Query = undefined,
   Result = unknown,
->(
-  method: Method,
-  path: Path,
-  spec: RouteSpec<Path, Scope, Body, BodyInput, Query, Result>,
-): Route {
+>(method: Method, path: Path, spec: RouteSpec<Path, Scope, Body, BodyInput, Query, Result>): Route {
   // `register.ts` hands `run` only what this spec's own access and schemas produced.
   return { method, path, spec };
 }

@@ -1,6 +1,14 @@
+import type * as z from "zod";
 import { exampleId } from "../ids.ts";
 import type { ShapeOf } from "../shape.ts";
 import type { apiKey, apiKeyCreated, profileGrant } from "./answer-schema.ts";
+import type { CreateKeyBody } from "./schema.ts";
+
+export const createKeyExample = (): z.input<typeof CreateKeyBody> => ({
+  name: "Backend",
+  scope: "restricted",
+  allowedProfileIds: [exampleId("profile")],
+});
 
 export const keyExample = (): ShapeOf<typeof apiKey> => ({
   id: exampleId("key"),

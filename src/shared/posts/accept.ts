@@ -6,6 +6,7 @@ import { sha256Hex } from "../secrets.ts";
 import { textOf, type Row, type RowWrite } from "../storage/row.ts";
 import { legDraft, errorsOf, toLegProblem, warningsOf, type Judgement } from "./check-draft.ts";
 import type { Leg, Post } from "./post.ts";
+import { withEvents } from "./post-events.ts";
 import { toLegRow, toPostRow } from "./post-row.ts";
 import { legKey, postKey, toWorkRow, type PostPlace, type PostWithLegs } from "./post-store.ts";
 
@@ -116,8 +117,10 @@ function storage(post: Post): Movement {
   return { ...reservation(post, tokens), type: "debit", operation };
 }
 
-function acceptedRows({ idempotencyKey, accepted, found, nextCheckAt }: Acceptance): RowWrite[] {
-  const { post, legs } = found;
+function acceptedRows(acceptance: Acceptance, now: Date): RowWrite[] {
+  const { idempotencyKey, accepted, found, nextCheckAt } = acceptance;
+  const { legs } = found;
+  const { post, writes } = withEvents({ before: undefined, ...found }, now);
   const place = placeOf(post);
   const rows: Row[] = [
     { rowKey: idempotencyRowKey(idempotencyKey), ...accepted, createdAt: post.createdAt },
@@ -126,7 +129,7 @@ function acceptedRows({ idempotencyKey, accepted, found, nextCheckAt }: Acceptan
     // A scheduled post has a due row; its work begins when it fires.
     ...(post.status === "scheduled" ? [] : [toWorkRow({ place, nextCheckAt, checks: 0 })]),
   ];
-  return rows.map((row) => ({ kind: "create", row }));
+  return [...rows.map((row): RowWrite => ({ kind: "create", row })), ...writes];
 }
 
 /**
@@ -151,7 +154,7 @@ export function acceptOperation(acceptance: Acceptance): CoreOperation<Accepted>
       return {
         kind: "write",
         movements: [movement],
-        writes: acceptedRows(acceptance),
+        writes: acceptedRows(acceptance, now),
         answer: accepted,
       };
     },

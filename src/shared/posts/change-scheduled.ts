@@ -11,6 +11,7 @@ import { findPostOf, viewPost } from "./get-post.ts";
 import { judgePost, unpublishableRefusal } from "./judge-accounts.ts";
 import { problemOf } from "./leg-steps.ts";
 import { isEnded, type Leg, type Post } from "./post.ts";
+import { withEvents } from "./post-events.ts";
 import { toLegRow, toPostRow } from "./post-row.ts";
 import type { PostView } from "./post-view.ts";
 import { legKey, postKey, type PostWithLegs } from "./post-store.ts";
@@ -42,8 +43,13 @@ function changeOperation(before: Post, after: PostWithLegs): CoreOperation<void>
         const message = "The post was changed or fired meanwhile. Read it again.";
         return { kind: "refuse", error: new AppError("invalid_state", message) };
       }
-      const row = toPostRow(postKey(place), after.post);
-      const writes: RowWrite[] = [{ kind: "replace", row, etag: current.etag }];
+      const legsBefore = current.legs.map(({ leg }) => leg);
+      const told = withEvents(
+        { before: { post: current.post, legs: legsBefore }, ...after },
+        view.now,
+      );
+      const row = toPostRow(postKey(place), told.post);
+      const writes: RowWrite[] = [{ kind: "replace", row, etag: current.etag }, ...told.writes];
       for (const { leg, etag } of current.legs) {
         const next = after.legs.find(({ network }) => network === leg.network);
         const rowKey = legKey(place, leg.network);

@@ -81,6 +81,7 @@ function newPost(services: Services, scope: ProfileScope, draft: Draft, now: Dat
     actor: actorOf(scope.caller),
     createdAt: at,
     updatedAt: at,
+    eventSequence: 0,
     startedAt: draft.scheduleAt === null ? at : null,
     completedAt: null,
   };

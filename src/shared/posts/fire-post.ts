@@ -12,6 +12,7 @@ import { hintLegs } from "./hint-legs.ts";
 import { judgePost } from "./judge-accounts.ts";
 import { problemOf } from "./leg-steps.ts";
 import { isEnded, postStatus, type Leg, type Post } from "./post.ts";
+import { withEvents } from "./post-events.ts";
 import { postProgress, toLegRow } from "./post-row.ts";
 import { legKey, postKey, toWorkRow, type PostPlace } from "./post-store.ts";
 import { postRowKeys, readPost } from "./settle-leg.ts";
@@ -108,17 +109,20 @@ function fireOperation(firing: Firing): CoreOperation<Fired> {
       );
       const at = now.toISOString();
       const isOver = legs.every(isEnded);
-      const next: Post = {
+      const started: Post = {
         ...current.post,
         status: postStatus(legs),
         updatedAt: at,
         startedAt: at,
         completedAt: isOver ? at : null,
       };
+      const before = { post: current.post, legs: current.legs.map(({ leg }) => leg) };
+      const told = withEvents({ before, post: started, legs }, now);
       const writes: RowWrite[] = [
+        ...told.writes,
         {
           kind: "merge",
-          row: { rowKey: postKey(place), ...postProgress(next) },
+          row: { rowKey: postKey(place), ...postProgress(told.post) },
           etag: current.etag,
         },
       ];

@@ -29,6 +29,9 @@ export interface Work {
   doubtSince: string | null;
 }
 
+/** Renewals within one lease: losing one of them loses nothing. */
+const LEASE_RENEWALS = 3;
+
 /** Earlier than this a hint is a stray one: the right one is still under way. */
 const EARLY_SECONDS_MAX = 5;
 
@@ -38,6 +41,31 @@ export async function save(work: Work, leg: Leg): Promise<boolean> {
   const written = await services.posts.replaceLegIfUnchanged(place, leg, stored.etag);
   if (written !== undefined) work.stored = written;
   return written !== undefined;
+}
+
+/**
+ * Keeps the leg ours while something takes longer than a lease, as large uploads do. When the lease is lost all the
+ * same, the next write of this worker finds it out.
+ */
+export async function holdingLease<T>(work: Work, run: () => Promise<T>): Promise<T> {
+  const { services } = work;
+  const leaseMs = services.config.publishing.leaseSeconds * 1000;
+  let renewing: Promise<unknown> = Promise.resolve();
+  const renew = async (): Promise<void> => {
+    const leaseUntil = new Date(services.clock.now().getTime() + leaseMs).toISOString();
+    try {
+      await save(work, { ...work.stored.leg, leaseUntil });
+    } catch (error) {
+      services.log.warn("lease not renewed", { postId: work.place.postId, error });
+    }
+  };
+  const timer = setInterval(() => (renewing = renewing.then(renew)), leaseMs / LEASE_RENEWALS);
+  try {
+    return await run();
+  } finally {
+    clearInterval(timer);
+    await renewing;
+  }
 }
 
 /** A hint that came a moment early, by a clock that runs behind, is sent again for the rest. */

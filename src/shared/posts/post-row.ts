@@ -46,6 +46,7 @@ export function postProgress(post: Post): Omit<Row, "rowKey"> {
   return {
     status: post.status,
     updatedAt: post.updatedAt,
+    eventSequence: post.eventSequence,
     startedAt: post.startedAt ?? "",
     completedAt: post.completedAt ?? "",
   };
@@ -64,6 +65,7 @@ export function toPost(platformId: string, row: Row): Post {
     actor: { kind: textOf(row, "actorKind"), id: textOf(row, "actorId") } as Actor,
     createdAt: textOf(row, "createdAt"),
     updatedAt: textOf(row, "updatedAt"),
+    eventSequence: numberOf(row, "eventSequence"),
     startedAt: textOrNull(row, "startedAt"),
     completedAt: textOrNull(row, "completedAt"),
   };

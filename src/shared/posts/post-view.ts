@@ -25,7 +25,7 @@ export function dependsOnConnections({ legs }: PostWithLegs): boolean {
 
 export type PostView = ReturnType<typeof postView>;
 
-function legView(leg: Leg, connection: Connection | undefined) {
+export function legView(leg: Leg, connection: Connection | undefined) {
   return {
     platform: leg.network,
     status: leg.status,

@@ -35,6 +35,8 @@ export interface Post {
   readonly actor: Actor;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Events told of the post so far. */
+  readonly eventSequence: number;
   readonly startedAt: string | null;
   readonly completedAt: string | null;
 }

@@ -17,6 +17,7 @@ import { CRASHES_MAX, markedSent, nextRetrySeconds, parked, putBack } from "./le
 import {
   claim,
   fail,
+  holdingLease,
   lookAgain,
   outcomeUnknown,
   park,
@@ -115,7 +116,7 @@ async function prepare(
   connection: Connection,
   leg: LegToPublish,
 ): Promise<LegToPublish | undefined> {
-  const outcome = await network.prepare(leg, work.tools);
+  const outcome = await holdingLease(work, () => network.prepare(leg, work.tools));
   const now = work.services.clock.now();
   switch (outcome.kind) {
     case "ready":

@@ -6,6 +6,7 @@ import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
 import { failed, succeeded } from "./leg-steps.ts";
 import { isEnded, postStatus, type Leg, type Post } from "./post.ts";
+import { withEvents } from "./post-events.ts";
 import { postProgress, toLeg, toLegRow, toPost } from "./post-row.ts";
 import { legKey, postKey, workKey, type PostPlace } from "./post-store.ts";
 
@@ -83,14 +84,22 @@ export function settleOperation({ place, post, leg, end }: Settlement): CoreOper
           ? succeeded(mine.leg, end.published, view.now)
           : failed(mine.leg, end.failure);
       const legs = current.legs.map((stored) => (stored === mine ? settled : stored.leg));
-      const next = progressed(current.post, legs, view.now);
+      const told = withEvents(
+        {
+          before: { post: current.post, legs: current.legs.map((stored) => stored.leg) },
+          post: progressed(current.post, legs, view.now),
+          legs,
+        },
+        view.now,
+      );
       const writes: RowWrite[] = [
         { kind: "replace", row: toLegRow(legKey(place, leg.network), settled), etag: mine.etag },
         {
           kind: "merge",
-          row: { rowKey: postKey(place), ...postProgress(next) },
+          row: { rowKey: postKey(place), ...postProgress(told.post) },
           etag: current.etag,
         },
+        ...told.writes,
       ];
       if (legs.every(isEnded) && view.row(work) !== undefined)
         writes.push({ kind: "delete", rowKey: work });

@@ -17,9 +17,7 @@ export const profile = shape(
           .enum(PROFILE_STATUSES)
           .describe("A disabled profile can be read, but not published for."),
         connections: z
-          .array(
-            z.strictObject({ platform: z.string(), status: z.string(), username: z.string() }),
-          )
+          .array(z.strictObject({ platform: z.string(), status: z.string(), username: z.string() }))
           .describe("The accounts that are linked to it, in short."),
         createdAt: time(),
         updatedAt: time(),

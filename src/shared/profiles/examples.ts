@@ -16,3 +16,8 @@ export const profileExample = (): ShapeOf<typeof profile> => ({
   createdAt: "2026-03-04T10:00:00.000Z",
   updatedAt: "2026-03-04T10:00:00.000Z",
 });
+
+export const disabledExample = (): ShapeOf<typeof profile> => ({
+  ...profileExample(),
+  status: "disabled",
+});

@@ -33,6 +33,7 @@ export function postOf(overrides: Partial<Post> = {}): Post {
     actor: { kind: "api_key", id: "key_test" },
     createdAt: at,
     updatedAt: at,
+    eventSequence: 0,
     startedAt: at,
     completedAt: null,
     ...overrides,

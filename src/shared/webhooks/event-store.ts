@@ -1,0 +1,61 @@
+import type { StoredRow } from "../storage/row.ts";
+import { afterPrefix, type Table } from "../storage/table.ts";
+import { EVENT_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
+
+/** Platform-wide events are kept once per application: each has a log of its own. */
+export interface LoggedEvent extends Event {
+  readonly applicationId: string;
+}
+
+/**
+ * Events on their way (table `core`, written with what they tell of) and each application's log of them (table
+ * `events`, in the order of their ids, which is the order of time).
+ */
+export class EventStore {
+  readonly #core: Table;
+  readonly #log: Table;
+
+  constructor(core: Table, log: Table) {
+    this.#core = core;
+    this.#log = log;
+  }
+
+  /** Events of the platform that were not fanned out yet, oldest first. */
+  async listWaiting(platformId: string, limit: number): Promise<Event[]> {
+    const rows = await this.#core.list({
+      partitionKey: platformId,
+      from: EVENT_ROWS,
+      before: afterPrefix(EVENT_ROWS),
+      limit,
+    });
+    return rows.map(({ row }) => toEvent(row));
+  }
+
+  /** The event has reached the log and every delivery: repeating any of it would change nothing. */
+  async removeWaiting(platformId: string, event: Event): Promise<void> {
+    await this.#core.delete(platformId, EVENT_ROWS + event.id);
+  }
+
+  async log(event: LoggedEvent): Promise<void> {
+    await this.#log.put(event.applicationId, toEventRow(event.id, event));
+  }
+
+  async find(applicationId: string, eventId: string): Promise<Event | undefined> {
+    const stored = await this.#log.find(applicationId, eventId);
+    return stored === undefined ? undefined : toEvent(stored.row);
+  }
+
+  /** The application's events after the given one, oldest first. */
+  async listAfter(
+    applicationId: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<Event[]> {
+    const rows: StoredRow[] = await this.#log.list({
+      partitionKey: applicationId,
+      from: after === undefined ? "evt_" : `${after} `,
+      limit,
+    });
+    return rows.map(({ row }) => toEvent(row));
+  }
+}

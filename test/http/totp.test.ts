@@ -1,0 +1,350 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { enabledTotp, startedTotp, type Authenticator } from "../setup/authenticator.ts";
+import { aPlatform, dataOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
+import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+
+let relay: Relay;
+let instance: Relay;
+beforeAll(async () => {
+  relay = await startRelay({ settings: { LOG_LEVEL: "debug" } });
+  instance = await startRelay({ sameDeploymentAs: relay });
+});
+afterAll(async () => {
+  await instance.stop();
+  await relay.stop();
+});
+
+const HALF_MINUTE = 30_000;
+
+function logIn(email: string, body: Readonly<Record<string, unknown>> = {}, on: Relay = relay) {
+  return on.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD, ...body } });
+}
+
+const confirm = (session: string, code: string) =>
+  relay.call("POST", "/v1/auth/totp/confirm", { session, body: { code } });
+
+const remove = (session: string, body: Readonly<Record<string, unknown>>) =>
+  relay.call("DELETE", "/v1/auth/totp", { session, body: { password: PASSWORD, ...body } });
+
+const outcomeOf = ({ status, body }: Answer) =>
+  status < 300 ? String(status) : `${status} ${String(body.error.code)}`;
+
+/** An error as its caller sees it, but for the request's own id. */
+function errorOf({ status, body }: Answer) {
+  const { requestId: _, ...error } = body.error;
+  return { status, ...error };
+}
+
+const isOn = async ({ session }: TestPlatform) =>
+  dataOf(await relay.call("GET", "/v1/users", { session }))[0].totpEnabled;
+
+interface Guarded extends TestPlatform {
+  readonly app: Authenticator;
+}
+
+async function aGuardedPlatform(): Promise<Guarded> {
+  const platform = await aPlatform(relay, { tokens: 0 });
+  return { ...platform, app: await enabledTotp(relay, platform.session) };
+}
+
+describe("switching TOTP on", () => {
+  test("takes a secret of 20 bytes and one code of it, and shows ten recovery codes", async () => {
+    const platform = await aPlatform(relay, { tokens: 0 });
+    const { session, email } = platform;
+    const started = await relay.call("POST", "/v1/auth/totp", { session });
+    expect(started.status).toBe(201);
+    expect(Object.keys(started.body.data)).toEqual(["secret", "otpauthUrl"]);
+    expect(started.body.data.secret).toMatch(/^[A-Z2-7]{32}$/);
+    const url = new URL(started.body.data.otpauthUrl);
+    expect(url.searchParams.get("secret")).toBe(started.body.data.secret);
+    expect(decodeURIComponent(url.pathname)).toContain(email);
+
+    expect(await isOn(platform)).toBe(false);
+    expect(outcomeOf(await logIn(email))).toBe("200");
+
+    const app = await startedTotp(relay, session);
+    const { status, body } = await confirm(session, app.code());
+    expect(status).toBe(200);
+    expect(Object.keys(body.data)).toEqual(["recoveryCodes"]);
+    expect(new Set(body.data.recoveryCodes).size).toBe(10);
+    expect(await isOn(platform)).toBe(true);
+    expect(outcomeOf(await logIn(email))).toBe("401 totp_required");
+  });
+
+  test("needs the code of the latest secret", async () => {
+    const { session } = await aPlatform(relay, { tokens: 0 });
+    const [first, second] = [await startedTotp(relay, session), await startedTotp(relay, session)];
+    expect(second.secret).not.toBe(first.secret);
+    expect(outcomeOf(await confirm(session, first.code()))).toBe("401 invalid_credentials");
+    expect(outcomeOf(await confirm(session, second.code()))).toBe("200");
+  });
+
+  test("can't be confirmed before it was started, twice, or started again while it is on", async () => {
+    const { session } = await aPlatform(relay, { tokens: 0 });
+    expect(outcomeOf(await confirm(session, "123456"))).toBe("409 invalid_state");
+    const { code } = await startedTotp(relay, session);
+    expect(outcomeOf(await confirm(session, code()))).toBe("200");
+    expect(outcomeOf(await confirm(session, code(1)))).toBe("409 invalid_state");
+    const again = await relay.call("POST", "/v1/auth/totp", { session });
+    expect(outcomeOf(again)).toBe("409 invalid_state");
+  });
+
+  test("of two confirmations at once one shows codes, and those are the ones that work", async () => {
+    const { session, email } = await aPlatform(relay, { tokens: 0 });
+    const { code } = await startedTotp(relay, session);
+    const answers = await Promise.all([confirm(session, code()), confirm(session, code())]);
+    expect(answers.map(outcomeOf).sort()).toEqual(["200", "409 invalid_state"]);
+    const shown = answers.find(({ status }) => status === 200)?.body.data.recoveryCodes;
+    expect(outcomeOf(await logIn(email, { totpCode: shown[0] }))).toBe("200");
+  });
+
+  test("guessing the first code is limited like log-ins", async () => {
+    const { session } = await aPlatform(relay, { tokens: 0 });
+    const { code } = await startedTotp(relay, session);
+    for (let guess = 0; guess < 5; guess += 1)
+      expect(outcomeOf(await confirm(session, "12345"))).toBe("401 invalid_credentials");
+    expect(outcomeOf(await confirm(session, code()))).toBe("429 rate_limited");
+  });
+
+  test("neither the secret nor a recovery code is stored in clear or logged", async () => {
+    const { id, userId, app } = await aGuardedPlatform();
+    const stored = JSON.stringify(await relay.services.users.find(id, userId));
+    const log = relay.logLines.join("\n");
+    expect(log.length).toBeGreaterThan(0);
+    for (const text of [app.secret, ...app.recoveryCodes]) {
+      expect(stored).not.toContain(text);
+      expect(stored).not.toContain(text.replace("-", ""));
+      expect(log).not.toContain(text);
+    }
+  });
+});
+
+describe("logging in with TOTP on", () => {
+  test.each([
+    ["no code", {}],
+    ["an empty code", { totpCode: "" }],
+    ["a code of space alone", { totpCode: "  " }],
+  ])("with %s says that one is needed, once the password is right", async (_name, body) => {
+    const { email } = await aGuardedPlatform();
+    const right = await logIn(email, body);
+    expect(outcomeOf(right)).toBe("401 totp_required");
+    expect(right.body.data).toBeUndefined();
+    const wrong = await logIn(email, { ...body, password: "another password" });
+    expect(outcomeOf(wrong)).toBe("401 invalid_credentials");
+  });
+
+  test("a wrong code, a wrong password and an unknown e-mail get the same answer", async () => {
+    const { email, app } = await aGuardedPlatform();
+    const wrongCode = await logIn(email, { totpCode: "12345" });
+    const wrongPassword = await logIn(email, { password: "another one", totpCode: app.code() });
+    const unknown = await logIn("nobody@example.com", { totpCode: app.code() });
+    expect(errorOf(wrongCode)).toMatchObject({ status: 401, code: "invalid_credentials" });
+    expect(errorOf(wrongPassword)).toEqual(errorOf(wrongCode));
+    expect(errorOf(unknown)).toEqual(errorOf(wrongCode));
+  });
+
+  test.each([
+    [-2, "401 invalid_credentials"],
+    [-1, "200"],
+    [0, "200"],
+    [1, "200"],
+    [2, "401 invalid_credentials"],
+  ])("a code of %i half minutes from now answers %s", async (steps, expected) => {
+    const { email, app } = await aGuardedPlatform();
+    relay.advance(2 * HALF_MINUTE);
+    expect(outcomeOf(await logIn(email, { totpCode: app.code(steps) }))).toBe(expected);
+  });
+
+  test("a code with a space in the middle is read", async () => {
+    const { email, app } = await aGuardedPlatform();
+    const totpCode = app.code().replace(/^(...)/, "$1 ");
+    expect(outcomeOf(await logIn(email, { totpCode }))).toBe("200");
+  });
+
+  test("a code is accepted once, and none of an earlier step after it", async () => {
+    const { email, app } = await aGuardedPlatform();
+    relay.advance(HALF_MINUTE);
+    const [before, now] = [app.code(-1), app.code()];
+    expect(outcomeOf(await logIn(email, { totpCode: now }))).toBe("200");
+    expect(outcomeOf(await logIn(email, { totpCode: now }))).toBe("401 invalid_credentials");
+    expect(outcomeOf(await logIn(email, { totpCode: before }))).toBe("401 invalid_credentials");
+    relay.advance(HALF_MINUTE);
+    expect(outcomeOf(await logIn(email, { totpCode: app.code() }))).toBe("200");
+  });
+
+  test("the code that switched TOTP on is used up", async () => {
+    const { session, email } = await aPlatform(relay, { tokens: 0 });
+    const { code } = await startedTotp(relay, session);
+    const first = code();
+    await confirm(session, first);
+    expect(outcomeOf(await logIn(email, { totpCode: first }))).toBe("401 invalid_credentials");
+  });
+
+  test("of uses of one code at once, on two instances, one signs in", async () => {
+    const { email, app } = await aGuardedPlatform();
+    const totpCode = app.code();
+    const answers = await Promise.all(
+      [relay, instance, relay, instance].map((on) => logIn(email, { totpCode }, on)),
+    );
+    const refused = "401 invalid_credentials";
+    expect(answers.map(outcomeOf).sort()).toEqual(["200", refused, refused, refused]);
+  });
+
+  test("every recovery code takes the place of a code once, however it is typed", async () => {
+    const { email, app } = await aGuardedPlatform();
+    for (const code of app.recoveryCodes) {
+      const typed = code.toLowerCase().replace("-", " ");
+      expect(outcomeOf(await logIn(email, { totpCode: typed }))).toBe("200");
+      expect(outcomeOf(await logIn(email, { totpCode: code }))).toBe("401 invalid_credentials");
+    }
+  });
+
+  test("of uses of one recovery code at once, on two instances, one signs in", async () => {
+    const { email, app } = await aGuardedPlatform();
+    const totpCode = app.recoveryCodes[3];
+    const answers = await Promise.all(
+      [relay, instance, relay].map((on) => logIn(email, { totpCode }, on)),
+    );
+    const refused = "401 invalid_credentials";
+    expect(answers.map(outcomeOf).sort()).toEqual(["200", refused, refused]);
+    expect(outcomeOf(await logIn(email, { totpCode: app.recoveryCodes[4] }))).toBe("200");
+  });
+
+  test("different recovery codes at once all sign in, and all are used up", async () => {
+    const { id, userId, email, app } = await aGuardedPlatform();
+    const codes = app.recoveryCodes.slice(0, 4);
+    const answers = await Promise.all(codes.map((totpCode) => logIn(email, { totpCode })));
+    expect(answers.map(outcomeOf)).toEqual(["200", "200", "200", "200"]);
+    const user = await relay.services.users.find(id, userId);
+    expect(user?.secondFactor?.recoveryHashes).toHaveLength(6);
+  });
+
+  test("another user's codes are of no use", async () => {
+    const [mine, other] = [await aGuardedPlatform(), await aGuardedPlatform()];
+    for (const totpCode of [other.app.code(), other.app.recoveryCodes[0]])
+      expect(outcomeOf(await logIn(mine.email, { totpCode }))).toBe("401 invalid_credentials");
+  });
+
+  test("wrong codes of both kinds and wrong passwords count together", async () => {
+    const { email, app } = await aGuardedPlatform();
+    await logIn(email, { totpCode: "12345" });
+    await logIn(email, { totpCode: "00000-00000" });
+    await logIn(email, { password: "another password" });
+    await logIn(email, { totpCode: "54321" });
+    // The right password alone neither counts nor clears what was counted.
+    expect(outcomeOf(await logIn(email))).toBe("401 totp_required");
+    expect(outcomeOf(await logIn(email, { totpCode: "1" }))).toBe("401 invalid_credentials");
+    const refused = await logIn(email, { totpCode: app.code() });
+    expect(outcomeOf(refused)).toBe("429 rate_limited");
+    expect(refused.headers.get("retry-after")).toBe("60");
+    expect(outcomeOf(await logIn(email))).toBe("429 rate_limited");
+    relay.advance(61_000);
+    expect(outcomeOf(await logIn(email, { totpCode: app.code() }))).toBe("200");
+  });
+
+  test("a whole log-in clears what was counted", async () => {
+    const { email, app } = await aGuardedPlatform();
+    for (let round = 0; round < 3; round += 1) {
+      for (let guess = 0; guess < 4; guess += 1) await logIn(email, { totpCode: "12345" });
+      expect(outcomeOf(await logIn(email, { totpCode: app.recoveryCodes[round] }))).toBe("200");
+    }
+  });
+
+  test("goes on after the data key was replaced", async () => {
+    const [older, newer] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)].map((key) =>
+      key.toString("base64"),
+    );
+    const before = await startRelay({ settings: { DATA_KEYS: JSON.stringify({ older }) } });
+    const { email, session } = await aPlatform(before, { tokens: 0 });
+    const app = await enabledTotp(before, session);
+    const after = await startRelay({
+      sameDeploymentAs: before,
+      settings: { DATA_KEYS: JSON.stringify({ newer, older }) },
+    });
+    expect(outcomeOf(await logIn(email, { totpCode: app.code() }, after))).toBe("200");
+    await after.stop();
+    await before.stop();
+  });
+});
+
+describe("switching TOTP off", () => {
+  test("takes the password and a code; then neither codes nor recovery codes mean anything", async () => {
+    const platform = await aGuardedPlatform();
+    const { session, email, app } = platform;
+    const { status, body } = await remove(session, { code: app.code() });
+    expect([status, body]).toEqual([204, undefined]);
+    expect(await isOn(platform)).toBe(false);
+    expect(outcomeOf(await logIn(email))).toBe("200");
+    expect(outcomeOf(await remove(session, { code: app.recoveryCodes[0] }))).toBe(
+      "409 invalid_state",
+    );
+    const next = await enabledTotp(relay, session);
+    for (const totpCode of [app.code(), app.recoveryCodes[0]])
+      expect(outcomeOf(await logIn(email, { totpCode }))).toBe("401 invalid_credentials");
+    expect(outcomeOf(await logIn(email, { totpCode: next.code() }))).toBe("200");
+  });
+
+  test("takes a recovery code when the app is lost", async () => {
+    const { session, email, app } = await aGuardedPlatform();
+    expect(outcomeOf(await remove(session, { code: app.recoveryCodes[9] }))).toBe("204");
+    expect(outcomeOf(await logIn(email))).toBe("200");
+  });
+
+  test("a wrong password, a wrong code and a used code are refused alike", async () => {
+    const platform = await aGuardedPlatform();
+    const { session, email, app } = platform;
+    const used = app.code();
+    await logIn(email, { totpCode: used });
+    relay.advance(HALF_MINUTE);
+    const answers = [
+      await remove(session, { password: "another password", code: app.code() }),
+      await remove(session, { code: "12345" }),
+      await remove(session, { code: used }),
+    ];
+    const [first, ...others] = answers.map(errorOf);
+    expect(first).toMatchObject({ status: 401, code: "invalid_credentials" });
+    for (const other of others) expect(other).toEqual(first);
+    expect(await isOn(platform)).toBe(true);
+  });
+
+  test("a stolen session can't guess its way: it is limited together with log-ins", async () => {
+    const { session, email, app } = await aGuardedPlatform();
+    for (let guess = 0; guess < 5; guess += 1) await remove(session, { code: "12345" });
+    expect(outcomeOf(await remove(session, { code: app.code() }))).toBe("429 rate_limited");
+    expect(outcomeOf(await logIn(email, { totpCode: app.code() }))).toBe("429 rate_limited");
+  });
+
+  test("a code is used up by whichever comes first, a log-in or the removal", async () => {
+    const { session, email, app } = await aGuardedPlatform();
+    const code = app.code();
+    const [login, removal] = await Promise.all([
+      logIn(email, { totpCode: code }),
+      remove(session, { code }),
+    ]);
+    // After the removal a log-in that had been checked before needs no code any more.
+    expect(["200", "401 invalid_credentials"]).toContain(outcomeOf(login));
+    expect(["204", "401 invalid_credentials"]).toContain(outcomeOf(removal));
+    expect([login.status, removal.status]).not.toEqual([401, 401]);
+  });
+});
+
+test("every step is on record, refusals too", async () => {
+  const { session, email, app } = await aGuardedPlatform();
+  await logIn(email);
+  await logIn(email, { totpCode: "12345" });
+  await remove(session, { code: "12345" });
+  await remove(session, { code: app.code() });
+  const events = dataOf(await relay.call("GET", "/v1/audit", { session }));
+  const steps = events.map(
+    ({ action, outcome }: Readonly<Record<string, string>>) => `${action} ${outcome}`,
+  );
+  expect(steps).toEqual([
+    "user.totp_disabled ok",
+    "user.totp_disabled denied",
+    "user.logged_in denied",
+    "user.logged_in denied",
+    "user.totp_enabled ok",
+    "user.totp_started ok",
+    "platform.created ok",
+  ]);
+});

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TableClient } from "@azure/data-tables";
+import { NO_FAILURES } from "../../src/shared/limits/login-history.ts";
+import { purgeRateWindows } from "../../src/shared/limits/purge-rate-windows.ts";
+import { SharedWindow } from "../../src/shared/limits/shared-window.ts";
+import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+
+let relay: Relay;
+beforeAll(async () => {
+  relay = await startRelay();
+});
+afterAll(() => relay.stop());
+
+const NOW = Date.parse("2026-03-04T10:00:30.000Z");
+const MINUTE = Math.floor(NOW / WINDOW_MS);
+const DAY_MINUTES = 24 * 60;
+
+let count = 0;
+const unique = (word: string) => `${word}-${(count += 1)}`;
+const total = (counts: ReadonlyMap<string, number>) =>
+  [...counts.values()].reduce((sum, value) => sum + value, 0);
+
+async function storedRows(of: Relay): Promise<string[]> {
+  const { AzureWebJobsStorage = "", STORAGE_PREFIX = "" } = of.settings;
+  const table = TableClient.fromConnectionString(
+    AzureWebJobsStorage,
+    `${STORAGE_PREFIX}ratewindows`,
+    { allowInsecureConnection: true },
+  );
+  const rows: string[] = [];
+  for await (const entity of table.listEntities()) rows.push(JSON.stringify(entity));
+  return rows;
+}
+
+describe("counts by subject and minute", () => {
+  test("of any number of processes that write at once none is lost", async () => {
+    const { windows } = relay.services.limits;
+    const subject = unique("key");
+    const columns = Array.from({ length: 60 }, (_, index) => `column${index}`);
+    await Promise.all(columns.map((column) => windows.publish(subject, MINUTE, column, 5)));
+    expect(total(await windows.read(subject, MINUTE))).toBe(300);
+  });
+
+  test("a process replaces its own count alone", async () => {
+    const { windows } = relay.services.limits;
+    const subject = unique("key");
+    await windows.publish(subject, MINUTE, "mine", 3);
+    await windows.publish(subject, MINUTE, "other", 4);
+    await windows.publish(subject, MINUTE, "mine", 7);
+    expect(Object.fromEntries(await windows.read(subject, MINUTE))).toEqual({ mine: 7, other: 4 });
+  });
+
+  test("subjects and minutes are kept apart", async () => {
+    const { windows } = relay.services.limits;
+    const [one, two] = [unique("key"), unique("key")];
+    await windows.publish(one, MINUTE, "mine", 1);
+    expect(total(await windows.read(two, MINUTE))).toBe(0);
+    expect(total(await windows.read(one, MINUTE - 1))).toBe(0);
+  });
+
+  test("instances see each other's counts through it", async () => {
+    const { windows: rows } = relay.services.limits;
+    const subject = unique("key");
+    const options = { subject, rows, now: () => NOW, onFailure: () => undefined };
+    const instances = [1, 2, 3].map(() => new SharedWindow(options));
+    let granted = 0;
+    for (let index = 0; index < 400; index += 1)
+      if ((await instances[index % 3]?.admit(300))?.allowed === true) granted += 1;
+    expect(granted).toBeGreaterThanOrEqual(300);
+    expect(granted).toBeLessThanOrEqual(330);
+  });
+});
+
+describe("failed log-ins", () => {
+  const fail = (email: string, of: Relay = relay) =>
+    of.services.limits.logins.change(email, (history) => ({
+      ...history,
+      failedAt: [...history.failedAt, NOW],
+    }));
+
+  test("an e-mail without any has an empty history", async () => {
+    expect(await relay.services.limits.logins.find(unique("nobody"))).toEqual(NO_FAILURES);
+  });
+
+  test("are found again by the e-mail in any case, with the space around it", async () => {
+    const { logins } = relay.services.limits;
+    const email = `${unique("somebody")}@example.com`;
+    const history = { failedAt: [NOW, NOW + 1], blocks: 2, blockedUntil: NOW + 60_000 };
+    await logins.change(email, () => history);
+    expect(await logins.find(` ${email.toUpperCase()} `)).toEqual(history);
+  });
+
+  test("of any number that are counted at once none is lost", async () => {
+    const email = unique("crowd");
+    await Promise.all(Array.from({ length: 8 }, () => fail(email)));
+    expect((await relay.services.limits.logins.find(email)).failedAt).toHaveLength(8);
+  });
+
+  test("can be looked at without a change, and be forgotten", async () => {
+    const { logins } = relay.services.limits;
+    const email = unique("forgiven");
+    await fail(email);
+    await logins.change(email, () => undefined);
+    expect((await logins.find(email)).failedAt).toHaveLength(1);
+    await logins.clear(email);
+    await logins.clear(email);
+    expect(await logins.find(email)).toEqual(NO_FAILURES);
+  });
+
+  test("show nobody's e-mail in storage", async () => {
+    const own = await startRelay();
+    await fail("private@example.com", own);
+    const rows = await storedRows(own);
+    expect(rows).toHaveLength(1);
+    expect(rows.join()).not.toMatch(/private|example/);
+    await own.stop();
+  });
+});
+
+describe("the purge", () => {
+  test("removes past days and forgotten log-ins, and nothing that still counts", async () => {
+    const own = await startRelay();
+    const { windows, logins } = own.services.limits;
+    const minute = Math.floor(own.clock.now().getTime() / WINDOW_MS);
+    const now = minute * WINDOW_MS;
+    const publish = (subject: string, at: number) => windows.publish(subject, at, "c", 1);
+    // More than one transaction's worth in one partition, and two weeks back.
+    await Promise.all(
+      Array.from({ length: 130 }, (_, index) => publish("busy", minute - 2 * DAY_MINUTES - index)),
+    );
+    await publish("old", minute - 13 * DAY_MINUTES);
+    await publish("young", minute);
+    await publish("young", minute - 1);
+    await logins.change("old@example.com", () => ({
+      ...NO_FAILURES,
+      failedAt: [now - 20 * WINDOW_MS],
+    }));
+    await logins.change("young@example.com", () => ({ ...NO_FAILURES, failedAt: [now] }));
+    const blocked = { failedAt: [now - 20 * WINDOW_MS], blocks: 5, blockedUntil: now };
+    await logins.change("blocked@example.com", () => blocked);
+
+    await purgeRateWindows(own.services);
+    expect(own.logLines.at(-1)).toContain('"windows":131,"logins":1');
+    expect(await storedRows(own)).toHaveLength(4);
+    expect(total(await windows.read("young", minute))).toBe(1);
+    expect(await logins.find("blocked@example.com")).toEqual(blocked);
+
+    await purgeRateWindows(own.services);
+    expect(await storedRows(own)).toHaveLength(4);
+    await own.stop();
+  });
+
+  test("shortly after midnight keeps the minutes that still overlap", async () => {
+    const own = await startRelay();
+    const { windows } = own.services.limits;
+    const midnight = Date.parse("2026-03-05T00:00:00.000Z");
+    const before = midnight / WINDOW_MS - 1;
+    await windows.publish("key", before, "c", 7);
+    await windows.purge(new Date(midnight + 20_000));
+    expect(total(await windows.read("key", before))).toBe(7);
+    await windows.purge(new Date(midnight + 25 * 3600 * 1000));
+    expect(total(await windows.read("key", before))).toBe(0);
+    await own.stop();
+  });
+});

@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
+import {
+  dataOf,
+  startRelayProcess,
+  type Answer,
+  type RelayProcess,
+} from "../whole/relay-process.ts";
+
+const INSTANCES = 3;
+const REQUESTS = 1_000;
+const LIMIT = 300;
+
+let instances: RelayProcess[] = [];
+let key: string;
+
+beforeAll(async () => {
+  const settings = {
+    RATE_LIMIT_PER_MINUTE: String(LIMIT),
+    STORAGE_PREFIX: `w${randomBytes(5).toString("hex")}`,
+  };
+  instances = await Promise.all(
+    Array.from({ length: INSTANCES }, () => startRelayProcess({ settings })),
+  );
+  const [first] = instances;
+  if (first === undefined) throw new Error("no instance");
+  const email = `owner-${randomBytes(8).toString("hex")}@example.com`;
+  const signUp = { email, password: "a password of some length", platformName: "Corner Media" };
+  const { token } = dataOf(await first.call("POST", "/v1/auth/signup", { body: signUp }));
+  const application = dataOf(
+    await first.call("POST", "/v1/applications", { bearer: token, body: { name: "Planner" } }),
+  );
+  key = application.apiKey.secret;
+});
+afterAll(() => Promise.all(instances.map((instance) => instance.stop())));
+
+test(
+  "of 1,000 requests at once to three processes with one key, between 300 and 330 are served",
+  { timeout: 60_000 },
+  async () => {
+    const startedAt = Date.now();
+    const answers = await Promise.all(
+      Array.from({ length: REQUESTS }, (_, index) => {
+        const instance = instances[index % INSTANCES];
+        if (instance === undefined) throw new Error("no instance");
+        return instance.call("GET", "/v1/billing/rate-card", { bearer: key });
+      }),
+    );
+    const endedAt = Date.now();
+    const byStatus = (status: number) => answers.filter((answer) => answer.status === status);
+    const [served, refused] = [byStatus(200), byStatus(429)];
+    expect(served.length + refused.length).toBe(REQUESTS);
+    expect(served.length).toBeGreaterThanOrEqual(LIMIT);
+    // Places that came free when a new minute began while the requests were under way.
+    const boundary = Math.ceil(startedAt / WINDOW_MS) * WINDOW_MS;
+    const freed = (Math.max(0, endedAt - boundary) / WINDOW_MS) * LIMIT;
+    expect(served.length).toBeLessThanOrEqual(LIMIT * 1.1 + freed);
+
+    const wait = ({ headers }: Answer) => Number(headers.get("retry-after"));
+    for (const answer of refused) {
+      expect(answer.body.error.code).toBe("rate_limited");
+      expect(wait(answer)).toBeGreaterThanOrEqual(1);
+      expect(wait(answer)).toBeLessThanOrEqual(62);
+    }
+  },
+);

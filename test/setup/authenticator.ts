@@ -1,0 +1,44 @@
+import { codeOf, stepAt } from "../../src/shared/accounts/totp.ts";
+import { dataOf } from "./factories.ts";
+import type { Relay } from "./relay.ts";
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+function fromBase32(text: string): Uint8Array {
+  const bits = [...text].map((character) =>
+    ALPHABET.indexOf(character).toString(2).padStart(5, "0"),
+  );
+  const bytes = bits.join("").match(/[01]{8}/g) ?? [];
+  return Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 2));
+}
+
+/** A person's authenticator app, which knows nothing but the secret that was shown. */
+export interface Authenticator {
+  readonly secret: string;
+  readonly recoveryCodes: readonly string[];
+  /** The code of now, or of so many steps of half a minute later. */
+  code(stepsLater?: number): string;
+}
+
+function authenticatorOf(relay: Relay, secret: string, recoveryCodes: readonly string[] = []) {
+  return {
+    secret,
+    recoveryCodes,
+    code: (stepsLater = 0) => codeOf(fromBase32(secret), stepAt(relay.clock.now()) + stepsLater),
+  };
+}
+
+/** A secret that was shown and not confirmed yet. */
+export async function startedTotp(relay: Relay, session: string): Promise<Authenticator> {
+  const { secret } = dataOf(await relay.call("POST", "/v1/auth/totp", { session }));
+  return authenticatorOf(relay, secret);
+}
+
+/** TOTP switched on. Half a minute has passed since, so that the next code is not the one that confirmed it. */
+export async function enabledTotp(relay: Relay, session: string): Promise<Authenticator> {
+  const { secret, code } = await startedTotp(relay, session);
+  const call = { session, body: { code: code() } };
+  const { recoveryCodes } = dataOf(await relay.call("POST", "/v1/auth/totp/confirm", call));
+  relay.advance(30_000);
+  return authenticatorOf(relay, secret, recoveryCodes);
+}
