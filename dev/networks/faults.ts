@@ -37,7 +37,7 @@ export const MAGIC_WORDS: readonly MagicWord[] = [
   {
     word: "[fail:<code>]",
     meaning:
-      "The network refuses the post in its own words for the leg error code: network_unavailable, rate_limited, quota_exceeded, connection_needs_reauth, permission_missing, account_restricted, duplicate_content, text_too_long, text_invalid, media_rejected, media_processing_failed, content_rejected, invalid_request. A network that knows no such refusal calls the request invalid.",
+      "The network refuses the post in its own words for the leg error code: network_unavailable, rate_limited, quota_exceeded, connection_needs_reauth, permission_missing, account_restricted, duplicate_content, text_too_long, text_invalid, media_rejected, media_unreachable, media_processing_failed, link_rejected, content_rejected, invalid_request. A network that knows no such refusal calls the request invalid.",
   },
   {
     word: "[fail:<code>:2]",

@@ -33,6 +33,8 @@ export interface PublishedMedia {
   readonly sha256: string;
   readonly alt: string | null;
   readonly title?: string;
+  /** False where the network takes no description, as for videos at Meta. */
+  readonly isDescribable?: boolean;
 }
 
 export interface TextSegment {

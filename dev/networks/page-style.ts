@@ -34,6 +34,17 @@ figure{margin:0;min-width:0}
 figure img,figure video{display:block;width:100%;max-height:26rem;object-fit:cover;border-radius:10px;border:1px solid var(--line);background:var(--code)}
 .n2 img,.n3 img,.n4 img{aspect-ratio:4/3}
 figure video{object-fit:contain}
+figure strong{display:block;margin-top:.35rem;font-size:.92rem}
+.media.carousel{grid-auto-flow:column;grid-auto-columns:86%;overflow-x:auto;scroll-snap-type:x mandatory;padding-bottom:.4rem}
+.carousel figure{scroll-snap-align:start}
+.carousel img,.carousel video{aspect-ratio:4/5}
+.media.reel,.media.story{justify-items:center}
+.reel figure,.story figure{width:min(17rem,100%)}
+.reel video,.story video,.story img{aspect-ratio:9/16;max-height:none;object-fit:cover}
+.document{display:flex;gap:.8rem;align-items:center;padding:.8rem .9rem;border:1px solid var(--line);border-radius:10px;color:inherit;text-decoration:none}
+.document:hover{border-color:var(--brand)}
+.document b{flex:none;display:grid;place-items:center;width:2.7rem;height:3.4rem;border-radius:5px;background:var(--brand);color:#fff;font-size:.68rem}
+.document small{display:block;color:var(--soft)}
 figcaption{font-size:.8rem;color:var(--soft);margin-top:.3rem;line-height:1.4}
 figcaption b{font-size:.68rem;letter-spacing:.04em;background:var(--text);color:var(--card);border-radius:4px;padding:.1em .4em}
 .missing{color:var(--alarm)}

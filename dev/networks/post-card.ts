@@ -9,18 +9,25 @@ function segmentHtml({ text, href }: TextSegment): string {
     : `<a href="${escapeHtml(address)}" rel="noopener noreferrer" target="_blank">${shown}</a>`;
 }
 
-function mediaHtml({ kind, path, alt }: PublishedMedia): string {
+function documentHtml({ path, title, mimeType, bytes }: PublishedMedia): string {
+  const size = `${Math.max(1, Math.round(bytes / 1024))} KB`;
+  const type = mimeType === "application/pdf" ? "PDF" : "Document";
+  return `<a class="document" href="${escapeHtml(path)}" download><b aria-hidden="true">${type}</b><span><strong>${escapeHtml(title ?? "Untitled")}</strong><small>${type}, ${size}</small></span></a>`;
+}
+
+function mediaHtml(media: PublishedMedia): string {
+  const { kind, path, alt, title, isDescribable = true } = media;
+  if (kind === "document") return documentHtml(media);
   const address = escapeHtml(path);
   const label = escapeHtml(alt ?? "");
   const shown =
     kind === "video"
       ? `<video src="${address}" controls muted preload="metadata" aria-label="${label}"></video>`
       : `<img src="${address}" alt="${label}" loading="lazy">`;
-  const caption =
-    alt === null
-      ? '<figcaption class="missing">no alt text</figcaption>'
-      : `<figcaption><b>ALT</b> ${label}</figcaption>`;
-  return `<figure>${shown}${caption}</figure>`;
+  const named = title === undefined ? "" : `<strong>${escapeHtml(title)}</strong>`;
+  const missing = isDescribable ? '<figcaption class="missing">no alt text</figcaption>' : "";
+  const caption = alt === null ? missing : `<figcaption><b>ALT</b> ${label}</figcaption>`;
+  return `<figure>${shown}${named}${caption}</figure>`;
 }
 
 function cardHtml(card: NonNullable<PublishedPost["card"]>): string {
@@ -38,13 +45,19 @@ function when(iso: string): string {
   return `<time datetime="${escapeHtml(iso)}">${escapeHtml(iso.slice(0, 19).replace("T", " "))} UTC</time>`;
 }
 
+const FORMS = { carousel: "Carousel", reel: "Reel", story: "Story, for 24 hours" } as const;
+
 function badges(post: PublishedPost): string {
   const found = [
+    post.form === undefined ? "" : `<span class="badge">${FORMS[post.form]}</span>`,
     post.visibility === "public" ? "" : `<span class="badge">${escapeHtml(post.visibility)}</span>`,
     ...post.languages.map((language) => `<span class="badge">${escapeHtml(language)}</span>`),
     post.edits === 0
       ? ""
       : `<span class="badge alarm">changed ${post.edits} × after it was published</span>`,
+    post.truncated === true
+      ? '<span class="badge alarm">cut off at a character that was not escaped</span>'
+      : "",
   ];
   return found.join("");
 }
@@ -66,10 +79,11 @@ function rawHtml(post: PublishedPost): string {
 
 /** One post as a reader of the network would see it. Everything in it is escaped: it is somebody's text. */
 export function postCard(post: PublishedPost): string {
+  const layout = post.form ?? `n${Math.min(post.media.length, 4)}`;
   const media =
     post.media.length === 0
       ? ""
-      : `<div class="media n${Math.min(post.media.length, 4)}">${post.media.map(mediaHtml).join("")}</div>`;
+      : `<div class="media ${layout}">${post.media.map(mediaHtml).join("")}</div>`;
   const content = `<p class="text">${post.segments.map(segmentHtml).join("")}</p>${media}${post.card === null ? "" : cardHtml(post.card)}`;
   const shown =
     post.contentWarning === null

@@ -76,7 +76,7 @@ export const adminRoutes = [
     response: platformSummary,
     errors: ["not_found"],
     examples: () => {
-      const status = "suspended";
+      const status = "suspended" as const;
       return { body: { status }, answer: { ...platformSummaryExample(), status } };
     },
     run: ({ services, scope, params, body }) =>

@@ -55,7 +55,7 @@ export const applicationRoutes = [
     response: application,
     errors: ["not_found"],
     examples: () => {
-      const status = "disabled";
+      const status = "disabled" as const;
       return { body: { status }, answer: { ...applicationExample(), status } };
     },
     run: ({ services, scope, params, body }) =>

@@ -1,5 +1,6 @@
 import type { Timer } from "../shared/http/worker.ts";
 import { enqueueDuePosts } from "../shared/posts/enqueue-due-posts.ts";
+import { reconcileWallets } from "../shared/posts/reconcile-wallet.ts";
 import { repairStalledLegs } from "../shared/posts/repair-stalled-legs.ts";
 
 export const timers: readonly Timer[] = [
@@ -12,5 +13,10 @@ export const timers: readonly Timer[] = [
     name: "sweep-stalled-work",
     schedule: ({ config }) => config.publishing.sweepSchedule,
     run: repairStalledLegs,
+  },
+  {
+    name: "reconcile-wallets",
+    schedule: ({ config }) => config.publishing.reconcileSchedule,
+    run: reconcileWallets,
   },
 ];

@@ -54,6 +54,7 @@ export interface Config {
     readonly duplicateWindowHours: number;
     readonly fireSchedule: string;
     readonly sweepSchedule: string;
+    readonly reconcileSchedule: string;
   };
   /** A network whose app is missing here is not available. */
   readonly networkApps: NetworkApps;
@@ -223,6 +224,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       duplicateWindowHours: settings.DUPLICATE_WINDOW_HOURS,
       fireSchedule: settings.FIRE_SCHEDULE,
       sweepSchedule: settings.SWEEP_SCHEDULE,
+      reconcileSchedule: settings.RECONCILE_SCHEDULE,
     },
     networkApps: networkApps(settings),
     outbound: {

@@ -35,7 +35,10 @@ export const time = shape(() => z.iso.datetime());
 
 /** An id of an answer. */
 export function idOf(kind: IdKind): z.ZodString {
-  return z.string().regex(idPattern(kind)).meta({ examples: [exampleId(kind)] });
+  return z
+    .string()
+    .regex(idPattern(kind))
+    .meta({ examples: [exampleId(kind)] });
 }
 
 /** A whole number that never falls below zero. */

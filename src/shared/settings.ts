@@ -166,6 +166,11 @@ export const SETTINGS = {
     "NCRONTAB of the look for scheduled posts that are due.",
   ),
   SWEEP_SCHEDULE: withDefault(text, "0 * * * * *", "NCRONTAB of the sweeper for stalled work."),
+  RECONCILE_SCHEDULE: withDefault(
+    text,
+    "0 7 * * * *",
+    "NCRONTAB of the check that ledgers, wallets and open legs agree.",
+  ),
   OUTBOUND_HOST_MAP: withDefault(
     jsonOf(z.record(z.string(), origin)),
     "{}",

@@ -1,6 +1,13 @@
 import { inject } from "vitest";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { anApplication, dataOf, PASSWORD, type TestApplication } from "../setup/factories.ts";
+import { startedTotp } from "../setup/authenticator.ts";
+import {
+  anApplication,
+  aPlatform,
+  dataOf,
+  PASSWORD,
+  type TestApplication,
+} from "../setup/factories.ts";
 import { startFaultProxy, type Fault, type FaultProxy } from "../setup/fault-proxy.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 
@@ -138,5 +145,73 @@ describe.each(cases)("with %s at write %i", (fault, nth) => {
       body: { title: "t", externalId: "two" },
     });
     expect([taken.status, taken.body.error.details.existingId]).toEqual([409, id]);
+  });
+
+  test("a changed password is the only one, and the session that changed it goes on", async () => {
+    const { email, session } = await aPlatform(calm, { tokens: 0 });
+    const newPassword = "another and longer password";
+    const body = { currentPassword: PASSWORD, newPassword };
+    const { status } = await persistently(fault, nth, () =>
+      relay.call("POST", "/v1/auth/password", { session, body }),
+    );
+    expect(status).toBe(204);
+    const statusWith = async (password: string) =>
+      (await relay.call("POST", "/v1/auth/login", { body: { email, password } })).status;
+    expect([await statusWith(PASSWORD), await statusWith(newPassword)]).toEqual([401, 200]);
+    expect((await relay.call("GET", "/v1/me", { session })).status).toBe(200);
+  });
+
+  test("TOTP is on with the codes that were shown, and each code signs in once", async () => {
+    const { email, session } = await aPlatform(calm, { tokens: 0 });
+    const app = await startedTotp(calm, session);
+    const confirmed = await persistently(fault, nth, () =>
+      relay.call("POST", "/v1/auth/totp/confirm", { session, body: { code: app.code() } }),
+    );
+    const { recoveryCodes } = dataOf(confirmed);
+    const logIn = (totpCode: string) =>
+      relay.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD, totpCode } });
+    for (const code of [recoveryCodes[0], app.code(1)]) {
+      expect((await persistently(fault, nth, () => logIn(code))).status).toBe(200);
+      if (fault === "late") await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+      expect((await logIn(code)).status).toBe(401);
+    }
+    const removal = { password: PASSWORD, code: recoveryCodes[1] };
+    const removed = await persistently(fault, nth, () =>
+      relay.call("DELETE", "/v1/auth/totp", { session, body: removal }),
+    );
+    expect(removed.status).toBe(204);
+    expect((await logIn("")).status).toBe(200);
+  });
+
+  test("a colleague is one user while they belong to the staff, and nobody afterwards", async () => {
+    const { session } = await aPlatform(calm, { tokens: 0 });
+    const email = "colleague@example.com";
+    const invite = () =>
+      relay.call("POST", "/v1/users", { session, body: { email, password: PASSWORD } });
+    const logIn = () =>
+      relay.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD } });
+    const emails = async () => {
+      const list = await relay.call("GET", "/v1/users", { session });
+      return list.body.data.map((user: { email: string }) => user.email);
+    };
+    let invited = await persistently(fault, nth, invite);
+    if (invited.status === 409) {
+      // Only the claim of the e-mail survived; it can be taken over in time.
+      relay.advance(11 * 60_000);
+      invited = await invite();
+    }
+    const { id } = dataOf(invited);
+    expect((await emails()).filter((one: string) => one === email)).toHaveLength(1);
+    const theirs = dataOf(await logIn()).token;
+
+    const removed = await persistently(fault, nth, () =>
+      relay.call("DELETE", `/v1/users/${id}`, { session }),
+    );
+    expect([204, 404]).toContain(removed.status);
+    expect(await emails()).not.toContain(email);
+    expect((await relay.call("GET", "/v1/me", { session: theirs })).status).toBe(401);
+    expect((await logIn()).status).toBe(401);
+    relay.advance(11 * 60_000);
+    expect((await invite()).status).toBe(201);
   });
 });

@@ -44,7 +44,7 @@ test(
       Array.from({ length: REQUESTS }, (_, index) => {
         const instance = instances[index % INSTANCES];
         if (instance === undefined) throw new Error("no instance");
-        return instance.call("GET", "/v1/billing/rate-card", { bearer: key });
+        return instance.call("GET", "/v1/rate-card", { bearer: key });
       }),
     );
     const endedAt = Date.now();

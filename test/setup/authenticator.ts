@@ -2,6 +2,7 @@ import { codeOf, stepAt } from "../../src/shared/accounts/totp.ts";
 import { dataOf } from "./factories.ts";
 import type { Relay } from "./relay.ts";
 
+const HALF_MINUTE = 30_000;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 function fromBase32(text: string): Uint8Array {
@@ -34,11 +35,14 @@ export async function startedTotp(relay: Relay, session: string): Promise<Authen
   return authenticatorOf(relay, secret);
 }
 
-/** TOTP switched on. Half a minute has passed since, so that the next code is not the one that confirmed it. */
+/**
+ * TOTP switched on. The next half minute has just begun: its code is not the one that confirmed the secret, and stays
+ * the same for the length of a test.
+ */
 export async function enabledTotp(relay: Relay, session: string): Promise<Authenticator> {
   const { secret, code } = await startedTotp(relay, session);
   const call = { session, body: { code: code() } };
   const { recoveryCodes } = dataOf(await relay.call("POST", "/v1/auth/totp/confirm", call));
-  relay.advance(30_000);
+  relay.advance(HALF_MINUTE - (relay.clock.now().getTime() % HALF_MINUTE));
   return authenticatorOf(relay, secret, recoveryCodes);
 }

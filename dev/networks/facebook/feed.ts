@@ -134,9 +134,8 @@ export function feedRoutes(shared: FacebookShared): Route[] {
       path: "/{id}/feed",
       name: "feed",
       magic: (exchange) => {
-        const parameters = readParameters(exchange);
-        const ids = JSON.stringify(listParameter(parameters, "attached_media"));
-        return { text: textParameter(parameters, "message") ?? "", key: ids };
+        const message = textParameter(readParameters(exchange), "message");
+        return { text: message ?? "", key: "" };
       },
       run: (exchange, plan) => publish(shared, exchange, plan),
     },

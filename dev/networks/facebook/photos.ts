@@ -94,7 +94,7 @@ export function photoRoutes(shared: FacebookShared): Route[] {
         const parameters = readParameters(exchange);
         const names = ["alt_text_custom", "caption", "message"];
         const text = names.map((name) => textParameter(parameters, name) ?? "").join("\n");
-        return { text, key: textParameter(parameters, "url") ?? "" };
+        return { text, key: "" };
       },
       run: (exchange, plan) => upload(shared, exchange, plan),
     },

@@ -201,9 +201,8 @@ async function feedVideo(shared: FacebookShared, exchange: Exchange, plan: Plan)
 }
 
 function magicOf(exchange: Exchange): { text: string; key: string } {
-  const parameters = readParameters(exchange);
-  const text = textParameter(parameters, "description") ?? "";
-  return { text, key: textParameter(parameters, "video_id") ?? "" };
+  const description = textParameter(readParameters(exchange), "description");
+  return { text: description ?? "", key: "" };
 }
 
 export function videoRoutes(shared: FacebookShared): Route[] {

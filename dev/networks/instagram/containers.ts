@@ -188,8 +188,8 @@ export function containerRoutes(shared: InstagramShared): Route[] {
       magic: (exchange) => {
         const parameters = readParameters(exchange);
         const texts = [textParameter(parameters, "caption"), textParameter(parameters, "alt_text")];
-        const key = ["image_url", "video_url", "children"].map((name) => parameters[name]);
-        return { text: creationWords(texts.join("\n")), key: JSON.stringify(key) };
+        const text = texts.join("\n");
+        return { text: creationWords(text), key: text };
       },
       run: (exchange, plan) => create(shared, exchange, plan),
     },

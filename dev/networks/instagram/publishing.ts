@@ -191,8 +191,8 @@ export function publishingRoutes(shared: InstagramShared): Route[] {
       method: "POST",
       magic: (exchange) => {
         const id = textParameter(readParameters(exchange), "creation_id") ?? "";
-        const container = shared.state.containers.get(id);
-        return { text: publishWords(container?.caption ?? ""), key: id };
+        const caption = shared.state.containers.get(id)?.caption ?? "";
+        return { text: publishWords(caption), key: caption };
       },
     },
     route("/{id}/media", "mediaList", list),

@@ -130,9 +130,10 @@ function read(shared: LinkedInShared, token: Token, exchange: Exchange): Answer 
   return json(200, entity(post));
 }
 
-/** Magic words may be anywhere in the body, escaped as little text wants it. */
+/** Magic words may be anywhere in the body, escaped as little text wants it. An upload anew makes no other post. */
 function magicOf(exchange: Exchange): { text: string; key: string } {
-  return { text: unescaped(exchange.body.toString("utf8").replaceAll("\\\\", "\\")), key: "" };
+  const body = exchange.body.toString("utf8").replace(/urn:li:(image|video|document):[\w-]+/g, "");
+  return { text: unescaped(body.replaceAll("\\\\", "\\")), key: "" };
 }
 
 export function postRoutes(shared: LinkedInShared): Route[] {

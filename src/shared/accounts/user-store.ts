@@ -176,7 +176,8 @@ export class UserStore {
         this.find(platformId, userId),
         this.list(platformId, undefined, 2),
       ]);
-      if (user === undefined) return inDoubt > 0 ? "deleted" : "absent";
+      // It was there at first: an earlier try removed it, whatever became of its answer, or somebody else did.
+      if (user === undefined) return attempt === 1 ? "absent" : "deleted";
       if (others.items.length < 2) return "last";
       const { kind } = await this.#tenants.transact(platformId, [
         { kind: "delete", rowKey: rowKeyOf(userId) },

@@ -16,6 +16,7 @@ import { EMPTY_WALLET, type EntryType, type LedgerEntry, type Wallet } from "./w
 
 const WALLET_KEY = "W";
 const ENTRY_PREFIX = "L|";
+const RECONCILED_KEY = "R";
 /** Merge can't clear a property: -1 stands for no budget. */
 const NO_BUDGET = -1;
 
@@ -24,6 +25,13 @@ const COMMITTERS_MAX = 10_000;
 
 export interface StoredEntry extends LedgerEntry {
   readonly id: string;
+}
+
+/** A point up to which the ledger was found whole. */
+export interface Reconciled {
+  readonly sequence: number;
+  readonly balance: number;
+  readonly reserved: number;
 }
 
 export interface EntryFilter {
@@ -85,6 +93,22 @@ export class WalletStore {
   /** The wallet as it is stored now; an empty one for a platform that never had tokens. */
   async read(platformId: string): Promise<Wallet> {
     return (await this.#readStored(platformId)).wallet;
+  }
+
+  async findReconciled(platformId: string): Promise<Reconciled | undefined> {
+    const stored = await this.#core.find(platformId, RECONCILED_KEY);
+    if (stored === undefined) return undefined;
+    const number = (property: string) => numberOf(stored.row, property);
+    return {
+      sequence: number("sequence"),
+      balance: number("balance"),
+      reserved: number("reserved"),
+    };
+  }
+
+  async markReconciled(platformId: string, upTo: Reconciled): Promise<void> {
+    const { sequence, balance, reserved } = upTo;
+    await this.#core.put(platformId, { rowKey: RECONCILED_KEY, sequence, balance, reserved });
   }
 
   async findEntry(platformId: string, sequence: number): Promise<StoredEntry | undefined> {

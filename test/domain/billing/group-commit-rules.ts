@@ -72,7 +72,14 @@ function answerViolations(entered: readonly Entered[], submission: Submission): 
   }
 }
 
-/** A post ends with its last leg, and its work row with it. */
+function eventsOf(partition: MemoryPartition, postId: string) {
+  return partition
+    .rowsOf("E|")
+    .filter((row) => row["postId"] === postId)
+    .sort((left, right) => Number(left["sequence"]) - Number(right["sequence"]));
+}
+
+/** A post ends with its last leg, its work row with it, and is told to have ended once. */
 function postViolations({ partition, posts }: Simulation): string[] {
   return [...posts].flatMap(([key, { profileId, id: postId }]) => {
     const stored = partition.rows.get(postKey({ profileId, postId }))?.row;
@@ -82,6 +89,13 @@ function postViolations({ partition, posts }: Simulation): string[] {
     const violations: string[] = [];
     if (stored["status"] !== wanted)
       violations.push(`the post of ${key} is ${String(stored["status"])}, not ${wanted}`);
+    const events = eventsOf(partition, postId);
+    const ended = wanted === "processing" ? [] : [`post.${wanted}`];
+    const told = events.filter(({ type }) => String(type).startsWith("post."));
+    if (told.map(({ type }) => type).join() !== ["post.processing", ...ended].join())
+      violations.push(`the events of ${key} are wrong`);
+    if (events.some(({ sequence }, index) => sequence !== index + 1))
+      violations.push(`the events of ${key} have a gap`);
     if (partition.rows.has(`X|${postId}`) !== (wanted === "processing"))
       violations.push(`the work row of ${key} is wrong`);
     return violations;

@@ -30,7 +30,7 @@ const STEP_MS = 500;
 const LATE_MS_MAX = 3_000;
 
 /** Repeatable random numbers in [0, 1). */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -40,7 +40,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-export function weatherOf(random: () => number, faultRate: number): Weather {
+function weatherOf(random: () => number, faultRate: number): Weather {
   return {
     delay: () => Math.floor(random() * 20),
     transactionFault: () =>
@@ -125,7 +125,7 @@ async function acceptOnce(
   return earlier === undefined ? commit.submit(operation) : toAccepted(earlier.row);
 }
 
-export function settlementOf(post: Post, leg: Leg, isPublished: boolean): CoreOperation<boolean> {
+function settlementOf(post: Post, leg: Leg, isPublished: boolean): CoreOperation<boolean> {
   const published = { kind: "published", networkPostId: "1", url: null } as const;
   const failure = { code: "network_unavailable", networkCode: null } as const;
   return settleOperation({

@@ -168,7 +168,7 @@ describe("any operations in one transaction", () => {
           expect(rowsOf(together)).toEqual(rowsOf(apart));
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 

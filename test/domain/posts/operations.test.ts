@@ -19,8 +19,17 @@ function viewOf(rows: readonly Row[], wallet = rich): CoreView {
 }
 
 const keyOf = (write: RowWrite) => (write.kind === "delete" ? write.rowKey : write.row.rowKey);
+/** The types of the events among the writes, in their order. */
+const eventsOf = (writes: readonly RowWrite[]) =>
+  writes.flatMap((write) =>
+    write.kind === "create" && write.row.rowKey.startsWith("E|") ? [write.row["type"]] : [],
+  );
 const kindsOf = (writes: readonly RowWrite[]) =>
-  Object.fromEntries(writes.map((write) => [keyOf(write), write.kind]));
+  Object.fromEntries(
+    writes
+      .filter((write) => !keyOf(write).startsWith("E|"))
+      .map((write) => [keyOf(write), write.kind]),
+  );
 
 describe("accepting a post", () => {
   const post = postOf();
@@ -46,6 +55,7 @@ describe("accepting a post", () => {
       [legKey(place, "mastodon")]: "create",
       [workKey(post.id)]: "create",
     });
+    expect(eventsOf(decision.writes)).toEqual(["post.processing"]);
     expect(decision.movements).toMatchObject([{ type: "reserve", tokens: 20, postId: post.id }]);
     expect(decision.answer).toEqual(accepted);
   });
@@ -114,6 +124,7 @@ describe("settling a leg", () => {
     if (leg?.kind !== "replace" || postWrite?.kind !== "merge")
       throw new Error("leg and post were not written under a condition");
     return {
+      events: eventsOf(decision.writes),
       decision,
       leg: toLeg(leg.row),
       post: postWrite.row,
@@ -157,6 +168,8 @@ describe("settling a leg", () => {
     expect(after.post["status"]).toBe(status);
     expect(after.post["completedAt"]).toBe(isOver ? NOW.toISOString() : "");
     expect(after.work?.kind).toBe(isOver ? "delete" : undefined);
+    const ofLeg = end === published ? "leg.succeeded" : "leg.failed";
+    expect(after.events).toEqual(isOver ? [ofLeg, `post.${status}`] : [ofLeg]);
   });
 
   it("ends a post whose work row is gone already", () => {

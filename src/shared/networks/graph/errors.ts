@@ -9,7 +9,7 @@ export interface GraphTable {
   readonly pairs: Readonly<Record<string, ErrorRow>>;
   readonly subcodes: Readonly<Record<string, ErrorRow>>;
   /** For codes that mean many things; the sentences are in English whatever the account's language. */
-  readonly messages: readonly (ErrorRow & { readonly code: number; readonly message: RegExp })[];
+  readonly messages: readonly (ErrorRow & { readonly number: number; readonly message: RegExp })[];
   readonly codes: Readonly<Record<string, ErrorRow>>;
 }
 
@@ -99,11 +99,7 @@ export function classifyText(text: string, table: GraphTable): Classified | unde
   return undefined;
 }
 
-function rowOf(
-  response: HttpResponse,
-  error: GraphError | undefined,
-  table: GraphTable,
-): ErrorRow {
+function rowOf(response: HttpResponse, error: GraphError | undefined, table: GraphTable): ErrorRow {
   const { status } = response;
   const byStatus = STATUSES[status] ?? OUTAGE;
   if (error === undefined) {
@@ -120,7 +116,7 @@ function knownRow(error: GraphError, table: GraphTable): ErrorRow | undefined {
     table.pairs[`${code}/${subcode}`] ??
     table.subcodes[`${subcode}`] ??
     SUBCODES[`${subcode}`] ??
-    table.messages.find((row) => row.code === code && row.message.test(message)) ??
+    table.messages.find((row) => row.number === code && row.message.test(message)) ??
     table.codes[`${code}`] ??
     CODES[`${code}`] ??
     rangeRow(code) ??

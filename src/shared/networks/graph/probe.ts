@@ -7,9 +7,20 @@ import { HttpFailure } from "../network.ts";
 const TIMEOUT_MS = 10_000;
 const HOPS_MAX = 2;
 const SAMPLE_BYTES_MAX = 65_536;
-const IMAGE_EXTENSIONS: ReadonlySet<string> = new Set(
-  ["jpg", "jpeg", "jpe", "png", "gif", "webp", "bmp", "tif", "tiff", "heic", "avif", "svg"],
-);
+const IMAGE_EXTENSIONS: ReadonlySet<string> = new Set([
+  "jpg",
+  "jpeg",
+  "jpe",
+  "png",
+  "gif",
+  "webp",
+  "bmp",
+  "tif",
+  "tiff",
+  "heic",
+  "avif",
+  "svg",
+]);
 
 interface Probe {
   readonly isReachable: boolean;

@@ -1,0 +1,126 @@
+import * as z from "zod";
+import type { Classified } from "../classified.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { fetchableUrl, probeMedia } from "../graph/probe.ts";
+import { graphGet, graphPostJson } from "../graph/request.ts";
+import type {
+  LegToPublish,
+  MediaItem,
+  NetworkTools,
+  PrepareOutcome,
+  Rejected,
+  TryLater,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { NOT_FOUND, classify } from "./errors.ts";
+import type { Remote } from "./state.ts";
+import { credentialsOf, pageAccess } from "./state.ts";
+
+/** Facebook fetches a photo before it answers: a leg with many goes on in its next turn. */
+const TURN_MS = 25_000;
+const CARRY_ON_SECONDS = 1;
+/** Unpublished photos live for about a day. */
+const PHOTOS_LIFE_MS = 20 * 3_600_000;
+const LOOK_AGAIN_SECONDS = 5;
+/** A photo that is not found for longer than this is not on its way. */
+const MISSED_MS = 120_000;
+
+/** Whether the photos are too old to be published. */
+export function isOutdated({ photosSince }: Remote, now: Date): boolean {
+  return photosSince !== undefined && now.getTime() - Date.parse(photosSince) > PHOTOS_LIFE_MS;
+}
+
+export async function preparePhotos(
+  leg: LegToPublish,
+  kept: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const now = tools.now();
+  const remote = isOutdated(kept, now) ? { ...kept, photos: [], photosSince: undefined } : kept;
+  if (remote.photos.length < leg.draft.media.length) return makeMissing(leg, remote, tools);
+  return remote.missedAt === undefined ? { kind: "ready", remote } : lookForMissed(leg, remote, tools);
+}
+
+async function makeMissing(
+  leg: LegToPublish,
+  remote: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const startedAt = tools.now();
+  const photosSince = remote.photosSince ?? startedAt.toISOString();
+  let made: Remote = { ...remote, photosSince };
+  for (const [mediaIndex, item] of leg.draft.media.entries()) {
+    if (mediaIndex < remote.photos.length) continue;
+    const isNewTurn = made.photos.length > remote.photos.length;
+    if (isNewTurn && tools.now().getTime() - startedAt.getTime() > TURN_MS) return carryOn(made);
+    const photo = await makePhoto(leg, { item, mediaIndex }, tools);
+    if (typeof photo !== "string") {
+      // The ids that were got are worth keeping: each cost a download.
+      return photo.kind === "try_later" && isNewTurn ? carryOn(made) : photo;
+    }
+    made = { ...made, photos: [...made.photos, photo] };
+  }
+  return { kind: "ready", remote: made };
+}
+
+function carryOn(remote: Remote): PrepareOutcome {
+  return { kind: "processing", remote, pollAfterSeconds: CARRY_ON_SECONDS };
+}
+
+interface Wanted {
+  readonly item: MediaItem;
+  readonly mediaIndex: number;
+}
+
+async function makePhoto(
+  leg: LegToPublish,
+  { item, mediaIndex }: Wanted,
+  tools: NetworkTools,
+): Promise<string | TryLater | Rejected> {
+  const credentials = credentialsOf(leg.credentials);
+  const answer = await exchange(
+    tools,
+    graphPostJson(pageAccess(credentials, tools), `${credentials.pageId}/photos`, {
+      url: fetchableUrl(item.url),
+      published: false,
+      alt_text_custom: item.altText ?? undefined,
+    }),
+  );
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  const parsed = z.object({ id: z.coerce.string().min(1) }).safeParse(answer.json());
+  if (answer.status === 200 && parsed.success) return parsed.data.id;
+  const classified = await withProbe(classify(answer, tools.now()), item.url, tools);
+  return unpublished(classified, mediaIndex);
+}
+
+/** Facebook says the same of a file that it can't read and of an address that it can't reach: our own look decides. */
+export async function withProbe(
+  classified: Classified,
+  url: string,
+  tools: NetworkTools,
+): Promise<Classified> {
+  if (classified.code !== "media_unreachable") return classified;
+  const { isReachable } = await probeMedia(url, tools);
+  return isReachable ? { ...classified, code: "media_rejected", effect: "refuse" } : classified;
+}
+
+/** A photo that was just made may not be found yet, and then can't be published. */
+async function lookForMissed(
+  leg: LegToPublish,
+  remote: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const access = pageAccess(credentialsOf(leg.credentials), tools);
+  for (const photo of remote.photos) {
+    const answer = await exchange(tools, graphGet(access, photo, { fields: "id" }));
+    if (answer instanceof HttpFailure) return unanswered(answer);
+    if (answer.status === 200) continue;
+    const classified = classify(answer, tools.now());
+    if (classified.networkCode !== NOT_FOUND) return unpublished(classified);
+    const missedMs = tools.now().getTime() - Date.parse(remote.missedAt ?? "");
+    return missedMs > MISSED_MS
+      ? { kind: "rejected", failure: failureOf(classified) }
+      : { kind: "processing", remote, pollAfterSeconds: LOOK_AGAIN_SECONDS };
+  }
+  return { kind: "ready", remote };
+}

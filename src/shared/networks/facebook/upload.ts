@@ -1,0 +1,212 @@
+import * as z from "zod";
+import type { Classified } from "../classified.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { fetchableUrl } from "../graph/probe.ts";
+import { appOf, graphHeaders, graphPostJson } from "../graph/request.ts";
+import type { LegToPublish, NetworkTools, PrepareOutcome } from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { classify, isVideoLimit } from "./errors.ts";
+import { ownOptionsOf } from "./options.ts";
+import { withProbe } from "./photos.ts";
+import type { Remote } from "./state.ts";
+import { credentialsOf, pageAccess } from "./state.ts";
+import type { VideoState } from "./video-status.ts";
+import { lookAtVideo } from "./video-status.ts";
+
+const CARRY_ON_SECONDS = 1;
+const RESTART_SECONDS = 5;
+/** A video that fails again within this time is given up; a retry by hand, later, uploads it anew. */
+const RESTART_MS = 15 * 60_000;
+/** Facebook fetches the file: looked at soon at first, then ever less often. */
+const POLL_SECONDS = { soon: 5, later: 30, soonMs: 60_000 };
+
+const startShape = z.object({
+  video_id: z.coerce.string().min(1),
+  upload_url: z.string().optional().catch(undefined),
+});
+
+interface Uploading {
+  readonly leg: LegToPublish;
+  readonly remote: Remote;
+  readonly video: NonNullable<Remote["video"]>;
+}
+
+/** One step at a time, each kept before the next: begin, hand over the file's address, then look how far it is. */
+export async function prepareVideo(
+  leg: LegToPublish,
+  remote: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const { video } = remote;
+  if (video === undefined) return begin(leg, remote, tools);
+  return video.isSent
+    ? look({ leg, remote, video }, tools)
+    : handOver({ leg, remote, video }, tools);
+}
+
+/** The edge of the page on which a reel, or a story, is begun and published. */
+export function videoEdge(leg: LegToPublish, { form }: Remote): string {
+  const edge = form === "reel" ? "video_reels" : "video_stories";
+  return `${credentialsOf(leg.credentials).pageId}/${edge}`;
+}
+
+async function begin(
+  leg: LegToPublish,
+  remote: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const access = pageAccess(credentialsOf(leg.credentials), tools);
+  const request = graphPostJson(access, videoEdge(leg, remote), { upload_phase: "start" });
+  const answer = await exchange(tools, request);
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  const started = startShape.safeParse(answer.json()).data;
+  if (answer.status !== 200 || started === undefined)
+    return unpublished(classify(answer, tools.now()), 0);
+  const { video_id: id, upload_url: given } = started;
+  const ownUrl = `https://rupload.facebook.com/video-upload/${appOf(tools).version}/${id}`;
+  const uploadUrl = given !== undefined && isOfFacebook(given) ? given : ownUrl;
+  const video = { id, uploadUrl, isSent: false };
+  return { kind: "processing", remote: { ...remote, video }, pollAfterSeconds: CARRY_ON_SECONDS };
+}
+
+/** The page's token goes to this address. */
+function isOfFacebook(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname, port } = new URL(address);
+  return protocol === "https:" && port === "" && /(?:^|\.)facebook\.com$/.test(hostname);
+}
+
+async function handOver(uploading: Uploading, tools: NetworkTools): Promise<PrepareOutcome> {
+  const { leg, remote, video } = uploading;
+  const { pageToken } = credentialsOf(leg.credentials);
+  const answer = await exchange(tools, {
+    method: "POST",
+    url: video.uploadUrl,
+    headers: {
+      ...graphHeaders({ token: pageToken }),
+      // This host knows no other scheme.
+      authorization: `OAuth ${pageToken}`,
+      file_url: mediaUrl(leg),
+    },
+  });
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  const isTaken =
+    answer.status === 200 && z.object({ success: z.literal(true) }).safeParse(answer.json()).success;
+  // An earlier attempt, whose answer was lost, may have handed it over: a second one is refused then.
+  if (!isTaken && !(await hasArrived(uploading, tools)))
+    return refusedUpload(uploading, classify(answer, tools.now()), tools);
+  const sent = { ...remote, video: { ...video, isSent: true } };
+  return { kind: "processing", remote: sent, pollAfterSeconds: POLL_SECONDS.soon };
+}
+
+async function hasArrived({ leg, video }: Uploading, tools: NetworkTools): Promise<boolean> {
+  const state = await lookAtVideo(video.id, credentialsOf(leg.credentials), tools);
+  if (state.kind === "uploading") return state.isTouched;
+  return ["uploaded", "processing", "published"].includes(state.kind);
+}
+
+async function refusedUpload(
+  uploading: Uploading,
+  classified: Classified,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  // The upload session is gone or broken; the file may be none of its troubles.
+  const isLost = ["invalid_request", "media_processing_failed"].includes(classified.code);
+  return isLost ? startOver(uploading, classified, tools) : unpublished(classified, 0);
+}
+
+async function look(uploading: Uploading, tools: NetworkTools): Promise<PrepareOutcome> {
+  const { leg, remote, video } = uploading;
+  const state = await lookAtVideo(video.id, credentialsOf(leg.credentials), tools);
+  switch (state.kind) {
+    case "uploaded":
+    case "processing":
+    case "published":
+      return { kind: "ready", remote };
+    case "uploading":
+      return { kind: "processing", remote, pollAfterSeconds: pollSeconds(uploading) };
+    case "failed":
+      return afterFailure(uploading, state.classified, tools);
+    case "unreadable":
+      return unpublished(state.classified, 0);
+    case "unavailable":
+      return unavailable(state);
+  }
+}
+
+function unavailable({
+  note,
+  retryAfterSeconds,
+}: Extract<VideoState, { kind: "unavailable" }>): PrepareOutcome {
+  return {
+    kind: "try_later",
+    failure: { code: "network_unavailable", networkCode: null, note },
+    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+  };
+}
+
+async function afterFailure(
+  uploading: Uploading,
+  classified: Classified,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const { leg, remote } = uploading;
+  return mayBeFeedVideo(leg, remote, classified)
+    ? { kind: "ready", remote: asFeedVideo(remote) }
+    : startOver(uploading, classified, tools);
+}
+
+/** Nobody asked for a reel: what is none by its length or shape is published as an ordinary video. */
+export function mayBeFeedVideo(
+  { draft }: LegToPublish,
+  { form }: Remote,
+  classified: Classified,
+): boolean {
+  const { kind } = ownOptionsOf(draft.options);
+  return form === "reel" && kind === undefined && isVideoLimit(classified);
+}
+
+export function asFeedVideo({ restartedAt }: Remote): Remote {
+  return {
+    form: "video",
+    photos: [],
+    ...(restartedAt === undefined ? {} : { restartedAt }),
+  };
+}
+
+/** Whether a fresh upload is still worth a try. */
+export function mayRestart({ restartedAt }: Remote, now: Date): boolean {
+  return restartedAt === undefined || now.getTime() - Date.parse(restartedAt) >= RESTART_MS;
+}
+
+export function restarted({ form }: Remote, now: Date): Remote {
+  return { form, photos: [], restartedAt: now.toISOString() };
+}
+
+async function startOver(
+  { leg, remote }: Uploading,
+  classified: Classified,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const now = tools.now();
+  if (!isVideoLimit(classified) && mayRestart(remote, now)) {
+    const again = restarted(remote, now);
+    return { kind: "processing", remote: again, pollAfterSeconds: RESTART_SECONDS };
+  }
+  const asked = { ...classified, code: "media_unreachable" } as const;
+  const probed = await withProbe(asked, mediaUrl(leg), tools);
+  const isGone = !isVideoLimit(classified) && probed.code === "media_unreachable";
+  return { kind: "rejected", failure: failureOf(isGone ? probed : classified, 0) };
+}
+
+export function mediaUrl({ draft }: LegToPublish): string {
+  const [item] = draft.media;
+  if (item === undefined) throw new Error("a video without a media item");
+  return fetchableUrl(item.url);
+}
+
+function pollSeconds({ leg, remote }: Uploading): number {
+  void leg;
+  void remote;
+  return POLL_SECONDS.soon;
+}

@@ -1,0 +1,121 @@
+import * as z from "zod";
+import type { Classified } from "../classified.ts";
+import { exchange } from "../classified.ts";
+import { graphGet } from "../graph/request.ts";
+import type { HttpResponse, NetworkTools } from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { classify, classifyStatus } from "./errors.ts";
+import type { Credentials } from "./state.ts";
+import { pageAccess } from "./state.ts";
+
+/** How far Facebook is with a video. */
+export type VideoState =
+  /** `isTouched`: something of the file has arrived. */
+  | { readonly kind: "uploading"; readonly isTouched: boolean }
+  /** All of it is there; nobody asked yet to publish it, as far as the status tells. */
+  | { readonly kind: "uploaded" }
+  | { readonly kind: "processing" }
+  | { readonly kind: "published"; readonly url: string | null }
+  | { readonly kind: "failed"; readonly classified: Classified }
+  /** It said no; asking again would not change it. */
+  | { readonly kind: "unreadable"; readonly classified: Classified }
+  | {
+      readonly kind: "unavailable";
+      readonly note: string;
+      readonly retryAfterSeconds: number | null;
+    };
+
+const problemShape = z.object({
+  code: z.coerce.string().optional().catch(undefined),
+  message: z.string().catch(""),
+});
+const phaseShape = z.object({
+  status: z.string().catch(""),
+  error: problemShape.optional().catch(undefined),
+  errors: z.array(problemShape).catch([]),
+  publish_status: z.string().optional().catch(undefined),
+  bytes_transfered: z.coerce.number().optional().catch(undefined),
+});
+type Phase = z.infer<typeof phaseShape> | undefined;
+const phase = phaseShape.optional().catch(undefined);
+
+const videoShape = z.object({
+  permalink_url: z.string().optional().catch(undefined),
+  status: z.object({
+    video_status: z.string().catch(""),
+    uploading_phase: phase,
+    processing_phase: phase,
+    publishing_phase: phase,
+  }),
+});
+type Status = z.infer<typeof videoShape>["status"];
+
+/** Seen in both spellings. */
+const COMPLETE: ReadonlySet<string> = new Set(["complete", "completed"]);
+const FAILED: ReadonlySet<string> = new Set(["error", "upload_failed", "expired"]);
+const UPLOADED: ReadonlySet<string> = new Set(["upload_complete", "processing", "ready"]);
+
+export async function lookAtVideo(
+  videoId: string,
+  credentials: Credentials,
+  tools: NetworkTools,
+): Promise<VideoState> {
+  const query = { fields: "status,permalink_url" };
+  const answer = await exchange(
+    tools,
+    graphGet(pageAccess(credentials, tools), encodeURIComponent(videoId), query),
+  );
+  return readVideo(answer, tools.now());
+}
+
+export function readVideo(answer: HttpResponse | HttpFailure, now: Date): VideoState {
+  if (answer instanceof HttpFailure)
+    return { kind: "unavailable", note: answer.message, retryAfterSeconds: null };
+  const parsed = videoShape.safeParse(answer.json()).data;
+  if (answer.status === 200 && parsed !== undefined)
+    return stateOf(parsed.status, pageUrl(parsed.permalink_url));
+  const classified = classify(answer, now);
+  if (classified.effect === "refuse") return { kind: "unreadable", classified };
+  const { note, retryAfterSeconds } = classified;
+  return { kind: "unavailable", note, retryAfterSeconds };
+}
+
+function stateOf(status: Status, url: string | null): VideoState {
+  const { video_status: overall, uploading_phase, processing_phase, publishing_phase } = status;
+  const phases = [uploading_phase, processing_phase, publishing_phase];
+  if (FAILED.has(overall) || phases.some(isFailed))
+    return { kind: "failed", classified: classifyStatus(problemsOf(overall, phases)) };
+  if (isPublished(overall, publishing_phase)) return { kind: "published", url };
+  if (isUnderWay(publishing_phase) || isUnderWay(processing_phase)) return { kind: "processing" };
+  const isUploaded = COMPLETE.has(uploading_phase?.status ?? "") || UPLOADED.has(overall);
+  if (isUploaded) return { kind: overall === "processing" ? "processing" : "uploaded" };
+  const isTouched = (uploading_phase?.bytes_transfered ?? 0) > 0;
+  return { kind: "uploading", isTouched };
+}
+
+function isFailed(one: Phase): boolean {
+  return one !== undefined && (FAILED.has(one.status) || one.publish_status === "error");
+}
+
+function problemsOf(overall: string, phases: readonly Phase[]): string {
+  const problems = phases.flatMap((one) =>
+    one === undefined ? [] : [...(one.error === undefined ? [] : [one.error]), ...one.errors],
+  );
+  return [overall, ...problems.map(({ code, message }) => `${code ?? ""} ${message}`)].join(" ");
+}
+
+function isPublished(overall: string, publishing: Phase): boolean {
+  return publishing === undefined ? overall === "ready" : COMPLETE.has(publishing.status);
+}
+
+function isUnderWay(one: Phase): boolean {
+  return one !== undefined && (one.status === "in_progress" || COMPLETE.has(one.status));
+}
+
+/** Addresses of videos come without their host. */
+export function pageUrl(permalink: string | undefined): string | null {
+  const site = "https://www.facebook.com";
+  return permalink === undefined || !URL.canParse(permalink, site)
+    ? null
+    : new URL(permalink, site).href;
+}

@@ -1,0 +1,267 @@
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { Worker } from "node:worker_threads";
+import { hashSync } from "bcryptjs";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { bcryptHash, bcryptMatches } from "../../src/shared/accounts/hashing-threads.ts";
+import { enabledTotp } from "../setup/authenticator.ts";
+import { anApplication, aPlatform, dataOf, PASSWORD } from "../setup/factories.ts";
+import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+
+let relay: Relay;
+let instance: Relay;
+beforeAll(async () => {
+  relay = await startRelay();
+  instance = await startRelay({ sameDeploymentAs: relay });
+});
+afterAll(async () => {
+  await instance.stop();
+  await relay.stop();
+});
+
+const NEW_PASSWORD = "another and longer password";
+
+const aUser = (on: Relay = relay) => aPlatform(on, { tokens: 0 });
+
+function logIn(email: string, password = PASSWORD, on: Relay = relay) {
+  return on.call("POST", "/v1/auth/login", { body: { email, password } });
+}
+
+function change(session: string, body: Readonly<Record<string, unknown>> = {}, on: Relay = relay) {
+  const whole = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD, ...body };
+  return on.call("POST", "/v1/auth/password", { session, body: whole });
+}
+
+const outcomeOf = ({ status, body }: Answer) =>
+  status < 300 ? String(status) : `${status} ${String(body.error.code)}`;
+
+const sessionWith = async (session: string, on: Relay = relay) =>
+  outcomeOf(await on.call("GET", "/v1/users", { session }));
+
+const REFUSED = "401 invalid_credentials";
+
+describe("changing the password", () => {
+  test("makes the new one the only one", async () => {
+    const { email, session } = await aUser();
+    const { status, body } = await change(session);
+    expect([status, body]).toEqual([204, undefined]);
+    expect(outcomeOf(await logIn(email))).toBe(REFUSED);
+    expect(outcomeOf(await logIn(email, NEW_PASSWORD))).toBe("200");
+  });
+
+  test("ends every other session of the user on every instance, and neither this one nor another user's", async () => {
+    const [mine, other] = [await aUser(), await aUser()];
+    const second = dataOf(await logIn(mine.email)).token;
+    expect(await sessionWith(second, instance)).toBe("200");
+    expect(outcomeOf(await change(mine.session))).toBe("204");
+    expect(await sessionWith(second, instance)).toBe(REFUSED);
+    expect(await sessionWith(mine.session, instance)).toBe("200");
+    expect(await sessionWith(other.session, instance)).toBe("200");
+  });
+
+  test("again by another session ends the one that was kept before", async () => {
+    const { email, session } = await aUser();
+    await change(session);
+    const second = dataOf(await logIn(email, NEW_PASSWORD)).token;
+    expect(await sessionWith(session)).toBe("200");
+    const back = { currentPassword: NEW_PASSWORD, newPassword: PASSWORD };
+    expect(outcomeOf(await change(second, back))).toBe("204");
+    expect(await sessionWith(session)).toBe(REFUSED);
+    expect(await sessionWith(second)).toBe("200");
+  });
+
+  test("can be repeated by the session that was kept, and a log-out ends that too", async () => {
+    const { email, session } = await aUser();
+    await change(session);
+    const back = { currentPassword: NEW_PASSWORD, newPassword: PASSWORD };
+    expect(outcomeOf(await change(session, back))).toBe("204");
+    const second = dataOf(await logIn(email)).token;
+    await relay.call("POST", "/v1/auth/logout", { session: second });
+    expect(await sessionWith(session)).toBe(REFUSED);
+    expect(await sessionWith(second)).toBe(REFUSED);
+  });
+
+  test("needs the current one, and answers a wrong one like a log-in does", async () => {
+    const { email, session } = await aUser();
+    const wrong = await change(session, { currentPassword: "not the password" });
+    const login = await logIn(email, "not the password");
+    const [first, second] = [wrong, login].map(({ status, body }) => {
+      const { requestId: _, ...error } = body.error;
+      return { status, ...error };
+    });
+    expect(first).toMatchObject({ status: 401, code: "invalid_credentials" });
+    expect(first).toEqual(second);
+    expect(outcomeOf(await logIn(email))).toBe("200");
+  });
+
+  test("a stolen session can't guess its way: it is limited together with log-ins", async () => {
+    const { email, session } = await aUser();
+    for (let guess = 0; guess < 5; guess += 1)
+      expect(outcomeOf(await change(session, { currentPassword: `guess ${guess}` }))).toBe(REFUSED);
+    expect(outcomeOf(await change(session))).toBe("429 rate_limited");
+    expect(outcomeOf(await logIn(email))).toBe("429 rate_limited");
+    relay.advance(61_000);
+    expect(outcomeOf(await change(session))).toBe("204");
+  });
+
+  test("does not clear what was counted of wrong codes", async () => {
+    const { email, session } = await aUser();
+    const app = await enabledTotp(relay, session);
+    const guess = () =>
+      relay.call("POST", "/v1/auth/login", {
+        body: { email, password: PASSWORD, totpCode: "12345" },
+      });
+    for (let count = 0; count < 4; count += 1) expect(outcomeOf(await guess())).toBe(REFUSED);
+    expect(outcomeOf(await change(session, { newPassword: PASSWORD }))).toBe("204");
+    expect(outcomeOf(await guess())).toBe(REFUSED);
+    const right = { email, password: PASSWORD, totpCode: app.code() };
+    const refused = await relay.call("POST", "/v1/auth/login", { body: right });
+    expect(outcomeOf(refused)).toBe("429 rate_limited");
+  });
+
+  test.each([
+    ["a new password of 11 characters", { newPassword: "a".repeat(11) }, "newPassword"],
+    ["a new password of 129 characters", { newPassword: "a".repeat(129) }, "newPassword"],
+    ["no current password", { currentPassword: "" }, "currentPassword"],
+    ["a field that does not exist", { password: NEW_PASSWORD }, "password"],
+  ])("%s is refused", async (_name, body, path) => {
+    const { session } = await aUser();
+    const { status, body: answer } = await change(session, body);
+    expect([status, answer.error.code]).toEqual([400, "validation_failed"]);
+    expect(answer.error.details.issues[0].path).toBe(path);
+  });
+
+  test("of changes at once, by two sessions on two instances, one is made", async () => {
+    const { email, session } = await aUser();
+    const second = dataOf(await logIn(email)).token;
+    const wanted = ["the first new password", "the second new password"] as const;
+    const answers = await Promise.all([
+      change(session, { newPassword: wanted[0] }),
+      change(second, { newPassword: wanted[1] }, instance),
+    ]);
+    expect(answers.map(outcomeOf).sort()).toEqual(["204", REFUSED]);
+    const isFirst = answers[0]?.status === 204;
+    expect(outcomeOf(await logIn(email, wanted[isFirst ? 0 : 1]))).toBe("200");
+    expect(outcomeOf(await logIn(email, wanted[isFirst ? 1 : 0]))).toBe(REFUSED);
+    expect(await sessionWith(isFirst ? session : second)).toBe("200");
+    expect(await sessionWith(isFirst ? second : session)).toBe(REFUSED);
+  });
+
+  test("no log-in with the old one outlives it, however the two meet", async () => {
+    const { email, session } = await aUser();
+    const logins = (count: number) => Array.from({ length: count }, () => logIn(email));
+    const [changed, ...answers] = await Promise.all([
+      change(session),
+      ...logins(3),
+      ...[1, 2, 3].map(() => logIn(email, PASSWORD, instance)),
+    ]);
+    expect(changed.status).toBe(204);
+    for (const { status, body } of answers) {
+      expect([200, 401, 429]).toContain(status);
+      if (status === 200) expect(await sessionWith(body.data.token)).toBe(REFUSED);
+    }
+    expect(await sessionWith(session)).toBe("200");
+  });
+
+  test("is on record, refusals too", async () => {
+    const { session } = await aUser();
+    await change(session, { currentPassword: "not the password" });
+    await change(session);
+    const events = dataOf(await relay.call("GET", "/v1/audit", { session }));
+    const steps = events.map(
+      ({ action, outcome }: Readonly<Record<string, string>>) => `${action} ${outcome}`,
+    );
+    expect(steps).toEqual([
+      "user.password_changed ok",
+      "user.password_changed denied",
+      "platform.created ok",
+    ]);
+  });
+});
+
+describe("replacing the pepper", () => {
+  const older = "o".repeat(40);
+  const newer = "n".repeat(40);
+
+  test("keeps passwords, recovery codes and API keys while the old one is set, and hashes passwords anew", async () => {
+    const before = await startRelay({ settings: { KEY_PEPPER: older } });
+    const application = await anApplication(before);
+    const { email, session } = application.platform;
+    const { recoveryCodes } = await enabledTotp(before, session);
+
+    const between = await startRelay({
+      sameDeploymentAs: before,
+      settings: { KEY_PEPPER: newer, KEY_PEPPER_PREVIOUS: older },
+    });
+    const login = (on: Relay, code: number) =>
+      on.call("POST", "/v1/auth/login", {
+        body: { email, password: PASSWORD, totpCode: recoveryCodes[code] },
+      });
+    expect(outcomeOf(await login(between, 0))).toBe("200");
+    const meWith = async (on: Relay) =>
+      outcomeOf(await on.call("GET", "/v1/me", { key: application.key }));
+    expect(await meWith(between)).toBe("200");
+    const wrong = application.key.replace(/.{6}$/, "000000");
+    expect(outcomeOf(await between.call("GET", "/v1/me", { key: wrong }))).toBe(REFUSED);
+
+    const after = await startRelay({ sameDeploymentAs: before, settings: { KEY_PEPPER: newer } });
+    const { userId, id } = application.platform;
+    const user = await after.services.users.find(id, userId);
+    expect(await after.services.passwords.matches(PASSWORD, user?.passwordHash)).toBe(true);
+    expect(outcomeOf(await login(after, 1))).toBe(REFUSED);
+    expect(await meWith(after)).toBe(REFUSED);
+    for (const one of [before, between, after]) await one.stop();
+  });
+});
+
+describe("hashing", () => {
+  test("leaves the event loop free while eight log-ins at the full cost are checked", async () => {
+    const slow = await startRelay({ settings: { BCRYPT_COST: "12" } });
+    const { email } = await aUser(slow);
+    const TICK_MS = 10;
+    let ticks = 0;
+    const startedAt = performance.now();
+    const timer = setInterval(() => (ticks += 1), TICK_MS);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => logIn(email, PASSWORD, slow)),
+    );
+    clearInterval(timer);
+    const possible = (performance.now() - startedAt) / TICK_MS;
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    // Hashed on the loop, in the tenth of a second that the library takes at a time, fewer than one in ten come.
+    expect(ticks / possible).toBeGreaterThan(0.25);
+    await slow.stop();
+  });
+
+  test("a thread that ends over its task loses nobody else's", async () => {
+    const good = hashSync("text", 4);
+    const malformed = good.replace("$2b$", "$9z$");
+    const broken = bcryptMatches("text", malformed).catch((error: unknown) => error);
+    const others = Array.from({ length: 6 }, () => bcryptMatches("text", good));
+    expect(await broken).toMatchObject({ code: "service_unavailable" });
+    expect(await Promise.all(others)).toEqual(Array(6).fill(true));
+    expect(await bcryptMatches("text", good)).toBe(true);
+  });
+
+  test("what would wait too long is refused at once, the rest is done", async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 300 }, () =>
+        bcryptHash("text", 4).then(
+          () => "done",
+          (error: unknown) => (error as { code: unknown }).code,
+        ),
+      ),
+    );
+    const countOf = (wanted: string) => outcomes.filter((outcome) => outcome === wanted).length;
+    expect(countOf("done")).toBe(258);
+    expect(countOf("service_unavailable")).toBe(42);
+  });
+
+  test("runs in the build's own thread file, too", async () => {
+    expect(inject("bundleError")).toBe("");
+    const thread = new Worker(resolve("dist/password-worker.js"), { env: {}, execArgv: [] });
+    thread.postMessage({ kind: "compare", text: "text", hash: hashSync("text", 4) });
+    expect(await once(thread, "message")).toEqual([true]);
+    await thread.terminate();
+  });
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { openTables } from "../../src/shared/storage/tables.ts";
+import { reconcilePlatform, reconcileWallets } from "../../src/shared/posts/reconcile-wallet.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+
+let sandbox: Sandbox;
+let relay: Relay;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
+});
+afterAll(async () => {
+  await relay.stop();
+  await sandbox.stop();
+});
+
+const submit = async (publisher: Publisher, word = "") =>
+  dataOf(
+    await submitPost(relay, publisher, {
+      text: unique(`Reconciled ${word}`),
+      platforms: ["bluesky", "mastodon"],
+    }),
+  );
+const check = ({ owner }: Publisher) => reconcilePlatform(relay.services, owner.platformId);
+
+/** Changes a row of the platform behind the product's back. */
+async function tamper({ owner }: Publisher, rowKey: string, change: Record<string, number>) {
+  const { core } = openTables(relay.services.config);
+  await core.putProperties(owner.platformId, { rowKey, ...change });
+}
+
+test("a platform whose posts went out, failed and are on their way reconciles, again and again", async () => {
+  const publisher = await aPublisher(relay);
+  await settlePost(relay, publisher, (await submit(publisher)).id);
+  await settlePost(relay, publisher, (await submit(publisher, "[fail:content_rejected]")).id);
+  expect(await check(publisher)).toEqual([]);
+  await submit(publisher);
+  expect(await check(publisher)).toEqual([]);
+  expect(await check(publisher)).toEqual([]);
+});
+
+test("a wallet, an entry or a leg that was changed is reported, and nothing is repaired", async () => {
+  const publisher = await aPublisher(relay);
+  const { wallets } = relay.services;
+  const { platformId } = publisher.owner;
+  await submit(publisher);
+  const before = await wallets.read(platformId);
+  await tamper(publisher, "W", { balance: before.balance + 5 });
+  expect(await check(publisher)).toEqual([
+    `the ledger says a balance of ${before.balance}, the wallet ${before.balance + 5}`,
+  ]);
+  await tamper(publisher, "W", { balance: before.balance, reserved: before.reserved + 10 });
+  expect(await check(publisher)).toHaveLength(2);
+  expect((await wallets.read(platformId)).reserved).toBe(before.reserved + 10);
+  await reconcileWallets(relay.services);
+  const lines = relay.logLines.filter((line) => line.includes("wallet does not reconcile"));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain(platformId);
+});
+
+test("a missing entry is reported", async () => {
+  const publisher = await aPublisher(relay);
+  await submit(publisher);
+  const { platformId } = publisher.owner;
+  const { core } = openTables(relay.services.config);
+  const [newest] = await core.list({ partitionKey: platformId, from: "L|", before: "M", limit: 1 });
+  await core.delete(platformId, newest?.row.rowKey ?? "");
+  expect((await check(publisher)).join()).toContain("the ledger ends at");
+});
