@@ -9,6 +9,7 @@ body.facebook{--brand:var(--facebook)}body.instagram{--brand:var(--instagram)}bo
 main{width:100%;max-width:28rem;background:var(--card);border:1px solid var(--line);border-top:4px solid var(--brand);border-radius:12px;padding:1.6rem;overflow-wrap:anywhere}
 h1{font-size:1.25rem;line-height:1.3;margin:.2rem 0 .8rem}
 p{margin:.5rem 0}
+ul{margin:.25rem 0 1rem;padding-left:1.2rem}
 .host,.note{color:var(--soft);font-size:.88rem}
 .note{margin-top:1.2rem}
 fieldset{border:0;padding:0;margin:1.1rem 0}
@@ -37,6 +38,8 @@ export interface ConsentQuestion {
   readonly network: string;
   readonly host: string;
   readonly title: string;
+  /** What the app asks for, where nothing of it can be declined. */
+  readonly wishes?: readonly string[];
   readonly groups: readonly { readonly legend: string; readonly choices: readonly Choice[] }[];
   /** Where the form goes: back to the page's own address, so that the request stays in it. */
   readonly action: string;
@@ -65,10 +68,12 @@ export function consentPage(question: ConsentQuestion): string {
     ({ value, label }, index) =>
       `<button${index === 0 ? ' class="main"' : ""} name="decision" value="${escapeHtml(value)}">${escapeHtml(label)}</button>`,
   );
+  const wishes = (question.wishes ?? []).map((wish) => `<li>${escapeHtml(wish)}</li>`);
+  const list = wishes.length === 0 ? "" : `<p>It would like to:</p><ul>${wishes.join("")}</ul>`;
   return page(
     question.network,
     question.title,
-    `<p class="host">${escapeHtml(question.host)}</p><h1>${escapeHtml(question.title)}</h1>
+    `<p class="host">${escapeHtml(question.host)}</p><h1>${escapeHtml(question.title)}</h1>${list}
 <form method="post" action="${escapeHtml(question.action)}"><input type="hidden" name="asked" value="yes">${groups.join("")}
 <div class="buttons">${buttons.join("")}</div></form>
 <p class="note">This is a sandbox: nothing leaves your machine.</p>`,

@@ -201,6 +201,10 @@ export class Facebook implements SandboxNetwork {
     keep(this.#shared.state.reelsUsed, id, { count: used, setAt: this.#shared.now() });
   }
 
+  claimsBrowser(exchange: Exchange): boolean {
+    return exchange.path.endsWith("/dialog/oauth");
+  }
+
   accountOf(exchange: Exchange): string {
     const token = findToken(this.#shared, exchange);
     return token?.pageId ?? token?.userId ?? "";

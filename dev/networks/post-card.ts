@@ -83,7 +83,7 @@ export function postCard(post: PublishedPost): string {
   const media =
     post.media.length === 0
       ? ""
-      : `<div class="media ${layout}">${post.media.map(mediaHtml).join("")}</div>`;
+      : `<div class="media ${layout}"${post.form === "carousel" ? ' tabindex="0" role="group" aria-label="Carousel"' : ""}>${post.media.map(mediaHtml).join("")}</div>`;
   const content = `<p class="text">${post.segments.map(segmentHtml).join("")}</p>${media}${post.card === null ? "" : cardHtml(post.card)}`;
   const shown =
     post.contentWarning === null

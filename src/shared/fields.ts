@@ -18,16 +18,25 @@ export const externalId = z
   .string()
   .max(EXTERNAL_ID_MAX)
   .nullable()
-  .transform((text) => text || null);
+  .transform((text) => text || null)
+  .describe('Your own reference, echoed and filterable; null and "" mean that there is none.');
 
 /** A filter by the caller's own reference. */
-export const externalIdFilter = z.string().min(1).max(EXTERNAL_ID_MAX);
+export const externalIdFilter = z
+  .string()
+  .min(1)
+  .max(EXTERNAL_ID_MAX)
+  .describe("Only those with this reference of yours.");
 
 /** The caller's own names and values. */
 export const metadata = z
   .record(z.string().min(1).max(64), z.string().max(500))
   .refine((value) => Object.keys(value).length <= METADATA_NAMES_MAX, {
     error: `must not have more than ${METADATA_NAMES_MAX} names`,
+  })
+  .meta({
+    description: "Your own names and values, echoed in answers and events.",
+    maxProperties: METADATA_NAMES_MAX,
   });
 
 /** A time of an answer: UTC. */

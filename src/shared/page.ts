@@ -18,9 +18,10 @@ export const pageQuery = {
     .string()
     .regex(/^\d{1,3}$/, "must be a whole number")
     .transform(Number)
-    .pipe(z.number().min(1).max(LIMIT_MAX))
-    .default(LIMIT_DEFAULT),
-  cursor: z.string().max(1_000).optional(),
+    .pipe(z.int().min(1).max(LIMIT_MAX))
+    .default(LIMIT_DEFAULT)
+    .describe("How many at most."),
+  cursor: z.string().max(1_000).optional().describe("`page.nextCursor` of the page before."),
 };
 
 const Position = z.strictObject({ after: z.string(), query: z.string() });

@@ -53,6 +53,19 @@ describe("passwords", () => {
     expect(passwordsOf({ BCRYPT_COST: "5" }).isOutdated(hash)).toBe(true);
   });
 
+  test("made with the pepper before still match, and are known to be outdated", async () => {
+    const older = { KEY_PEPPER: "o".repeat(40) };
+    const hash = await passwordsOf(older).hash("correct horse");
+    const newer = passwordsOf({
+      KEY_PEPPER: "n".repeat(40),
+      KEY_PEPPER_PREVIOUS: older.KEY_PEPPER,
+    });
+    expect(await newer.matches("correct horse", hash)).toBe(true);
+    expect(await newer.matches("correct horsf", hash)).toBe(false);
+    expect(newer.isOutdated(hash)).toBe(true);
+    expect(newer.isOutdated(await newer.hash("correct horse"))).toBe(false);
+  });
+
   test("many at once all get their answer", async () => {
     const hash = await passwords.hash("correct horse");
     const tried = Array.from({ length: 20 }, (_, index) =>

@@ -1,5 +1,7 @@
-import { afterEach, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { newId } from "../../src/shared/ids.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
+import { newApiKey } from "../../src/shared/secrets.ts";
 import { aKey, aPlatform, aProfile, anApplication } from "../setup/factories.ts";
 import { startFaultProxy } from "../setup/fault-proxy.ts";
 import { startRelay, type Answer, type Relay, type RelayOptions } from "../setup/relay.ts";
@@ -164,11 +166,15 @@ describe("a key", () => {
       [404, 7],
       [400, 8],
     ]);
+    const visits = `/v1/profiles/${profile.id}/connect/sessions`;
+    const visit = await relay.call("POST", visits, { key, body: { platforms: ["bluesky"] } });
+    // Its access is judged twice: for the caller and for the session's profile.
+    expect(await remaining("GET", `/v1/connect/sessions/${visit.body.data.id}`)).toEqual([200, 10]);
     await relay.call("PATCH", `/v1/admin/platforms/${platform.id}`, {
       operator: ["Admin"],
       body: { status: "suspended" },
     });
-    expect(await remaining("GET", "/v1/me")).toEqual([403, 9]);
+    expect(await remaining("GET", "/v1/me")).toEqual([403, 11]);
   });
 });
 
@@ -257,6 +263,18 @@ describe("wrong credentials", () => {
     expect(await guess("203.0.113.2", 1)).toEqual({ 401: 1 });
     relay.advance(Number(refused.headers.get("retry-after")) * 1000);
     expect(await guess("203.0.113.1", 1)).toEqual({ 401: 1 });
+  });
+
+  test("that are well-formed cost storage nothing beyond that", async () => {
+    const reads = vi.spyOn(relay.services.keys, "findWithHash");
+    const answers: Answer[] = [];
+    for (let index = 0; index < 70; index += 1) {
+      const { secret } = newApiKey(newId("key", relay.clock.now()));
+      answers.push(await from("203.0.113.8", secret));
+    }
+    expect(statuses(answers)).toEqual({ 401: 60, 429: 10 });
+    expect(reads).toHaveBeenCalledTimes(60);
+    reads.mockRestore();
   });
 
   test("of any kind count: keys, tokens, operators' tokens", async () => {

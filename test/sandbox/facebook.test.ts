@@ -5,6 +5,7 @@ import {
   DEMO_FACEBOOK_APP,
   DEMO_PAGE,
   DEMO_USER,
+  FRIEND_USER,
   GUEST_PAGE,
   PORTFOLIO,
   PORTFOLIO_PAGE,
@@ -156,7 +157,7 @@ describe("the dialog", () => {
 
   test("a person without pages gets an empty list", async () => {
     const token = String(
-      (await exchange({ code: await code({ account: "10100000000000002" }) })).json["access_token"],
+      (await exchange({ code: await code({ account: FRIEND_USER }) })).json["access_token"],
     );
     expect(dataOf(await graph("/me/accounts", { token }))).toEqual([]);
   });
@@ -505,6 +506,18 @@ describe("videos", () => {
     expect(shown()).toHaveLength(0);
   });
 
+  test.each([
+    ["media_processing_failed", 200, "error"],
+    ["media_rejected", 400, "upload_complete"],
+  ])("[fail:%s] in a reel's description", async (code, answer, state) => {
+    const { id, url } = await start();
+    await upload(url, whole, CLIP);
+    expect((await finish(id, { description: `x [fail:${code}]` })).status).toBe(answer);
+    for (let look = 0; look < 2; look += 1) await status(id);
+    expect((await status(id)).status["video_status"]).toBe(state);
+    expect(shown()).toHaveLength(0);
+  });
+
   test("a video in the feed is one call", async () => {
     const reply = await graph(`/${DEMO_PAGE}/videos?fields=id,permalink_url`, {
       json: { file_url: `${MEDIA}/clip.mp4`, description: "A clip", title: "Clip" },
@@ -610,4 +623,29 @@ test("calls are counted in Meta's headers", async () => {
   const reply = await graph("/me");
   expect(JSON.parse(reply.headers.get("x-app-usage") ?? "")).toHaveProperty("call_count");
   expect(reply.headers.get("x-business-use-case-usage")).toContain(DEMO_PAGE);
+});
+
+test("an unshown photo may be asked for its fields at once", async () => {
+  const reply = await graph(`/${DEMO_PAGE}/photos?fields=id,width,height`, {
+    json: { url: `${MEDIA}/photo.jpg`, published: false },
+  });
+  expect(reply.json).toMatchObject({ width: 1200, height: 800 });
+});
+
+test.each([
+  ["revokeToken", {}, 460],
+  ["expireToken", {}, 463],
+  ["loseRole", { pageId: DEMO_PAGE }, 492],
+])("%s is a switch over HTTP", async (control, json, subcode) => {
+  const reply = await at.call(null, `/_sandbox/controls/facebook/${control}`, { json });
+  expect(reply.status).toBe(200);
+  expect(errorOf(await graph("/me"))["error_subcode"]).toBe(subcode);
+});
+
+test("the log keeps tokens and proofs to itself", async () => {
+  await at.call(GRAPH, `/v26.0/me?access_token=${page}&appsecret_proof=secret-proof`);
+  const { text } = await at.call(null, "/_sandbox/requests");
+  expect(text).toContain("/v26.0/me");
+  expect(text).not.toContain(page);
+  expect(text).not.toContain("secret-proof");
 });

@@ -430,6 +430,26 @@ describe("magic words", () => {
     expect((await status(id)).status_code).toBe("ERROR");
   });
 
+  test("a story drops its caption and still hears its magic words", async () => {
+    const id = await image({ media_type: "STORIES", caption: "x [fail:quota_exceeded]" });
+    expect(codesOf(await publish(id))).toEqual([9, 2207042]);
+  });
+
+  test("[fail:media_rejected] is said of a video in its own words", async () => {
+    const reply = await container({
+      media_type: "REELS",
+      video_url: `${MEDIA}/clip.mp4`,
+      caption: "x [fail:media_rejected]",
+    });
+    expect(codesOf(reply)).toEqual([352, 2207026]);
+  });
+
+  test("[fail:network_unavailable:1] fails once, also when the container is made anew", async () => {
+    const caption = "x [fail:network_unavailable:1]";
+    expect((await publish(await image({ caption }))).status).toBe(500);
+    expect((await publish(await image({ caption }))).status).toBe(200);
+  });
+
   test("[processing:3] needs three looks", async () => {
     expect(await settle(await image({ caption: "x [processing:3]" }))).toBe(3);
   });
@@ -456,4 +476,22 @@ test("accounts, tokens and posts are kept as JSON and read back", async () => {
   instagram.restore(dumped);
   expect(shown()).toMatchObject([{ text: "kept" }]);
   expect((await graph("/me")).status).toBe(200);
+});
+
+describe("with limits enforced", () => {
+  const strict = useSandbox({ enforceRateLimits: true });
+
+  test("the fifty-first post of a day is refused, and the first one of the next is not", async () => {
+    const issued = strict.sandbox.networks.instagram.issueToken();
+    const call = (path: string, form: Record<string, string>) =>
+      strict.call(GRAPH, `/v26.0/me${path}`, { token: issued.accessToken, form });
+    const one = async () => {
+      const { id } = (await call("/media", { image_url: `${MEDIA}/photo.jpg` })).json;
+      return call("/media_publish", { creation_id: String(id) });
+    };
+    for (let count = 0; count < 50; count += 1) expect((await one()).status).toBe(200);
+    expect(codesOf(await one())).toEqual([9, 2207042]);
+    strict.sandbox.advance(DAY_MS);
+    expect((await one()).status).toBe(200);
+  });
 });

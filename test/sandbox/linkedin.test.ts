@@ -651,3 +651,16 @@ test("members, tokens and posts are kept as JSON and read back", async () => {
   expect(shown()).toMatchObject([{ text: "kept" }]);
   expect((await at.call(API, "/v2/userinfo", { token: member })).status).toBe(200);
 });
+
+describe("with limits enforced", () => {
+  const strict = useSandbox({ enforceRateLimits: true });
+
+  test("the hundred and fifty-first request of a day is refused", async () => {
+    const { accessToken: token } = strict.sandbox.networks.linkedin.issueToken();
+    const one = (commentary: string) =>
+      strict.call(API, "/rest/posts", { token, json: body({ commentary }), headers: VERSIONED });
+    for (let count = 0; count < 150; count += 1)
+      expect((await one(`number ${count}`)).status).toBe(201);
+    expect((await one("one more")).status).toBe(429);
+  });
+});

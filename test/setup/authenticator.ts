@@ -6,7 +6,7 @@ const HALF_MINUTE = 30_000;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 function fromBase32(text: string): Uint8Array {
-  const bits = [...text].map((character) =>
+  const bits = Array.from(text, (character) =>
     ALPHABET.indexOf(character).toString(2).padStart(5, "0"),
   );
   const bytes = bits.join("").match(/[01]{8}/g) ?? [];
@@ -18,7 +18,7 @@ export interface Authenticator {
   readonly secret: string;
   readonly recoveryCodes: readonly string[];
   /** The code of now, or of so many steps of half a minute later. */
-  code(stepsLater?: number): string;
+  readonly code: (stepsLater?: number) => string;
 }
 
 function authenticatorOf(relay: Relay, secret: string, recoveryCodes: readonly string[] = []) {

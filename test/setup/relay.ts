@@ -9,6 +9,7 @@ import { matchPath } from "../../src/shared/http/route.ts";
 import { createLog } from "../../src/shared/log.ts";
 import { createOutbound, type Outbound } from "../../src/shared/outbound.ts";
 import { buildServices, type Services } from "../../src/shared/services.ts";
+import { checkDeclared } from "./declared-answer.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";
 import { drainQueues } from "./drain.ts";
 import { MemoryQueues } from "./memory-queues.ts";
@@ -72,6 +73,7 @@ export interface Answer {
 }
 
 export interface Relay {
+  /** Throws when the answer is not what its route declares. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   readonly services: Services;
   readonly clock: TestClock;
@@ -168,11 +170,13 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
         params: found?.params ?? {},
         body: () => Promise.resolve(new Uint8Array(bytes)),
       };
-      return toAnswer(
+      const answered = toAnswer(
         found === undefined
           ? answerUnrouted(routes, services, incoming, routePath)
           : await answer(found.route, services, incoming),
       );
+      checkDeclared(found?.route, `${method} ${path}`, answered);
+      return answered;
     },
   };
 }

@@ -3,12 +3,14 @@ import type { Answer, Exchange } from "../exchange.ts";
 import type { Plan } from "../faults.ts";
 import { fetchFile } from "../fetched-file.ts";
 import { badParameter, graphRefusal } from "../graph/errors.ts";
+import { project } from "../graph/fields.ts";
 import { flagParameter, readParameters, textParameter } from "../graph/parameters.ts";
 import { keep } from "../kept-maps.ts";
 import { pictureFacts } from "../media-facts.ts";
 import type { PictureFacts } from "../media-facts.ts";
 import type { Route } from "../network.ts";
 import { authorizePage } from "./access.ts";
+import { photoNode } from "./nodes.ts";
 import { publishPost } from "./publishing.ts";
 import { nextId } from "./state.ts";
 import type { FacebookShared, Photo } from "./state.ts";
@@ -70,7 +72,11 @@ async function upload(shared: FacebookShared, exchange: Exchange, plan: Plan): P
     delayed: plan.processing !== undefined,
   };
   keep(shared.state.photos, photo.id, photo);
-  if (!isPublished) return json(200, { id: photo.id });
+  const asked = textParameter(parameters, "fields");
+  if (!isPublished)
+    return asked === undefined
+      ? json(200, { id: photo.id })
+      : json(200, project(photoNode(photo), asked, "id"));
   const post = publishPost(shared, {
     pageId: page.id,
     form: "post",

@@ -18,7 +18,8 @@ function mediaOf(state: FacebookState, post: Post): PublishedMedia[] {
   const { sha256, bytes } = video.received;
   const title = video.title === null ? {} : { title: video.title };
   const path = `/_sandbox/blobs/${sha256}`;
-  return [{ kind: "video", path, mimeType: "video/mp4", bytes, sha256, alt: null, ...title }];
+  const about = { alt: null, isDescribable: false, ...title };
+  return [{ kind: "video", path, mimeType: "video/mp4", bytes, sha256, ...about }];
 }
 
 function cardOf(post: Post): PublishedPost["card"] {

@@ -131,7 +131,7 @@ export interface FacebookShared extends Surroundings {
   state: FacebookState;
 }
 
-export const ALL_TASKS = [
+const ALL_TASKS = [
   "ADVERTISE",
   "ANALYZE",
   "CREATE_CONTENT",

@@ -22,7 +22,7 @@ const TITLE_MAX = 255;
 /** Encoders round: 9:16 is meant as seen. */
 const RATIO = { wanted: 9 / 16, tolerance: 0.02 };
 
-export function newVideo(shared: FacebookShared, page: Page, purpose: Video["purpose"]): Video {
+function newVideo(shared: FacebookShared, page: Page, purpose: Video["purpose"]): Video {
   const video: Video = {
     id: nextId(shared.state),
     pageId: page.id,

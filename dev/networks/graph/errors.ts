@@ -16,7 +16,7 @@ export interface GraphProblem {
   readonly userMessage?: string;
 }
 
-export function traceId(): string {
+function traceId(): string {
   return `A${randomBytes(16).toString("base64url")}`;
 }
 

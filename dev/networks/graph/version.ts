@@ -3,8 +3,8 @@ import type { Route } from "../network.ts";
 import { graphRefusal } from "./errors.ts";
 
 /** Versions that answer; the last one is the newest. */
-export const GRAPH_VERSIONS = ["v22.0", "v23.0", "v24.0", "v25.0", "v26.0"] as const;
-export const GRAPH_VERSION = "v26.0";
+const GRAPH_VERSIONS = ["v22.0", "v23.0", "v24.0", "v25.0", "v26.0"] as const;
+const GRAPH_VERSION = "v26.0";
 
 /** Refuses a version that ended, and a path that names none. */
 export function checkVersion(exchange: Exchange): void {

@@ -169,6 +169,7 @@ async function create(shared: InstagramShared, exchange: Exchange, plan: Plan): 
     isCarouselItem: isCarouselItem(parameters),
     // Stories have no caption, and a carousel's items share the carousel's.
     caption: made.mediaType === "STORIES" || isCarouselItem(parameters) ? null : caption,
+    sentCaption: caption ?? "",
     alt: checkedAlt(parameters, made.file),
     createdAt: shared.now(),
     pollsLeft: plan.processing ?? (isVideo ? VIDEO_POLLS : 0),

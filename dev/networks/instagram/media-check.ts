@@ -13,7 +13,7 @@ const VIDEO_BYTES_MAX = 110 * 1024 * 1024;
 const RATIO = { min: 0.795, max: 1.915 };
 const SECONDS = { min: 3, reelMax: 15 * 60, storyMax: 60 };
 
-export const TOO_LARGE: GraphProblem = {
+const TOO_LARGE: GraphProblem = {
   message: "The image size is too large.",
   code: 36000,
   subcode: 2207004,

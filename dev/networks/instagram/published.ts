@@ -12,7 +12,8 @@ function mediaOf(state: InstagramState, container: Container): PublishedMedia[] 
   return shown.flatMap(({ file, alt }): PublishedMedia[] => {
     if (file === null) return [];
     const { kind, mimeType, sha256, bytes } = file;
-    return [{ kind, path: `/_sandbox/blobs/${sha256}`, mimeType, bytes, sha256, alt }];
+    const path = `/_sandbox/blobs/${sha256}`;
+    return [{ kind, path, mimeType, bytes, sha256, alt, isDescribable: kind === "image" }];
   });
 }
 

@@ -191,7 +191,7 @@ export function publishingRoutes(shared: InstagramShared): Route[] {
       method: "POST",
       magic: (exchange) => {
         const id = textParameter(readParameters(exchange), "creation_id") ?? "";
-        const caption = shared.state.containers.get(id)?.caption ?? "";
+        const caption = shared.state.containers.get(id)?.sentCaption ?? "";
         return { text: publishWords(caption), key: caption };
       },
     },

@@ -57,6 +57,8 @@ export interface Container {
   readonly isCarouselItem: boolean;
   readonly caption: string | null;
   readonly alt: string | null;
+  /** The caption as it was sent, where magic words are looked for: a story drops it. */
+  readonly sentCaption: string;
   readonly children: readonly string[];
   readonly file: StoredFile | null;
   readonly createdAt: number;

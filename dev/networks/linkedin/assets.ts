@@ -75,7 +75,7 @@ export function uploadAddress(asset: Asset, part: number): string {
 
 export type AssetStatus = "WAITING_UPLOAD" | "PROCESSING" | "AVAILABLE" | "PROCESSING_FAILED";
 
-export function assetStatus(asset: Asset): AssetStatus {
+function assetStatus(asset: Asset): AssetStatus {
   if (asset.file === null) return "WAITING_UPLOAD";
   if (asset.pollsLeft > 0) return "PROCESSING";
   return asset.problem === null ? "AVAILABLE" : "PROCESSING_FAILED";
@@ -127,8 +127,6 @@ function checkedDocument(bytes: Buffer): { mimeType: string; problem: string | n
 export function putFile(shared: LinkedInShared, exchange: Exchange, asset: Asset): Answer {
   const token = authorize(shared, exchange);
   if (token.memberId !== asset.memberId) throw linkedInRefusal(denied("dms-uploads"));
-  if (asset.file !== null)
-    throw linkedInRefusal({ status: 409, message: "The asset was uploaded before" });
   const { body } = exchange;
   const { mimeType, problem } = asset.kind === "image" ? checkedImage(body) : checkedDocument(body);
   asset.file = { sha256: shared.blobs.put(body), bytes: body.length, mimeType };

@@ -79,12 +79,13 @@ function question(shared: LinkedInShared, exchange: Exchange): string {
     const label = fullName(member);
     return { kind: "radio", name: "account", value: member.id, label, hint, checked: index === 0 };
   });
-  const rights = [...new Set(scopes.map((scope) => SCOPES[scope] ?? scope))].join("; ");
+  const wishes = [...new Set(scopes.map((scope) => SCOPES[scope] ?? scope))];
   return consentPage({
     network: "linkedin",
     host: "www.linkedin.com",
     title: "Allow access to your LinkedIn account?",
-    groups: [{ legend: `As – it would like to: ${rights}`, choices: members }],
+    wishes,
+    groups: [{ legend: "As", choices: members }],
     action: `${exchange.path}?${exchange.query.toString()}`,
     buttons: [
       { value: "allow", label: "Allow" },

@@ -45,7 +45,7 @@ export interface Grant {
   scopes: string[];
 }
 
-export interface Code extends Grant {
+interface Code extends Grant {
   readonly redirectUri: string;
   readonly expiresAt: number;
 }
@@ -55,7 +55,7 @@ export interface Token extends Grant {
   isRevoked: boolean;
 }
 
-export interface StoredFile {
+interface StoredFile {
   readonly sha256: string;
   readonly bytes: number;
   readonly mimeType: string;

@@ -1,8 +1,9 @@
 import type { SessionScope } from "../callers/scope.ts";
 import type { Services } from "../services.ts";
+import { checkTotpCode, makeRecoveryCodes } from "./check-code.ts";
 import { confirmIdentity, getOwnUser, recordOwn, refuseState } from "./confirm-identity.ts";
 import type { ConfirmTotp } from "./schema.ts";
-import { checkTotpCode, makeRecoveryCodes, spend, type SecondFactor } from "./second-factor.ts";
+import { spend, type SecondFactor } from "./second-factor.ts";
 
 const ACTION = "user.totp_enabled";
 

@@ -1,8 +1,9 @@
 import type { SessionScope } from "../callers/scope.ts";
 import type { Services } from "../services.ts";
+import { checkCode } from "./check-code.ts";
 import { confirmIdentity, getOwnUser, recordOwn, refuseState } from "./confirm-identity.ts";
 import type { RemoveTotp } from "./schema.ts";
-import { checkCode, spend } from "./second-factor.ts";
+import { spend } from "./second-factor.ts";
 import { hasTotp } from "./user.ts";
 
 const ACTION = "user.totp_disabled";

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { SessionScope } from "../callers/scope.ts";
 import type { Services } from "../services.ts";
+import { sealSecret } from "./check-code.ts";
 import { getOwnUser, recordOwn, refuseState } from "./confirm-identity.ts";
-import { sealSecret, type SecondFactor } from "./second-factor.ts";
+import type { SecondFactor } from "./second-factor.ts";
 import { otpauthUrl, toBase32 } from "./totp.ts";
 import { hasTotp } from "./user.ts";
 

@@ -6,8 +6,13 @@ const name = z.string().trim().min(1).max(120);
 
 export const CreateApplicationBody = z.strictObject({
   name,
-  createDefaultKey: z.boolean().default(true),
-  defaultKeyName: z.string().trim().max(80).optional(),
+  createDefaultKey: z.boolean().default(true).describe("Whether an `app_admin` key comes with it."),
+  defaultKeyName: z
+    .string()
+    .trim()
+    .max(80)
+    .optional()
+    .describe("The application's name and the word default when absent."),
 });
 export type CreateApplication = z.output<typeof CreateApplicationBody>;
 

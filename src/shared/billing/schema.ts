@@ -14,15 +14,20 @@ export const CreditBody = z.strictObject({
     .refine((value) => isId("platform", value), { error: "must be a platform id (plt_…)" }),
   tokens: z.number().int().min(1).max(TOKENS_MAX),
   note: z.string().max(NOTE_MAX).optional(),
-  reference: z.string().min(1).max(REFERENCE_MAX).optional(),
+  reference: z
+    .string()
+    .min(1)
+    .max(REFERENCE_MAX)
+    .optional()
+    .describe("Your own: the same twice credits once."),
 });
 export type Credit = z.output<typeof CreditBody>;
 
 const operations = [...Object.keys(RATE_CARD), "billing.credit"];
 
 const usageFilter = {
-  from: instant.optional(),
-  to: instant.optional(),
+  from: instant.optional().describe("Written then or later."),
+  to: instant.optional().describe("Written before."),
   operation: z.enum(operations).optional(),
   applicationId: z.string().max(64).optional(),
   profileId: z.string().max(64).optional(),
@@ -32,15 +37,22 @@ const usageFilter = {
 export const UsageQuery = z.strictObject({
   ...pageQuery,
   ...usageFilter,
-  /** Totals instead of entries. */
-  groupBy: z.enum(["day", "application", "profile", "operation"]).optional(),
+  groupBy: z
+    .enum(["day", "application", "profile", "operation"])
+    .optional()
+    .describe("Totals instead of entries."),
 });
 export type ListUsage = z.output<typeof UsageQuery>;
 export type GroupBy = NonNullable<ListUsage["groupBy"]>;
 
 const BUDGET_MAX = 1_000_000_000;
 
-/** Null lifts the cap. */
 export const LimitsBody = z.strictObject({
-  dailyTokenBudget: z.number().int().min(0).max(BUDGET_MAX).nullable(),
+  dailyTokenBudget: z
+    .number()
+    .int()
+    .min(0)
+    .max(BUDGET_MAX)
+    .nullable()
+    .describe("What a UTC day may cost at most; null lifts the cap."),
 });

@@ -35,11 +35,16 @@ export const CreateConnectSessionBody = z.strictObject({
     .min(1)
     .max(NETWORK_NAMES.length)
     .refine((names) => new Set(names).size === names.length, "must not name a network twice")
-    .default([...NETWORK_NAMES]),
-  returnUrl: returnUrl.nullish(),
-  state: z.string().max(512).nullish(),
-  branding: brandingShape.nullish(),
-  expiresIn: z.int().min(300).max(172_800).default(EXPIRES_IN_DEFAULT),
+    .default([...NETWORK_NAMES])
+    .meta({ description: "The networks that the page offers.", uniqueItems: true }),
+  returnUrl: returnUrl
+    .nullish()
+    .describe(
+      "Where the page leads back to; https. Without it the page says that it can be closed.",
+    ),
+  state: z.string().max(512).nullish().describe("Comes back in the query of `returnUrl`."),
+  branding: brandingShape.nullish().describe("What the end user sees of you."),
+  expiresIn: z.int().min(300).max(172_800).default(EXPIRES_IN_DEFAULT).describe("Seconds."),
 });
 export type CreateConnectSession = z.output<typeof CreateConnectSessionBody>;
 

@@ -45,13 +45,19 @@ function product(
 
 function ofProfile(callers: string, errors: readonly ErrorCode[]): AccessContract {
   const { credentials, headers, errors: common } = product(callers, errors);
-  const profile = { name: "X-Profile-Id", required: true } as const;
   return {
     callers,
     credentials,
-    headers: [profile, ...headers, grantHeader],
+    headers: [{ name: "X-Profile-Id", required: true }, ...headers, grantHeader],
     errors: [...common, "profile_header_required", "invalid_grant_token", "profile_not_allowed"],
   };
+}
+
+/** The same where the path names the profile: the header may be left out. */
+export function withProfileInPath(contract: AccessContract): AccessContract {
+  const headers = contract.headers.map(({ name }) => ({ name, required: false }));
+  const errors = contract.errors.filter((code) => code !== "profile_header_required");
+  return { ...contract, headers, errors };
 }
 
 /** By the name of the rule in `access.ts`; `operator` takes its roles. */
@@ -73,9 +79,8 @@ export const ACCESS_CONTRACTS = {
     "An API key or a session that may act for the profile, while the profile is active",
     ["profile_disabled"],
   ),
-  connectSessionScope: ofProfile(
-    "An API key or a session that may act for the connect session's profile",
-    [],
+  connectSessionScope: withProfileInPath(
+    ofProfile("An API key or a session that may act for the connect session's profile", []),
   ),
 } as const satisfies Readonly<Record<string, AccessContract>>;
 

@@ -83,9 +83,9 @@ export const ERROR_REFERENCE = {
     when: "The same text was published to every one of these accounts of late.",
     details: shape(() =>
       z.strictObject({
-        postId: idOf("post").nullable().optional(),
+        postId: idOf("post").nullable().describe("Null when it is another profile's."),
         platforms: z.array(networkName()),
-        allowedAfter: time(),
+        allowedAfter: time().nullable(),
       }),
     ),
   },

@@ -9,10 +9,25 @@ const profileId = z.string().regex(/^prf_[0-9A-Za-z]{1,60}$/, "must be a profile
 
 export const CreateKeyBody = z.strictObject({
   name: z.string().trim().max(NAME_LENGTH_MAX).optional(),
-  expiresAt: z.iso.datetime({ offset: true }).nullish(),
-  scope: z.enum(KEY_SCOPES).default("app_admin"),
-  allowedProfileIds: z.array(profileId).max(ALLOWED_PROFILES_MAX).default([]),
-  applicationId: z.string().min(1).max(64).optional(),
+  expiresAt: z.iso
+    .datetime({ offset: true })
+    .nullish()
+    .describe("In the future; null or absent: never."),
+  scope: z
+    .enum(KEY_SCOPES)
+    .default("app_admin")
+    .describe("`app_admin`: every profile of the application. `restricted`: the allowlist's."),
+  allowedProfileIds: z
+    .array(profileId)
+    .max(ALLOWED_PROFILES_MAX)
+    .default([])
+    .describe("The profiles of a restricted key."),
+  applicationId: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe("For sessions, in place of X-Application-Id; a key's is its own."),
 });
 export type CreateKey = z.output<typeof CreateKeyBody>;
 
@@ -26,6 +41,6 @@ export type ListKeys = z.output<typeof ListKeysQuery>;
 
 export const MintGrantBody = z.strictObject({
   profileId: z.string().startsWith("prf_").max(64),
-  expiresIn: z.int().min(60).max(7_200).default(900),
+  expiresIn: z.int().min(60).max(7_200).default(900).describe("Seconds."),
 });
 export type MintGrant = z.output<typeof MintGrantBody>;

@@ -103,12 +103,16 @@ export class SharedWindow {
     return nextStep({
       limit,
       count: weightedCount(this.#usage(), now),
-      unseen: this.#current.unseen + this.#previous.unseen,
+      unseen: this.#unseen(),
       instances: this.#instances(),
       ageMs: now - this.#exchangedAt,
       failing,
       waited,
     });
+  }
+
+  #unseen(): number {
+    return this.#current.unseen + this.#previous.unseen;
   }
 
   #usage(): Usage {
@@ -167,7 +171,7 @@ export class SharedWindow {
     }
     this.#exchange = undefined;
     this.#exchangedAt = this.#roll();
-    if (this.#current.unseen > 0) this.#flushLater();
+    if (this.#unseen() > 0) this.#flushLater();
   }
 
   #fail(error: unknown): void {

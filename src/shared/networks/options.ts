@@ -17,9 +17,12 @@ export const languageTag = z
   .refine(isLanguageTag, { error: "must be a language tag such as en or pt-BR" });
 
 const sharedFields = {
-  text: z.string().max(TEXT_UTF16_MAX),
-  mediaUrls: z.array(publicUrl).max(MEDIA_MAX),
-  altTexts: z.array(z.string().max(ALT_TEXT_CHARACTERS_MAX).nullable()).max(MEDIA_MAX),
+  text: z.string().max(TEXT_UTF16_MAX).describe("In place of the post's text."),
+  mediaUrls: z.array(publicUrl).max(MEDIA_MAX).describe("In place of the post's media."),
+  altTexts: z
+    .array(z.string().max(ALT_TEXT_CHARACTERS_MAX).nullable())
+    .max(MEDIA_MAX)
+    .describe("As long as the media."),
 };
 
 /** `platformOptions.<network>`: what every network takes, and the network's own fields; anything else is refused. */

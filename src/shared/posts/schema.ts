@@ -15,19 +15,30 @@ const networkNames = z
   .array(z.enum(NETWORK_NAMES))
   .min(1)
   .max(NETWORK_NAMES.length)
-  .refine((names) => new Set(names).size === names.length, { error: "must not repeat a network" });
+  .refine((names) => new Set(names).size === names.length, { error: "must not repeat a network" })
+  .meta({ description: "The networks, one leg each.", uniqueItems: true });
 
 const text = z.string().max(TEXT_UTF16_MAX);
 const mediaUrls = z.array(publicUrl).max(MEDIA_MAX);
 const altTexts = z.array(z.string().max(ALT_TEXT_MAX).nullable()).max(MEDIA_MAX);
+const ABOUT = {
+  text: "May be empty when there is media. Each network's own limit is checked, see `validate`.",
+  mediaUrls: "Public https addresses, without credentials, which are fetched when publishing.",
+  altTexts: "As long as `mediaUrls`, null where there is none.",
+  scheduleAt: "More than 10 seconds and at most 365 days ahead; null or absent: now.",
+  platformOptions:
+    "By network, of those in `platforms`: its own text or media, and what only it has.",
+};
+
+const platformOptions = platformOptionsSchema.meta({ id: "PlatformOptions" });
 
 const PostBody = z.strictObject({
-  text: text.default(""),
+  text: text.default("").describe(ABOUT.text),
   platforms: networkNames,
-  mediaUrls: mediaUrls.default([]),
-  altTexts: altTexts.default([]),
-  scheduleAt: instant.nullable().default(null),
-  platformOptions: platformOptionsSchema.default({}),
+  mediaUrls: mediaUrls.default([]).describe(ABOUT.mediaUrls),
+  altTexts: altTexts.default([]).describe(ABOUT.altTexts),
+  scheduleAt: instant.nullable().default(null).describe(ABOUT.scheduleAt),
+  platformOptions: platformOptions.default({}).describe(ABOUT.platformOptions),
   externalId: externalId.default(null),
   metadata: metadata.default({}),
 });
@@ -35,12 +46,12 @@ type Fields = z.output<typeof PostBody>;
 
 /** PATCH of a scheduled post: what is not named stays. */
 export const UpdatePostBody = z.strictObject({
-  text: text.optional(),
+  text: text.optional().describe(ABOUT.text),
   platforms: networkNames.optional(),
-  mediaUrls: mediaUrls.optional(),
-  altTexts: altTexts.optional(),
-  scheduleAt: instant.optional(),
-  platformOptions: platformOptionsSchema.optional(),
+  mediaUrls: mediaUrls.optional().describe(ABOUT.mediaUrls),
+  altTexts: altTexts.optional().describe(ABOUT.altTexts),
+  scheduleAt: instant.optional().describe("More than 10 seconds and at most 365 days ahead."),
+  platformOptions: platformOptions.optional().describe(ABOUT.platformOptions),
   externalId: externalId.optional(),
   metadata: metadata.optional(),
 });
@@ -74,7 +85,9 @@ function toDraft(fields: Fields): Draft {
 export const DraftBody = PostBody.superRefine((fields, context) => {
   for (const { path, message } of crossFieldIssues(fields))
     context.addIssue({ code: "custom", path: path.split("."), message });
-}).transform(toDraft);
+})
+  .transform(toDraft)
+  .meta({ id: "PostRequest" });
 
 /** The draft with a change applied. @throws AppError `validation_failed` when the two do not fit together */
 export function updatedDraft(draft: Draft, change: UpdatePost): Draft {
@@ -89,13 +102,16 @@ export function updatedDraft(draft: Draft, change: UpdatePost): Draft {
   return toDraft(fields);
 }
 
-export const RetryBody = z.strictObject({ platforms: networkNames.optional() });
+export const RetryBody = z.strictObject({
+  platforms: networkNames.optional().describe("All networks whose legs failed when absent."),
+});
 
 export const ValidateQuery = z.strictObject({
   media: z
     .enum(["true", "false"])
     .default("false")
-    .transform((value) => value === "true"),
+    .transform((value) => value === "true")
+    .describe("Whether every media URL is fetched and looked at, for 1 token each."),
 });
 
 export const ListPostsQuery = z.strictObject({
@@ -103,9 +119,9 @@ export const ListPostsQuery = z.strictObject({
   status: z
     .enum(["scheduled", "processing", "succeeded", "partial", "failed", "canceled"])
     .optional(),
-  platform: z.enum(NETWORK_NAMES).optional(),
+  platform: z.enum(NETWORK_NAMES).optional().describe("Only those with a leg for this network."),
   externalId: externalIdFilter.optional(),
-  from: instant.optional(),
-  to: instant.optional(),
+  from: instant.optional().describe("Created then or later."),
+  to: instant.optional().describe("Created before."),
 });
 export type ListPosts = z.output<typeof ListPostsQuery>;

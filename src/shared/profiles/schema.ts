@@ -1,21 +1,9 @@
 import * as z from "zod";
+import { externalId, externalIdFilter, metadata } from "../fields.ts";
 import { pageQuery } from "../page.ts";
 import { PROFILE_STATUSES } from "./profile.ts";
 
-const METADATA_NAMES_MAX = 50;
-
-const title = z.string().trim().min(1).max(120);
-/** Null and "" both mean that there is none. */
-const externalId = z
-  .string()
-  .max(255)
-  .nullable()
-  .transform((text) => text || null);
-const metadata = z
-  .record(z.string().min(1).max(64), z.string().max(500))
-  .refine((value) => Object.keys(value).length <= METADATA_NAMES_MAX, {
-    message: `must not have more than ${METADATA_NAMES_MAX} names`,
-  });
+const title = z.string().trim().min(1).max(120).describe("What your staff knows it by.");
 
 export const CreateProfileBody = z.strictObject({
   title,
@@ -28,13 +16,16 @@ export const UpdateProfileBody = z.strictObject({
   title: title.optional(),
   externalId: externalId.optional(),
   metadata: metadata.optional(),
-  status: z.enum(PROFILE_STATUSES).optional(),
+  status: z
+    .enum(PROFILE_STATUSES)
+    .optional()
+    .describe("`disabled` stops publishing for it, `active` brings it back."),
 });
 export type UpdateProfile = z.output<typeof UpdateProfileBody>;
 
 export const ListProfilesQuery = z.strictObject({
   ...pageQuery,
-  externalId: z.string().min(1).max(255).optional(),
+  externalId: externalIdFilter.optional(),
   status: z.enum(PROFILE_STATUSES).optional(),
 });
 export type ListProfiles = z.output<typeof ListProfilesQuery>;

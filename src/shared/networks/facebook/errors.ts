@@ -89,6 +89,6 @@ export function classifyStatus(text: string): Classified {
 }
 
 /** Whether the video is one that Facebook may still take in another form. */
-export function isVideoLimit({ rule }: { readonly rule?: string | undefined }): boolean {
-  return Object.values<string>(VIDEO_LIMITS).includes(rule ?? "");
+export function isVideoLimit({ rule = "" }: { readonly rule?: string }): boolean {
+  return Object.values<string>(VIDEO_LIMITS).includes(rule);
 }

@@ -38,7 +38,9 @@ export async function preparePhotos(
   const now = tools.now();
   const remote = isOutdated(kept, now) ? { ...kept, photos: [], photosSince: undefined } : kept;
   if (remote.photos.length < leg.draft.media.length) return makeMissing(leg, remote, tools);
-  return remote.missedAt === undefined ? { kind: "ready", remote } : lookForMissed(leg, remote, tools);
+  return remote.missedAt === undefined
+    ? { kind: "ready", remote }
+    : lookForMissed(leg, remote, tools);
 }
 
 async function makeMissing(

@@ -28,8 +28,8 @@ const remoteShape = z.object({
     .object({
       id: z.string(),
       uploadUrl: z.string(),
-      /** The upload was taken; how far Facebook is with it, its status tells. */
-      isSent: z.boolean(),
+      /** Since when Facebook has the file's address; how far it is with it, the video's status tells. */
+      handedOverAt: z.iso.datetime().optional(),
     })
     .optional(),
   /** When a video was last given up and begun anew. */

@@ -18,7 +18,7 @@ const RESTART_SECONDS = 5;
 /** A video that fails again within this time is given up; a retry by hand, later, uploads it anew. */
 const RESTART_MS = 15 * 60_000;
 /** Facebook fetches the file: looked at soon at first, then ever less often. */
-const POLL_SECONDS = { soon: 5, later: 30, soonMs: 60_000 };
+const POLLS = { soonSeconds: 5, laterSeconds: 30, soonMs: 60_000 };
 
 const startShape = z.object({
   video_id: z.coerce.string().min(1),
@@ -39,9 +39,9 @@ export async function prepareVideo(
 ): Promise<PrepareOutcome> {
   const { video } = remote;
   if (video === undefined) return begin(leg, remote, tools);
-  return video.isSent
-    ? look({ leg, remote, video }, tools)
-    : handOver({ leg, remote, video }, tools);
+  return video.handedOverAt === undefined
+    ? handOver({ leg, remote, video }, tools)
+    : look({ leg, remote, video }, tools);
 }
 
 /** The edge of the page on which a reel, or a story, is begun and published. */
@@ -65,7 +65,7 @@ async function begin(
   const { video_id: id, upload_url: given } = started;
   const ownUrl = `https://rupload.facebook.com/video-upload/${appOf(tools).version}/${id}`;
   const uploadUrl = given !== undefined && isOfFacebook(given) ? given : ownUrl;
-  const video = { id, uploadUrl, isSent: false };
+  const video = { id, uploadUrl };
   return { kind: "processing", remote: { ...remote, video }, pollAfterSeconds: CARRY_ON_SECONDS };
 }
 
@@ -91,12 +91,13 @@ async function handOver(uploading: Uploading, tools: NetworkTools): Promise<Prep
   });
   if (answer instanceof HttpFailure) return unanswered(answer);
   const isTaken =
-    answer.status === 200 && z.object({ success: z.literal(true) }).safeParse(answer.json()).success;
+    answer.status === 200 &&
+    z.object({ success: z.literal(true) }).safeParse(answer.json()).success;
   // An earlier attempt, whose answer was lost, may have handed it over: a second one is refused then.
   if (!isTaken && !(await hasArrived(uploading, tools)))
     return refusedUpload(uploading, classify(answer, tools.now()), tools);
-  const sent = { ...remote, video: { ...video, isSent: true } };
-  return { kind: "processing", remote: sent, pollAfterSeconds: POLL_SECONDS.soon };
+  const handedOver = { ...remote, video: { ...video, handedOverAt: tools.now().toISOString() } };
+  return { kind: "processing", remote: handedOver, pollAfterSeconds: POLLS.soonSeconds };
 }
 
 async function hasArrived({ leg, video }: Uploading, tools: NetworkTools): Promise<boolean> {
@@ -124,7 +125,7 @@ async function look(uploading: Uploading, tools: NetworkTools): Promise<PrepareO
     case "published":
       return { kind: "ready", remote };
     case "uploading":
-      return { kind: "processing", remote, pollAfterSeconds: pollSeconds(uploading) };
+      return { kind: "processing", remote, pollAfterSeconds: pollSeconds(video, tools.now()) };
     case "failed":
       return afterFailure(uploading, state.classified, tools);
     case "unreadable":
@@ -160,10 +161,10 @@ async function afterFailure(
 export function mayBeFeedVideo(
   { draft }: LegToPublish,
   { form }: Remote,
-  classified: Classified,
+  problem: { readonly rule?: string },
 ): boolean {
   const { kind } = ownOptionsOf(draft.options);
-  return form === "reel" && kind === undefined && isVideoLimit(classified);
+  return form === "reel" && kind === undefined && isVideoLimit(problem);
 }
 
 export function asFeedVideo({ restartedAt }: Remote): Remote {
@@ -205,8 +206,7 @@ export function mediaUrl({ draft }: LegToPublish): string {
   return fetchableUrl(item.url);
 }
 
-function pollSeconds({ leg, remote }: Uploading): number {
-  void leg;
-  void remote;
-  return POLL_SECONDS.soon;
+function pollSeconds({ handedOverAt }: Uploading["video"], now: Date): number {
+  const ageMs = now.getTime() - Date.parse(handedOverAt ?? "");
+  return ageMs < POLLS.soonMs ? POLLS.soonSeconds : POLLS.laterSeconds;
 }

@@ -53,7 +53,7 @@ type Status = z.infer<typeof videoShape>["status"];
 /** Seen in both spellings. */
 const COMPLETE: ReadonlySet<string> = new Set(["complete", "completed"]);
 const FAILED: ReadonlySet<string> = new Set(["error", "upload_failed", "expired"]);
-const UPLOADED: ReadonlySet<string> = new Set(["upload_complete", "processing", "ready"]);
+const UPLOADED: ReadonlySet<string> = new Set(["upload_complete", "ready"]);
 
 export async function lookAtVideo(
   videoId: string,
@@ -86,9 +86,9 @@ function stateOf(status: Status, url: string | null): VideoState {
   if (FAILED.has(overall) || phases.some(isFailed))
     return { kind: "failed", classified: classifyStatus(problemsOf(overall, phases)) };
   if (isPublished(overall, publishing_phase)) return { kind: "published", url };
-  if (isUnderWay(publishing_phase) || isUnderWay(processing_phase)) return { kind: "processing" };
-  const isUploaded = COMPLETE.has(uploading_phase?.status ?? "") || UPLOADED.has(overall);
-  if (isUploaded) return { kind: overall === "processing" ? "processing" : "uploaded" };
+  if (isProcessing(status)) return { kind: "processing" };
+  if (UPLOADED.has(overall) || isComplete(uploading_phase) || isComplete(processing_phase))
+    return { kind: "uploaded" };
   const isTouched = (uploading_phase?.bytes_transfered ?? 0) > 0;
   return { kind: "uploading", isTouched };
 }
@@ -105,11 +105,18 @@ function problemsOf(overall: string, phases: readonly Phase[]): string {
 }
 
 function isPublished(overall: string, publishing: Phase): boolean {
-  return publishing === undefined ? overall === "ready" : COMPLETE.has(publishing.status);
+  return publishing === undefined ? overall === "ready" : isComplete(publishing);
 }
 
-function isUnderWay(one: Phase): boolean {
-  return one !== undefined && (one.status === "in_progress" || COMPLETE.has(one.status));
+function isComplete(one: Phase): boolean {
+  return one !== undefined && COMPLETE.has(one.status);
+}
+
+function isProcessing({ video_status, processing_phase, publishing_phase }: Status): boolean {
+  const isUnderWay = [processing_phase, publishing_phase].some(
+    (one) => one?.status === "in_progress",
+  );
+  return isUnderWay || (processing_phase === undefined && video_status === "processing");
 }
 
 /** Addresses of videos come without their host. */

@@ -1,0 +1,43 @@
+export interface GuideSection {
+  readonly title: string;
+  /** Paragraphs and lists in Markdown; of inline marks only `code`. */
+  readonly text: string;
+}
+
+/** What holds for every route, in the reader's order. */
+export const API_GUIDE: readonly GuideSection[] = [
+  {
+    title: "Authentication",
+    text: `Every call but the public ones carries \`Authorization: Bearer …\` with one of three credentials.
+
+- An **API key** (\`sk_live_…\`) for product backends. It is bound to one application, which it can't leave. An \`app_admin\` key acts for every profile of it, a \`restricted\` key for those on its allowlist and for the one that a profile grant names (\`X-Profile-Grant\`).
+- A **session** for the platform's staff, from \`POST /v1/auth/login\`, valid for 12 hours. It selects the application with \`X-Application-Id\`.
+- An **operator's access token**, from the operators' identity provider, for \`/v1/admin\` and nothing else.
+
+Routes for one profile take its id in \`X-Profile-Id\` or in the path. What belongs to another application or platform is answered with the same 404 as what never existed.`,
+  },
+  {
+    title: "Requests and answers",
+    text: `Bodies are JSON in UTF-8, 256 KiB at most. Unknown fields are refused; every problem of a request is named at once. Times need \`Z\` or an offset in requests and are UTC in answers.
+
+A success is \`{"data": …}\`. An error is \`{"error": {"code", "message", "details", "requestId"}}\`; build on \`code\`, for messages may change. Within \`/v1\` only fields, routes and codes are added, so ignore what you do not know.
+
+Every answer carries \`X-Request-Id\`: your own when you sent one of 8 to 64 letters, digits, dots, dashes and underscores, else a new one. Unknown paths get 404 \`not_found\`, known paths with another method 405 \`method_not_allowed\` with \`Allow\`.`,
+  },
+  {
+    title: "Idempotency",
+    text: `\`POST /v1/posts\` requires an \`Idempotency-Key\` of 8 to 128 visible ASCII characters, new for every new post. The same key with the same request answers the original post as it is now, with the first call's status and \`Idempotent-Replayed: true\`: nothing is published or charged twice, so repeat a call whose answer was lost. The same key with another request gets 409 \`idempotency_conflict\`. A refused request does not use its key up. Keys belong to the platform and are kept as long as the post.`,
+  },
+  {
+    title: "Pagination",
+    text: `Lists are newest first. \`limit\` is 1 to 100 (25 when absent). \`page.hasMore\` says whether there is more, \`page.nextCursor\` is the \`cursor\` of the next page. A cursor is opaque and belongs to its query: with other filters, or changed, it gets 400 \`invalid_cursor\`.`,
+  },
+  {
+    title: "Rate limits",
+    text: `Keys, sessions and operators are each limited per minute; \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds) say how much is left. A key has 300 requests per minute unless the operators chose otherwise. Beyond it the answer is 429 \`rate_limited\` with \`Retry-After\` in seconds, which clients must wait. Signing in and up is limited by address and by e-mail.`,
+  },
+  {
+    title: "Tokens",
+    text: `A post reserves 10 tokens per leg when it is accepted; a leg that went out is charged, one that failed is released. Storing a scheduled post costs 2, validating 1, linking a new account 5: \`GET /v1/rate-card\` has the list. When the wallet is short the answer is 402 \`insufficient_tokens\`, and nothing was written.`,
+  },
+];

@@ -1,0 +1,169 @@
+import * as z from "zod";
+import { ERROR_CODES, type ErrorCode } from "../errors.ts";
+import { shape } from "../shape.ts";
+import { withProfileInPath, type AccessContract } from "./access-contract.ts";
+import { ERROR_REFERENCE } from "./error-reference.ts";
+import { ERROR_STATUS } from "./error-status.ts";
+import type { AnswerHeader } from "./headers.ts";
+import type { Route } from "./route.ts";
+
+/** What a route may answer with one status: everything else is a fault of the route or of its declaration. */
+export interface DeclaredAnswer {
+  readonly status: number;
+  readonly description: string;
+  /** The whole JSON body; undefined where there is none. */
+  readonly body: z.ZodType | undefined;
+  /** Whether an HTML page may be answered. */
+  readonly isPage: boolean;
+  readonly codes: readonly ErrorCode[];
+  readonly headers: readonly AnswerHeader[];
+}
+
+const STANDARD_HEADERS = [
+  "X-Request-Id",
+  "Cache-Control",
+  "X-Content-Type-Options",
+  "Strict-Transport-Security",
+] as const;
+const RATE_HEADERS = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const;
+
+const SUCCESS: Readonly<Record<number, string>> = {
+  200: "Done.",
+  201: "Created.",
+  202: "Accepted.",
+  204: "Done; there is nothing to say.",
+  303: "See other.",
+};
+
+/** The access rule as this route applies it. */
+export function accessContractOf({ path, spec }: Route): AccessContract {
+  const { contract } = spec.access;
+  return path.includes("{profileId}") ? withProfileInPath(contract) : contract;
+}
+
+function bodyErrors({ body, bodyKind }: Route["spec"]): readonly ErrorCode[] {
+  if (body === undefined) return [];
+  const common = ["invalid_json", "payload_too_large", "unsupported_media_type"] as const;
+  // Whatever a form holds is judged by the page's own verb.
+  return bodyKind === "form" ? common : [...common, "validation_failed"];
+}
+
+function queryErrors({ query }: Route["spec"]): readonly ErrorCode[] {
+  if (!(query instanceof z.ZodObject)) return [];
+  return "cursor" in query.shape ? ["validation_failed", "invalid_cursor"] : ["validation_failed"];
+}
+
+/** Every code that the route can answer, in the order of the list of codes. */
+export function errorsOfRoute(route: Route): readonly ErrorCode[] {
+  const { spec } = route;
+  const all = new Set<ErrorCode>([
+    ...accessContractOf(route).errors,
+    ...bodyErrors(spec),
+    ...queryErrors(spec),
+    ...(spec.errors ?? []),
+  ]);
+  return ERROR_CODES.filter((code) => all.has(code));
+}
+
+const requestId = shape(() =>
+  z.string().describe("Quote it to support; it is in our log and in the X-Request-Id header."),
+);
+
+/** `not_found` → `NotFoundError`; generated clients show it. */
+function errorName(code: ErrorCode): string {
+  const words = code.replace(/_error$/, "").split("_");
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Error`;
+}
+
+const errorBodies = shape(() => {
+  const make = (code: ErrorCode) => {
+    const { when, details } = ERROR_REFERENCE[code];
+    const error = z.strictObject({
+      code: z.literal(code),
+      message: z.string(),
+      details: details(),
+      requestId: requestId(),
+    });
+    return z.strictObject({ error }).meta({ id: errorName(code), description: when });
+  };
+  return new Map(ERROR_CODES.map((code) => [code, make(code)]));
+});
+
+/** The envelope of one of these errors. */
+export function errorBody(codes: readonly ErrorCode[]): z.ZodType {
+  const [first, ...rest] = codes.flatMap((code) => errorBodies().get(code) ?? []);
+  if (first === undefined) throw new Error("an answer was declared without a code");
+  return rest.length === 0 ? first : z.union([first, ...rest]);
+}
+
+/** Any error, for the reference. */
+export const anyError = shape(() =>
+  z
+    .strictObject({
+      error: z.strictObject({
+        code: z.enum(ERROR_CODES),
+        message: z
+          .string()
+          .describe("In English, for developers. It may change; the code does not."),
+        details: z.record(z.string(), z.unknown()).describe("More about it, by code."),
+        requestId: requestId(),
+      }),
+    })
+    .meta({ id: "Error", description: "What every error has; each code has its own schema too." }),
+);
+
+const listPage = shape(() =>
+  z
+    .strictObject({
+      nextCursor: z.string().nullable().describe("Sent as `cursor` for the next page."),
+      hasMore: z.boolean(),
+      limit: z.int().min(1).max(100),
+    })
+    .meta({ id: "Page" }),
+);
+
+function successBody({ response, list, produces }: Route["spec"]): z.ZodType | undefined {
+  if (produces === "document") return z.record(z.string(), z.unknown());
+  if (response === undefined) return undefined;
+  return list === true
+    ? z.strictObject({ data: z.array(response()), page: listPage() })
+    : z.strictObject({ data: response() });
+}
+
+function errorHeaders(status: number): readonly AnswerHeader[] {
+  if (status === 401) return ["WWW-Authenticate"];
+  return status === 429 || status === 503 ? ["Retry-After"] : [];
+}
+
+/** What the route may answer, by status: derived from access, body, query and what it declares itself. */
+export function declaredAnswers(route: Route): readonly DeclaredAnswer[] {
+  const { spec } = route;
+  const isPage = spec.produces === "page";
+  const counted = accessContractOf(route).credentials.length > 0;
+  const common = [...STANDARD_HEADERS, ...(counted ? RATE_HEADERS : [])];
+  const codes = errorsOfRoute(route);
+  const described = spec.answers ?? { [spec.status]: SUCCESS[spec.status] ?? "" };
+  const statuses = new Set([
+    ...Object.keys(described).map(Number),
+    ...codes.map((code) => ERROR_STATUS[code]),
+  ]);
+  return [...statuses]
+    .sort((left, right) => left - right)
+    .map((status) => {
+      const own = codes.filter((code) => ERROR_STATUS[code] === status);
+      const meanings = own.map((code) => `\`${code}\`: ${ERROR_REFERENCE[code].when}`);
+      const page = described[status];
+      return {
+        status,
+        description: [...(page === undefined ? [] : [page]), ...meanings].join("\n\n"),
+        body: own.length > 0 ? errorBody(own) : successBody(spec),
+        isPage: isPage && page !== undefined && status !== 303,
+        codes: own,
+        headers: [
+          ...common,
+          ...(status < 300 ? (spec.answerHeaders ?? []) : errorHeaders(status)),
+          ...(status === 303 ? (["Location"] as const) : []),
+        ],
+      };
+    });
+}

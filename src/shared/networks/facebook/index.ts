@@ -1,0 +1,26 @@
+import type { Network } from "../network.ts";
+import { facebookLink, revoke } from "./link.ts";
+import { facebookOptions } from "./options.ts";
+import { prepare } from "./prepare.ts";
+import { publish } from "./publish.ts";
+import { reconcile } from "./reconcile.ts";
+import { check, measure, quotaOf } from "./rules.ts";
+
+export const facebook = {
+  name: "facebook",
+  title: "Facebook",
+  needsApp: true,
+  options: facebookOptions,
+  link: facebookLink,
+  measure,
+  quotaOf,
+  check,
+  /** Facebook chooses all ids itself. */
+  begin: () => ({}),
+  /** A page's token has no end, and nothing tells that it was taken back but a call. */
+  freshen: () => Promise.resolve({ kind: "usable" }),
+  prepare,
+  publish,
+  reconcile,
+  revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
+} as const satisfies Network;

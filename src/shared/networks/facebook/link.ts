@@ -1,0 +1,204 @@
+import * as z from "zod";
+import { exchange } from "../classified.ts";
+import { failed, readCallback, refusedLink } from "../graph/link.ts";
+import type { GraphAccess } from "../graph/request.ts";
+import { appOf, graphDelete, graphGet } from "../graph/request.ts";
+import type {
+  HttpRequest,
+  LinkChoice,
+  LinkFailure,
+  LinkFlow,
+  LinkOutcome,
+  NetworkData,
+  NetworkTools,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { classify } from "./errors.ts";
+import type { Page } from "./pages.ts";
+import { findPages } from "./pages.ts";
+import { accessFor, credentialsOf } from "./state.ts";
+
+const DIALOG = "https://www.facebook.com";
+const NEEDED = ["pages_show_list", "pages_read_engagement", "pages_manage_posts"] as const;
+/** Without it pages of a business portfolio may not be listed; publishing does not take it. */
+const WANTED = [...NEEDED, "business_management"];
+
+const flowShape = z.object({
+  userId: z.string(),
+  userToken: z.string(),
+  scopes: z.array(z.string()),
+  pages: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      username: z.string().nullable(),
+      token: z.string(),
+      pictureUrl: z.string().nullable(),
+    }),
+  ),
+});
+type Flow = z.infer<typeof flowShape>;
+
+type OAuthLink = Extract<LinkFlow, { kind: "oauth" }>;
+
+export const facebookLink = {
+  kind: "oauth",
+  fields: [],
+  start,
+  finish,
+  choose,
+} as const satisfies LinkFlow;
+
+function start(
+  _form: Readonly<Record<string, string>>,
+  oauth: Parameters<OAuthLink["start"]>[1],
+  tools: NetworkTools,
+): ReturnType<OAuthLink["start"]> {
+  const app = appOf(tools);
+  const query = new URLSearchParams({
+    client_id: app.id,
+    redirect_uri: oauth.redirectUri,
+    response_type: "code",
+    state: oauth.state,
+    scope: WANTED.join(","),
+    // Else what was declined once is never asked for again.
+    auth_type: "rerequest",
+  });
+  const url = `${DIALOG}/${app.version}/dialog/oauth?${query.toString()}`;
+  return Promise.resolve({ kind: "redirect", url, flow: {} });
+}
+
+async function finish(
+  callback: Parameters<OAuthLink["finish"]>[0],
+  tools: NetworkTools,
+): Promise<LinkOutcome | LinkChoice> {
+  const code = readCallback(callback.params);
+  if (typeof code !== "string") return code;
+  const userToken = await longLivedToken({ code, redirect_uri: callback.redirectUri }, tools);
+  if (typeof userToken !== "string") return userToken;
+  const access = accessFor(userToken, tools);
+  const scopes = await grantedPermissions(access, tools);
+  if ("kind" in scopes) return scopes;
+  const missing = NEEDED.filter((name) => !scopes.includes(name));
+  if (missing.length > 0) return failed("permission_missing", missing.join(" "));
+  const userId = await readUserId(access, tools);
+  if (typeof userId !== "string") return userId;
+  const pages = await findPages(access, tools);
+  if ("kind" in pages) return pages;
+  return offer({ userId, userToken, scopes: [...scopes], pages: [...pages] });
+}
+
+/** The code's own token lasts for hours, and tokens of pages for as long as the one that they were got with. */
+async function longLivedToken(
+  grant: Readonly<Record<string, string>>,
+  tools: NetworkTools,
+): Promise<string | LinkFailure> {
+  const { id, secret } = appOf(tools);
+  const short = await requestToken({ client_id: id, client_secret: secret, ...grant }, tools);
+  if (typeof short !== "string") return short;
+  const exchanged = { grant_type: "fb_exchange_token", fb_exchange_token: short };
+  return requestToken({ client_id: id, client_secret: secret, ...exchanged }, tools);
+}
+
+async function requestToken(
+  query: Readonly<Record<string, string>>,
+  tools: NetworkTools,
+): Promise<string | LinkFailure> {
+  const { version } = appOf(tools);
+  const search = new URLSearchParams(query).toString();
+  const url = `https://graph.facebook.com/${version}/oauth/access_token?${search}`;
+  const request: HttpRequest = { method: "GET", url, headers: { "accept-language": "en" } };
+  const shape = z.object({ access_token: z.string().min(1) });
+  const answer = await read(request, shape, tools);
+  return "kind" in answer ? usedUp(answer) : answer.access_token;
+}
+
+/** A code that is refused ran out or was used: the person has to begin again, but nothing is broken. */
+function usedUp(failure: LinkFailure): LinkFailure {
+  const isOfCode = /^100\b/.test(failure.note ?? "");
+  return isOfCode ? { ...failure, code: "access_denied" } : failure;
+}
+
+async function grantedPermissions(
+  access: GraphAccess,
+  tools: NetworkTools,
+): Promise<readonly string[] | LinkFailure> {
+  const shape = z.object({
+    data: z.array(z.object({ permission: z.string(), status: z.string() })),
+  });
+  const answer = await read(graphGet(access, "me/permissions"), shape, tools);
+  if ("kind" in answer) return answer;
+  return answer.data
+    .filter(({ status }) => status === "granted")
+    .map(({ permission }) => permission);
+}
+
+async function readUserId(access: GraphAccess, tools: NetworkTools): Promise<string | LinkFailure> {
+  const shape = z.object({ id: z.coerce.string().min(1) });
+  const answer = await read(graphGet(access, "me", { fields: "id" }), shape, tools);
+  return "kind" in answer ? answer : answer.id;
+}
+
+async function read<Shape extends z.ZodType>(
+  request: HttpRequest,
+  shape: Shape,
+  tools: NetworkTools,
+): Promise<z.infer<Shape> | LinkFailure> {
+  const answer = await exchange(tools, request);
+  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
+  const parsed = shape.safeParse(answer.json());
+  return answer.status === 200 && parsed.success
+    ? parsed.data
+    : refusedLink(classify(answer, tools.now()));
+}
+
+/** One page is no choice: it was ticked in the dialog. */
+function offer(flow: Flow): LinkOutcome | LinkChoice {
+  const [first, ...others] = flow.pages;
+  if (first === undefined) return failed("nothing_to_choose");
+  if (others.length === 0) return linkPage(first, flow);
+  const candidates = flow.pages.map(({ id, name, username }) => ({
+    id,
+    label: name === "" ? id : name,
+    hint: username === null ? `Page ${id}` : `@${username}`,
+  }));
+  return { kind: "choose", candidates, flow };
+}
+
+function choose(candidateId: string, data: NetworkData): Promise<LinkOutcome> {
+  const flow = flowShape.parse(data);
+  const page = flow.pages.find(({ id }) => id === candidateId);
+  return Promise.resolve(
+    page === undefined ? failed("input_invalid", "not one of the pages") : linkPage(page, flow),
+  );
+}
+
+function linkPage(page: Page, { userId, userToken, scopes }: Flow): LinkOutcome {
+  const { id, name, username, token, pictureUrl } = page;
+  return {
+    kind: "linked",
+    linked: {
+      account: {
+        id,
+        username: username ?? "",
+        displayName: name === "" ? id : name,
+        avatarUrl: pictureUrl,
+        url: `https://www.facebook.com/${username ?? id}`,
+        kind: "page",
+      },
+      credentials: { userId, userToken, pageId: id, pageToken: token },
+      instanceUrl: null,
+      scopes,
+      limits: {},
+      // A page's token ends with the person's role or password, not at a time.
+      expiresAt: null,
+      grantId: userId,
+    },
+  };
+}
+
+/** Takes back all that the person allowed, for all pages: who calls this looks first whether others live by it. */
+export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
+  const { userId, userToken } = credentialsOf(data);
+  await exchange(tools, graphDelete(accessFor(userToken, tools), `${userId}/permissions`));
+}

@@ -1,0 +1,212 @@
+import * as z from "zod";
+import type { Classified } from "../classified.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { graphPostJson } from "../graph/request.ts";
+import type {
+  HttpRequest,
+  HttpResponse,
+  LegToPublish,
+  NetworkTools,
+  PublishOutcome,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { NOT_FOUND, classify } from "./errors.ts";
+import { findOwnPost } from "./own-posts.ts";
+import { ownOptionsOf } from "./options.ts";
+import { withProbe } from "./photos.ts";
+import { findStory, publishedVideo, unknown } from "./published.ts";
+import type { Remote } from "./state.ts";
+import { credentialsOf, pageAccess, remoteOf } from "./state.ts";
+import {
+  asFeedVideo,
+  mayBeFeedVideo,
+  mayRestart,
+  mediaUrl,
+  restarted,
+  videoEdge,
+} from "./upload.ts";
+import type { VideoState } from "./video-status.ts";
+import { lookAtVideo, pageUrl } from "./video-status.ts";
+
+/** A marker older than this is of an earlier call than the one that is about to be made. */
+const REPEAT_MS = 30_000;
+const LOOK_AGAIN_SECONDS = 5;
+
+/** What goes out, and what the network made of it. */
+interface Sending {
+  readonly leg: LegToPublish;
+  readonly remote: Remote;
+  readonly isRepeat: boolean;
+}
+
+export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
+  const remote = remoteOf(leg.remote);
+  const sentMs = leg.sentAt?.getTime() ?? Infinity;
+  const sending = { leg, remote, isRepeat: tools.now().getTime() - sentMs >= REPEAT_MS };
+  const answer = await exchange(tools, visibleCall(sending, tools));
+  if (answer instanceof HttpFailure) {
+    return answer.delivery === "not_sent"
+      ? unanswered(answer)
+      : { kind: "in_doubt", failure: unknown(answer.message) };
+  }
+  const accepted = readAccepted(answer);
+  return accepted === undefined
+    ? refused(sending, answer, tools)
+    : settle(sending, accepted, tools);
+}
+
+function visibleCall({ leg, remote }: Sending, tools: NetworkTools): HttpRequest {
+  const { draft } = leg;
+  const credentials = credentialsOf(leg.credentials);
+  const access = pageAccess(credentials, tools);
+  const { link, title } = ownOptionsOf(draft.options);
+  const message = draft.text === "" ? undefined : draft.text;
+  const post = (edge: string, body: Readonly<Record<string, unknown>>) =>
+    graphPostJson(access, `${credentials.pageId}/${edge}`, body);
+  const finish = { upload_phase: "finish", video_id: remote.video?.id };
+  switch (remote.form) {
+    case "text":
+    case "photos": {
+      const attached = remote.photos.map((id) => ({ media_fbid: id }));
+      const what = attached.length > 0 ? { attached_media: attached } : { link };
+      const body = { message, ...what, published: true };
+      return graphPostJson(access, `${credentials.pageId}/feed`, body, {
+        fields: "id,permalink_url",
+      });
+    }
+    case "video":
+      return post("videos", { file_url: mediaUrl(leg), description: message, title });
+    case "photo_story":
+      return post("photo_stories", { photo_id: remote.photos[0] });
+    case "reel":
+      return graphPostJson(access, videoEdge(leg, remote), {
+        ...finish,
+        video_state: "PUBLISHED",
+        description: message,
+        title,
+      });
+    case "video_story":
+      return graphPostJson(access, videoEdge(leg, remote), finish);
+    case undefined:
+      throw new Error("the leg was not prepared");
+  }
+}
+
+const acceptedShape = z
+  .object({
+    id: z.coerce.string().min(1).optional(),
+    post_id: z.coerce.string().min(1).optional(),
+    success: z.literal(true).optional(),
+    permalink_url: z.string().optional().catch(undefined),
+  })
+  .refine(({ id, success }) => id !== undefined || success === true);
+type Accepted = z.infer<typeof acceptedShape>;
+
+function readAccepted(answer: HttpResponse): Accepted | undefined {
+  return answer.status === 200 ? acceptedShape.safeParse(answer.json()).data : undefined;
+}
+
+async function settle(
+  { leg, remote }: Sending,
+  accepted: Accepted,
+  tools: NetworkTools,
+): Promise<PublishOutcome> {
+  const { id, post_id: postId, permalink_url } = accepted;
+  const videoId = remote.form === "video" ? id : remote.video?.id;
+  if (videoId !== undefined) return settleVideo(leg, { ...remote, postedVideoId: videoId }, tools);
+  if (remote.form === "photo_story") {
+    const photo = remote.photos[0] ?? "";
+    const story = await findStory(leg, photo, tools);
+    return typeof story === "string"
+      ? { kind: "published", networkPostId: postId ?? photo, url: null }
+      : story;
+  }
+  const networkPostId = id ?? postId;
+  if (networkPostId === undefined) return { kind: "in_doubt", failure: unknown("no id came back") };
+  const url = pageUrl(permalink_url) ?? `https://www.facebook.com/${networkPostId}`;
+  return { kind: "published", networkPostId, url };
+}
+
+/** A video that was taken is not to be seen before Facebook has processed it, and then it may still fail. */
+async function settleVideo(
+  leg: LegToPublish,
+  remote: Remote,
+  tools: NetworkTools,
+): Promise<PublishOutcome> {
+  const id = remote.postedVideoId ?? "";
+  const state = await lookAtVideo(id, credentialsOf(leg.credentials), tools);
+  const pending: VideoState["kind"][] = ["uploading", "uploaded", "processing", "unavailable"];
+  if (pending.includes(state.kind)) {
+    return { kind: "in_doubt", failure: unknown("Facebook is working on the video"), remote };
+  }
+  if (state.kind === "failed")
+    return { kind: "in_doubt", failure: unknown(state.classified.note), remote };
+  return publishedVideo(leg, remote, state.kind === "published" ? state.url : null, tools);
+}
+
+async function refused(
+  sending: Sending,
+  answer: HttpResponse,
+  tools: NetworkTools,
+): Promise<PublishOutcome> {
+  const { leg, remote } = sending;
+  const classified = classify(answer, tools.now());
+  // Of a server that failed: what it says of the reason does not tell whether the post was made.
+  if (classified.effect === "doubt" || answer.status >= 500) return inDoubt(classified);
+  if (classified.code === "duplicate_content") return lookForDuplicate(sending, classified, tools);
+  if (classified.networkCode === NOT_FOUND && remote.photos.length > 0)
+    return waitForPhotos(remote, classified, tools.now());
+  if (mayBeFeedVideo(leg, remote, classified)) {
+    const failure = failureOf(classified, 0);
+    return { kind: "prepare_again", remote: asFeedVideo(remote), failure, pollAfterSeconds: 0 };
+  }
+  if (classified.effect === "prepare_again") return uploadAgain(remote, classified, tools.now());
+  if (classified.code !== "media_unreachable") return unpublished(classified);
+  return unpublished(await withProbe(classified, mediaUrl(leg), tools), 0);
+}
+
+/**
+ * Facebook has this already: as an earlier call of ours, whose answer was lost, or as somebody else's post. Photos
+ * belong to one leg alone, while the same words may be anybody's.
+ */
+async function lookForDuplicate(
+  { leg, remote, isRepeat }: Sending,
+  classified: Classified,
+  tools: NetworkTools,
+): Promise<PublishOutcome> {
+  if (!isRepeat && remote.photos.length === 0) return unpublished(classified);
+  if (remote.form === "photo_story") {
+    const story = await findStory(leg, remote.photos[0] ?? "", tools);
+    return typeof story === "string" ? inDoubt(classified) : story;
+  }
+  const lookup = await findOwnPost(leg, tools);
+  if (lookup.kind === "found") return lookup.published;
+  return isRepeat || lookup.kind === "unavailable" ? inDoubt(classified) : unpublished(classified);
+}
+
+/** Once: what is not found again after that is kept from us. */
+function waitForPhotos(remote: Remote, classified: Classified, now: Date): PublishOutcome {
+  const failure = failureOf(classified);
+  if (remote.missedAt !== undefined) return { kind: "rejected", failure };
+  return {
+    kind: "prepare_again",
+    remote: { ...remote, missedAt: now.toISOString() },
+    failure: { ...failure, code: "media_not_ready" },
+    pollAfterSeconds: LOOK_AGAIN_SECONDS,
+  };
+}
+
+function uploadAgain(remote: Remote, classified: Classified, now: Date): PublishOutcome {
+  const failure = failureOf(classified, 0);
+  if (!mayRestart(remote, now)) return { kind: "rejected", failure };
+  return {
+    kind: "prepare_again",
+    remote: restarted(remote, now),
+    failure,
+    pollAfterSeconds: LOOK_AGAIN_SECONDS,
+  };
+}
+
+function inDoubt(classified: Classified): PublishOutcome {
+  return { kind: "in_doubt", failure: failureOf({ ...classified, code: "outcome_unknown" }) };
+}

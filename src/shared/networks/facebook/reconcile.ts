@@ -1,0 +1,123 @@
+import type { LegToPublish, NetworkTools, ReconcileOutcome } from "../network.ts";
+import { failureOf } from "../classified.ts";
+import { findOwnPost } from "./own-posts.ts";
+import { isOutdated } from "./photos.ts";
+import { findStory, publishedVideo, unknown } from "./published.ts";
+import type { Remote } from "./state.ts";
+import { credentialsOf, remoteOf } from "./state.ts";
+import { mayBeFeedVideo, mayRestart } from "./upload.ts";
+import { lookAtVideo } from "./video-status.ts";
+
+const ASK_AGAIN_SECONDS = 30;
+/** A list may show a post late; and an attempt may still be on its way. */
+const SETTLED_MS = 60_000;
+/** Facebook shows an ordinary video in no list before it is processed. */
+const VIDEO_SETTLED_MS = 30 * 60_000;
+/** A video that is there in full and on its way to nowhere was not asked to be published. */
+const STUCK_MS = 5 * 60_000;
+
+/**
+ * Did an earlier call have its effect? A video or a story is found by its own id. Other posts are looked for in the
+ * page's lists: two looks without a find, a minute or more after the call, are taken for a no. Should that be wrong,
+ * Facebook refuses the repeat, for it takes no photo twice and no text twice in a row.
+ */
+export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
+  if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
+  const remote = remoteOf(leg.remote);
+  const ageMs = tools.now().getTime() - leg.sentAt.getTime();
+  const looking = { leg, remote, ageMs };
+  if (remote.form === "photo_story") return reconcileStory(looking, tools);
+  const videoId = remote.postedVideoId ?? remote.video?.id;
+  return videoId === undefined
+    ? reconcilePost(looking, tools)
+    : reconcileVideo(looking, videoId, tools);
+}
+
+interface Looking {
+  readonly leg: LegToPublish;
+  readonly remote: Remote;
+  readonly ageMs: number;
+}
+
+async function reconcilePost(
+  { leg, remote, ageMs }: Looking,
+  tools: NetworkTools,
+): Promise<ReconcileOutcome> {
+  const lookup = await findOwnPost(leg, tools);
+  if (lookup.kind === "found") return lookup.published;
+  if (lookup.kind === "unavailable") return askAgain(lookup.note, lookup.retryAfterSeconds);
+  const waitMs = (remote.form === "video" ? VIDEO_SETTLED_MS : SETTLED_MS) - ageMs;
+  if (waitMs > 0) return waitOut(waitMs);
+  // Nothing would keep Facebook from taking the same video twice, or photos that were made anew.
+  return remote.form === "video" || isOutdated(remote, tools.now())
+    ? { kind: "unknowable", failure: unknown("the post is in none of the page's lists") }
+    : { kind: "may_publish", isAbsent: false };
+}
+
+async function reconcileStory(
+  { leg, remote, ageMs }: Looking,
+  tools: NetworkTools,
+): Promise<ReconcileOutcome> {
+  const story = await findStory(leg, remote.photos[0] ?? "", tools);
+  if (story === "unavailable") return askAgain("the list of stories is not to be had");
+  if (story !== "absent") return story;
+  const waitMs = SETTLED_MS - ageMs;
+  if (waitMs > 0) return waitOut(waitMs);
+  return isOutdated(remote, tools.now())
+    ? { kind: "unknowable", failure: unknown("the story is not listed") }
+    : { kind: "may_publish", isAbsent: true };
+}
+
+async function reconcileVideo(
+  looking: Looking,
+  videoId: string,
+  tools: NetworkTools,
+): Promise<ReconcileOutcome> {
+  const { leg, remote, ageMs } = looking;
+  const state = await lookAtVideo(videoId, credentialsOf(leg.credentials), tools);
+  switch (state.kind) {
+    case "published":
+      return publishedVideo(leg, remote, state.url, tools);
+    case "processing":
+      return askAgain("Facebook is working on the video");
+    case "unavailable":
+      return askAgain(state.note, state.retryAfterSeconds);
+    case "unreadable":
+      return askAgain(state.classified.note);
+    case "failed":
+      return afterFailure(looking, failureOf(state.classified, 0), tools);
+    case "uploading":
+    case "uploaded":
+      // Taken by a call that was answered: it only has to get on with it.
+      if (remote.postedVideoId !== undefined && ageMs < STUCK_MS)
+        return askAgain("Facebook has yet to begin with the video");
+      return remote.form === "video"
+        ? askAgain("Facebook has yet to begin with the video")
+        : { kind: "may_publish", isAbsent: ageMs >= SETTLED_MS };
+  }
+}
+
+/** Nobody will see this video. It may go out in another form, or once more from the beginning. */
+function afterFailure(
+  { leg, remote }: Looking,
+  failure: ReturnType<typeof failureOf>,
+  tools: NetworkTools,
+): ReconcileOutcome {
+  const isWorthAnother =
+    remote.form !== "video" &&
+    (mayBeFeedVideo(leg, remote, failure) || mayRestart(remote, tools.now()));
+  return isWorthAnother ? { kind: "may_publish", isAbsent: true } : { kind: "rejected", failure };
+}
+
+function waitOut(ms: number): ReconcileOutcome {
+  const failure = unknown("the page's lists may show the post later");
+  return { kind: "ask_again", failure, pollAfterSeconds: Math.ceil(ms / 1000) };
+}
+
+function askAgain(note: string, seconds: number | null = null): ReconcileOutcome {
+  return {
+    kind: "ask_again",
+    failure: unknown(note),
+    pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS,
+  };
+}

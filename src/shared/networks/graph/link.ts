@@ -1,0 +1,44 @@
+import type { Classified } from "../classified.ts";
+import { noteOf } from "../classified.ts";
+import type { LegErrorCode } from "../errors.ts";
+import type { LinkErrorCode, LinkFailure } from "../network.ts";
+
+export function failed(code: LinkErrorCode, note?: string): LinkFailure {
+  return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
+}
+
+/** What the dialog sends back with the browser in place of a code. */
+const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
+  access_denied: "access_denied",
+  server_error: "network_unavailable",
+  temporarily_unavailable: "network_unavailable",
+  // Of the app and not of the person in front of it.
+  invalid_scope: "network_unavailable",
+  invalid_request: "network_unavailable",
+  unauthorized_client: "network_unavailable",
+};
+
+/** The code that came back, or why there is none. */
+export function readCallback(params: Readonly<Record<string, string>>): string | LinkFailure {
+  const { error, error_code: errorCode, error_message: message, code = "" } = params;
+  if (error !== undefined) return failed(CALLBACK_ERRORS[error] ?? "access_denied", error);
+  if (errorCode !== undefined)
+    return failed("network_unavailable", `${errorCode} ${message ?? ""}`);
+  // Meta puts `#_` or `#_=_` behind everything that it sends back.
+  const plain = code.replace(/#_(?:=_)?$/, "");
+  return plain === "" ? failed("input_invalid", "no code came back") : plain;
+}
+
+const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
+  account_restricted: "account_restricted",
+  permission_missing: "permission_missing",
+  rate_limited: "rate_limited",
+  quota_exceeded: "rate_limited",
+  // A fresh token or code that is refused was used up or taken back on the way.
+  connection_needs_reauth: "access_denied",
+};
+
+/** A step of linking that the network refused. */
+export function refusedLink({ code, networkCode, note }: Classified): LinkFailure {
+  return failed(CODES[code] ?? "network_unavailable", `${networkCode ?? ""} ${note}`.trim());
+}

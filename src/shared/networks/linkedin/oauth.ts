@@ -1,0 +1,258 @@
+import * as z from "zod";
+import { exchange, noteOf } from "../classified.ts";
+import type {
+  HttpResponse,
+  LinkChoice,
+  LinkErrorCode,
+  LinkFailure,
+  LinkFlow,
+  LinkOutcome,
+  NetworkData,
+  NetworkTools,
+  OAuthStart,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { classify } from "./errors.ts";
+import type { Organization } from "./organizations.ts";
+import { findOrganizations, isList, organizationShape } from "./organizations.ts";
+import { API, SITE, clientOf, postForm } from "./request.ts";
+import type { Grant } from "./session.ts";
+import { CLIENT_ERRORS, grantExpiry, oauthError, readGrant } from "./session.ts";
+import type { AuthorKind, Credentials } from "./state.ts";
+
+type Finish = Extract<LinkFlow, { kind: "oauth" }>["finish"];
+
+const SCOPES: Readonly<Record<AuthorKind, readonly string[]>> = {
+  member: ["openid", "profile", "w_member_social"],
+  organization: ["w_organization_social", "r_organization_social", "rw_organization_admin"],
+};
+/** Without these nothing can be published, or not found again when an answer was lost. */
+const NEEDED: Readonly<Record<AuthorKind, readonly string[]>> = {
+  member: ["w_member_social"],
+  organization: SCOPES.organization,
+};
+
+const flowShape = z.object({ kind: z.enum(["member", "organization"]) });
+const choiceShape = z.object({
+  grant: z.object({
+    tokens: z.object({
+      accessToken: z.string(),
+      accessExpiresAt: z.string(),
+      refreshToken: z.string().optional(),
+      refreshExpiresAt: z.string().optional(),
+    }),
+    scopes: z.array(z.string()).nullable(),
+  }),
+  organizations: z.array(organizationShape),
+});
+
+export const linkedinLink = {
+  kind: "oauth",
+  fields: [
+    {
+      name: "kind",
+      label: "Publish as",
+      hint: "A company page can be chosen by who administers it",
+      secret: false,
+      placeholder: "",
+      autocomplete: "off",
+      choices: [
+        { value: "member", label: "Myself" },
+        { value: "organization", label: "A company page" },
+      ],
+      isAsked: (app) => app?.organizations !== undefined,
+    },
+  ],
+  start,
+  finish,
+  choose,
+} as const satisfies LinkFlow;
+
+function start(
+  form: Readonly<Record<string, string>>,
+  oauth: OAuthStart,
+  tools: NetworkTools,
+): Promise<
+  { readonly kind: "redirect"; readonly url: string; readonly flow: NetworkData } | LinkFailure
+> {
+  const flow = flowShape.safeParse({ kind: form["kind"] || "member" }).data;
+  const client = flow && clientOf(flow.kind, tools);
+  if (flow === undefined || client === undefined) return Promise.resolve(failed("input_invalid"));
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: client.id,
+    redirect_uri: oauth.redirectUri,
+    state: oauth.state,
+    scope: SCOPES[flow.kind].join(" "),
+  });
+  // LinkedIn documents spaces as %20; whether it takes a plus for one it does not say.
+  const url = `${SITE}/oauth/v2/authorization?${query.toString().replaceAll("+", "%20")}`;
+  return Promise.resolve({ kind: "redirect", url, flow });
+}
+
+const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
+  user_cancelled_login: "access_denied",
+  user_cancelled_authorize: "access_denied",
+  access_denied: "access_denied",
+  // Of the relay's own app: nothing that an end user could cure.
+  unauthorized_scope_error: "network_unavailable",
+  unauthorized_client: "network_unavailable",
+  server_error: "network_unavailable",
+  temporarily_unavailable: "network_unavailable",
+};
+
+async function finish(
+  callback: Parameters<Finish>[0],
+  tools: NetworkTools,
+): Promise<LinkOutcome | LinkChoice> {
+  const { kind } = flowShape.parse(callback.flow);
+  const { error, code } = callback.params;
+  if (error !== undefined) return failed(CALLBACK_ERRORS[error] ?? "access_denied", error);
+  if (code === undefined || code === "") return failed("input_invalid", "no code came back");
+  const client = clientOf(kind, tools);
+  if (client === undefined) return failed("network_unavailable", "the app is gone");
+  const answer = await postForm(
+    "accessToken",
+    {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: callback.redirectUri,
+      client_id: client.id,
+      client_secret: client.secret,
+    },
+    tools,
+  );
+  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
+  const grant = readGrant(answer, tools.now());
+  if (grant === undefined) return refusedGrant(answer);
+  const scopes = grant.scopes ?? SCOPES[kind];
+  if (!NEEDED[kind].every((scope) => scopes.includes(scope))) {
+    return failed("permission_missing", scopes.join(" "));
+  }
+  return kind === "member" ? linkMember(grant, tools) : offerOrganizations(grant, tools);
+}
+
+function refusedGrant(answer: HttpResponse): LinkFailure {
+  const error = oauthError(answer) ?? "";
+  const note = `HTTP ${answer.status} ${error}`;
+  if (answer.status === 429) return failed("rate_limited", note);
+  const isOurs = CLIENT_ERRORS.includes(error);
+  // A code that ran out or was used before is refused as `invalid_request`.
+  const isRefused = answer.status === 400 && error !== "" && !isOurs;
+  return failed(isRefused ? "access_denied" : "network_unavailable", note);
+}
+
+const memberShape = z.object({
+  sub: z.string().regex(/^[\w-]+$/),
+  name: z.string().trim().optional().catch(undefined),
+  given_name: z.string().trim().optional().catch(undefined),
+  picture: z.url().optional().catch(undefined),
+});
+
+/** Asked once per link: the address has a daily limit for the whole app. */
+async function linkMember(grant: Grant, tools: NetworkTools): Promise<LinkOutcome> {
+  const answer = await exchange(tools, {
+    method: "GET",
+    url: `${API}/v2/userinfo`,
+    headers: { accept: "application/json", authorization: `Bearer ${grant.tokens.accessToken}` },
+  });
+  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
+  const member = memberShape.safeParse(answer.json()).data;
+  if (answer.status !== 200 || member === undefined) return refusedLook(answer, tools.now());
+  const name = member.name || member.given_name || "LinkedIn member";
+  const author = `urn:li:person:${member.sub}`;
+  return {
+    kind: "linked",
+    linked: {
+      ...sharedParts({ ...grant.tokens, kind: "member", author }, grant),
+      account: {
+        id: author,
+        username: name,
+        displayName: name,
+        avatarUrl: member.picture ?? null,
+        // The address of a member's own page is told to approved apps only.
+        url: "",
+        kind: "member",
+      },
+    },
+  };
+}
+
+async function offerOrganizations(
+  grant: Grant,
+  tools: NetworkTools,
+): Promise<LinkOutcome | LinkChoice> {
+  const organizations = await findOrganizations(grant.tokens, tools);
+  if (organizations instanceof HttpFailure) {
+    return failed("network_unavailable", organizations.message);
+  }
+  if (!isList(organizations)) return refusedLook(organizations, tools.now());
+  const [first] = organizations;
+  if (first === undefined) return failed("nothing_to_choose");
+  if (organizations.length === 1) return linkOrganization(first, grant);
+  const candidates = organizations.map(({ id, name, vanityName }) => ({
+    id,
+    label: name,
+    hint: vanityName,
+  }));
+  return { kind: "choose", candidates, flow: { grant, organizations } };
+}
+
+function choose(candidateId: string, flow: NetworkData): Promise<LinkOutcome> {
+  const { grant, organizations } = choiceShape.parse(flow);
+  const chosen = organizations.find(({ id }) => id === candidateId);
+  return Promise.resolve(
+    chosen === undefined ? failed("input_invalid") : linkOrganization(chosen, grant),
+  );
+}
+
+function linkOrganization(organization: Organization, grant: Grant): LinkOutcome {
+  const { id, name, vanityName, member } = organization;
+  const author = `urn:li:organization:${id}`;
+  return {
+    kind: "linked",
+    linked: {
+      ...sharedParts({ ...grant.tokens, kind: "organization", author }, grant),
+      account: {
+        id: author,
+        username: vanityName || name,
+        displayName: name,
+        avatarUrl: null,
+        url: `${SITE}/company/${encodeURIComponent(vanityName || id)}/`,
+        kind: "organization",
+      },
+      // All pages of one administrator hang on the same authorisation.
+      ...(member === "" ? {} : { grantId: `organizations of ${member}` }),
+    },
+  };
+}
+
+function sharedParts(credentials: Credentials, { scopes }: Grant) {
+  const { kind } = credentials;
+  return {
+    credentials: { ...credentials },
+    instanceUrl: null,
+    scopes: scopes ?? SCOPES[kind],
+    limits: { kind },
+    expiresAt: grantExpiry(credentials),
+  };
+}
+
+function refusedLook(answer: HttpResponse, now: Date): LinkFailure {
+  const { code, note } = classify(answer, now);
+  switch (code) {
+    case "permission_missing":
+    case "rate_limited":
+      return failed(code, note);
+    case "connection_needs_reauth":
+      return failed("access_denied", note);
+    case "quota_exceeded":
+      return failed("rate_limited", note);
+    default:
+      return failed("network_unavailable", note);
+  }
+}
+
+function failed(code: LinkErrorCode, note?: string): LinkFailure {
+  return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
+}

@@ -1,0 +1,106 @@
+import * as z from "zod";
+import { exchange } from "../classified.ts";
+import type { HttpResponse, NetworkTools } from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { restRequest } from "./request.ts";
+import type { Tokens } from "./session.ts";
+
+/** Under both of the names that the documents use for one of them. */
+const PUBLISHING_ROLES: ReadonlySet<string> = new Set([
+  "ADMINISTRATOR",
+  "CONTENT_ADMIN",
+  "CONTENT_ADMINISTRATOR",
+]);
+const PAGE_LENGTH = 100;
+const PAGES_MAX = 3;
+/** Each name takes a call, and somebody waits; whoever has more pages finds the rest by their numbers. */
+const NAMED_MAX = 40;
+const NAMED_AT_ONCE = 10;
+const NAME_TIMEOUT_MS = 8000;
+
+export const organizationShape = z.object({
+  id: z.string(),
+  name: z.string(),
+  vanityName: z.string(),
+  /** Who administers it, as this app alone knows that person. */
+  member: z.string(),
+});
+export type Organization = z.infer<typeof organizationShape>;
+
+const organizationUrn = z.string().regex(/^urn:li:organization:\d+$/);
+const roleShape = z.object({
+  organization: organizationUrn.optional(),
+  organizationTarget: organizationUrn.optional(),
+  role: z.string(),
+  roleAssignee: z.string().catch(""),
+  state: z.string().catch("APPROVED"),
+});
+const pageShape = z.object({ elements: z.array(z.unknown()) });
+const nameShape = z.object({
+  localizedName: z.string().trim().min(1),
+  vanityName: z.string().catch(""),
+});
+
+/** The organisations that the token's member may publish for, or the answer that told of none. */
+export async function findOrganizations(
+  tokens: Tokens,
+  tools: NetworkTools,
+): Promise<readonly Organization[] | HttpResponse | HttpFailure> {
+  const found = new Map<string, string>();
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const answer = await exchange(tools, listRoles(tokens, page * PAGE_LENGTH, tools));
+    if (answer instanceof HttpFailure) return answer;
+    const parsed = pageShape.safeParse(answer.json());
+    if (answer.status !== 200 || !parsed.success) return answer;
+    const { elements } = parsed.data;
+    for (const element of elements) {
+      const role = roleShape.safeParse(element).data;
+      const id = /\d+$/.exec(role?.organization ?? role?.organizationTarget ?? "")?.[0];
+      const mayPublish = role?.state === "APPROVED" && PUBLISHING_ROLES.has(role.role);
+      if (id !== undefined && mayPublish) found.set(id, role.roleAssignee);
+    }
+    if (elements.length < PAGE_LENGTH) break;
+  }
+  return nameAll([...found], tokens, tools);
+}
+
+export function isList(
+  found: readonly Organization[] | HttpResponse | HttpFailure,
+): found is readonly Organization[] {
+  return Array.isArray(found);
+}
+
+function listRoles(tokens: Tokens, start: number, tools: NetworkTools) {
+  const query = `q=roleAssignee&state=APPROVED&start=${start}&count=${PAGE_LENGTH}`;
+  return restRequest(`organizationAcls?${query}`, tokens, tools);
+}
+
+async function nameAll(
+  found: readonly (readonly [string, string])[],
+  tokens: Tokens,
+  tools: NetworkTools,
+): Promise<readonly Organization[]> {
+  const organizations: Organization[] = [];
+  for (let start = 0; start < found.length; start += NAMED_AT_ONCE) {
+    const some = found.slice(start, start + NAMED_AT_ONCE);
+    const named = some.map(async ([id, member]) => {
+      const name = start < NAMED_MAX ? await readName(id, tokens, tools) : undefined;
+      return { id, member, name: name?.name ?? `Page ${id}`, vanityName: name?.vanityName ?? "" };
+    });
+    organizations.push(...(await Promise.all(named)));
+  }
+  return organizations;
+}
+
+/** Best effort: a page goes by its number rather than not at all. */
+async function readName(
+  id: string,
+  tokens: Tokens,
+  tools: NetworkTools,
+): Promise<Pick<Organization, "name" | "vanityName"> | undefined> {
+  const request = restRequest(`organizations/${id}`, tokens, tools);
+  const answer = await exchange(tools, { ...request, timeoutMs: NAME_TIMEOUT_MS });
+  if (answer instanceof HttpFailure || answer.status !== 200) return undefined;
+  const parsed = nameShape.safeParse(answer.json()).data;
+  return parsed && { name: parsed.localizedName, vanityName: parsed.vanityName };
+}

@@ -1,0 +1,71 @@
+import { exchange } from "../classified.ts";
+import type { HttpRequest, HttpResponse, NetworkApp, NetworkTools } from "../network.ts";
+import type { HttpFailure } from "../network.ts";
+import type { AuthorKind, Credentials } from "./state.ts";
+
+export const API = "https://api.linkedin.com";
+export const SITE = "https://www.linkedin.com";
+
+/** The relay's registration. Generic code walks no step of a network whose app is missing. */
+export function appOf(tools: NetworkTools): NetworkApp {
+  if (tools.app === undefined) throw new Error("the network's app is not configured");
+  return tools.app;
+}
+
+/** The id and secret that tokens of this kind belong to; undefined where the app for organisations is not configured. */
+export function clientOf(
+  kind: AuthorKind,
+  tools: NetworkTools,
+): { readonly id: string; readonly secret: string } | undefined {
+  const app = appOf(tools);
+  return kind === "member" ? app : app.organizations;
+}
+
+export function restRequest(
+  path: string,
+  { accessToken }: Pick<Credentials, "accessToken">,
+  tools: NetworkTools,
+): HttpRequest {
+  return {
+    method: "GET",
+    url: `${API}/rest/${path}`,
+    headers: {
+      accept: "application/json",
+      authorization: `Bearer ${accessToken}`,
+      "linkedin-version": appOf(tools).version,
+      "x-restli-protocol-version": "2.0.0",
+    },
+  };
+}
+
+export function restPost(
+  path: string,
+  body: unknown,
+  credentials: Credentials,
+  tools: NetworkTools,
+): HttpRequest {
+  const { headers, ...request } = restRequest(path, credentials, tools);
+  return {
+    ...request,
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
+}
+
+/** A form to one of the authorisation server's addresses. */
+export function postForm(
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  tools: NetworkTools,
+): Promise<HttpResponse | HttpFailure> {
+  return exchange(tools, {
+    method: "POST",
+    url: `${SITE}/oauth/v2/${path}`,
+    headers: {
+      accept: "application/json",
+      "content-type": "application/x-www-form-urlencoded",
+    },
+    body: new URLSearchParams(fields).toString(),
+  });
+}

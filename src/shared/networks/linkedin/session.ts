@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import type { Classified } from "../classified.ts";
+import { unanswered, unpublished } from "../classified.ts";
+import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { classify } from "./errors.ts";
+import { clientOf, postForm } from "./request.ts";
+import type { Credentials } from "./state.ts";
+import { credentialsOf } from "./state.ts";
+
+const DAY_MS = 24 * 3_600_000;
+/** A token is renewed this long before its end, so that an outage of days does no harm. */
+const FRESH_MS = 7 * DAY_MS;
+/** With less than this left, an upload could run into the end of its token. */
+const USABLE_MS = 10 * 60_000;
+/** A token that is refused so soon after it was renewed is not refused for its age. */
+const RENEWED_MS = 15 * 60_000;
+
+const tokenShape = z.object({
+  access_token: z.string().min(1),
+  expires_in: z.number().positive().max(10_000_000_000),
+  /** Separated by commas or spaces, as it happens. */
+  scope: z.string().optional(),
+  refresh_token: z.string().min(1).optional(),
+  refresh_token_expires_in: z.number().positive().max(10_000_000_000).optional(),
+});
+
+export type Tokens = Omit<Credentials, "author" | "kind">;
+export interface Grant {
+  readonly tokens: Tokens;
+  /** Null when the answer names none: those that were asked for. */
+  readonly scopes: readonly string[] | null;
+}
+
+export function readGrant(answer: HttpResponse, now: Date): Grant | undefined {
+  const parsed = tokenShape.safeParse(answer.json());
+  if (answer.status !== 200 || !parsed.success) return undefined;
+  const { access_token, expires_in, scope, refresh_token, refresh_token_expires_in } = parsed.data;
+  const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();
+  return {
+    tokens: {
+      accessToken: access_token,
+      accessExpiresAt: at(expires_in),
+      ...(refresh_token === undefined ? {} : { refreshToken: refresh_token }),
+      ...(refresh_token_expires_in === undefined
+        ? {}
+        : { refreshExpiresAt: at(refresh_token_expires_in) }),
+    },
+    scopes: scope?.split(/[\s,]+/).filter((name) => name !== "") ?? null,
+  };
+}
+
+/** When the account must be linked again at the latest. Renewing gives no new refresh token, nor this one more time. */
+export function grantExpiry({ accessExpiresAt, refreshToken, refreshExpiresAt }: Tokens): string {
+  if (refreshToken === undefined || refreshExpiresAt === undefined) return accessExpiresAt;
+  return refreshExpiresAt > accessExpiresAt ? refreshExpiresAt : accessExpiresAt;
+}
+
+export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
+  const credentials = credentialsOf(data);
+  const isEnded = await hasEnded(credentials, tools);
+  const leftMs = isEnded
+    ? 0
+    : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
+  if (leftMs >= FRESH_MS) return { kind: "usable" };
+  const isUsable = leftMs > USABLE_MS;
+  if (!canRenew(credentials, tools)) {
+    return isUsable ? { kind: "usable" } : needsReauth("EXPIRED_ACCESS_TOKEN");
+  }
+  const outcome = await renew(credentials, tools);
+  if (isEnded && outcome.kind === "refreshed") {
+    const renewed = credentialsOf(outcome.credentials);
+    await tools.hosts.save(noteName(renewed), { renewedAt: tools.now().toISOString() });
+  }
+  return outcome.kind !== "refreshed" && isUsable ? { kind: "usable" } : outcome;
+}
+
+function canRenew({ refreshToken, refreshExpiresAt }: Credentials, tools: NetworkTools): boolean {
+  if (refreshToken === undefined) return false;
+  return refreshExpiresAt === undefined || Date.parse(refreshExpiresAt) > tools.now().getTime();
+}
+
+async function renew(credentials: Credentials, tools: NetworkTools): Promise<CredentialsOutcome> {
+  const client = clientOf(credentials.kind, tools);
+  if (client === undefined) return rejected("app_misconfigured", null);
+  const { refreshToken = "" } = credentials;
+  const answer = await postForm(
+    "accessToken",
+    {
+      grant_type: "refresh_token",
+      refresh_token: refreshToken,
+      client_id: client.id,
+      client_secret: client.secret,
+    },
+    tools,
+  );
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  const grant = readGrant(answer, tools.now());
+  if (grant === undefined) return readRefusedRenewal(answer, tools.now());
+  const renewed = { ...credentials, ...grant.tokens };
+  return { kind: "refreshed", credentials: renewed, expiresAt: grantExpiry(renewed) };
+}
+
+/** The `error` of RFC 6749, section 5.2. */
+export function oauthError(answer: HttpResponse): string | undefined {
+  return z.object({ error: z.string() }).safeParse(answer.json()).data?.error;
+}
+
+export const CLIENT_ERRORS: readonly string[] = ["invalid_client", "unauthorized_client"];
+
+function readRefusedRenewal(answer: HttpResponse, now: Date): CredentialsOutcome {
+  const error = oauthError(answer) ?? null;
+  if (error !== null && CLIENT_ERRORS.includes(error)) return rejected("app_misconfigured", error);
+  // Of the refresh token itself, so there is nothing left to renew with.
+  if (error !== null && answer.status === 400) return needsReauth(error);
+  return unpublished(classify(answer, now));
+}
+
+function needsReauth(networkCode: string | null): CredentialsOutcome {
+  return rejected("connection_needs_reauth", networkCode);
+}
+
+function rejected(
+  code: "connection_needs_reauth" | "app_misconfigured",
+  networkCode: string | null,
+): CredentialsOutcome {
+  return { kind: "rejected", failure: { code, networkCode } };
+}
+
+const notedShape = z.object({
+  endedToken: z.string().optional(),
+  renewedAt: z.iso.datetime().optional(),
+});
+
+/**
+ * What an answer means for the holder of these credentials. A token may end before its time. Publishing can't renew
+ * it, as only `freshen` has its outcome stored, so the refused token is noted for `freshen` to find.
+ */
+export async function judge(
+  answer: HttpResponse,
+  credentials: Credentials,
+  tools: NetworkTools,
+): Promise<Classified> {
+  const classified = classify(answer, tools.now());
+  const isRefusedToken = classified.code === "connection_needs_reauth";
+  if (!isRefusedToken || !canRenew(credentials, tools)) return classified;
+  const { renewedAt } = await notedFor(credentials, tools);
+  const sinceMs = tools.now().getTime() - Date.parse(renewedAt ?? "1970-01-01T00:00:00Z");
+  if (sinceMs < RENEWED_MS) return classified;
+  await tools.hosts.save(noteName(credentials), {
+    endedToken: digestOf(credentials.accessToken),
+  });
+  return { ...classified, code: "network_unavailable", effect: "at_once" };
+}
+
+async function hasEnded(credentials: Credentials, tools: NetworkTools): Promise<boolean> {
+  if (credentials.refreshToken === undefined) return false;
+  const { endedToken } = await notedFor(credentials, tools);
+  return endedToken === digestOf(credentials.accessToken);
+}
+
+async function notedFor(credentials: Credentials, tools: NetworkTools) {
+  return notedShape.safeParse(await tools.hosts.find(noteName(credentials))).data ?? {};
+}
+
+/** Of the authorisation and not of the account: others may have linked the same one. */
+function noteName({ author, refreshToken = "" }: Credentials): string {
+  return `${author} ${digestOf(refreshToken)}`;
+}
+
+function digestOf(token: string): string {
+  return createHash("sha256").update(token).digest("base64url");
+}
+
+/** The address is in no document of LinkedIn's own; it answers like any of RFC 7009. */
+export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
+  const { kind, accessToken } = credentialsOf(data);
+  const client = clientOf(kind, tools);
+  if (client === undefined) return;
+  await postForm(
+    "revoke",
+    { client_id: client.id, client_secret: client.secret, token: accessToken },
+    tools,
+  );
+}

@@ -1,0 +1,226 @@
+import * as z from "zod";
+import { exchange, unanswered, unpublished } from "../classified.ts";
+import type {
+  HttpResponse,
+  LegToPublish,
+  NetworkTools,
+  Rejected,
+  TryLater,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { originOf } from "../server-address.ts";
+import type { CheckedFile, WantedFile } from "./files.ts";
+import { fetchFile } from "./files.ts";
+import { restPost } from "./request.ts";
+import { judge } from "./session.ts";
+import type { Asset, Credentials, Upload, UploadPart } from "./state.ts";
+
+const UPLOAD_TIMEOUT_MS = 60_000;
+/** 300 MB in parts of 4 MB are fewer than a hundred. */
+const PARTS_MAX = 300;
+
+/** One call of `prepare`: whoever runs on past `until` may lose the leg to another worker. */
+export interface Preparing {
+  readonly leg: LegToPublish;
+  readonly credentials: Credentials;
+  readonly tools: NetworkTools;
+  readonly until: number;
+}
+
+export function isOver({ tools, until }: Preparing): boolean {
+  return tools.now().getTime() >= until;
+}
+
+const fileShape = z.object({
+  value: z.object({
+    uploadUrl: z.string(),
+    image: z.string().optional(),
+    document: z.string().optional(),
+  }),
+});
+const videoShape = z.object({
+  value: z.object({
+    video: z.string(),
+    uploadToken: z.string().catch(""),
+    uploadInstructions: z
+      .array(
+        z.object({
+          uploadUrl: z.string(),
+          firstByte: z.number().int().nonnegative(),
+          lastByte: z.number().int().nonnegative(),
+        }),
+      )
+      .min(1)
+      .max(PARTS_MAX),
+  }),
+});
+
+/** `restart`: what was uploaded so far is of no more use. */
+export type UploadStep = { readonly asset: Asset } | TryLater | Rejected | { readonly kind: "restart" };
+
+/**
+ * Brings one file to the network, or on with it: a video whose parts are not all there comes back as an asset that
+ * still has its `upload`. Nothing of it is visible, so that a repeat only leaves an unused file behind.
+ */
+export async function uploadFile(
+  preparing: Preparing,
+  wanted: WantedFile,
+  begun: Asset | undefined,
+): Promise<UploadStep> {
+  const { leg, tools } = preparing;
+  if (begun?.upload?.parts.every(({ etag }) => etag !== undefined) === true) {
+    return finalize(preparing, begun, begun.upload);
+  }
+  const file = await fetchFile(wanted, leg.draft, tools);
+  if ("failure" in file) return file;
+  if (begun?.upload !== undefined) {
+    return file.bytes.byteLength === begun.upload.bytes
+      ? uploadParts(preparing, begun, { upload: begun.upload, bytes: file.bytes })
+      : { kind: "restart" };
+  }
+  const mediaIndex = wanted.mediaIndex ?? undefined;
+  return file.kind === "video"
+    ? uploadVideo(preparing, file, mediaIndex)
+    : uploadWhole(preparing, { ...file, kind: file.kind }, mediaIndex);
+}
+
+function initialize(
+  { credentials, tools }: Preparing,
+  kind: Asset["kind"],
+  request: Readonly<Record<string, unknown>> = {},
+): Promise<HttpResponse | HttpFailure> {
+  const body = { initializeUploadRequest: { owner: credentials.author, ...request } };
+  return exchange(tools, restPost(`${kind}s?action=initializeUpload`, body, credentials, tools));
+}
+
+async function uploadWhole(
+  preparing: Preparing,
+  file: CheckedFile & { readonly kind: "image" | "document" },
+  mediaIndex: number | undefined,
+): Promise<UploadStep> {
+  const { credentials, tools } = preparing;
+  const begun = await initialize(preparing, file.kind);
+  if (begun instanceof HttpFailure) return unanswered(begun);
+  const value = fileShape.safeParse(begun.json()).data?.value;
+  const urn = value?.[file.kind];
+  if (begun.status !== 200 || value === undefined || urn === undefined) {
+    return unpublished(await judge(begun, credentials, tools), mediaIndex);
+  }
+  const { uploadUrl } = value;
+  if (!isUploadAddress(uploadUrl)) return foreignAddress(uploadUrl);
+  const answer = await exchange(tools, {
+    method: "PUT",
+    url: uploadUrl,
+    headers: {
+      authorization: `Bearer ${credentials.accessToken}`,
+      "content-type": file.contentType,
+    },
+    body: file.bytes,
+    timeoutMs: UPLOAD_TIMEOUT_MS,
+  });
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  return isSuccess(answer)
+    ? { urn, kind: file.kind, isReady: false }
+    : unpublished(await judge(answer, credentials, tools), mediaIndex);
+}
+
+async function uploadVideo(
+  preparing: Preparing,
+  file: CheckedFile,
+  mediaIndex: number | undefined,
+): Promise<UploadStep> {
+  const { credentials, tools } = preparing;
+  const bytes = file.bytes.byteLength;
+  const flags = { uploadCaptions: false, uploadThumbnail: false };
+  const begun = await initialize(preparing, "video", { fileSizeBytes: bytes, ...flags });
+  if (begun instanceof HttpFailure) return unanswered(begun);
+  const value = videoShape.safeParse(begun.json()).data?.value;
+  if (begun.status !== 200 || value === undefined) {
+    return unpublished(await judge(begun, credentials, tools), mediaIndex);
+  }
+  const parts = value.uploadInstructions.map(({ uploadUrl, firstByte, lastByte }) => ({
+    url: uploadUrl,
+    firstByte,
+    lastByte,
+  }));
+  const foreign = parts.find(({ url }) => !isUploadAddress(url));
+  if (foreign !== undefined) return foreignAddress(foreign.url);
+  const upload = { token: value.uploadToken, bytes, parts };
+  const asset = { urn: value.video, kind: "video", isReady: false, upload } as const;
+  return uploadParts(preparing, asset, { upload, bytes: file.bytes });
+}
+
+/** Each range goes to an address of its own, as the network cut them; its receipts are kept as they come. */
+async function uploadParts(
+  preparing: Preparing,
+  asset: Asset,
+  { upload, bytes }: { readonly upload: Upload; readonly bytes: Uint8Array },
+): Promise<UploadStep> {
+  const parts = [...upload.parts];
+  const soFar = (): Asset => ({ ...asset, upload: { ...upload, parts } });
+  let hasProgress = false;
+  for (const [index, part] of upload.parts.entries()) {
+    if (part.etag !== undefined) continue;
+    if (hasProgress && isOver(preparing)) return soFar();
+    const sent = await putPart(preparing, part, bytes);
+    if ("kind" in sent) return hasProgress && sent.kind === "try_later" ? soFar() : sent;
+    parts[index] = { ...part, etag: sent.etag };
+    hasProgress = true;
+  }
+  const finished = await finalize(preparing, asset, { ...upload, parts });
+  return "kind" in finished && finished.kind === "try_later" ? soFar() : finished;
+}
+
+async function putPart(
+  { credentials, tools }: Preparing,
+  { url, firstByte, lastByte }: UploadPart,
+  bytes: Uint8Array,
+): Promise<{ readonly etag: string } | Exclude<UploadStep, Asset>> {
+  // The address is signed: a token beside it would be refused, and told to another server.
+  const answer = await exchange(tools, {
+    method: "PUT",
+    url,
+    headers: { "content-type": "application/octet-stream" },
+    body: bytes.subarray(firstByte, lastByte + 1),
+    timeoutMs: UPLOAD_TIMEOUT_MS,
+  });
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  const etag = answer.headers["etag"];
+  if (isSuccess(answer) && etag !== undefined) return { etag };
+  const classified = await judge(answer, credentials, tools);
+  return classified.effect === "prepare_again" ? { kind: "restart" } : unpublished(classified);
+}
+
+async function finalize(
+  { credentials, tools }: Preparing,
+  { urn, kind }: Asset,
+  { token, parts }: Upload,
+): Promise<UploadStep> {
+  const uploadedPartIds = parts.map(({ etag }) => etag);
+  const body = { finalizeUploadRequest: { video: urn, uploadToken: token, uploadedPartIds } };
+  const request = restPost("videos?action=finalizeUpload", body, credentials, tools);
+  const answer = await exchange(tools, request);
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  if (isSuccess(answer)) return { urn, kind, isReady: false };
+  const classified = await judge(answer, credentials, tools);
+  return classified.effect === "prepare_again" ? { kind: "restart" } : unpublished(classified);
+}
+
+function isSuccess({ status }: HttpResponse): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Files, and with images the token too, go to LinkedIn alone; a machine's own addresses are for development. */
+function isUploadAddress(url: string): boolean {
+  const origin = originOf(url);
+  if (origin === undefined || !URL.canParse(url)) return false;
+  const { hostname, protocol } = new URL(origin);
+  return /(?:^|\.)linkedin\.com$/.test(hostname)
+    ? new URL(url).protocol === "https:"
+    : protocol === "http:";
+}
+
+function foreignAddress(url: string): TryLater {
+  const note = `an upload address of another host: ${url.slice(0, 100)}`;
+  return { kind: "try_later", failure: { code: "network_unavailable", networkCode: null, note } };
+}
