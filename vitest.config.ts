@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/peers/node_modules/**"],
+    exclude: ["test/{peers,contract/tools}/node_modules/**"],
     globalSetup: ["test/setup/global.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,

@@ -1,6 +1,7 @@
 import type { Timer } from "../shared/http/worker.ts";
 import { enqueueDuePosts } from "../shared/posts/enqueue-due-posts.ts";
 import { reconcileWallets } from "../shared/posts/reconcile-wallet.ts";
+import { enqueueDueDeliveries } from "../shared/webhooks/due-delivery.ts";
 import { repairStalledLegs } from "../shared/posts/repair-stalled-legs.ts";
 
 export const timers: readonly Timer[] = [
@@ -8,6 +9,11 @@ export const timers: readonly Timer[] = [
     name: "fire-due-posts",
     schedule: ({ config }) => config.publishing.fireSchedule,
     run: enqueueDuePosts,
+  },
+  {
+    name: "hint-due-deliveries",
+    schedule: ({ config }) => config.publishing.fireSchedule,
+    run: enqueueDueDeliveries,
   },
   {
     name: "sweep-stalled-work",

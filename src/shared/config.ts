@@ -56,6 +56,10 @@ export interface Config {
     readonly sweepSchedule: string;
     readonly reconcileSchedule: string;
   };
+  readonly webhooks: {
+    readonly timeoutMs: number;
+    readonly retrySeconds: readonly number[];
+  };
   /** A network whose app is missing here is not available. */
   readonly networkApps: NetworkApps;
   readonly outbound: {
@@ -105,15 +109,33 @@ function networkApp(
     : { id, secret: appSecret, version };
 }
 
+function linkedinApp(settings: Settings): NetworkApp | undefined {
+  const { LINKEDIN_VERSION: version } = settings;
+  const app = networkApp(settings.LINKEDIN_CLIENT_ID, settings.LINKEDIN_CLIENT_SECRET, version);
+  const { LINKEDIN_ORG_CLIENT_ID: id, LINKEDIN_ORG_CLIENT_SECRET: appSecret } = settings;
+  return app === undefined || id === undefined || appSecret === undefined
+    ? app
+    : { ...app, organizations: { id, secret: appSecret } };
+}
+
 function networkApps(settings: Settings): NetworkApps {
   const { GRAPH_VERSION: graph } = settings;
   const facebook = networkApp(settings.FACEBOOK_APP_ID, settings.FACEBOOK_APP_SECRET, graph);
   const instagram = networkApp(settings.INSTAGRAM_APP_ID, settings.INSTAGRAM_APP_SECRET, graph);
+  const linkedin = linkedinApp(settings);
   return {
     ...(facebook === undefined ? {} : { facebook }),
     ...(instagram === undefined ? {} : { instagram }),
+    ...(linkedin === undefined ? {} : { linkedin }),
   };
 }
+
+const NETWORK_APPS = [
+  "FACEBOOK_APP",
+  "INSTAGRAM_APP",
+  "LINKEDIN_CLIENT",
+  "LINKEDIN_ORG_CLIENT",
+] as const;
 
 /** What a setting alone can't tell: the rules between settings. */
 function problemsBetween(settings: Settings, production: boolean): string[] {
@@ -125,9 +147,11 @@ function problemsBetween(settings: Settings, production: boolean): string[] {
     problems.push("OPERATOR_ISSUER and OPERATOR_JWKS_URL belong together");
   if (operatorParts > 0 && settings.OPERATOR_AUDIENCE === undefined)
     problems.push("OPERATOR_AUDIENCE: missing, operators could not be verified");
-  for (const name of ["FACEBOOK_APP", "INSTAGRAM_APP"] as const)
+  for (const name of NETWORK_APPS)
     if ((settings[`${name}_ID`] === undefined) !== (settings[`${name}_SECRET`] === undefined))
       problems.push(`${name}_ID and ${name}_SECRET belong together`);
+  if (settings.LINKEDIN_ORG_CLIENT_ID !== undefined && settings.LINKEDIN_CLIENT_ID === undefined)
+    problems.push("LINKEDIN_CLIENT_ID: missing, LINKEDIN_ORG_CLIENT_ID goes with it");
   if (settings.LEG_LEASE_SECONDS * 1000 <= settings.NETWORK_TIMEOUT_MS)
     problems.push("LEG_LEASE_SECONDS: must be longer than NETWORK_TIMEOUT_MS");
   return production ? [...problems, ...problemsOfProduction(settings)] : problems;
@@ -225,6 +249,10 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       fireSchedule: settings.FIRE_SCHEDULE,
       sweepSchedule: settings.SWEEP_SCHEDULE,
       reconcileSchedule: settings.RECONCILE_SCHEDULE,
+    },
+    webhooks: {
+      timeoutMs: settings.WEBHOOK_TIMEOUT_MS,
+      retrySeconds: settings.WEBHOOK_RETRY_SECONDS,
     },
     networkApps: networkApps(settings),
     outbound: {

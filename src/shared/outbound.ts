@@ -193,18 +193,21 @@ function toResponse(response: Dispatcher.ResponseData, body: Uint8Array): HttpRe
   };
 }
 
-async function readBody(response: Dispatcher.ResponseData, bytesMax: number): Promise<Uint8Array> {
+async function readBody(
+  response: Dispatcher.ResponseData,
+  { bytesMax = BYTES_MAX_DEFAULT, beyondMax = "fail" }: HttpRequest,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > bytesMax) {
-      response.body.destroy();
-      throw new HttpFailure("in_doubt", "too_large");
-    }
     chunks.push(chunk);
+    if (length <= bytesMax) continue;
+    response.body.destroy();
+    if (beyondMax === "fail") throw new HttpFailure("in_doubt", "too_large");
+    break;
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
 export interface Outbound {
@@ -275,10 +278,7 @@ export function createOutbound(config: Config): Outbound {
           dispatcher,
           signal: AbortSignal.timeout(request.timeoutMs ?? config.publishing.networkTimeoutMs),
         });
-        return toResponse(
-          response,
-          await readBody(response, request.bytesMax ?? BYTES_MAX_DEFAULT),
-        );
+        return toResponse(response, await readBody(response, request));
       } catch (error) {
         throw error instanceof HttpFailure ? error : toFailure(error);
       }

@@ -14,6 +14,7 @@ import { HostStore } from "./connect/host-store.ts";
 import { OAuthStateStore } from "./connect/oauth-state-store.ts";
 import { SingleFlight } from "./connect/single-flight.ts";
 import type { FreshCredentials } from "./connect/usable-credentials.ts";
+import { DueStore } from "./due/due-store.ts";
 import { KeyStore } from "./keys/key-store.ts";
 import { createLimits, type Limits } from "./limits/limits.ts";
 import { LoginHistoryStore } from "./limits/login-history-store.ts";
@@ -25,12 +26,22 @@ import { createGrants, type Grants } from "./profiles/grant.ts";
 import { ProfileStore } from "./profiles/profile-store.ts";
 import { AccountStore } from "./posts/account-store.ts";
 import { DirtyStore } from "./posts/dirty-store.ts";
-import { DueStore } from "./posts/due-store.ts";
+import { DUE_POSTS } from "./posts/due-post.ts";
 import { FIRE_QUEUE, FireQueue } from "./posts/fire-queue.ts";
 import { IdempotencyStore } from "./posts/idempotency-store.ts";
-import { PostStore } from "./posts/post-store.ts";
+import { PostStore, type PostPlace } from "./posts/post-store.ts";
 import { PUBLISH_QUEUE, PublishQueue } from "./posts/publish-queue.ts";
 import { TimelineStore } from "./posts/timeline-store.ts";
+import { Rerun } from "./webhooks/rerun.ts";
+import { DeadDeliveryStore } from "./webhooks/dead-delivery-store.ts";
+import { DUE_DELIVERIES, type DeliveryPlace } from "./webhooks/delivery.ts";
+import { DELIVERY_QUEUE, DeliveryQueue } from "./webhooks/delivery-queue.ts";
+import { DeliveryStore } from "./webhooks/delivery-store.ts";
+import { EndpointHealthStore } from "./webhooks/endpoint-health-store.ts";
+import { EndpointSlots } from "./webhooks/endpoint-slots.ts";
+import { EndpointStore } from "./webhooks/endpoint-store.ts";
+import { EventStore } from "./webhooks/event-store.ts";
+import { FAN_OUT_QUEUE, FanOutQueue } from "./webhooks/fan-out-queue.ts";
 import { deriveKey } from "./secrets.ts";
 import { openQueue } from "./storage/account.ts";
 import type { MessageQueue } from "./storage/queue.ts";
@@ -70,10 +81,22 @@ export interface Services {
   readonly dirty: DirtyStore;
   readonly limits: Limits;
   readonly networkAccounts: AccountStore;
-  readonly due: DueStore;
+  readonly due: DueStore<PostPlace>;
   readonly timeline: TimelineStore;
   readonly publishQueue: PublishQueue;
   readonly fireQueue: FireQueue;
+  readonly events: EventStore;
+  readonly endpoints: EndpointStore;
+  readonly endpointHealth: EndpointHealthStore;
+  readonly deliveries: DeliveryStore;
+  readonly dueDeliveries: DueStore<DeliveryPlace>;
+  readonly deadDeliveries: DeadDeliveryStore;
+  readonly fanOutQueue: FanOutQueue;
+  readonly deliveryQueue: DeliveryQueue;
+  /** Fan-outs that are under way in this process. */
+  readonly fanOuts: Rerun;
+  /** Deliveries that are under way in this process. */
+  readonly deliverySlots: EndpointSlots;
 }
 
 /** What a test may replace: time, of which the delays of queues are a part, and the outside world. */
@@ -93,6 +116,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const queue = overrides.queue ?? ((name) => openQueue(storage.host, storage.prefix + name));
   const outbound = overrides.outbound ?? createOutbound(config);
   const log = overrides.log ?? createLog({ level: config.logLevel });
+  const fanOutQueue = new FanOutQueue(queue(FAN_OUT_QUEUE), log);
   return {
     config,
     clock,
@@ -131,9 +155,19 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
       logins: new LoginHistoryStore(tables.ratewindows),
     }),
     networkAccounts: new AccountStore(tables.accounts),
-    due: new DueStore(tables.due),
+    due: new DueStore(tables.due, DUE_POSTS),
     timeline: new TimelineStore(tables.timeline),
     fireQueue: new FireQueue(queue(FIRE_QUEUE)),
     publishQueue: new PublishQueue(queue(PUBLISH_QUEUE)),
+    events: new EventStore(tables.core, tables.events),
+    endpoints: new EndpointStore(tables.tenants, identity.dataKeys),
+    endpointHealth: new EndpointHealthStore(tables.deliveries),
+    deliveries: new DeliveryStore(tables.deliveries),
+    dueDeliveries: new DueStore(tables.duedeliveries, DUE_DELIVERIES),
+    deadDeliveries: new DeadDeliveryStore(tables.dead),
+    fanOutQueue,
+    deliveryQueue: new DeliveryQueue(queue(DELIVERY_QUEUE)),
+    fanOuts: new Rerun(),
+    deliverySlots: new EndpointSlots(),
   };
 }

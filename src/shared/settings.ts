@@ -149,6 +149,23 @@ export const SETTINGS = {
     "v26.0",
     "Version of Meta's Graph API, for Facebook and Instagram.",
   ),
+  LINKEDIN_CLIENT_ID: setting(
+    text,
+    null,
+    "The app at LinkedIn, with which members post; without it LinkedIn is not available.",
+  ),
+  LINKEDIN_CLIENT_SECRET: setting(text, null, "Its secret."),
+  LINKEDIN_ORG_CLIENT_ID: setting(
+    text,
+    null,
+    "The app with LinkedIn's Community Management product; without it no company page can be linked.",
+  ),
+  LINKEDIN_ORG_CLIENT_SECRET: setting(text, null, "Its secret."),
+  LINKEDIN_VERSION: withDefault(
+    z.string().regex(/^20\d{2}(0[1-9]|1[0-2])$/, "a month such as 202609"),
+    "202609",
+    "Version of LinkedIn's API; each lives for a year at least.",
+  ),
   NETWORK_TIMEOUT_MS: withDefault(integer(100, 300_000), "60000", "Longest call to a network."),
   LEG_LEASE_SECONDS: withDefault(
     integer(1, 3_600),
@@ -160,10 +177,20 @@ export const SETTINGS = {
     "60",
     "How soon the sweeper looks at open work again.",
   ),
+  WEBHOOK_RETRY_SECONDS: withDefault(
+    seconds,
+    "5,300,1800,7200,18000,36000,50400,72000,86400",
+    "Delays before the 2nd, 3rd … attempt of a webhook delivery.",
+  ),
+  WEBHOOK_TIMEOUT_MS: withDefault(
+    integer(100, 60_000),
+    "10000",
+    "Longest call to a webhook receiver.",
+  ),
   FIRE_SCHEDULE: withDefault(
     text,
     "0 * * * * *",
-    "NCRONTAB of the look for scheduled posts that are due.",
+    "NCRONTAB of the look for scheduled posts and webhook deliveries that are due.",
   ),
   SWEEP_SCHEDULE: withDefault(text, "0 * * * * *", "NCRONTAB of the sweeper for stalled work."),
   RECONCILE_SCHEDULE: withDefault(

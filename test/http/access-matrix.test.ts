@@ -21,6 +21,8 @@ import { startRelay, type Answer, type CallOptions, type Relay } from "../setup/
 const RULES: Readonly<Record<string, Rule>> = {
   "GET health": "anyone",
   "GET ready": "anyone",
+  "GET v1/openapi.json": "anyone",
+  "GET docs": "anyone",
   "POST v1/auth/signup": "anyone",
   "POST v1/auth/login": "anyone",
   "POST v1/auth/logout": "session",

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { serviceUnavailable } from "../../src/shared/errors.ts";
 import { newId } from "../../src/shared/ids.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import { newApiKey } from "../../src/shared/secrets.ts";
@@ -275,6 +276,16 @@ describe("wrong credentials", () => {
     expect(statuses(answers)).toEqual({ 401: 60, 429: 10 });
     expect(reads).toHaveBeenCalledTimes(60);
     reads.mockRestore();
+  });
+
+  test("are not what nobody could look at, because storage was away", async () => {
+    const reads = vi.spyOn(relay.services.keys, "findWithHash");
+    reads.mockRejectedValue(serviceUnavailable());
+    const { secret } = newApiKey(newId("key", relay.clock.now()));
+    for (let index = 0; index < 70; index += 1)
+      expect((await from("203.0.113.9", secret)).status).toBe(503);
+    reads.mockRestore();
+    expect((await from("203.0.113.9", secret)).status).toBe(401);
   });
 
   test("of any kind count: keys, tokens, operators' tokens", async () => {

@@ -14,12 +14,13 @@ const LIMIT = 300;
 /** Rows in memory that can fail or hang. */
 class TestRows implements RateWindowRows {
   readonly rows = new Map<number, Map<string, number>>();
-  mode: "works" | "fails" | "hangs" = "works";
+  mode: "works" | "slow" | "fails" | "hangs" = "works";
   publishing = 0;
   publishingMost = 0;
 
   async #behave(): Promise<void> {
     if (this.mode === "hangs") await new Promise(() => undefined);
+    if (this.mode === "slow") await new Promise((resolve) => setTimeout(resolve, 1_000));
     if (this.mode === "fails") throw new Error("no storage");
     await Promise.resolve();
   }
@@ -192,6 +193,24 @@ describe("without storage", () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(rows.sum(MINUTE)).toBe(251);
     expect(granted(await ask(100))).toBe(49);
+  });
+
+  test("nobody waits longer than ten seconds for storage that is slow", async () => {
+    rows.mode = "works";
+    await ask(250);
+    rows.mode = "slow";
+    let answered = 0;
+    const waiting = Array.from({ length: 60 }, async () => {
+      const { allowed } = await window.admit(LIMIT);
+      answered += 1;
+      return allowed;
+    });
+    for (let second = 0; second < 12; second += 1) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      now += 1_000;
+    }
+    expect(answered).toBe(60);
+    expect((await Promise.all(waiting)).filter(Boolean)).toHaveLength(50);
   });
 
   test("a request that waits for storage that hangs is decided here after ten seconds", async () => {

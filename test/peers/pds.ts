@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { END_WITH_PARENT } from "../../dev/end-with-parent.ts";
-import { INSTALL_MS_MAX, installPeers } from "./install.ts";
+import { INSTALL_MS_MAX, installPackages } from "../setup/install-packages.ts";
 
 const START_MS_MAX = 60_000;
 const CALL_MS_MAX = 20_000;
@@ -58,7 +58,7 @@ export interface Pds {
 
 /** Starts the reference implementation of an AT Protocol server on free loopback ports, with nothing in it. */
 export async function startPds(options: { readonly hostname: string }): Promise<Pds> {
-  await installPeers();
+  await installPackages(new URL(".", import.meta.url));
   const { hostname } = options;
   const folder = await mkdtemp(join(tmpdir(), "pds-"));
   const script = fileURLToPath(new URL("pds-process.ts", import.meta.url));

@@ -73,7 +73,7 @@ p { margin: .25rem 0 .75rem; }
 .avatar { width: 1.5rem; height: 1.5rem; border-radius: 50%; vertical-align: middle; object-fit: cover; }
 .linked { color: var(--good); font-weight: 600; overflow-wrap: anywhere; }
 label { display: block; font-weight: 600; margin-top: .75rem; }
-input { width: 100%; padding: .6rem .7rem; margin-top: .25rem; font: inherit; color: inherit; background: var(--ground);
+input, select { width: 100%; padding: .6rem .7rem; margin-top: .25rem; font: inherit; color: inherit; background: var(--ground);
   border: 1px solid var(--soft); border-radius: .5rem; }
 .hint { display: block; font-weight: 400; font-size: .875rem; color: var(--soft); }
 button, .button { display: inline-block; margin-top: 1rem; padding: .65rem 1.1rem; min-height: 2.75rem; font: inherit;
@@ -202,7 +202,28 @@ function renderForm(page: ConnectPage, card: Card): Markup {
   </form>`;
 }
 
-function renderField({ network, typed, problem }: Card, field: LinkField): Markup {
+function renderField(card: Card, field: LinkField): Markup {
+  return field.choices === undefined
+    ? renderInput(card, field)
+    : renderSelect(card, { ...field, choices: field.choices });
+}
+
+function renderSelect(
+  { network, typed }: Card,
+  { name, label, hint, choices }: LinkField & Required<Pick<LinkField, "choices">>,
+): Markup {
+  const id = `${network}-${name}`;
+  const options = choices.map(
+    ({ value, label }) =>
+      html`<option value="${value}" ${value === typed[name] && html` selected`}>${label}</option>`,
+  );
+  return html`<label for="${id}">${label}<span class="hint" id="${id}-hint">${hint}</span></label>
+    <select id="${id}" name="${name}" aria-describedby="${id}-hint">
+      ${options}
+    </select>`;
+}
+
+function renderInput({ network, typed, problem }: Card, field: LinkField): Markup {
   const id = `${network}-${field.name}`;
   const value = field.secret ? "" : (typed[field.name] ?? "");
   return html`<label for="${id}"

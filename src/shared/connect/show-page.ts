@@ -1,4 +1,4 @@
-import type { NetworkName } from "../networks/network.ts";
+import type { LinkField, Network, NetworkApp, NetworkName } from "../networks/network.ts";
 import { findAvailable, findNetwork } from "../networks/registry.ts";
 import type { Services } from "../services.ts";
 import { stepAddress } from "./addresses.ts";
@@ -89,11 +89,20 @@ function toCard(
     title,
     ...shownAccount(connection),
     state: isAvailable ? stateOf(connection) : "unavailable",
-    fields: network?.link.fields ?? [],
+    fields: askedFields(network, services.config.networkApps[name]),
     leaves: network?.link.kind === "oauth",
     action: stepAddress(services.config, name),
     ...shownAttention(attention, title),
   };
+}
+
+/** What this deployment's form asks for. */
+function askedFields(
+  network: Network | undefined,
+  app: NetworkApp | undefined,
+): readonly LinkField[] {
+  const fields: readonly LinkField[] = network?.link.fields ?? [];
+  return fields.filter(({ isAsked }) => isAsked === undefined || isAsked(app));
 }
 
 function shownAttention(

@@ -161,7 +161,8 @@ export function declaredAnswers(route: Route): readonly DeclaredAnswer[] {
         codes: own,
         headers: [
           ...common,
-          ...(status < 300 ? (spec.answerHeaders ?? []) : errorHeaders(status)),
+          ...(status < 300 ? (spec.answerHeaders ?? []) : []),
+          ...(own.length > 0 ? errorHeaders(status) : []),
           ...(status === 303 ? (["Location"] as const) : []),
         ],
       };

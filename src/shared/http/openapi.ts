@@ -1,7 +1,7 @@
 import type { CredentialKind } from "./access-contract.ts";
 import { API_GUIDE } from "./api-guide.ts";
 import type { Chapter } from "./chapter.ts";
-import { accessContractOf, anyError } from "./declared-answers.ts";
+import { accessContractOf, anyError, errorBody } from "./declared-answers.ts";
 import { ANSWER_HEADERS } from "./headers.ts";
 import { AnswerCatalog } from "./openapi-answers.ts";
 import { headerComponents, parametersOf } from "./openapi-parameters.ts";
@@ -105,6 +105,8 @@ function build(chapters: readonly Chapter[], baseUrl: string): OpenApi {
   const schemas = new SchemaCatalog();
   const answers = new AnswerCatalog(schemas);
   schemas.add(anyError(), "output");
+  // No operation answers it: it is what a path answers to a method that it does not have.
+  schemas.add(errorBody(["method_not_allowed"]), "output");
   const paths = toPaths(chapters, { schemas, answers });
   const routes = chapters.flatMap((chapter) => chapter.routes);
   const parameters = headerComponents(routes, schemas);

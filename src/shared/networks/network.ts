@@ -71,6 +71,8 @@ export interface HttpRequest {
   readonly timeoutMs?: number;
   /** Longest answer that is read; 1 MiB when absent. */
   readonly bytesMax?: number;
+  /** What becomes of a longer one: the call fails, or the rest is left unread where only the status matters. */
+  readonly beyondMax?: "fail" | "cut";
 }
 
 export interface HttpResponse {
@@ -134,6 +136,8 @@ export interface NetworkApp {
   readonly secret: string;
   /** Of the network's API. */
   readonly version: string;
+  /** A second registration, where the network wants one of its own for organisations. */
+  readonly organizations?: { readonly id: string; readonly secret: string };
 }
 
 /** The registrations of this deployment. */
@@ -291,6 +295,10 @@ export interface LinkField {
   readonly secret: boolean;
   readonly placeholder: string;
   readonly autocomplete: string;
+  /** One of these is chosen instead of typed; the first is meant when nothing is said. */
+  readonly choices?: readonly { readonly value: string; readonly label: string }[];
+  /** Absent: always. Otherwise only a deployment with such a registration asks for it. */
+  readonly isAsked?: (app: NetworkApp | undefined) => boolean;
 }
 
 export interface OAuthStart {

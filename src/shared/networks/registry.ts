@@ -1,14 +1,21 @@
 import * as z from "zod";
 import { bluesky } from "./bluesky/index.ts";
+import { facebook } from "./facebook/index.ts";
+import { instagram } from "./instagram/index.ts";
+import { linkedin } from "./linkedin/index.ts";
 import { mastodon } from "./mastodon/index.ts";
 import type { Network, NetworkApps, NetworkName } from "./network.ts";
 import { NETWORK_NAMES } from "./network.ts";
 import { networkOptions } from "./options.ts";
 
 /** Everything else that knows the networks derives from this: accepted options, the connect page, contract tests. */
-export const NETWORKS = { bluesky, mastodon } as const satisfies Partial<
-  Record<NetworkName, Network>
->;
+export const NETWORKS = {
+  facebook,
+  instagram,
+  linkedin,
+  bluesky,
+  mastodon,
+} as const satisfies Partial<Record<NetworkName, Network>>;
 
 const networks: Partial<Record<NetworkName, Network>> = NETWORKS;
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { MessageQueue } from "../storage/queue.ts";
-import type { Due } from "./due-store.ts";
+import type { DuePost } from "./due-post.ts";
 
 /** A hint that a scheduled post is due. Ids and the time only: the rows are the truth. */
 export const FireHint = z.object({
@@ -22,7 +22,7 @@ export class FireQueue {
   }
 
   /** May be lost, doubled, early or late without harm. */
-  async hint({ place, dueAt }: Due, delaySeconds: number): Promise<void> {
+  async hint({ place, dueAt }: DuePost, delaySeconds: number): Promise<void> {
     const { platformId, profileId, postId } = place;
     const hint: FireHint = { v: 1, platformId, profileId, postId, dueAt };
     await this.#queue.send(hint, delaySeconds);

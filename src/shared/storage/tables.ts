@@ -23,6 +23,14 @@ const NAMES = [
   "accounts",
   /** Scheduled posts. PartitionKey = minute. */
   "due",
+  /** Webhook deliveries that wait for an attempt. PartitionKey = minute. */
+  "duedeliveries",
+  /** Webhook deliveries, and how their endpoint does. PartitionKey = endpoint id. */
+  "deliveries",
+  /** Webhook deliveries that are dead, the latest first. One partition. */
+  "dead",
+  /** What happened, in order. PartitionKey = application id. */
+  "events",
   /** What workers did for a post, for people to read. PartitionKey = post id. */
   "timeline",
   /** Platforms with open work. PartitionKey = minute. */

@@ -1,4 +1,3 @@
-import type { StoredRow } from "../storage/row.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
 import { EVENT_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
 
@@ -20,11 +19,16 @@ export class EventStore {
     this.#log = log;
   }
 
-  /** Events of the platform that were not fanned out yet, oldest first. */
-  async listWaiting(platformId: string, limit: number): Promise<Event[]> {
+  /** For an event of its own, where no transaction has changes to write beside it. */
+  async add(platformId: string, event: Event): Promise<void> {
+    await this.#core.put(platformId, toEventRow(EVENT_ROWS + event.id, event));
+  }
+
+  /** Events of the platform that were not fanned out yet, after the given one, oldest first. */
+  async listWaiting(platformId: string, limit: number, after = ""): Promise<Event[]> {
     const rows = await this.#core.list({
       partitionKey: platformId,
-      from: EVENT_ROWS,
+      from: EVENT_ROWS + (after === "" ? "" : `${after} `),
       before: afterPrefix(EVENT_ROWS),
       limit,
     });
@@ -46,14 +50,10 @@ export class EventStore {
   }
 
   /** The application's events after the given one, oldest first. */
-  async listAfter(
-    applicationId: string,
-    after: string | undefined,
-    limit: number,
-  ): Promise<Event[]> {
-    const rows: StoredRow[] = await this.#log.list({
+  async listAfter(applicationId: string, after: string, limit: number): Promise<Event[]> {
+    const rows = await this.#log.list({
       partitionKey: applicationId,
-      from: after === undefined ? "evt_" : `${after} `,
+      from: `${after} `,
       limit,
     });
     return rows.map(({ row }) => toEvent(row));

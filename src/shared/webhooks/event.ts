@@ -48,9 +48,14 @@ const PREFIX = "E|";
 export const EVENT_ROWS = PREFIX;
 const NO_SEQUENCE = -1;
 
+/** An event that happened now. */
+export function toldNow(event: NewEvent, now: Date): Event {
+  return { ...event, id: newId("event", now), createdAt: now.toISOString() };
+}
+
 /** The write that puts an event beside what it tells of, in one transaction; it is fanned out from there. */
 export function eventWrite(event: NewEvent, now: Date): RowWrite {
-  const stored = { ...event, id: newId("event", now), createdAt: now.toISOString() };
+  const stored = toldNow(event, now);
   return { kind: "create", row: toEventRow(PREFIX + stored.id, stored) };
 }
 

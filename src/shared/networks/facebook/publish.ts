@@ -25,7 +25,6 @@ import {
   restarted,
   videoEdge,
 } from "./upload.ts";
-import type { VideoState } from "./video-status.ts";
 import { lookAtVideo, pageUrl } from "./video-status.ts";
 
 /** A marker older than this is of an earlier call than the one that is about to be made. */
@@ -135,13 +134,34 @@ async function settleVideo(
 ): Promise<PublishOutcome> {
   const id = remote.postedVideoId ?? "";
   const state = await lookAtVideo(id, credentialsOf(leg.credentials), tools);
-  const pending: VideoState["kind"][] = ["uploading", "uploaded", "processing", "unavailable"];
-  if (pending.includes(state.kind)) {
-    return { kind: "in_doubt", failure: unknown("Facebook is working on the video"), remote };
+  switch (state.kind) {
+    case "published":
+      return publishedVideo(leg, remote, state.url, tools);
+    case "unreadable":
+      return publishedVideo(leg, remote, null, tools);
+    case "failed":
+      return afterFailure(leg, remote, state.classified, tools.now());
+    default:
+      return { kind: "in_doubt", failure: unknown("Facebook is working on the video"), remote };
   }
-  if (state.kind === "failed")
-    return { kind: "in_doubt", failure: unknown(state.classified.note), remote };
-  return publishedVideo(leg, remote, state.kind === "published" ? state.url : null, tools);
+}
+
+/** Nobody will see this video. It may go out in another form, or once more from the beginning. */
+function afterFailure(
+  leg: LegToPublish,
+  remote: Remote,
+  classified: Classified,
+  now: Date,
+): PublishOutcome {
+  if (mayBeFeedVideo(leg, remote, classified)) return inFeed(remote, classified);
+  return remote.form === "video"
+    ? { kind: "rejected", failure: failureOf(classified, 0) }
+    : uploadAgain(remote, classified, now);
+}
+
+function inFeed(remote: Remote, classified: Classified): PublishOutcome {
+  const failure = failureOf(classified, 0);
+  return { kind: "prepare_again", remote: asFeedVideo(remote), failure, pollAfterSeconds: 0 };
 }
 
 async function refused(
@@ -156,10 +176,7 @@ async function refused(
   if (classified.code === "duplicate_content") return lookForDuplicate(sending, classified, tools);
   if (classified.networkCode === NOT_FOUND && remote.photos.length > 0)
     return waitForPhotos(remote, classified, tools.now());
-  if (mayBeFeedVideo(leg, remote, classified)) {
-    const failure = failureOf(classified, 0);
-    return { kind: "prepare_again", remote: asFeedVideo(remote), failure, pollAfterSeconds: 0 };
-  }
+  if (mayBeFeedVideo(leg, remote, classified)) return inFeed(remote, classified);
   if (classified.effect === "prepare_again") return uploadAgain(remote, classified, tools.now());
   if (classified.code !== "media_unreachable") return unpublished(classified);
   return unpublished(await withProbe(classified, mediaUrl(leg), tools), 0);

@@ -82,28 +82,23 @@ const STATUSES: Readonly<Record<number, ErrorRow>> = {
 
 const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
+const inputError = z.object({
+  code: z.string().optional().catch(undefined),
+  input: z
+    .object({ inputPath: z.object({ fieldPath: z.string() }) })
+    .transform(({ inputPath }) => inputPath.fieldPath)
+    .catch(""),
+});
 const errorBody = z.object({
   code: z.string().optional().catch(undefined),
   serviceErrorCode: z.number().optional().catch(undefined),
   message: z.string().catch(""),
-  errorDetails: z
-    .object({
-      inputErrors: z.array(
-        z.object({
-          code: z.string().optional().catch(undefined),
-          input: z
-            .object({ inputPath: z.object({ fieldPath: z.string() }).optional().catch(undefined) })
-            .optional()
-            .catch(undefined),
-        }),
-      ),
-    })
-    .optional()
-    .catch(undefined),
+  errorDetails: z.object({ inputErrors: z.array(inputError) }).catch({ inputErrors: [] }),
 });
 
 interface Complaint {
   readonly code: string | undefined;
+  /** Of the request, where the answer names one. */
   readonly field: string;
   readonly message: string;
 }
@@ -114,12 +109,10 @@ function complaintOf(response: HttpResponse): Complaint {
     const message = isHtml(response) ? "" : response.text().slice(0, 2000);
     return { code: undefined, field: "", message };
   }
-  const [input] = body.errorDetails?.inputErrors ?? [];
-  return {
-    code: body.code ?? input?.code ?? body.serviceErrorCode?.toString(),
-    field: input?.input?.inputPath?.fieldPath ?? "",
-    message: body.message,
-  };
+  const { code, serviceErrorCode, message, errorDetails } = body;
+  const [detail] = errorDetails.inputErrors;
+  const named = code ?? detail?.code ?? serviceErrorCode?.toString();
+  return { code: named, field: detail?.input ?? "", message };
 }
 
 /** The post that this one repeats, as the answer names it. */
@@ -145,7 +138,7 @@ function rowOf(response: HttpResponse, complaint: Complaint): ErrorRow {
   // A proxy's page proves nothing, unless its status speaks of the request itself.
   if (isHtml(response)) return status === 413 || status === 429 ? byStatus : IN_DOUBT;
   if (status === 401) return byStatus;
-  return status >= 400 && status < 500 ? complaintRow(status, complaint) ?? byStatus : IN_DOUBT;
+  return status >= 400 && status < 500 ? (complaintRow(status, complaint) ?? byStatus) : IN_DOUBT;
 }
 
 function complaintRow(status: number, complaint: Complaint): ErrorRow | undefined {

@@ -47,10 +47,11 @@ export async function fetchFile(
   try {
     const file = await tools.fetchMedia(wanted.url, { bytesMax });
     const kind = KIND_BY_TYPE[file.contentType];
-    const problem = checkFile(file, kind, wanted, draft);
-    if (problem !== undefined) return rejected(problem.rule, problem.note, wanted);
-    // Safe to compare: a file without a kind has a problem.
-    return kind === undefined ? rejected("linkedin.media.type", "", wanted) : { ...file, kind };
+    if (kind === undefined) {
+      return rejected("linkedin.media.type", `${file.contentType} is not taken`, wanted);
+    }
+    const problem = checkFile({ ...file, kind }, wanted, draft);
+    return problem === undefined ? { ...file, kind } : rejected(problem.rule, problem.note, wanted);
   } catch (error) {
     if (error instanceof MediaFailure) return fetchFailed(error, wanted);
     throw error;
@@ -63,15 +64,10 @@ interface FileProblem {
 }
 
 function checkFile(
-  file: FetchedMedia,
-  kind: Asset["kind"] | undefined,
+  { kind, bytes, width, height }: CheckedFile,
   { kinds }: WantedFile,
   draft: LegDraft,
 ): FileProblem | undefined {
-  const { contentType, bytes, width, height } = file;
-  if (kind === undefined) {
-    return { rule: "linkedin.media.type", note: `${contentType} is not taken` };
-  }
   if (!kinds.includes(kind)) {
     return { rule: "linkedin.media.mixed", note: `a ${kind} where only images can be` };
   }
@@ -82,8 +78,7 @@ function checkFile(
   if (pixels > RULES.imagePixelsMax) {
     return { rule: "linkedin.media.pixels", note: `${pixels} pixels` };
   }
-  const lacksTitle =
-    kind === "document" && ownOptionsOf(draft.options).documentTitle === undefined;
+  const lacksTitle = kind === "document" && ownOptionsOf(draft.options).documentTitle === undefined;
   return lacksTitle
     ? { rule: "linkedin.document.title", note: "a document without a title" }
     : undefined;

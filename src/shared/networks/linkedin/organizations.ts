@@ -53,15 +53,18 @@ export async function findOrganizations(
     const parsed = pageShape.safeParse(answer.json());
     if (answer.status !== 200 || !parsed.success) return answer;
     const { elements } = parsed.data;
-    for (const element of elements) {
-      const role = roleShape.safeParse(element).data;
-      const id = /\d+$/.exec(role?.organization ?? role?.organizationTarget ?? "")?.[0];
-      const mayPublish = role?.state === "APPROVED" && PUBLISHING_ROLES.has(role.role);
-      if (id !== undefined && mayPublish) found.set(id, role.roleAssignee);
-    }
+    for (const [id, member] of elements.flatMap(publishingRole)) found.set(id, member);
     if (elements.length < PAGE_LENGTH) break;
   }
   return nameAll([...found], tokens, tools);
+}
+
+/** The organisation's number and its member's URN, if the role is one that publishes. */
+function publishingRole(element: unknown): readonly (readonly [string, string])[] {
+  const held = roleShape.safeParse(element).data;
+  if (held?.state !== "APPROVED" || !PUBLISHING_ROLES.has(held.role)) return [];
+  const id = /\d+$/.exec(held.organization ?? held.organizationTarget ?? "")?.[0];
+  return id === undefined ? [] : [[id, held.roleAssignee]];
 }
 
 export function isList(

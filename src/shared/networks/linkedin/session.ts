@@ -60,9 +60,7 @@ export function grantExpiry({ accessExpiresAt, refreshToken, refreshExpiresAt }:
 export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
   const credentials = credentialsOf(data);
   const isEnded = await hasEnded(credentials, tools);
-  const leftMs = isEnded
-    ? 0
-    : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
+  const leftMs = isEnded ? 0 : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
   if (leftMs >= FRESH_MS) return { kind: "usable" };
   const isUsable = leftMs > USABLE_MS;
   if (!canRenew(credentials, tools)) {

@@ -1,7 +1,9 @@
 import * as z from "zod";
-import { exchange, unanswered, unpublished } from "../classified.ts";
+import type { Classified } from "../classified.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
 import type {
   HttpResponse,
+  LegFailure,
   LegToPublish,
   NetworkTools,
   Rejected,
@@ -18,6 +20,11 @@ import type { Asset, Credentials, Upload, UploadPart } from "./state.ts";
 const UPLOAD_TIMEOUT_MS = 60_000;
 /** 300 MB in parts of 4 MB are fewer than a hundred. */
 const PARTS_MAX = 300;
+const CHANGED: LegFailure = {
+  code: "media_processing_failed",
+  networkCode: null,
+  note: "the file changed while it was uploaded",
+};
 
 /** One call of `prepare`: whoever runs on past `until` may lose the leg to another worker. */
 export interface Preparing {
@@ -55,12 +62,16 @@ const videoShape = z.object({
   }),
 });
 
-/** `restart`: what was uploaded so far is of no more use. */
-export type UploadStep = { readonly asset: Asset } | TryLater | Rejected | { readonly kind: "restart" };
+export type UploadStep =
+  | { readonly kind: "uploaded"; readonly asset: Asset }
+  /** What was uploaded so far is of no more use. */
+  | { readonly kind: "restart"; readonly failure: LegFailure }
+  | TryLater
+  | Rejected;
 
 /**
- * Brings one file to the network, or on with it: a video whose parts are not all there comes back as an asset that
- * still has its `upload`. Nothing of it is visible, so that a repeat only leaves an unused file behind.
+ * Brings one file to the network, or further on its way: a video of which parts are missing comes back as an asset that
+ * still has its `upload`. Nothing of it is visible; a repeat leaves no more than an unused file behind.
  */
 export async function uploadFile(
   preparing: Preparing,
@@ -73,10 +84,11 @@ export async function uploadFile(
   }
   const file = await fetchFile(wanted, leg.draft, tools);
   if ("failure" in file) return file;
+  // A video that comes in several goes has to be the same file each time.
   if (begun?.upload !== undefined) {
     return file.bytes.byteLength === begun.upload.bytes
       ? uploadParts(preparing, begun, { upload: begun.upload, bytes: file.bytes })
-      : { kind: "restart" };
+      : { kind: "restart", failure: CHANGED };
   }
   const mediaIndex = wanted.mediaIndex ?? undefined;
   return file.kind === "video"
@@ -120,7 +132,7 @@ async function uploadWhole(
   });
   if (answer instanceof HttpFailure) return unanswered(answer);
   return isSuccess(answer)
-    ? { urn, kind: file.kind, isReady: false }
+    ? uploaded({ urn, kind: file.kind, isReady: false })
     : unpublished(await judge(answer, credentials, tools), mediaIndex);
 }
 
@@ -157,25 +169,25 @@ async function uploadParts(
   { upload, bytes }: { readonly upload: Upload; readonly bytes: Uint8Array },
 ): Promise<UploadStep> {
   const parts = [...upload.parts];
-  const soFar = (): Asset => ({ ...asset, upload: { ...upload, parts } });
+  const soFar = () => uploaded({ ...asset, upload: { ...upload, parts } });
   let hasProgress = false;
   for (const [index, part] of upload.parts.entries()) {
     if (part.etag !== undefined) continue;
     if (hasProgress && isOver(preparing)) return soFar();
     const sent = await putPart(preparing, part, bytes);
-    if ("kind" in sent) return hasProgress && sent.kind === "try_later" ? soFar() : sent;
+    if (sent.kind !== "sent") return hasProgress && sent.kind === "try_later" ? soFar() : sent;
     parts[index] = { ...part, etag: sent.etag };
     hasProgress = true;
   }
   const finished = await finalize(preparing, asset, { ...upload, parts });
-  return "kind" in finished && finished.kind === "try_later" ? soFar() : finished;
+  return finished.kind === "try_later" ? soFar() : finished;
 }
 
 async function putPart(
   { credentials, tools }: Preparing,
   { url, firstByte, lastByte }: UploadPart,
   bytes: Uint8Array,
-): Promise<{ readonly etag: string } | Exclude<UploadStep, Asset>> {
+): Promise<{ readonly kind: "sent"; readonly etag: string } | UploadStep> {
   // The address is signed: a token beside it would be refused, and told to another server.
   const answer = await exchange(tools, {
     method: "PUT",
@@ -186,9 +198,8 @@ async function putPart(
   });
   if (answer instanceof HttpFailure) return unanswered(answer);
   const etag = answer.headers["etag"];
-  if (isSuccess(answer) && etag !== undefined) return { etag };
-  const classified = await judge(answer, credentials, tools);
-  return classified.effect === "prepare_again" ? { kind: "restart" } : unpublished(classified);
+  if (isSuccess(answer) && etag !== undefined) return { kind: "sent", etag };
+  return restartOr(await judge(answer, credentials, tools));
 }
 
 async function finalize(
@@ -201,9 +212,18 @@ async function finalize(
   const request = restPost("videos?action=finalizeUpload", body, credentials, tools);
   const answer = await exchange(tools, request);
   if (answer instanceof HttpFailure) return unanswered(answer);
-  if (isSuccess(answer)) return { urn, kind, isReady: false };
-  const classified = await judge(answer, credentials, tools);
-  return classified.effect === "prepare_again" ? { kind: "restart" } : unpublished(classified);
+  if (isSuccess(answer)) return uploaded({ urn, kind, isReady: false });
+  return restartOr(await judge(answer, credentials, tools));
+}
+
+function restartOr(classified: Classified): UploadStep {
+  return classified.effect === "prepare_again"
+    ? { kind: "restart", failure: failureOf(classified) }
+    : unpublished(classified);
+}
+
+function uploaded(asset: Asset): UploadStep {
+  return { kind: "uploaded", asset };
 }
 
 function isSuccess({ status }: HttpResponse): boolean {

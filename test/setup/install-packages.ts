@@ -3,12 +3,15 @@ import { mkdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 
-const FOLDER = fileURLToPath(new URL(".", import.meta.url));
-const WANTED = new URL("package-lock.json", import.meta.url);
-/** What npm writes last of all, of what it installed. */
-const INSTALLED = new URL("node_modules/.package-lock.json", import.meta.url);
-/** Outside `node_modules`, which npm removes. Made by one of several test files at a time. */
-const LOCK = new URL(".installing/", import.meta.url);
+/** Packages of a part of the test suite, which the product's own lock file does not have. */
+interface Extra {
+  readonly folder: URL;
+  readonly wanted: URL;
+  /** What npm writes last of all, of what it installed. */
+  readonly installed: URL;
+  /** Outside `node_modules`, which npm removes. Made by one of several test files at a time. */
+  readonly lock: URL;
+}
 
 /** How long everything may take; a test file's hook must wait longer. */
 export const INSTALL_MS_MAX = 300_000;
@@ -19,21 +22,28 @@ const STALE_MS = 20_000;
 const OUTPUT_KEPT_CHARACTERS = 3_000;
 
 /**
- * Installs the peers of package-lock.json beside this file when they are not there. Safe to call from several processes
- * at once: one installs, the others wait.
+ * Installs the packages of the package-lock.json in a folder when they are not there. Safe to call from several
+ * processes at once: one installs, the others wait.
  * @throws Error that says what npm said and what to do about it
  */
-export async function installPeers(): Promise<void> {
+export async function installPackages(folder: URL): Promise<void> {
+  const extra: Extra = {
+    folder,
+    wanted: new URL("package-lock.json", folder),
+    installed: new URL("node_modules/.package-lock.json", folder),
+    lock: new URL(".installing/", folder),
+  };
   const deadline = Date.now() + INSTALL_MS_MAX;
-  while (!(await isInstalled())) {
-    if (Date.now() > deadline) throw failure("another test file did not finish installing them");
-    if (await takeLock()) {
-      const beat = setInterval(() => void touch(), BEAT_MS);
+  while (!(await isInstalled(extra))) {
+    if (Date.now() > deadline)
+      throw failure(extra, "another test file did not finish installing them");
+    if (await takeLock(extra)) {
+      const beat = setInterval(() => void touch(extra), BEAT_MS);
       try {
-        if (!(await isInstalled())) await install(deadline - Date.now());
+        if (!(await isInstalled(extra))) await install(extra, deadline - Date.now());
       } finally {
         clearInterval(beat);
-        await rm(LOCK, { recursive: true, force: true });
+        await rm(extra.lock, { recursive: true, force: true });
       }
     } else await delay(POLL_MS);
   }
@@ -54,9 +64,12 @@ async function readLock(file: URL): Promise<LockFile | undefined> {
   }
 }
 
-async function isInstalled(): Promise<boolean> {
-  const [wanted, installed] = await Promise.all([readLock(WANTED), readLock(INSTALLED)]);
-  if (wanted === undefined) throw failure("there is no readable package-lock.json");
+async function isInstalled(extra: Extra): Promise<boolean> {
+  const [wanted, installed] = await Promise.all([
+    readLock(extra.wanted),
+    readLock(extra.installed),
+  ]);
+  if (wanted === undefined) throw failure(extra, "there is no readable package-lock.json");
   return Object.entries(wanted.packages).every(([path, { version, optional }]) => {
     // The first entry is the folder itself; of the binaries for other machines none is installed.
     if (path === "") return true;
@@ -66,34 +79,36 @@ async function isInstalled(): Promise<boolean> {
 }
 
 /** Making a folder is the one step that exactly one process succeeds with. */
-async function takeLock(): Promise<boolean> {
+async function takeLock({ lock }: Extra): Promise<boolean> {
   try {
-    await mkdir(LOCK);
+    await mkdir(lock);
     return true;
   } catch {
-    const found = await stat(LOCK).catch(() => undefined);
+    const found = await stat(lock).catch(() => undefined);
     const isStale = found !== undefined && Date.now() - found.mtimeMs > STALE_MS;
-    if (isStale) await rm(LOCK, { recursive: true, force: true });
+    if (isStale) await rm(lock, { recursive: true, force: true });
     return false;
   }
 }
 
-async function touch(): Promise<void> {
+async function touch({ lock }: Extra): Promise<void> {
   const now = new Date();
-  await utimes(LOCK, now, now).catch(() => undefined);
+  await utimes(lock, now, now).catch(() => undefined);
 }
 
-async function install(timeoutMs: number): Promise<void> {
+async function install(extra: Extra, timeoutMs: number): Promise<void> {
   const { code, output } = await runNpm(
+    extra,
     // No install script is needed: what is native comes as a binary.
     ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--omit-lockfile-registry-resolved"],
     timeoutMs,
   );
-  if (code !== 0) throw failure(`npm ci ended with ${code}:\n${output}`);
-  if (!(await isInstalled())) throw failure(`npm ci left something out:\n${output}`);
+  if (code !== 0) throw failure(extra, `npm ci ended with ${code}:\n${output}`);
+  if (!(await isInstalled(extra))) throw failure(extra, `npm ci left something out:\n${output}`);
 }
 
 async function runNpm(
+  { folder }: Extra,
   args: readonly string[],
   timeoutMs: number,
 ): Promise<{ readonly code: number | string; readonly output: string }> {
@@ -102,7 +117,7 @@ async function runNpm(
   const [command, before] =
     script?.endsWith(".js") === true ? [process.execPath, [script]] : ["npm", []];
   const child = spawn(command, [...before, ...args], {
-    cwd: FOLDER,
+    cwd: fileURLToPath(folder),
     stdio: ["ignore", "pipe", "pipe"],
     timeout: timeoutMs,
   });
@@ -118,8 +133,8 @@ async function runNpm(
   return { code: await promise, output };
 }
 
-function failure(reason: string): Error {
+function failure({ folder }: Extra, reason: string): Error {
   return new Error(
-    `The real servers of the test suite could not be installed in test/peers. They come from the npm registry; \`npm ci\` in that folder installs them by hand.\n${reason}`,
+    `Packages that only tests need could not be installed in ${fileURLToPath(folder)}. They come from the npm registry; \`npm ci\` in that folder installs them by hand.\n${reason}`,
   );
 }

@@ -1,0 +1,202 @@
+import * as z from "zod";
+import { exchange } from "../classified.ts";
+import { failed, readCallback, refusedLink } from "../graph/link.ts";
+import { appOf, graphGet } from "../graph/request.ts";
+import type {
+  Account,
+  HttpResponse,
+  LinkFailure,
+  LinkFlow,
+  LinkOutcome,
+  NetworkData,
+  NetworkTools,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { ACCOUNT_KIND, classify } from "./errors.ts";
+import type { Credentials } from "./state.ts";
+import { accessOf } from "./state.ts";
+import { readToken, tokenUrl } from "./token.ts";
+
+const SCOPES = ["instagram_business_basic", "instagram_business_content_publish"] as const;
+const PROFESSIONAL: Readonly<Record<string, string>> = {
+  BUSINESS: "business",
+  MEDIA_CREATOR: "creator",
+  CREATOR: "creator",
+};
+
+type OAuthLink = Extract<LinkFlow, { kind: "oauth" }>;
+
+export const instagramLink = {
+  kind: "oauth",
+  fields: [],
+  start,
+  finish,
+} as const satisfies LinkFlow;
+
+function start(
+  _form: Readonly<Record<string, string>>,
+  oauth: Parameters<OAuthLink["start"]>[1],
+  tools: NetworkTools,
+): ReturnType<OAuthLink["start"]> {
+  const query = new URLSearchParams({
+    client_id: appOf(tools).id,
+    redirect_uri: oauth.redirectUri,
+    response_type: "code",
+    scope: SCOPES.join(","),
+    state: oauth.state,
+  });
+  const url = `https://www.instagram.com/oauth/authorize?${query.toString()}`;
+  return Promise.resolve({ kind: "redirect", url, flow: {} });
+}
+
+async function finish(
+  callback: Parameters<OAuthLink["finish"]>[0],
+  tools: NetworkTools,
+): Promise<LinkOutcome> {
+  const code = readCallback(callback.params);
+  if (typeof code !== "string") return code;
+  const granted = await exchangeCode(code, callback.redirectUri, tools);
+  if ("kind" in granted) return granted;
+  const missing = SCOPES.filter((name) => !granted.scopes.includes(name));
+  if (missing.length > 0) return failed("permission_missing", missing.join(" "));
+  const token = await longLivedToken(granted.token, tools);
+  if ("kind" in token) return token;
+  const account = await readAccount(token.accessToken, tools);
+  if ("code" in account) return account;
+  const credentials: Credentials = {
+    userId: account.id,
+    authVariant: "instagram_login",
+    ...token,
+  };
+  return {
+    kind: "linked",
+    linked: {
+      account,
+      credentials,
+      instanceUrl: null,
+      scopes: granted.scopes,
+      limits: await readLimits(credentials, tools),
+      expiresAt: token.expiresAt,
+    },
+  };
+}
+
+interface Granted {
+  readonly token: string;
+  readonly scopes: readonly string[];
+}
+
+const grantShape = z.object({
+  access_token: z.string().min(1),
+  permissions: z.union([z.string(), z.array(z.string())]).optional(),
+});
+/** Documented with a list around it, and seen without. */
+const grantBody = z.union([
+  z.object({ data: z.tuple([grantShape], z.unknown()) }).transform(({ data: [grant] }) => grant),
+  grantShape,
+]);
+
+async function exchangeCode(
+  code: string,
+  redirectUri: string,
+  tools: NetworkTools,
+): Promise<Granted | LinkFailure> {
+  const { id, secret } = appOf(tools);
+  const answer = await exchange(tools, {
+    method: "POST",
+    url: "https://api.instagram.com/oauth/access_token",
+    headers: { "content-type": "application/x-www-form-urlencoded", "accept-language": "en" },
+    body: new URLSearchParams({
+      client_id: id,
+      client_secret: secret,
+      grant_type: "authorization_code",
+      redirect_uri: redirectUri,
+      code,
+    }).toString(),
+  });
+  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
+  const grant = grantBody.safeParse(answer.json()).data;
+  if (answer.status !== 200 || grant === undefined) return refusedCode(answer);
+  const { access_token: token, permissions } = grant;
+  const listed = typeof permissions === "string" ? permissions.split(/[\s,]+/) : permissions;
+  // RFC 6749, section 5.1: no list in the answer means what was asked for.
+  return { token, scopes: (listed ?? SCOPES).filter((name) => name !== "") };
+}
+
+/** This host has an envelope of its own. */
+function refusedCode(answer: HttpResponse): LinkFailure {
+  const shape = z.object({ error_message: z.string() });
+  const message = shape.safeParse(answer.json()).data?.error_message ?? "";
+  const note = `HTTP ${answer.status} ${message}`;
+  if (answer.status === 429) return failed("rate_limited", note);
+  if (/\b(?:business|professional|personal)\b/i.test(message))
+    return failed("account_kind_unsupported", note);
+  const isOfCode = answer.status < 500 && /\bcode\b/i.test(message) && !/redirect/i.test(message);
+  return failed(isOfCode ? "access_denied" : "network_unavailable", note);
+}
+
+async function longLivedToken(
+  token: string,
+  tools: NetworkTools,
+): Promise<Pick<Credentials, "accessToken" | "issuedAt" | "expiresAt"> | LinkFailure> {
+  const url = tokenUrl("access_token", {
+    grant_type: "ig_exchange_token",
+    client_secret: appOf(tools).secret,
+    access_token: token,
+  });
+  const answer = await exchange(tools, { method: "GET", url });
+  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
+  return readToken(answer, tools.now()) ?? refused(answer, tools);
+}
+
+async function readAccount(
+  accessToken: string,
+  tools: NetworkTools,
+): Promise<Account | LinkFailure> {
+  const fields = "user_id,username,name,profile_picture_url,account_type";
+  const access = accessOf({ accessToken }, tools);
+  const answer = await exchange(tools, graphGet(access, "me", { fields }));
+  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
+  const shape = z.object({
+    user_id: z.coerce.string().regex(/^\d+$/),
+    username: z.string().min(1),
+    name: z.string().nullish().catch(null),
+    profile_picture_url: z.url().nullish().catch(null),
+    account_type: z.string().optional().catch(undefined),
+  });
+  const parsed = shape.safeParse(answer.json());
+  if (answer.status !== 200 || !parsed.success) return refused(answer, tools);
+  const { user_id: id, username, name, profile_picture_url, account_type } = parsed.data;
+  const kind = account_type === undefined ? "professional" : PROFESSIONAL[account_type];
+  if (kind === undefined) return failed("account_kind_unsupported", account_type);
+  return {
+    id,
+    username,
+    displayName: name?.trim() || username,
+    avatarUrl: profile_picture_url ?? null,
+    url: `https://www.instagram.com/${username}/`,
+    kind,
+  };
+}
+
+function refused(answer: HttpResponse, tools: NetworkTools): LinkFailure {
+  const classified = classify(answer, tools.now());
+  return classified.rule === ACCOUNT_KIND
+    ? failed("account_kind_unsupported", classified.note)
+    : refusedLink(classified);
+}
+
+/** How many posts a day the account may publish: told differently from account to account. Best effort. */
+async function readLimits(credentials: Credentials, tools: NetworkTools): Promise<NetworkData> {
+  const query = { fields: "quota_usage,config" };
+  const path = `${credentials.userId}/content_publishing_limit`;
+  const answer = await exchange(tools, graphGet(accessOf(credentials, tools), path, query));
+  const shape = z.object({
+    data: z.tuple(
+      [z.object({ config: z.object({ quota_total: z.number().int().positive() }) })],
+      z.unknown(),
+    ),
+  });
+  const parsed = shape.safeParse(answer instanceof HttpFailure ? undefined : answer.json());
+  return parsed.success ? { postsPerDayMax: parsed.data.data[0].config.quota_total } : {};
+}

@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { networkOptions, publicUrl } from "../options.ts";
+
+export const COLLABORATORS_MAX = 3;
+
+const ownFields = {
+  /** Without it, one video becomes a reel and several files a carousel. */
+  kind: z.enum(["feed", "reel", "story"]).optional(),
+  /** Whether a reel shows in the feed as well; it does when absent. */
+  shareToFeed: z.boolean().optional(),
+  collaborators: z
+    .array(z.string().regex(/^@?[A-Za-z0-9._]{1,30}$/, { error: "must be an Instagram username" }))
+    .max(COLLABORATORS_MAX)
+    .optional(),
+  /** Of a reel. */
+  coverUrl: publicUrl.optional(),
+  /** Where in a reel its cover is taken from. */
+  thumbOffsetMs: z.int().min(0).max(900_000).optional(),
+};
+
+export const instagramOptions = networkOptions(ownFields);
+
+const ownOptions = z.object(ownFields);
+
+/** The options of a draft, which were parsed when the post was accepted. */
+export function ownOptionsOf(
+  options: Readonly<Record<string, unknown>>,
+): z.infer<typeof ownOptions> {
+  return ownOptions.parse(options);
+}

@@ -1,0 +1,67 @@
+import * as z from "zod";
+import { isEdge, readEdge } from "../graph/edge.ts";
+import type { LegToPublish, NetworkTools, Published } from "../network.ts";
+import { isStory } from "./forms.ts";
+import type { Remote } from "./state.ts";
+import { accessOf, credentialsOf, remoteOf } from "./state.ts";
+
+const PAGE_LENGTH = 10;
+/** Clocks differ: what a call made may seem a little older than the call. */
+const CLOCK_SKEW_MS = 120_000;
+
+const mediaShape = z.object({
+  id: z.coerce.string().min(1),
+  caption: z.string().catch(""),
+  timestamp: z.string().catch(""),
+  permalink: z.string().nullish().catch(null),
+  media_type: z.string().catch(""),
+});
+type Media = z.infer<typeof mediaShape>;
+
+/**
+ * The leg's post. Its container is known to be published, so that it went out whether or not the account's list shows
+ * it: then it goes by the container's id.
+ */
+export async function findOwnMedia(leg: LegToPublish, tools: NetworkTools): Promise<Published> {
+  const remote = remoteOf(leg.remote);
+  const credentials = credentialsOf(leg.credentials);
+  const isOfStory = isStory(remote.form);
+  const fields = "id,timestamp,permalink,media_type";
+  const media = await readEdge(
+    accessOf(credentials, tools),
+    {
+      path: `${credentials.userId}/${isOfStory ? "stories" : "media"}`,
+      query: { fields: isOfStory ? fields : `${fields},caption`, limit: String(PAGE_LENGTH) },
+      pagesMax: 1,
+    },
+    mediaShape,
+    tools,
+  );
+  const candidates = isEdge(media) ? media.filter((item) => isOurs(item, leg, remote)) : [];
+  // Lists begin with the newest: the one nearest to the call is the last.
+  const found = candidates.at(-1);
+  return found === undefined
+    ? { kind: "published", networkPostId: remote.container?.id ?? "", url: null }
+    : { kind: "published", networkPostId: found.id, url: found.permalink ?? null };
+}
+
+const TYPES: Readonly<Record<NonNullable<Remote["form"]>, string>> = {
+  image: "IMAGE",
+  image_story: "IMAGE",
+  reel: "VIDEO",
+  video_story: "VIDEO",
+  carousel: "CAROUSEL_ALBUM",
+};
+
+/** No list says which container a post was made of. */
+function isOurs(media: Media, { draft, sentAt }: LegToPublish, { form }: Remote): boolean {
+  const since = (sentAt?.getTime() ?? Infinity) - CLOCK_SKEW_MS;
+  const isOfType =
+    media.media_type === "" || form === undefined || media.media_type === TYPES[form];
+  const isSameText = isStory(form) || comparable(media.caption) === comparable(draft.text);
+  return isOfType && isSameText && Date.parse(media.timestamp) >= since;
+}
+
+function comparable(text: string): string {
+  return text.normalize("NFC").replace(/\r\n?/g, "\n").trim();
+}

@@ -1,0 +1,250 @@
+import type { Classified } from "../classified.ts";
+import { failureOf } from "../classified.ts";
+import { fetchableUrl, findMediaKind } from "../graph/probe.ts";
+import type { LegToPublish, NetworkTools, PrepareOutcome, Rejected, TryLater } from "../network.ts";
+import { createContainer, lookAtContainer, withoutStories } from "./container.ts";
+import { formOf, isForm, MEDIA_RULES } from "./forms.ts";
+import { ownOptionsOf } from "./options.ts";
+import type { Container, Remote } from "./state.ts";
+import { remoteOf } from "./state.ts";
+
+/** Instagram fetches an image before it answers: a leg with many goes on in its next turn. */
+const TURN_MS = 25_000;
+const CARRY_ON_SECONDS = 1;
+const RESTART_SECONDS = 5;
+/** Containers that fail more often than this within this time are given up; a retry by hand, later, begins anew. */
+const RESTARTS = { max: 2, withinMs: 15 * 60_000 };
+/** Looked at soon at first, then ever less often. */
+const POLLS = [
+  { untilMs: 15_000, seconds: 3 },
+  { untilMs: 60_000, seconds: 10 },
+  { untilMs: 300_000, seconds: 30 },
+] as const;
+const POLL_SECONDS_MAX = 60;
+
+type Fields = Readonly<Record<string, string | undefined>>;
+
+/** Containers: nobody sees them before they are published. A carousel's items have to be finished before it is made. */
+export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
+  const found = await chosen(leg, remoteOf(leg.remote), tools);
+  if ("failure" in found) return found;
+  if (found.form === "carousel" && found.container === undefined)
+    return prepareItems(leg, found, tools);
+  return found.container === undefined
+    ? makeContainer(leg, found, tools)
+    : look(leg, found, found.container, tools);
+}
+
+async function chosen(
+  { draft }: LegToPublish,
+  remote: Remote,
+  tools: NetworkTools,
+): Promise<Remote | Rejected> {
+  if (remote.form !== undefined) return remote;
+  const kinds = await Promise.all(draft.media.map((item) => findMediaKind(item.url, tools)));
+  const form = formOf(ownOptionsOf(draft.options).kind, kinds);
+  if (!isForm(form)) {
+    const { code } = MEDIA_RULES[form];
+    return { kind: "rejected", failure: { code, networkCode: null, rule: form } };
+  }
+  const plain = kinds.map((kind) => (kind === "video" ? kind : "image"));
+  return { ...remote, form, kinds: plain };
+}
+
+async function makeContainer(
+  leg: LegToPublish,
+  remote: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const mediaIndex = remote.form === "carousel" ? undefined : 0;
+  const made = await createContainer(leg, containerFields(leg, remote), mediaIndex, tools);
+  if ("failure" in made) return withoutStories(made, remote);
+  const kept = { ...remote, container: made };
+  // Images are finished at once, as a rule.
+  return isVideo(remote, 0) ? processing(kept, made, tools) : look(leg, kept, made, tools);
+}
+
+async function prepareItems(
+  leg: LegToPublish,
+  remote: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const isMade = remote.children.length >= leg.draft.media.length;
+  if (!isMade) return makeItems(leg, remote, tools);
+  const children: Container[] = [];
+  for (const [mediaIndex, child] of remote.children.entries()) {
+    const state = child.isFinished ? finished : await lookAtContainer(leg, child, tools);
+    if (state.kind === "untold") return state.outcome;
+    if (state.kind === "failed" || state.kind === "gone") {
+      const kept = remote.children.slice(0, mediaIndex);
+      return startOver({ ...remote, children: kept }, state.classified, tools.now(), mediaIndex);
+    }
+    children.push({ ...child, isFinished: state.kind !== "working" });
+  }
+  const looked = { ...remote, children };
+  const waiting = children.find((child) => !child.isFinished);
+  return waiting === undefined
+    ? makeContainer(leg, looked, tools)
+    : processing(looked, waiting, tools);
+}
+const finished = { kind: "finished" } as const;
+
+async function makeItems(
+  leg: LegToPublish,
+  remote: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const startedAt = tools.now().getTime();
+  const children = [...remote.children];
+  for (const [mediaIndex] of leg.draft.media.entries()) {
+    if (mediaIndex < remote.children.length) continue;
+    const isOver = tools.now().getTime() - startedAt > TURN_MS;
+    const hasSome = children.length > remote.children.length;
+    if (isOver && hasSome) break;
+    const fields = itemFields(leg, remote, mediaIndex);
+    const made = await createContainer(leg, fields, mediaIndex, tools);
+    if ("failure" in made) {
+      // The ids that were got are worth keeping: an account may make only so many containers a day.
+      if (made.kind === "rejected" || !hasSome) return made;
+      break;
+    }
+    children.push(made);
+  }
+  return {
+    kind: "processing",
+    remote: { ...remote, children },
+    pollAfterSeconds: CARRY_ON_SECONDS,
+  };
+}
+
+async function look(
+  leg: LegToPublish,
+  remote: Remote,
+  container: Container,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const state = await lookAtContainer(leg, container, tools);
+  switch (state.kind) {
+    case "finished":
+      return { kind: "ready", remote };
+    case "published":
+      return {
+        kind: "ready",
+        remote: { ...remote, container: { ...container, isPublished: true } },
+      };
+    case "working":
+      return processing(remote, container, tools);
+    case "failed":
+      return startOver(withoutContainers(remote), state.classified, tools.now());
+    case "gone":
+      return leg.sentAt === null
+        ? startOver(withoutContainers(remote), state.classified, tools.now())
+        : inDoubt(state.classified);
+    case "untold":
+      return untold(remote, state.outcome);
+  }
+}
+
+/** It may have been published: a new one could make a second post. */
+function inDoubt({ networkCode, note }: Classified): TryLater {
+  return { kind: "try_later", failure: { code: "network_unavailable", networkCode, note } };
+}
+
+/** A container that was just made is worth keeping, whatever the look at it came to. */
+function untold(remote: Remote, outcome: TryLater | Rejected): PrepareOutcome {
+  return outcome.kind === "rejected"
+    ? outcome
+    : {
+        kind: "processing",
+        remote,
+        pollAfterSeconds: outcome.retryAfterSeconds ?? POLL_SECONDS_MAX / 2,
+      };
+}
+
+export function withoutContainers({ container: _given, ...remote }: Remote): Remote {
+  return { ...remote, children: [] };
+}
+
+/** Whether fresh containers are still worth a try; counts them. */
+export function restarted(remote: Remote, now: Date): Remote | undefined {
+  const lastMs = remote.restartedAt === undefined ? 0 : Date.parse(remote.restartedAt);
+  const isRecent = now.getTime() - lastMs < RESTARTS.withinMs;
+  const restarts = isRecent ? remote.restarts : 0;
+  return restarts >= RESTARTS.max
+    ? undefined
+    : { ...remote, restarts: restarts + 1, restartedAt: now.toISOString() };
+}
+
+function startOver(
+  remote: Remote,
+  classified: Classified,
+  now: Date,
+  mediaIndex = remote.form === "carousel" ? undefined : 0,
+): PrepareOutcome {
+  const again = classified.effect === "refuse" ? undefined : restarted(remote, now);
+  if (again !== undefined)
+    return { kind: "processing", remote: again, pollAfterSeconds: RESTART_SECONDS };
+  // That it could not be reached is no excuse for what became of the file there.
+  const isOutage = classified.code === "network_unavailable";
+  const told = isOutage
+    ? ({ ...classified, code: "media_processing_failed" } as const)
+    : classified;
+  return { kind: "rejected", failure: failureOf(told, mediaIndex) };
+}
+
+function processing(remote: Remote, { createdAt }: Container, tools: NetworkTools): PrepareOutcome {
+  const ageMs = tools.now().getTime() - Date.parse(createdAt);
+  const step = POLLS.find(({ untilMs }) => ageMs < untilMs);
+  return { kind: "processing", remote, pollAfterSeconds: step?.seconds ?? POLL_SECONDS_MAX };
+}
+
+function isVideo({ kinds }: Remote, mediaIndex: number): boolean {
+  return kinds[mediaIndex] === "video";
+}
+
+function fileFields({ draft }: LegToPublish, remote: Remote, mediaIndex: number): Fields {
+  const item = draft.media[mediaIndex];
+  if (item === undefined) throw new Error("a container without a media item");
+  const url = fetchableUrl(item.url);
+  return isVideo(remote, mediaIndex)
+    ? { video_url: url }
+    : { image_url: url, alt_text: item.altText || undefined };
+}
+
+function itemFields(leg: LegToPublish, remote: Remote, mediaIndex: number): Fields {
+  return {
+    ...fileFields(leg, remote, mediaIndex),
+    is_carousel_item: "true",
+    // Any other single video is a reel.
+    media_type: isVideo(remote, mediaIndex) ? "VIDEO" : undefined,
+  };
+}
+
+function containerFields(leg: LegToPublish, remote: Remote): Fields {
+  const { collaborators, shareToFeed, coverUrl, thumbOffsetMs } = ownOptionsOf(leg.draft.options);
+  const names = collaborators?.map((name) => name.replace(/^@/, ""));
+  const shared = {
+    caption: leg.draft.text === "" ? undefined : leg.draft.text,
+    collaborators: names?.length ? JSON.stringify(names) : undefined,
+  };
+  switch (remote.form) {
+    case "carousel": {
+      const children = remote.children.map(({ id }) => id).join(",");
+      return { media_type: "CAROUSEL", children, ...shared };
+    }
+    case "reel":
+      return {
+        media_type: "REELS",
+        ...fileFields(leg, remote, 0),
+        ...shared,
+        share_to_feed: String(shareToFeed ?? true),
+        cover_url: coverUrl === undefined ? undefined : fetchableUrl(coverUrl),
+        thumb_offset: thumbOffsetMs?.toString(),
+      };
+    case "image_story":
+    case "video_story":
+      return { media_type: "STORIES", ...fileFields(leg, remote, 0) };
+    default:
+      return { ...fileFields(leg, remote, 0), ...shared };
+  }
+}

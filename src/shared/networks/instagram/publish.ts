@@ -1,0 +1,136 @@
+import * as z from "zod";
+import type { Classified } from "../classified.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { graphGet, graphPostForm } from "../graph/request.ts";
+import type {
+  HttpResponse,
+  LegFailure,
+  LegToPublish,
+  NetworkTools,
+  PublishOutcome,
+  ReconcileOutcome,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { lookAtContainer, withoutStories } from "./container.ts";
+import { classify } from "./errors.ts";
+import { findOwnMedia } from "./own-media.ts";
+import { restarted, withoutContainers } from "./prepare.ts";
+import type { Remote } from "./state.ts";
+import { accessOf, credentialsOf, remoteOf } from "./state.ts";
+
+const NOT_READY_SECONDS = 10;
+const RESTART_SECONDS = 5;
+const ASK_AGAIN_SECONDS = 30;
+/** What a call set off is done by then, whatever became of its answer. */
+const SETTLED_MS = 60_000;
+
+/** A container can be published once: a second call for it changes nothing. */
+export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
+  const { container } = remoteOf(leg.remote);
+  if (container === undefined) throw new Error("the leg was not prepared");
+  if (container.isPublished === true) return findOwnMedia(leg, tools);
+  const credentials = credentialsOf(leg.credentials);
+  const answer = await exchange(
+    tools,
+    graphPostForm(accessOf(credentials, tools), `${credentials.userId}/media_publish`, {
+      creation_id: container.id,
+    }),
+  );
+  if (answer instanceof HttpFailure) {
+    return answer.delivery === "not_sent"
+      ? unanswered(answer)
+      : { kind: "in_doubt", failure: unknown(answer.message) };
+  }
+  const published = z.object({ id: z.coerce.string().min(1) }).safeParse(answer.json()).data;
+  if (answer.status !== 200 || published === undefined) return refused(leg, answer, tools);
+  const url = await readPermalink(leg, published.id, tools);
+  return { kind: "published", networkPostId: published.id, url };
+}
+
+/** Best effort: the post is out, whatever becomes of this. */
+async function readPermalink(
+  leg: LegToPublish,
+  id: string,
+  tools: NetworkTools,
+): Promise<string | null> {
+  const access = accessOf(credentialsOf(leg.credentials), tools);
+  const query = { fields: "permalink,shortcode,timestamp" };
+  const answer = await exchange(tools, graphGet(access, encodeURIComponent(id), query));
+  if (answer instanceof HttpFailure || answer.status !== 200) return null;
+  return z.object({ permalink: z.url() }).safeParse(answer.json()).data?.permalink ?? null;
+}
+
+async function refused(
+  leg: LegToPublish,
+  answer: HttpResponse,
+  tools: NetworkTools,
+): Promise<PublishOutcome> {
+  const classified = classify(answer, tools.now());
+  // Of a server that failed: what it says of the reason does not tell whether the post was made.
+  if (classified.effect === "doubt" || answer.status >= 500) return inDoubt(classified);
+  const remote = remoteOf(leg.remote);
+  if (classified.effect !== "prepare_again") return withoutStories(unpublished(classified), remote);
+  if (classified.code === "media_not_ready") {
+    const failure = failureOf(classified);
+    return { kind: "prepare_again", remote, failure, pollAfterSeconds: NOT_READY_SECONDS };
+  }
+  return afterGone(leg, remote, classified, tools);
+}
+
+/** Said of a container that ended, but also of one that an earlier call published after all: a new one would be a second post. */
+async function afterGone(
+  leg: LegToPublish,
+  remote: Remote,
+  classified: Classified,
+  tools: NetworkTools,
+): Promise<PublishOutcome> {
+  const state =
+    remote.container === undefined
+      ? undefined
+      : await lookAtContainer(leg, remote.container, tools);
+  if (state?.kind === "published") return findOwnMedia(leg, tools);
+  if (state?.kind !== "failed") return inDoubt(classified);
+  const again = restarted(withoutContainers(remote), tools.now());
+  const failure = failureOf(classified);
+  return again === undefined
+    ? { kind: "rejected", failure }
+    : { kind: "prepare_again", remote: again, failure, pollAfterSeconds: RESTART_SECONDS };
+}
+
+/** The container itself tells whether it was published. */
+export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
+  const { container } = remoteOf(leg.remote);
+  if (leg.sentAt === null || container === undefined)
+    return { kind: "may_publish", isAbsent: true };
+  const state = await lookAtContainer(leg, container, tools);
+  const ageMs = tools.now().getTime() - leg.sentAt.getTime();
+  switch (state.kind) {
+    case "published":
+      return findOwnMedia(leg, tools);
+    case "finished":
+      return { kind: "may_publish", isAbsent: ageMs >= SETTLED_MS };
+    case "failed":
+      return { kind: "may_publish", isAbsent: true };
+    case "working":
+      return askAgain(unknown("the container is being worked on"));
+    case "gone":
+      return askAgain(unknown(state.classified.note));
+    case "untold": {
+      const { outcome } = state;
+      const seconds = outcome.kind === "try_later" ? outcome.retryAfterSeconds : undefined;
+      return askAgain({ ...outcome.failure, code: "outcome_unknown" }, seconds);
+    }
+  }
+}
+
+function askAgain(failure: LegFailure, seconds?: number): ReconcileOutcome {
+  return { kind: "ask_again", failure, pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS };
+}
+
+function inDoubt(classified: Classified): PublishOutcome {
+  return { kind: "in_doubt", failure: failureOf({ ...classified, code: "outcome_unknown" }) };
+}
+
+function unknown(note: string): LegFailure {
+  return { code: "outcome_unknown", networkCode: null, note };
+}

@@ -1,0 +1,89 @@
+import * as z from "zod";
+import { exchange, unanswered, unpublished } from "../classified.ts";
+import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { classify } from "./errors.ts";
+import type { Credentials } from "./state.ts";
+import { credentialsOf, GRAPH } from "./state.ts";
+
+const DAY_MS = 24 * 3_600_000;
+/** Younger ones are not renewed. */
+const AGE_MIN_MS = DAY_MS;
+/** A token lasts for 60 days: halfway is early enough for many tries. */
+const HALF_LIFE_MS = 30 * DAY_MS;
+/** With less left than this, a call could meet the token's end. */
+const MARGIN_MS = 5 * 60_000;
+
+const tokenShape = z.object({
+  access_token: z.string().min(1),
+  expires_in: z.number().positive().max(10_000_000_000),
+});
+
+export function readToken(
+  answer: HttpResponse,
+  now: Date,
+): Pick<Credentials, "accessToken" | "issuedAt" | "expiresAt"> | undefined {
+  const parsed = tokenShape.safeParse(answer.json());
+  if (answer.status !== 200 || !parsed.success) return undefined;
+  const { access_token, expires_in } = parsed.data;
+  return {
+    accessToken: access_token,
+    issuedAt: now.toISOString(),
+    expiresAt: new Date(now.getTime() + expires_in * 1000).toISOString(),
+  };
+}
+
+/**
+ * The two addresses of long-lived tokens are documented without a version, and take all by the query.
+ * https://developers.facebook.com/docs/instagram-platform/reference/refresh_access_token
+ */
+export function tokenUrl(
+  path: "access_token" | "refresh_access_token",
+  query: Readonly<Record<string, string>>,
+): string {
+  return `${GRAPH}/${path}?${new URLSearchParams(query).toString()}`;
+}
+
+/** Renewed at half its life, for one that ended can't be renewed any more. */
+export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
+  const credentials = credentialsOf(data);
+  const now = tools.now();
+  const ageMs = now.getTime() - Date.parse(credentials.issuedAt);
+  const leftMs = Date.parse(credentials.expiresAt) - now.getTime();
+  if (leftMs <= 0) return ended();
+  const isDue = ageMs >= AGE_MIN_MS && (leftMs < HALF_LIFE_MS || ageMs > HALF_LIFE_MS);
+  if (!isDue) return { kind: "usable" };
+  const outcome = await refresh(credentials, tools);
+  // The old token still works: it is tried again with the next post.
+  return outcome.kind === "try_later" && leftMs > MARGIN_MS ? { kind: "usable" } : outcome;
+}
+
+async function refresh(credentials: Credentials, tools: NetworkTools): Promise<CredentialsOutcome> {
+  const query = { grant_type: "ig_refresh_token", access_token: credentials.accessToken };
+  const url = tokenUrl("refresh_access_token", query);
+  const answer = await exchange(tools, { method: "GET", url });
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  const token = readToken(answer, tools.now());
+  if (token !== undefined) {
+    return {
+      kind: "refreshed",
+      credentials: { ...credentials, ...token },
+      expiresAt: token.expiresAt,
+    };
+  }
+  const classified = classify(answer, tools.now());
+  // Of the request and not of the token: publishing will tell whether the token is good.
+  const isAboutRequest = ["invalid_request", "app_misconfigured"].includes(classified.code);
+  return unpublished(isAboutRequest ? { ...classified, effect: "later" } : classified);
+}
+
+function ended(): CredentialsOutcome {
+  return {
+    kind: "rejected",
+    failure: {
+      code: "connection_needs_reauth",
+      networkCode: null,
+      note: "the token has ended and can't be renewed",
+    },
+  };
+}

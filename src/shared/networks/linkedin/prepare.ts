@@ -1,0 +1,167 @@
+import * as z from "zod";
+import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import type {
+  LegFailure,
+  LegToPublish,
+  NetworkTools,
+  PrepareOutcome,
+  Rejected,
+  TryLater,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import type { WantedFile } from "./files.ts";
+import { wantedFiles } from "./files.ts";
+import { restRequest } from "./request.ts";
+import { judge } from "./session.ts";
+import type { Asset, Remote } from "./state.ts";
+import { credentialsOf, remoteOf } from "./state.ts";
+import type { Preparing } from "./upload.ts";
+import { isOver, uploadFile } from "./upload.ts";
+
+/** Uploads stop here and go on under the next lease. */
+const UPLOADING_MS = 40_000;
+const CARRY_ON_SECONDS = 1;
+const POLL_SECONDS: Readonly<Record<Asset["kind"], number>> = { image: 3, document: 5, video: 10 };
+/** How long a file gets whose state can't be asked for. */
+const GRACE_SECONDS: Readonly<Record<Asset["kind"], number>> = {
+  image: 25,
+  document: 30,
+  video: 30,
+};
+/** Files that fail again within this time are refused; a retry by hand, later, uploads them anew. */
+const REUPLOAD_MS = 15 * 60_000;
+
+/** Uploads what is missing, then asks once for each file that the network still works on. */
+export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
+  const stored = remoteOf(leg.remote);
+  // With a time of sending, a visible call was made and nobody knows what became of it.
+  const remote =
+    leg.sentAt === null ? { ...stored, isRepeat: false, doubts: 0 } : { ...stored, isRepeat: true };
+  const credentials = credentialsOf(leg.credentials);
+  const until = tools.now().getTime() + UPLOADING_MS;
+  const preparing = { leg, credentials, tools, until };
+  const uploaded = await uploadMissing(preparing, remote);
+  if ("kind" in uploaded) return uploaded;
+  return uploaded.assets.every(({ isReady }) => isReady)
+    ? { kind: "ready", remote: uploaded }
+    : pollAssets(preparing, uploaded);
+}
+
+async function uploadMissing(
+  preparing: Preparing,
+  remote: Remote,
+): Promise<Remote | PrepareOutcome> {
+  let current = remote;
+  for (const [index, wanted] of wantedFiles(preparing.leg.draft).entries()) {
+    const begun = current.assets[index];
+    if (begun !== undefined && begun.upload === undefined) continue;
+    if (current !== remote && isOver(preparing)) return processing(current, CARRY_ON_SECONDS);
+    const step = await uploadFile(preparing, wanted, begun);
+    switch (step.kind) {
+      case "uploaded":
+        current = { ...current, assets: [...current.assets.slice(0, index), step.asset] };
+        if (step.asset.upload !== undefined) return processing(current, CARRY_ON_SECONDS);
+        break;
+      case "restart":
+        return giveUp(current, index, step.failure, preparing.tools);
+      case "try_later":
+        // What is there is worth keeping: uploads count towards a daily limit.
+        return current === remote ? step : processing(current, CARRY_ON_SECONDS);
+      case "rejected":
+        return step;
+    }
+  }
+  return current;
+}
+
+async function pollAssets(preparing: Preparing, remote: Remote): Promise<PrepareOutcome> {
+  const assets: Asset[] = [];
+  let graceSeconds = 0;
+  for (const [index, asset] of remote.assets.entries()) {
+    // What holds for one file holds for the others: a member's token may not look at any.
+    const state = asset.isReady
+      ? "ready"
+      : graceSeconds > 0
+        ? "unreadable"
+        : await look(preparing, asset);
+    if (typeof state !== "string") {
+      const wanted = wantedFiles(preparing.leg.draft)[index];
+      return state.kind === "failed"
+        ? giveUp(remote, index, withIndex(state.failure, wanted), preparing.tools)
+        : state;
+    }
+    if (state === "unreadable") graceSeconds = Math.max(graceSeconds, GRACE_SECONDS[asset.kind]);
+    assets.push({ ...asset, isReady: state !== "working" });
+  }
+  const looked = { ...remote, assets };
+  const waiting = assets.filter(({ isReady }) => !isReady).map(({ kind }) => POLL_SECONDS[kind]);
+  const seconds = Math.max(graceSeconds, ...waiting);
+  return seconds === 0 ? { kind: "ready", remote: looked } : processing(looked, seconds);
+}
+
+type AssetState =
+  "ready" | "working" | "unreadable" | { readonly kind: "failed"; readonly failure: LegFailure };
+
+const stateShape = z.object({
+  status: z.string(),
+  processingFailureReason: z.string().optional().catch(undefined),
+});
+
+async function look(
+  { credentials, tools }: Preparing,
+  { urn, kind }: Asset,
+): Promise<AssetState | TryLater | Rejected> {
+  const path = `${kind}s/${encodeURIComponent(urn)}`;
+  const answer = await exchange(tools, restRequest(path, credentials, tools));
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  if (answer.status === 403) return "unreadable";
+  const state = stateShape.safeParse(answer.json()).data;
+  if (answer.status !== 200 || state === undefined) {
+    return unpublished(await judge(answer, credentials, tools));
+  }
+  switch (state.status) {
+    case "AVAILABLE":
+      return "ready";
+    case "PROCESSING_FAILED":
+      return { kind: "failed", failure: processingFailed(state.processingFailureReason) };
+    default:
+      return "working";
+  }
+}
+
+function processingFailed(reason = ""): LegFailure {
+  const row = { code: "media_processing_failed", effect: "refuse" } as const;
+  const networkCode = "PROCESSING_FAILED";
+  return failureOf({ ...row, networkCode, note: reason.slice(0, 500), retryAfterSeconds: null });
+}
+
+function withIndex(failure: LegFailure, wanted: WantedFile | undefined): LegFailure {
+  const mediaIndex = wanted?.mediaIndex ?? null;
+  return mediaIndex === null ? failure : { ...failure, mediaIndex };
+}
+
+/** The network can't use its copy of the file. One fresh upload is worth a try, a second is not. */
+function giveUp(
+  remote: Remote,
+  index: number,
+  failure: LegFailure,
+  tools: NetworkTools,
+): PrepareOutcome {
+  const again = withoutAssets(remote, index, tools.now());
+  return again === undefined ? { kind: "rejected", failure } : processing(again, CARRY_ON_SECONDS);
+}
+
+/**
+ * What to upload anew from; undefined when that must not be. A post with other files is not told for a duplicate of an
+ * earlier one that may be there.
+ */
+export function withoutAssets(remote: Remote, from: number, now: Date): Remote | undefined {
+  const { reuploadedAt, isRepeat, assets } = remote;
+  const last = reuploadedAt === undefined ? 0 : Date.parse(reuploadedAt);
+  if (isRepeat || now.getTime() - last < REUPLOAD_MS) return undefined;
+  return { ...remote, assets: assets.slice(0, from), reuploadedAt: now.toISOString() };
+}
+
+function processing(remote: Remote, pollAfterSeconds: number): PrepareOutcome {
+  return { kind: "processing", remote, pollAfterSeconds };
+}

@@ -1,0 +1,182 @@
+import type { Classified } from "../classified.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import type {
+  HttpResponse,
+  LegFailure,
+  LegToPublish,
+  NetworkTools,
+  Published,
+  PublishOutcome,
+  ReconcileOutcome,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { duplicateUrn } from "./errors.ts";
+import { wantedFiles } from "./files.ts";
+import { littleText } from "./little-text.ts";
+import { ownOptionsOf } from "./options.ts";
+import { findOwnPost, publishedAs } from "./posts.ts";
+import { withoutAssets } from "./prepare.ts";
+import { restPost } from "./request.ts";
+import { judge } from "./session.ts";
+import type { Asset, Remote } from "./state.ts";
+import { credentialsOf, remoteOf } from "./state.ts";
+
+const NOT_READY_SECONDS = 10;
+const ASK_AGAIN_SECONDS = 30;
+/** What the first attempt set off is done by then, whatever became of its answer. */
+const SETTLED_MS = 30_000;
+/** Lists show a post a while after it was made. */
+const LISTED_MS = 60_000;
+/** A duplicate is noticed for ten minutes; the last of them is for the repeated call itself. */
+const REPEATABLE_MS = 9 * 60_000;
+/** The first call and one repeat. */
+const DOUBTS_MAX = 2;
+
+export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
+  const credentials = credentialsOf(leg.credentials);
+  const remote = remoteOf(leg.remote);
+  const answer = await exchange(tools, restPost("posts", postBody(leg), credentials, tools));
+  if (answer instanceof HttpFailure) {
+    return answer.delivery === "not_sent"
+      ? unanswered(answer)
+      : inDoubt(unknown(answer.message), remote);
+  }
+  const published = readPublished(answer, remote);
+  if (published !== undefined) return published;
+  return readRefusal(await judge(answer, credentials, tools), remote, tools.now());
+}
+
+function postBody(leg: LegToPublish) {
+  const { visibility = "PUBLIC" } = ownOptionsOf(leg.draft.options);
+  return {
+    author: credentialsOf(leg.credentials).author,
+    commentary: littleText(leg.draft.text),
+    visibility,
+    distribution: {
+      feedDistribution: "MAIN_FEED",
+      targetEntities: [],
+      thirdPartyDistributionChannels: [],
+    },
+    lifecycleState: "PUBLISHED",
+    isReshareDisabledByAuthor: false,
+    content: contentOf(leg),
+  };
+}
+
+function contentOf({ draft, remote }: LegToPublish): Record<string, unknown> | undefined {
+  const { assets } = remoteOf(remote);
+  if (assets.length < wantedFiles(draft).length) throw new Error("the files were not prepared");
+  const { link } = ownOptionsOf(draft.options);
+  const [first] = assets;
+  if (draft.media.length > 1) {
+    const images = assets.map(({ urn }, index) => withAltText(urn, draft.media[index]?.altText));
+    return { multiImage: { images } };
+  }
+  if (draft.media.length === 1 && first !== undefined) {
+    return { media: singleMedia(first, draft) };
+  }
+  if (link === undefined) return undefined;
+  const { url, title, description } = link;
+  return { article: { source: url, title, description, thumbnail: first?.urn } };
+}
+
+function singleMedia({ urn, kind }: Asset, draft: LegToPublish["draft"]) {
+  switch (kind) {
+    case "image":
+      return withAltText(urn, draft.media[0]?.altText);
+    case "document":
+      return { id: urn, title: ownOptionsOf(draft.options).documentTitle };
+    case "video":
+      return { id: urn };
+  }
+}
+
+function withAltText(id: string, altText: string | null | undefined) {
+  return { id, ...(altText ? { altText } : {}) };
+}
+
+function readPublished(answer: HttpResponse, { isRepeat }: Remote): Published | undefined {
+  const urn =
+    answer.status === 201
+      ? answer.headers["x-restli-id"]
+      : // Only a call of ours whose answer was lost can be meant; on the first one it is somebody else's post.
+        isRepeat
+        ? duplicateUrn(answer)
+        : undefined;
+  return urn === undefined ? undefined : publishedAs(urn.replaceAll("%3A", ":"));
+}
+
+function readRefusal(classified: Classified, remote: Remote, now: Date): PublishOutcome {
+  const failure = failureOf(classified);
+  switch (classified.effect) {
+    case "doubt":
+      return inDoubt({ ...failure, code: "outcome_unknown" }, remote);
+    case "prepare_again":
+      return prepareAgain(failure, remote, now);
+    default:
+      return unpublished(classified);
+  }
+}
+
+function inDoubt(failure: LegFailure, remote: Remote): PublishOutcome {
+  const { doubts } = remote;
+  return { kind: "in_doubt", failure, remote: { ...remote, isRepeat: true, doubts: doubts + 1 } };
+}
+
+function prepareAgain(failure: LegFailure, remote: Remote, now: Date): PublishOutcome {
+  if (failure.code === "media_not_ready") {
+    const assets = remote.assets.map((asset) => ({ ...asset, isReady: false }));
+    const waiting = { ...remote, assets };
+    return { kind: "prepare_again", remote: waiting, failure, pollAfterSeconds: NOT_READY_SECONDS };
+  }
+  const again = withoutAssets(remote, 0, now);
+  return again === undefined
+    ? { kind: "rejected", failure }
+    : { kind: "prepare_again", remote: again, failure, pollAfterSeconds: 0 };
+}
+
+/**
+ * An organisation's posts can be listed; nobody may list a member's. There the call is repeated once, while LinkedIn
+ * would take it for a duplicate and name the post that the first one made.
+ */
+export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
+  if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
+  const ageMs = tools.now().getTime() - leg.sentAt.getTime();
+  if (credentialsOf(leg.credentials).kind === "member") return repeatOnce(leg, ageMs);
+  const lookup = await findOwnPost(leg, tools);
+  switch (lookup.kind) {
+    case "found":
+      return lookup.published;
+    case "unavailable":
+      return askAgain(lookup.note, lookup.retryAfterSeconds);
+    case "unreadable":
+      return repeatOnce(leg, ageMs);
+    case "absent":
+      if (ageMs < LISTED_MS) return askAgain("the list may not show the post yet");
+      return lookup.isComplete ? { kind: "may_publish", isAbsent: true } : repeatOnce(leg, ageMs);
+  }
+}
+
+function repeatOnce(leg: LegToPublish, ageMs: number): ReconcileOutcome {
+  if (ageMs < SETTLED_MS) return askAgain("an attempt may still be under way");
+  const isLast = remoteOf(leg.remote).doubts >= DOUBTS_MAX;
+  if (isLast || ageMs > REPEATABLE_MS) {
+    return {
+      kind: "unknowable",
+      failure: unknown("the network can't tell any more whether the post was made"),
+    };
+  }
+  return { kind: "may_publish", isAbsent: false };
+}
+
+function askAgain(note: string, seconds: number | null = null): ReconcileOutcome {
+  return {
+    kind: "ask_again",
+    failure: unknown(note),
+    pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS,
+  };
+}
+
+function unknown(note: string): LegFailure {
+  return { code: "outcome_unknown", networkCode: null, note };
+}

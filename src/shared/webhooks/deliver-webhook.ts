@@ -1,0 +1,192 @@
+import { invariant } from "../errors.ts";
+import type { Services } from "../services.ts";
+import { nextStep, type Delivery, type DeliveryError } from "./delivery.ts";
+import type { DeliveryHint } from "./delivery-queue.ts";
+import type { StoredDelivery } from "./delivery-store.ts";
+import { addDueDelivery, hintDueDelivery, type DueDelivery } from "./due-delivery.ts";
+import { isAbandoned } from "./endpoint.ts";
+import type { OpenedEndpoint } from "./endpoint-store.ts";
+import type { Event } from "./event.ts";
+import { nextAttemptSeconds } from "./retry-schedule.ts";
+import { sendDelivery, type Attempt } from "./send-delivery.ts";
+
+/** A worker's lease outlasts its longest call by this much. */
+const LEASE_BEYOND_CALL_MS = 20_000;
+/** A due row whose delivery never came to be is left alone this long: it may still be on its way. */
+const ORPHAN_MS = 10 * 60 * 1000;
+const GONE_REASON = "The receiver answered 410 Gone.";
+const ABANDONED_REASON = "Nothing could be delivered for 5 days.";
+
+/** The first attempt, and one after each delay of the schedule. */
+const attemptsMax = ({ config }: Services) => config.webhooks.retrySeconds.length + 1;
+
+/** A delivery in the hands of one worker, with the row that brought it here. */
+interface Work {
+  readonly services: Services;
+  readonly due: DueDelivery;
+  readonly stored: StoredDelivery;
+}
+
+/** Writes what the delivery has become; when another worker took it meanwhile, that one's word counts. */
+async function write({ services, due, stored }: Work, delivery: Delivery): Promise<boolean> {
+  const written = await services.deliveries.replaceIfUnchanged(delivery, stored.etag);
+  if (written !== undefined) await services.dueDeliveries.remove(due);
+  return written !== undefined;
+}
+
+/** No further attempt is made. `isFinal`: nor can one be made by a redrive. */
+async function die(work: Work, last: Partial<Delivery>, isFinal = false): Promise<void> {
+  const { services, stored } = work;
+  const diedAt = services.clock.now().toISOString();
+  if (!isFinal) await services.deadDeliveries.add(stored.delivery, diedAt);
+  const ended = { status: "dead", nextAttemptAt: null, leaseUntil: null, diedAt } as const;
+  await write(work, { ...stored.delivery, ...last, ...ended });
+}
+
+/** Why the delivery ends without a call, where it does. */
+function obstacle(
+  opened: OpenedEndpoint | undefined,
+  event: Event | undefined,
+): DeliveryError | undefined {
+  if (opened === undefined) return "endpoint_deleted";
+  if (opened.endpoint.status === "disabled") return "endpoint_disabled";
+  return event === undefined ? "event_expired" : undefined;
+}
+
+function lastOf(attempt: Attempt): Partial<Delivery> {
+  return {
+    lastStatusCode: attempt.statusCode,
+    lastError: attempt.error,
+    durationMs: attempt.durationMs,
+    responseBody: attempt.responseBody,
+  };
+}
+
+async function recordSuccess(work: Work, attempt: Attempt): Promise<void> {
+  const { services, stored } = work;
+  const now = services.clock.now();
+  await write(work, {
+    ...stored.delivery,
+    ...lastOf(attempt),
+    status: "succeeded",
+    nextAttemptAt: null,
+    leaseUntil: null,
+    deliveredAt: now.toISOString(),
+  });
+  await services.endpointHealth.noteSuccess(stored.delivery.endpointId, now);
+}
+
+/** The time of the next attempt is kept before the attempt's outcome is: no crash leaves the delivery without either. */
+async function recordFailure(work: Work, attempt: Attempt): Promise<void> {
+  const { services, stored } = work;
+  const { delivery } = stored;
+  const { retrySeconds } = services.config.webhooks;
+  const seconds = attempt.isGone
+    ? null
+    : nextAttemptSeconds(retrySeconds, delivery.attempts, Math.random(), attempt.retryAfterSeconds);
+  const last = lastOf(attempt);
+  if (seconds === null) return die(work, last);
+  const dueAt = new Date(services.clock.now().getTime() + seconds * 1000).toISOString();
+  const due = { place: work.due.place, dueAt };
+  await addDueDelivery(services, due);
+  const isOurs = await write(work, { ...delivery, ...last, nextAttemptAt: dueAt, leaseUntil: null });
+  if (isOurs) await hintDueDelivery(services, due);
+}
+
+async function disable(services: Services, delivery: Delivery, reason: string): Promise<void> {
+  const { platformId, endpointId } = delivery;
+  const at = services.clock.now().toISOString();
+  if (await services.endpoints.disable(platformId, endpointId, reason, at))
+    services.log.warn("webhook endpoint disabled", { platformId, endpointId, reason });
+}
+
+async function record(work: Work, attempt: Attempt): Promise<void> {
+  const { services, stored } = work;
+  const { delivery } = stored;
+  const { statusCode, error, durationMs } = attempt;
+  const fields = { delivery: delivery.id, endpoint: delivery.endpointId, attempt: delivery.attempts };
+  services.log.info("webhook attempt", { ...fields, statusCode, error, durationMs });
+  if (error === null) return recordSuccess(work, attempt);
+  // Before the delivery ends: a crash in between finds the endpoint disabled and ends it then.
+  if (attempt.isGone) await disable(services, delivery, GONE_REASON);
+  await recordFailure(work, attempt);
+  const now = services.clock.now();
+  const health = await services.endpointHealth.noteFailure(delivery.endpointId, now);
+  if (isAbandoned(health, now)) await disable(services, delivery, ABANDONED_REASON);
+}
+
+async function attempt(work: Work): Promise<void> {
+  const { services, stored } = work;
+  const { delivery } = stored;
+  const { platformId, applicationId, endpointId, eventId } = delivery;
+  const now = services.clock.now();
+  const [opened, event] = await Promise.all([
+    services.endpoints.open(platformId, endpointId, now),
+    services.events.find(applicationId, eventId),
+  ]);
+  const lastError = obstacle(opened, event);
+  if (lastError !== undefined)
+    return die(work, { lastError }, lastError !== "endpoint_disabled");
+  invariant(opened !== undefined && event !== undefined, "a delivery without its parts");
+  invariant(opened.secrets.length > 0, "the endpoint's secret can't be opened");
+  const leaseMs = services.config.webhooks.timeoutMs + LEASE_BEYOND_CALL_MS;
+  const claimed = await services.deliveries.replaceIfUnchanged(
+    {
+      ...delivery,
+      attempts: delivery.attempts + 1,
+      leaseUntil: new Date(now.getTime() + leaseMs).toISOString(),
+    },
+    stored.etag,
+  );
+  if (claimed === undefined) return;
+  const made = await sendDelivery(services, opened, claimed.delivery, event);
+  await record({ ...work, stored: claimed }, made);
+}
+
+/** A hint that came early is sent again for the rest; a stray one of another time is no longer needed. */
+async function wait(services: Services, due: DueDelivery, at: string): Promise<void> {
+  if (due.dueAt === at) await hintDueDelivery(services, due);
+  else await services.dueDeliveries.remove(due);
+}
+
+async function attend(services: Services, due: DueDelivery): Promise<void> {
+  const stored = await services.deliveries.find(due.place);
+  const now = services.clock.now();
+  if (stored === undefined) {
+    const isOrphan = now.getTime() - Date.parse(due.dueAt) > ORPHAN_MS;
+    if (isOrphan) await services.dueDeliveries.remove(due);
+    return;
+  }
+  const step = nextStep(stored.delivery, attemptsMax(services), now);
+  switch (step.kind) {
+    case "ended":
+      return services.dueDeliveries.remove(due);
+    case "taken":
+      return;
+    case "later":
+      return wait(services, due, step.at);
+    case "attempt":
+      return attempt({ services, due, stored });
+    case "give_up":
+      return die({ services, due, stored }, { lastError: "interrupted" });
+  }
+}
+
+/**
+ * One attempt of a delivery that is due. At least once: after a crash between the call and its record the receiver is
+ * called again with the same `webhook-id`. Too many at once to one endpoint are put back and cost nobody else time.
+ */
+export async function deliverWebhook(services: Services, hint: DeliveryHint): Promise<void> {
+  const { endpointId, deliveryId, dueAt } = hint;
+  const due = { place: { endpointId, deliveryId }, dueAt };
+  const slot = services.deliverySlots.take(endpointId);
+  if (slot === undefined) {
+    const seconds = services.deliverySlots.secondsToWait(endpointId);
+    return services.deliveryQueue.hint(due, seconds);
+  }
+  try {
+    await attend(services, due);
+  } finally {
+    slot.release();
+  }
+}

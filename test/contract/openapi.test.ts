@@ -1,0 +1,240 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, test } from "vitest";
+import * as z from "zod";
+import { chapters, routes } from "../../src/functions/routes.ts";
+import { ERROR_CODES } from "../../src/shared/errors.ts";
+import { errorsOfRoute } from "../../src/shared/http/declared-answers.ts";
+import { openApi } from "../../src/shared/http/openapi.ts";
+import type { Operation, Parameter } from "../../src/shared/http/openapi-types.ts";
+import type { Route } from "../../src/shared/http/route.ts";
+import { startRelay } from "../setup/relay.ts";
+import { lintDocument, toolsFolder, TOOLS_MS_MAX } from "./document-lint.ts";
+
+const BASE_URL = "https://relay.example.net/api";
+const document = openApi(chapters, BASE_URL);
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+const named = routes.map((route) => [nameOf(route), route] as const);
+
+function operation(name: string): Operation {
+  const [method = "", path = ""] = name.split(" ");
+  const found = document.paths[`/${path}`]?.[method.toLowerCase()];
+  if (found === undefined) throw new Error(`the document has no ${name}`);
+  return found;
+}
+
+function parameters(name: string): Parameter[] {
+  return (operation(name).parameters ?? []).map((parameter) => {
+    if (!("$ref" in parameter)) return parameter;
+    const found = document.components.parameters[parameter.$ref.split("/").at(-1) ?? ""];
+    if (found === undefined) throw new Error(`the document has no ${parameter.$ref}`);
+    return found;
+  });
+}
+
+describe("the document as a whole", () => {
+  test("says what it is and where it holds", () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d+$/);
+    expect(document.info.version).toBe("0.2.0");
+    expect(document.servers.map(({ url }) => url)).toEqual([BASE_URL]);
+    expect(Object.keys(document.components.securitySchemes)).toEqual([
+      "apiKey",
+      "session",
+      "operator",
+    ]);
+  });
+
+  describe("to a linter", () => {
+    beforeAll(() => toolsFolder().then(() => undefined), TOOLS_MS_MAX);
+
+    test("is valid OpenAPI and keeps the recommended rules, a few on purpose excepted", async () => {
+      expect(await lintDocument(JSON.stringify(document))).toEqual([
+        // These take nothing that could be wrong with a request.
+        "operation-4xx-response #/paths/~1health/get/responses",
+        "operation-4xx-response #/paths/~1ready/get/responses",
+        "operation-4xx-response #/paths/~1v1~1openapi.json/get/responses",
+        "operation-4xx-response #/paths/~1docs/get/responses",
+        // What all errors have in common, for clients that treat them alike, and what no operation can answer.
+        "no-unused-components #/components/schemas/Error",
+        "no-unused-components #/components/schemas/MethodNotAllowedError",
+      ]);
+    });
+  });
+
+  test("has every route and nothing else", () => {
+    const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.slice(1)}`),
+    );
+    expect(described.toSorted()).toEqual(routes.map(nameOf).toSorted());
+  });
+
+  test("names operations in camelCase, each once, under the chapters of the specification", () => {
+    const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(document.tags.map(({ name }) => name)).toEqual(chapters.map(({ name }) => name));
+    const used = new Set(operations.flatMap(({ tags }) => tags));
+    expect([...used].toSorted()).toEqual(chapters.map(({ name }) => name).toSorted());
+  });
+
+  test("is made once", () => {
+    expect(openApi(chapters, BASE_URL)).toBe(document);
+  });
+
+  test("every error code is answered somewhere", () => {
+    const answered = new Set<string>(routes.flatMap((route) => errorsOfRoute(route)));
+    const nowhere = ERROR_CODES.filter((code) => !answered.has(code));
+    // 405 is the answer of a path, not of an operation; limits of numbers come with webhooks.
+    expect(nowhere.filter((code) => code !== "limit_reached")).toEqual(["method_not_allowed"]);
+  });
+
+  test("GET /v1/openapi.json answers it to anyone, with this deployment's address", async () => {
+    const relay = await startRelay({ settings: { PUBLIC_BASE_URL: BASE_URL } });
+    const { status, headers, body } = await relay.call("GET", "/v1/openapi.json");
+    expect([status, headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
+    expect(body).toEqual(JSON.parse(JSON.stringify(document)));
+    await relay.stop();
+  });
+});
+
+describe("what routes declare", () => {
+  test.each(named)("%s declares what it answers", (_name, { spec }) => {
+    const hasJson = spec.status !== 204 && spec.produces === undefined;
+    expect(spec.response !== undefined).toBe(hasJson);
+    if (spec.produces === "page") expect(spec.answers ?? { 200: "" }).toHaveProperty("200");
+  });
+
+  test.each(named)("%s shows true examples", (_name, { spec }) => {
+    const { body, answer } = spec.examples?.() ?? {};
+    const isForm = spec.bodyKind === "form";
+    expect(body !== undefined).toBe(spec.body !== undefined && !isForm);
+    expect(answer !== undefined).toBe(spec.response !== undefined);
+    if (body !== undefined) expect(spec.body?.safeParse(body)).toMatchObject({ success: true });
+    const shown = spec.response?.().safeParse(answer);
+    expect(shown === undefined || shown.success, z.prettifyError(shown?.error ?? empty)).toBe(true);
+  });
+});
+
+const empty = new z.ZodError([]);
+
+describe("what callers have to send", () => {
+  const credentials = (name: string) =>
+    operation(name).security.flatMap((alternative) => Object.keys(alternative));
+  const headers = (name: string) =>
+    parameters(name)
+      .filter((parameter) => parameter.in === "header")
+      .map((parameter) => parameter.name + (parameter.required ? "!" : ""));
+
+  test.each([
+    ["GET health", [], []],
+    ["POST v1/auth/login", [], []],
+    ["GET v1/me", ["apiKey", "session"], ["X-Application-Id"]],
+    ["POST v1/applications", ["session"], ["X-Application-Id"]],
+    ["POST v1/keys", ["apiKey", "session"], ["X-Application-Id"]],
+    [
+      "POST v1/posts",
+      ["apiKey", "session"],
+      ["Idempotency-Key!", "X-Profile-Id!", "X-Application-Id", "X-Profile-Grant"],
+    ],
+    [
+      "GET v1/posts/{postId}",
+      ["apiKey", "session"],
+      ["X-Profile-Id!", "X-Application-Id", "X-Profile-Grant"],
+    ],
+    [
+      "GET v1/profiles/{profileId}/connections",
+      ["apiKey", "session"],
+      ["X-Profile-Id", "X-Application-Id", "X-Profile-Grant"],
+    ],
+    ["GET v1/admin/platforms", ["operator"], []],
+  ])("%s: credentials %j, headers %j", (name, wantedCredentials, wantedHeaders) => {
+    expect(credentials(name)).toEqual(wantedCredentials);
+    expect(headers(name)).toEqual(wantedHeaders);
+  });
+
+  test("a query parameter is what it means, with its limits and what its absence means", () => {
+    const found = parameters("GET v1/posts").filter((parameter) => parameter.in === "query");
+    expect(found.map(({ name }) => name)).toEqual([
+      "limit",
+      "cursor",
+      "status",
+      "platform",
+      "externalId",
+      "from",
+      "to",
+    ]);
+    expect(found.some(({ required }) => required)).toBe(false);
+    expect(found[0]?.schema).toEqual({ type: "integer", minimum: 1, maximum: 100, default: 25 });
+  });
+
+  test("a body shows its limits, and may be left out where every field may", () => {
+    const { createKey, retryPost } = Object.fromEntries(
+      Object.values(document.paths)
+        .flatMap((path) => Object.values(path))
+        .map((one) => [one.operationId, one]),
+    );
+    expect(createKey?.requestBody?.required).toBe(false);
+    expect(retryPost?.requestBody?.required).toBe(false);
+    expect(operation("POST v1/posts").requestBody?.required).toBe(true);
+    const { PostRequest } = document.components.schemas;
+    expect(PostRequest?.additionalProperties).toBe(false);
+    expect(PostRequest?.required).toEqual(["platforms"]);
+    expect(PostRequest?.properties?.["platforms"]).toMatchObject({
+      minItems: 1,
+      maxItems: 5,
+      uniqueItems: true,
+    });
+  });
+});
+
+describe("what callers are answered", () => {
+  const statuses = (name: string) => Object.keys(operation(name).responses);
+
+  test.each([
+    ["GET health", ["200", "500"]],
+    [
+      "POST v1/posts",
+      [
+        ...["201", "202", "400", "401", "402", "403", "404"],
+        ...["409", "413", "415", "422", "429", "500", "503"],
+      ],
+    ],
+    ["DELETE v1/keys/{keyId}", ["204", "401", "403", "404", "429", "500", "503"]],
+    ["GET v1/connect/ui", ["200", "404", "410", "500", "503"]],
+  ])("%s: %j", (name, wanted) => {
+    expect(statuses(name)).toEqual(wanted);
+  });
+
+  test("answers are open to fields that come later, requests are not", () => {
+    const { Post, PostRequest } = document.components.schemas;
+    expect(Post).not.toHaveProperty("additionalProperties");
+    expect(PostRequest).toHaveProperty("additionalProperties", false);
+  });
+
+  test("a replay, a refusal by rate and a missing credential show their headers", () => {
+    const { responses } = operation("POST v1/posts");
+    expect(responses["202"]).toHaveProperty("headers.Idempotent-Replayed");
+    const refusals = document.components.responses;
+    expect(refusals["TooManyRequests"]).toHaveProperty("headers.Retry-After");
+    expect(refusals["Unauthorized"]).toHaveProperty("headers.WWW-Authenticate");
+    for (const answer of Object.values(refusals))
+      expect(answer.headers).toHaveProperty("X-Request-Id");
+  });
+});
+
+/** Prints what a process loads that knows all routes and answered none. */
+const PRINT_LOADED = `
+  import { registerHooks } from "node:module";
+  registerHooks({ load(url, context, next) { console.log(url); return next(url, context); } });
+  await import(process.argv[1]);
+`;
+
+test("nothing of the reference is loaded before it is asked for", async () => {
+  const entry = new URL("../../src/functions/routes.ts", import.meta.url).href;
+  const args = ["--input-type=module", "-e", PRINT_LOADED, entry];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const loaded = stdout.split("\n").filter((url) => url.includes("/src/shared/http/"));
+  expect(loaded.some((url) => url.endsWith("/access.ts"))).toBe(true);
+  expect(loaded.filter((url) => /openapi|docs-|declared|reference|guide/.test(url))).toEqual([]);
+});

@@ -1,0 +1,224 @@
+import { describe, expect, it } from "vitest";
+import { classify, duplicateUrn } from "../../../src/shared/networks/linkedin/errors.ts";
+import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
+import type { LegDraft, MediaItem, Problem } from "../../../src/shared/networks/network.ts";
+import { platformOptionsSchema } from "../../../src/shared/networks/registry.ts";
+import { NOW, answer, htmlPage } from "../../networks/scripted-tools.ts";
+
+function draft(overrides: Partial<LegDraft> = {}): LegDraft {
+  return { text: "Hello", media: [], options: {}, ...overrides };
+}
+
+function media(...names: readonly string[]): readonly MediaItem[] {
+  return names.map((name) => ({ url: `https://files.example/${name}`, altText: null }));
+}
+
+function images(count: number): readonly MediaItem[] {
+  return media(...Array.from({ length: count }, (_, index) => `${index}.jpg`));
+}
+
+function rules(problems: readonly Problem[]): readonly string[] {
+  return problems.map(({ severity, rule }) => `${severity} ${rule}`);
+}
+
+const link = { url: "https://a.example", title: "A" };
+
+describe("LinkedIn's rules", () => {
+  it.each<[string, Partial<LegDraft>, readonly string[]]>([
+    ["2700 characters", { text: "x".repeat(2700) }, []],
+    ["above nine tenths", { text: "x".repeat(2701) }, ["warning linkedin.text.nearLimit"]],
+    ["exactly 3000", { text: "_".repeat(3000) }, ["warning linkedin.text.nearLimit"]],
+    ["3001 characters", { text: "x".repeat(3001) }, ["error linkedin.text.length"]],
+    ["1501 emoji of two units", { text: "👋".repeat(1501) }, ["error linkedin.text.length"]],
+    ["nothing", { text: " \n" }, ["error linkedin.content.empty"]],
+    ["a link card alone", { text: "", options: { link } }, []],
+    ["a file alone", { text: "", media: images(1) }, []],
+    ["twenty images", { media: images(20) }, []],
+    ["21 images", { media: images(21) }, ["error linkedin.media.count"]],
+    ["two videos", { media: media("a.mp4", "b.MP4") }, ["error linkedin.media.count"]],
+    ["image and video", { media: media("a.jpg", "b.mp4") }, ["error linkedin.media.mixed"]],
+    [
+      "image and document",
+      { media: media("a.jpg", "b.pdf"), options: { documentTitle: "B" } },
+      ["error linkedin.media.mixed"],
+    ],
+    ["names without an ending", { media: media("a", "b.php") }, []],
+    ["another kind of video", { media: media("a.mov") }, ["warning linkedin.media.type"]],
+    ["another kind of image", { media: media("a.webp") }, ["warning linkedin.media.type"]],
+    ["audio", { media: media("a.mp3") }, ["error linkedin.media.type"]],
+    ["a document", { media: media("a.pdf"), options: { documentTitle: "A" } }, []],
+    ["a document without a title", { media: media("a.pdf") }, ["error linkedin.document.title"]],
+    [
+      "two documents",
+      { media: media("a.pdf", "b.pdf"), options: { documentTitle: "A" } },
+      ["error linkedin.media.count"],
+    ],
+    [
+      "a document of another kind",
+      { media: media("a.docx"), options: { documentTitle: "A" } },
+      ["warning linkedin.media.type"],
+    ],
+    [
+      "a long alternative text",
+      { media: [{ url: "https://files.example/a.jpg", altText: "x".repeat(4087) }] },
+      ["error linkedin.media.altText"],
+    ],
+    [
+      "the longest alternative text",
+      { media: [{ url: "https://files.example/a.jpg", altText: "x".repeat(4086) }] },
+      [],
+    ],
+    [
+      "a card beside media",
+      { media: images(1), options: { link } },
+      ["warning linkedin.link.media"],
+    ],
+  ])("judge %s", (_what, overrides, expected) => {
+    expect(rules(linkedin.check(draft(overrides), {}))).toEqual(expected);
+  });
+
+  it("know that a company page has no connections", () => {
+    const toConnections = draft({ options: { visibility: "CONNECTIONS" } });
+    expect(rules(linkedin.check(toConnections, { kind: "organization" }))).toEqual([
+      "error linkedin.visibility.organization",
+    ]);
+    expect(linkedin.check(toConnections, { kind: "member" })).toEqual([]);
+    expect(linkedin.check(toConnections, {})).toEqual([]);
+  });
+
+  it("measure what was written, not what is escaped", () => {
+    const measured = linkedin.measure(draft({ text: "a_b 👋" }));
+    expect(measured).toEqual({ usedCharacters: 6, maxCharacters: 3000 });
+  });
+
+  it("count every post", () => {
+    expect(linkedin.quotaOf()).toBe("posts");
+  });
+
+  it("name the field that the text came from, and what to do", () => {
+    const text = "x".repeat(3001);
+    const own = linkedin.check(draft({ text, options: { text } }), {});
+    expect(own[0]?.field).toBe("platformOptions.linkedin.text");
+    const problems = linkedin.check(draft({ text, media: media("a.jpg", "b.mp4", "c.mp4") }), {});
+    expect(problems.length).toBeGreaterThan(2);
+    for (const { message, remediation } of problems) {
+      expect(message).toMatch(/\.$/);
+      expect(remediation).toMatch(/\.$/);
+    }
+  });
+});
+
+describe("LinkedIn's options", () => {
+  it.each([
+    [{ visibility: "PUBLIC", documentTitle: "A" }, true],
+    [{ visibility: "CONNECTIONS" }, true],
+    [{ visibility: "LOGGED_IN" }, false],
+    [{ link }, true],
+    [{ link: { ...link, description: "d", thumbnailUrl: "https://a.example/b.jpg" } }, true],
+    [{ link: { url: "https://a.example" } }, false],
+    [{ link: { ...link, url: "javascript:alert(1)" } }, false],
+    [{ link: { ...link, thumbnailUrl: "http://a.example/b.jpg" } }, false],
+    [{ link: { ...link, title: "x".repeat(401) } }, false],
+    [{ link: { ...link, unknown: 1 } }, false],
+    [{ documentTitle: " " }, false],
+  ])("%j: %s", (options, expected) => {
+    expect(platformOptionsSchema.safeParse({ linkedin: options }).success).toBe(expected);
+  });
+});
+
+function detailed(code: string, fieldPath: string) {
+  const inputErrors = [{ description: "x", input: { inputPath: { fieldPath } }, code }];
+  return { status: 400, message: "x", errorDetails: { inputErrors } };
+}
+
+describe("LinkedIn's answers", () => {
+  const wording = "Content is a duplicate of urn:li:share:6844785523593134080";
+
+  it.each<[number, unknown, string, string]>([
+    [
+      401,
+      { serviceErrorCode: 65601, code: "REVOKED_ACCESS_TOKEN" },
+      "connection_needs_reauth",
+      "refuse",
+    ],
+    [
+      401,
+      { serviceErrorCode: 65600, code: "INVALID_ACCESS_TOKEN" },
+      "connection_needs_reauth",
+      "refuse",
+    ],
+    [401, { code: "EXPIRED_ACCESS_TOKEN" }, "connection_needs_reauth", "refuse"],
+    [401, { code: "ACCESS_DENIED" }, "connection_needs_reauth", "refuse"],
+    [401, "", "connection_needs_reauth", "refuse"],
+    [403, { serviceErrorCode: 100, code: "ACCESS_DENIED" }, "permission_missing", "refuse"],
+    [
+      403,
+      { serviceErrorCode: 100, message: "Not enough permissions" },
+      "permission_missing",
+      "refuse",
+    ],
+    [422, { message: wording }, "duplicate_content", "refuse"],
+    [400, { message: wording }, "duplicate_content", "refuse"],
+    [422, { code: "DUPLICATE_POST", message: wording }, "duplicate_content", "refuse"],
+    [422, { message: "ERROR :: /x :: unrecognized field" }, "invalid_request", "refuse"],
+    [400, { code: "FIELD_LENGTH_TOO_LONG" }, "text_too_long", "refuse"],
+    [400, detailed("FIELD_LENGTH_TOO_LONG", "commentary"), "text_too_long", "refuse"],
+    [400, detailed("FIELD_LENGTH_TOO_LONG", "content.article.title"), "text_invalid", "refuse"],
+    [400, { code: "INVALID_VALUE_BLANK_FIELD" }, "text_invalid", "refuse"],
+    [400, { code: "MEDIA_ASSET_WAITING_UPLOAD" }, "media_not_ready", "prepare_again"],
+    [400, { message: "The media is still processing" }, "media_not_ready", "prepare_again"],
+    [400, { code: "MEDIA_ASSET_PROCESSING_FAILED" }, "media_processing_failed", "prepare_again"],
+    [400, { message: "Media asset processing failed" }, "media_processing_failed", "prepare_again"],
+    [400, { code: "EXPIRED_UPLOAD_URL" }, "media_processing_failed", "prepare_again"],
+    [413, "", "media_rejected", "refuse"],
+    [415, "", "media_rejected", "refuse"],
+    [400, { code: "INVALID_URN_TYPE" }, "invalid_request", "refuse"],
+    [400, { code: "INVALID_URN_ID" }, "invalid_request", "refuse"],
+    [400, { code: "MISSING_FIELD" }, "invalid_request", "refuse"],
+    [400, { code: "SOMETHING_NEW" }, "invalid_request", "refuse"],
+    [426, { code: "NONEXISTENT_VERSION" }, "app_misconfigured", "refuse"],
+    [426, "", "app_misconfigured", "refuse"],
+    [400, { message: "A version must be present." }, "app_misconfigured", "refuse"],
+    [404, "", "network_unavailable", "later"],
+    [409, "", "network_unavailable", "doubt"],
+    [400, { message: "Unable to obtain activity" }, "network_unavailable", "doubt"],
+    [500, { code: "ACCESS_DENIED", message: "x" }, "network_unavailable", "doubt"],
+    [503, "", "network_unavailable", "doubt"],
+    [200, "", "network_unavailable", "doubt"],
+    [201, "", "network_unavailable", "doubt"],
+  ])("%s %j means %s, %s", (status, body, code, effect) => {
+    expect(classify(answer(status, body), NOW)).toMatchObject({ code, effect });
+  });
+
+  const throttle = (level: string) => ({
+    status: 429,
+    serviceErrorCode: 101,
+    message: `Resource level throttle ${level} limit for calls to this resource is reached.`,
+  });
+
+  it.each([
+    ["MEMBER DAY", "quota_exceeded", "refuse"],
+    ["APPLICATION DAY", "rate_limited", "later"],
+    ["APPLICATION MINUTE", "rate_limited", "later"],
+    ["MEMBER MINUTE", "rate_limited", "later"],
+  ])("tell whose limit is reached: %s means %s", (level, code, effect) => {
+    const reply = answer(429, throttle(level), { "retry-after": "40000" });
+    expect(classify(reply, NOW)).toMatchObject({
+      code,
+      effect,
+      networkCode: "101",
+      retryAfterSeconds: 40_000,
+    });
+  });
+
+  it.each([400, 401, 403, 422, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+    expect(classify(htmlPage(status), NOW)).toMatchObject({ effect: "doubt", note: "" });
+  });
+
+  it("name the post that this one repeats", () => {
+    const named = (message: string) => duplicateUrn(answer(422, { message }));
+    expect(named(wording)).toBe("urn:li:share:6844785523593134080");
+    expect(named("Content is a duplicate of urn:li:ugcPost:12")).toBe("urn:li:ugcPost:12");
+    expect(named("Unknown urn:li:share:12")).toBeUndefined();
+  });
+});

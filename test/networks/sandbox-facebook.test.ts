@@ -1,0 +1,444 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  DEMO_FACEBOOK_APP,
+  DEMO_PAGE,
+  DEMO_USER,
+  FRIEND_USER,
+  PORTFOLIO_PAGE,
+  SECOND_PAGE,
+} from "../../dev/networks/facebook/state.ts";
+import { startSandbox } from "../../dev/networks/server.ts";
+import type { Sandbox } from "../../dev/networks/server.ts";
+import { facebook } from "../../src/shared/networks/facebook/index.ts";
+import type {
+  HttpRequest,
+  LegDraft,
+  LinkChoice,
+  LinkedAccount,
+  LinkOutcome,
+} from "../../src/shared/networks/network.ts";
+import { HttpFailure } from "../../src/shared/networks/network.ts";
+import { publishedBy, resumeLeg, sandboxTools, walkLeg } from "./sandbox-leg.ts";
+
+let sandbox: Sandbox;
+let tools: ReturnType<typeof sandboxTools>;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+});
+beforeEach(() => {
+  sandbox.reset();
+  tools = sandboxTools(sandbox, { ...DEMO_FACEBOOK_APP, version: "v26.0" });
+});
+afterAll(() => sandbox.stop());
+
+const file = (name: string, altText: string | null = null) => ({
+  url: `https://media.sandbox.test/${name}`,
+  altText,
+});
+const CLIP = file("clip.mp4");
+const shown = () => sandbox.posts("facebook");
+const asked = (route: string) => sandbox.requests().filter((request) => request.route === route);
+
+const redirectUri = "https://relay.example/v1/connect/callback/facebook";
+
+/** The whole way through the dialog; `form` is what the person ticks. */
+async function authorize(
+  form: Readonly<Record<string, string>> = {},
+): Promise<LinkOutcome | LinkChoice> {
+  const oauth = { redirectUri, state: "state-1", codeChallenge: "challenge" };
+  const started = await facebook.link.start({}, oauth, tools);
+  if (started.kind === "failed") return started;
+  const decided = await tools.http({
+    method: "POST",
+    url: started.url,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ decision: "allow", ...form }).toString(),
+  });
+  const params = Object.fromEntries(new URL(decided.headers["location"] ?? "").searchParams);
+  expect(params["state"]).toBe("state-1");
+  const callback = { params, codeVerifier: "v", redirectUri, flow: started.flow };
+  return facebook.link.finish(callback, tools);
+}
+
+function accountOf(outcome: LinkOutcome | LinkChoice): LinkedAccount {
+  if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
+  return outcome.linked;
+}
+
+async function linkPage(id = DEMO_PAGE): Promise<LinkedAccount> {
+  const choice = await authorize();
+  if (choice.kind !== "choose") throw new Error(`no choice: ${JSON.stringify(choice)}`);
+  return accountOf(await facebook.link.choose(id, choice.flow));
+}
+
+const publish = async (draft: Partial<LegDraft>) =>
+  walkLeg(facebook, await linkPage(), draft, tools);
+
+describe("linking a Facebook page in the sandbox", () => {
+  it("offers the pages that may be published for, those of a business portfolio too", async () => {
+    const choice = await authorize();
+    expect(choice).toMatchObject({
+      kind: "choose",
+      candidates: [
+        { id: DEMO_PAGE, label: "Demo Bakery", hint: "@demobakery" },
+        { id: SECOND_PAGE },
+        { id: PORTFOLIO_PAGE },
+      ],
+    });
+  });
+
+  it("links the page that was chosen, with its own token", async () => {
+    const { account, scopes, expiresAt, grantId } = await linkPage(SECOND_PAGE);
+    expect(account).toMatchObject({
+      id: SECOND_PAGE,
+      username: "democoffeebar",
+      displayName: "Demo Coffee Bar",
+      url: "https://www.facebook.com/democoffeebar",
+      kind: "page",
+    });
+    expect(scopes).toContain("pages_manage_posts");
+    expect([expiresAt, grantId]).toEqual([null, DEMO_USER]);
+  });
+
+  it("finds a portfolio's page even when the right to see the portfolio was declined", async () => {
+    const ticked = {
+      asked: "yes",
+      account: DEMO_USER,
+      [`page_${PORTFOLIO_PAGE}`]: "yes",
+      may_pages_show_list: "yes",
+      may_pages_read_engagement: "yes",
+      may_pages_manage_posts: "yes",
+    };
+    expect(accountOf(await authorize(ticked)).account.id).toBe(PORTFOLIO_PAGE);
+  });
+
+  it.each([
+    ["the person says no", { decision: "deny" }, "access_denied"],
+    ["there is no page", { account: FRIEND_USER }, "nothing_to_choose"],
+    [
+      "a permission was declined",
+      {
+        asked: "yes",
+        account: DEMO_USER,
+        [`page_${DEMO_PAGE}`]: "yes",
+        may_pages_show_list: "yes",
+        may_pages_read_engagement: "yes",
+      },
+      "permission_missing",
+    ],
+  ])("links nothing when %s", async (_what, form, code) => {
+    expect(await authorize(form)).toMatchObject({ kind: "failed", code });
+  });
+
+  it("works for an app that demands proof of its secret", async () => {
+    sandbox.networks.facebook.requireProof(true);
+    const walk = await walkLeg(
+      facebook,
+      await linkPage(),
+      { text: "Proof", media: [file("photo.jpg"), file("photo-2.jpg")] },
+      tools,
+    );
+    publishedBy(walk);
+    expect(shown()).toHaveLength(1);
+  });
+
+  it("takes back what was allowed", async () => {
+    const linked = await linkPage();
+    await facebook.revoke(linked.credentials, null, tools);
+    const walk = await walkLeg(facebook, linked, { text: "Hello" }, tools);
+    expect(walk.outcome).toMatchObject({
+      kind: "rejected",
+      failure: { code: "connection_needs_reauth" },
+    });
+  });
+});
+
+describe("publishing to a Facebook page in the sandbox", () => {
+  it("shows what was written, and finds it again", async () => {
+    const text = "Héllo 👋\n\nsecond #paragraph";
+    const walk = await publish({ text });
+    const { networkPostId, url } = publishedBy(walk);
+    expect(walk.steps).toEqual(["prepare ready", "publish published"]);
+    expect(shown()).toMatchObject([{ id: networkPostId, url, text }]);
+    const again = await resumeLeg(facebook, walk.leg, tools);
+    expect(again.steps).toEqual(["reconcile published"]);
+    expect(publishedBy(again)).toEqual(publishedBy(walk));
+    expect(shown()).toHaveLength(1);
+  });
+
+  it("shows a link's card, with and without words", async () => {
+    const link = "https://links.sandbox.test/article";
+    publishedBy(await publish({ text: "Read this", options: { link } }));
+    const walk = await publish({ options: { link } });
+    expect(publishedBy(await resumeLeg(facebook, walk.leg, tools))).toEqual(publishedBy(walk));
+    expect(shown().map(({ card }) => card?.url)).toEqual([link, link]);
+  });
+
+  it.each([1, 3])("shows %s photos with their descriptions as one post", async (count) => {
+    const media = Array.from({ length: count }, (_, index) =>
+      file(`photo-${index + 1}.jpg`, `Photo ${index}`),
+    );
+    const walk = await publish({ text: "Look", media });
+    const [post, ...others] = shown();
+    expect(post).toMatchObject({ id: publishedBy(walk).networkPostId, text: "Look" });
+    expect(post?.media.map(({ alt }) => alt)).toEqual(media.map(({ altText }) => altText));
+    expect(others).toEqual([]);
+    const again = await resumeLeg(facebook, walk.leg, tools);
+    expect(publishedBy(again)).toEqual(publishedBy(walk));
+  });
+
+  it("waits for photos that are not found at first", async () => {
+    const walk = await publish({ text: "Slow [processing:3]", media: [file("photo.jpg")] });
+    publishedBy(walk);
+    expect(walk.steps.slice(0, 3)).toEqual([
+      "prepare ready",
+      "publish prepare_again",
+      "prepare processing",
+    ]);
+    expect(shown()).toHaveLength(1);
+  });
+
+  it("makes a reel of a video, and is done when it can be seen", async () => {
+    const walk = await publish({ text: "A clip", media: [CLIP], options: { title: "Clip" } });
+    const { url } = publishedBy(walk);
+    expect(shown()).toMatchObject([{ form: "reel", text: "A clip", media: [{ title: "Clip" }] }]);
+    expect(url).toBe(shown()[0]?.url);
+    expect(walk.steps).toEqual([
+      "prepare processing",
+      "prepare processing",
+      "prepare ready",
+      "publish in_doubt",
+      "reconcile published",
+    ]);
+    const again = await resumeLeg(facebook, walk.leg, tools);
+    expect(publishedBy(again)).toEqual(publishedBy(walk));
+    expect([asked("videoReels").length, shown().length]).toEqual([2, 1]);
+  });
+
+  it("publishes a video in the feed when that is asked for", async () => {
+    const walk = await publish({ text: "A clip", media: [CLIP], options: { kind: "feed" } });
+    const { url } = publishedBy(walk);
+    expect(shown()).toMatchObject([{ text: "A clip", url, media: [{ kind: "video" }] }]);
+    expect(shown()[0]?.form).toBeUndefined();
+    expect(publishedBy(await resumeLeg(facebook, walk.leg, tools))).toEqual(publishedBy(walk));
+  });
+
+  it.each([
+    ["a photo", file("photo.jpg", "A lake")],
+    ["a video", CLIP],
+  ])("tells %s as a story", async (_what, item) => {
+    const walk = await publish({ media: [item], options: { kind: "story" } });
+    const { networkPostId, url } = publishedBy(walk);
+    expect(shown()).toMatchObject([{ form: "story", url }]);
+    expect(shown()[0]?.id).toContain(networkPostId);
+    const again = await resumeLeg(facebook, walk.leg, tools);
+    expect(publishedBy(again)).toEqual(publishedBy(walk));
+    expect(shown()).toHaveLength(1);
+  });
+
+  /** Refuses the finished reel as Facebook does one that is too long, whatever the file is. */
+  function refusingReels(): typeof tools {
+    const http = async (request: HttpRequest) => {
+      const isFinish = request.url.includes("video_reels") && /"finish"/.test(String(request.body));
+      if (!isFinish) return tools.http(request);
+      const error = { message: "Invalid parameter", code: 100, error_subcode: 1363128 };
+      const text = JSON.stringify({ error });
+      return {
+        status: 400,
+        headers: { "content-type": "application/json" },
+        body: Buffer.from(text),
+        text: () => text,
+        json: () => JSON.parse(text) as unknown,
+      };
+    };
+    return { ...tools, http };
+  }
+
+  it("publishes in the feed what Facebook does not take as a reel, if nobody asked for one", async () => {
+    const linked = await linkPage();
+    const draft = { text: "Long", media: [CLIP] };
+    const walk = await walkLeg(facebook, linked, draft, refusingReels());
+    publishedBy(walk);
+    expect(shown()).toMatchObject([{ text: "Long" }]);
+    expect(shown()[0]?.form).toBeUndefined();
+    const asReel = { ...draft, options: { kind: "reel" } };
+    const refused = await walkLeg(facebook, linked, asReel, refusingReels());
+    expect(refused.outcome).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_rejected", rule: "facebook.video.duration" },
+    });
+    expect(shown()).toHaveLength(1);
+  });
+
+  it.each([
+    [{ media: [file("missing.jpg")] }, "try_later", "media_unreachable"],
+    [{ media: [file("article.jpg")] }, "try_later", "media_unreachable"],
+  ])("tells a file that is not there from one that is no image (%#)", async (draft, kind, code) => {
+    const leg = {
+      key: "leg",
+      draft: { text: "", options: {}, ...draft },
+      ...(await linkPage()),
+      remote: {},
+      sentAt: null,
+    };
+    expect(await facebook.prepare(leg, tools)).toMatchObject({ kind, failure: { code } });
+  });
+
+  it("gives up a video that it can't have after a second try", async () => {
+    const walk = await publish({ text: "Gone", media: [file("missing.mp4")] });
+    expect(walk.outcome).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_unreachable", mediaIndex: 0 },
+    });
+    expect(asked("videoReels")).toHaveLength(2);
+  });
+
+  it("hands a video over once, also when the first answer is lost", async () => {
+    const linked = await linkPage();
+    let isLost = false;
+    const forgetful: typeof tools = {
+      ...tools,
+      async http(request) {
+        const answer = await tools.http(request);
+        if (!request.url.includes("video-upload") || isLost) return answer;
+        isLost = true;
+        throw new HttpFailure("in_doubt", "timeout");
+      },
+    };
+    publishedBy(await walkLeg(facebook, linked, { text: "Clip", media: [CLIP] }, forgetful));
+    expect(asked("videoReels")).toHaveLength(2);
+    expect(shown()).toHaveLength(1);
+  });
+
+  it.each<[string, () => void, string]>([
+    [
+      "the password changed",
+      () => sandbox.networks.facebook.revokeToken(),
+      "connection_needs_reauth",
+    ],
+    [
+      "the person lost the role",
+      () => sandbox.networks.facebook.loseRole(DEMO_PAGE),
+      "permission_missing",
+    ],
+    [
+      "a permission was taken back",
+      () => sandbox.networks.facebook.declinePermission("pages_manage_posts"),
+      "permission_missing",
+    ],
+    [
+      "the page is restricted",
+      () => sandbox.networks.facebook.restrictPage(DEMO_PAGE, true),
+      "account_restricted",
+    ],
+  ])("says what is wrong when %s", async (_what, change, code) => {
+    const linked = await linkPage();
+    change();
+    const { outcome } = await walkLeg(facebook, linked, { text: "Hello" }, tools);
+    expect(outcome).toMatchObject({ kind: "rejected", failure: { code } });
+  });
+
+  it("ends a reel beyond the quota as such", async () => {
+    const linked = await linkPage();
+    sandbox.networks.facebook.setQuotaUsed(DEMO_PAGE, 30);
+    const { outcome } = await walkLeg(facebook, linked, { media: [CLIP] }, tools);
+    expect(outcome).toMatchObject({ kind: "rejected", failure: { code: "quota_exceeded" } });
+  });
+});
+
+const FORMS: readonly (readonly [string, Partial<LegDraft>])[] = [
+  ["text", {}],
+  ["photos", { media: [file("photo.jpg"), file("photo-2.jpg")] }],
+  ["a reel", { media: [CLIP] }],
+  ["a feed video", { media: [CLIP], options: { kind: "feed" } }],
+];
+
+describe.each(FORMS)("a troubled call for %s", (form, draft) => {
+  it.each(["[drop-answer]", "[error-after]"])("%s leaves one post", async (word) => {
+    const walk = await publish({ text: `Trouble ${word}`, ...draft });
+    expect(walk.steps).toContain("publish in_doubt");
+    if (form === "a feed video") {
+      // The sandbox, like Facebook, lists no video before it is processed, and nobody has its id.
+      expect([walk.outcome.kind, asked("videos").length]).toEqual(["unknowable", 1]);
+      return;
+    }
+    publishedBy(walk);
+    expect(shown()).toHaveLength(1);
+  });
+
+  it.each(["[drop-before]", "[html-502]"])(
+    "%s leaves one post, or none and no claim",
+    async (word) => {
+      const walk = await publish({ text: `Trouble ${word}`, ...draft });
+      // A feed video that is in no list may still come: it is not sent again.
+      const expected = form === "a feed video" ? ["unknowable", 0] : ["published", 1];
+      expect([walk.outcome.kind, shown().length]).toEqual(expected);
+    },
+  );
+
+  it("walked twice from the same state leaves one post", async () => {
+    const walk = await publish({ text: "Twice", ...draft });
+    expect(publishedBy(await resumeLeg(facebook, walk.leg, tools))).toEqual(publishedBy(walk));
+    expect(shown()).toHaveLength(1);
+  });
+});
+
+describe.each(["photo.jpg", "clip.mp4"])("a troubled story of %s", (name) => {
+  it.each(["drop-answer", "error-after", "drop-before"])("(%s) leaves one story", async (fault) => {
+    const linked = await linkPage();
+    const route = name === "photo.jpg" ? "photoStories" : "videoStories";
+    const media = [file(name)];
+    const http: typeof tools.http = async (request) => {
+      const isVisible =
+        request.url.includes("photo_stories") || /"finish"/.test(String(request.body));
+      if (isVisible) sandbox.fault("facebook", route, fault);
+      return tools.http(request);
+    };
+    let isFirst = true;
+    const once: typeof http = (request) => {
+      const send = isFirst ? http : tools.http;
+      if (request.url.includes("_stories") && !/"start"/.test(String(request.body)))
+        isFirst = false;
+      return send(request);
+    };
+    const draft = { media, options: { kind: "story" } };
+    publishedBy(await walkLeg(facebook, linked, draft, { ...tools, http: once }));
+    expect(shown()).toHaveLength(1);
+  });
+});
+
+describe("a refusal at Facebook", () => {
+  it.each([
+    "quota_exceeded",
+    "connection_needs_reauth",
+    "permission_missing",
+    "account_restricted",
+    "duplicate_content",
+    "content_rejected",
+    "link_rejected",
+    "text_invalid",
+    "media_rejected",
+    "invalid_request",
+  ])("is told as %s and nothing is published", async (code) => {
+    const walk = await publish({ text: `No [fail:${code}]` });
+    expect(walk.outcome).toMatchObject({ kind: "rejected", failure: { code } });
+    expect(shown()).toEqual([]);
+  });
+
+  it.each(["rate_limited", "network_unavailable"])("that says %s is tried again", async (code) => {
+    publishedBy(await publish({ text: `Later [fail:${code}:2]` }));
+    expect(shown()).toHaveLength(1);
+  });
+
+  it("of a video that can't be processed ends the leg after a fresh upload", async () => {
+    const draft = { text: "[fail:media_processing_failed]", media: [CLIP] };
+    const walk = await publish(draft);
+    expect(walk.outcome).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_processing_failed" },
+    });
+    expect(asked("upload")).toHaveLength(2);
+    expect(shown()).toEqual([]);
+  });
+});

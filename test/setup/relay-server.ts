@@ -1,0 +1,49 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Relay } from "./relay.ts";
+
+export interface RelayServer {
+  readonly baseUrl: string;
+  close(): Promise<void>;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}
+
+/**
+ * The relay of this process over real HTTP on loopback, for programs that speak nothing else. Queued work is done
+ * after each call, so that who reads again sees what became of it.
+ */
+export async function serveRelay(relay: Relay): Promise<RelayServer> {
+  const prefix = new URL(relay.services.config.publicBaseUrl).pathname;
+  const server = createServer((request, response) => {
+    const handle = async () => {
+      const headers = new Headers();
+      for (const [name, value] of Object.entries(request.headers))
+        if (typeof value === "string") headers.set(name, value);
+      const rawBody = await bodyOf(request);
+      const path = (request.url ?? "/").slice(prefix.length);
+      const options = { headers: Object.fromEntries(headers), rawBody };
+      const answer = await relay.call(request.method ?? "GET", path, options);
+      await relay.drain();
+      const { status, body } = answer;
+      const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+      response.writeHead(status, Object.fromEntries(answer.headers)).end(text);
+    };
+    handle().catch((error: unknown) => response.writeHead(599).end(String(error)));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}${prefix}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
