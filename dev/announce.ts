@@ -16,7 +16,8 @@ function curlLines({ baseUrl, apiKey, profileId }: Demo): string[] {
   const key = `-H 'Authorization: Bearer ${apiKey}'`;
   const profile = `-H 'X-Profile-Id: ${profileId}'`;
   const platforms = JSON.stringify(DEMO_NETWORKS);
-  const post = `'{"text":"Hello at '"$(date +%T)"'","platforms":${platforms}}'`;
+  const media = '["https://media.sandbox.test/portrait.jpg"]';
+  const post = `'{"text":"Hello at '"$(date +%T)"'","mediaUrls":${media},"platforms":${platforms}}'`;
   return [
     `curl -sS ${baseUrl}/v1/posts ${key} ${profile} -H "Idempotency-Key: hello-$(date +%s)" -H 'Content-Type: application/json' -d ${post}`,
     `curl -sS '${baseUrl}/v1/posts?limit=1' ${key} ${profile}`,

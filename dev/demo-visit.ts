@@ -24,6 +24,8 @@ export async function linkInBrowser(connectUrl: string, network: string): Promis
     const { action, fields } = readForm(page);
     page = await browser.open(action, fields);
   }
+  const choice = readChoice(page, network);
+  if (choice !== undefined) page = await browser.open(choice.action, choice.fields);
   if (page.status >= 400) throw new Error(`${network} was not linked: ${readAlert(page.html)}`);
 }
 
@@ -93,6 +95,22 @@ function readForm({ url, html }: Page): { action: URL; fields: Record<string, st
   for (const tag of [...inputs, button ?? ""]) {
     const { name, value = "" } = attributes(tag);
     if (name !== undefined) fields[name] = value;
+  }
+  const action = attributes(/<form\b[^>]*>/.exec(form)?.[0] ?? "")["action"] ?? "";
+  return { action: new URL(action, url), fields };
+}
+
+/** Our own page's form that asks which of several accounts to link, with the first of them chosen. */
+function readChoice({ url, html }: Page, network: string): ReturnType<typeof readForm> | undefined {
+  const forms = [...html.matchAll(/<form\b[^>]*>[\s\S]*?<\/form>/g)].map(([form]) => form);
+  const form = forms.find(
+    (one) => one.includes(`/ui/${network}"`) && one.includes('name="candidate"'),
+  );
+  if (form === undefined) return undefined;
+  const fields: Record<string, string> = {};
+  for (const [tag] of form.matchAll(/<input\b[^>]*>/g)) {
+    const { name = "", value = "" } = attributes(tag);
+    fields[name] ??= value;
   }
   const action = attributes(/<form\b[^>]*>/.exec(form)?.[0] ?? "")["action"] ?? "";
   return { action: new URL(action, url), fields };

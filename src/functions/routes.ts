@@ -11,6 +11,7 @@ import { metaRoutes } from "./meta.ts";
 import { postRoutes } from "./posts.ts";
 import { profileRoutes } from "./profiles.ts";
 import { userRoutes } from "./users.ts";
+import { webhookAdminRoutes, webhookRoutes } from "./webhooks.ts";
 
 /** Every route, in the order of the specification's chapters, which is the order of the reference. */
 export const chapters: readonly Chapter[] = [
@@ -57,9 +58,14 @@ export const chapters: readonly Chapter[] = [
   },
   { name: "Billing", about: "The wallet, its ledger and its limits.", routes: billingRoutes },
   {
+    name: "Webhooks",
+    about: "Events: sent to an application's endpoints, signed, until they arrive; or asked for.",
+    routes: webhookRoutes,
+  },
+  {
     name: "Operator administration",
     about: "For the operators of the service, with a token of their identity provider.",
-    routes: adminRoutes,
+    routes: [...adminRoutes, ...webhookAdminRoutes],
   },
 ];
 

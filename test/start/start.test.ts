@@ -9,6 +9,8 @@ import { hostPidOf, launch, listeningPorts, newPlace, paste, readDemo, until } f
 import type { Place, Started } from "./started.ts";
 
 const SETTLE_MS = 15_000;
+/** LinkedIn lets nobody see whether a picture is ready, so that it is given time. */
+const PUBLISH_MS = 60_000;
 const START_TIMEOUT_MS = 50_000;
 
 const Post = z.object({
@@ -58,7 +60,7 @@ describe("npm start", () => {
       const [newest] = PostsAnswer.parse(await paste(read)).data;
       if (newest !== undefined) published = newest;
       return newest?.id === id && newest.status !== "processing";
-    }, SETTLE_MS);
+    }, PUBLISH_MS);
     expect(published.status).toBe("succeeded");
     expect(published.legs.map(({ platform, status }) => [platform, status])).toEqual(
       DEMO_NETWORKS.map((name) => [name, "succeeded"]),

@@ -1,0 +1,173 @@
+import {
+  appAdmin,
+  appAdminOfApplication,
+  keyOrSession,
+  operator,
+} from "../shared/http/access.ts";
+import { route } from "../shared/http/route.ts";
+import {
+  delivery,
+  endpoint,
+  endpointWithSecret,
+  event,
+  redriveCounts,
+} from "../shared/webhooks/answer-schema.ts";
+import { createEndpoint } from "../shared/webhooks/create-endpoint.ts";
+import { deleteEndpoint } from "../shared/webhooks/delete-endpoint.ts";
+import {
+  createEndpointExample,
+  deliveryExample,
+  endpointCreatedExample,
+  endpointExample,
+  eventExample,
+  redriveExample,
+  testDeliveryExample,
+} from "../shared/webhooks/examples.ts";
+import { listDeliveries } from "../shared/webhooks/list-deliveries.ts";
+import { listEndpoints } from "../shared/webhooks/list-endpoints.ts";
+import { listEvents } from "../shared/webhooks/list-events.ts";
+import { redriveDead } from "../shared/webhooks/redrive-dead.ts";
+import { redriveDelivery } from "../shared/webhooks/redrive-delivery.ts";
+import { rotateSecret } from "../shared/webhooks/rotate-secret.ts";
+import {
+  CreateEndpointBody,
+  ListDeliveriesQuery,
+  ListEndpointsQuery,
+  ListEventsQuery,
+  RedriveDeadBody,
+  UpdateEndpointBody,
+} from "../shared/webhooks/schema.ts";
+import { testEndpoint } from "../shared/webhooks/test-endpoint.ts";
+import { updateEndpoint } from "../shared/webhooks/update-endpoint.ts";
+
+export const webhookRoutes = [
+  route("GET", "v1/webhooks", {
+    operationId: "listWebhooks",
+    summary: "List webhook endpoints, without their secrets.",
+    description:
+      "A key sees its application's endpoints. A session sees those of the application it names, or of the whole platform.",
+    access: keyOrSession,
+    query: ListEndpointsQuery,
+    status: 200,
+    list: true,
+    response: endpoint,
+    examples: () => ({ answer: endpointExample() }),
+    run: ({ services, scope, query }) => listEndpoints(services, scope, query),
+  }),
+  route("POST", "v1/webhooks", {
+    operationId: "createWebhook",
+    summary: "Register a webhook endpoint. Its secret is in this answer and in no other.",
+    description:
+      "Costs 5 tokens; an application has at most 20. Deliveries are POST requests whose body is an `Event`, signed with the secret; any 2xx within 10 seconds counts as delivered, and everything else is tried again, ten times in all over three days.",
+    access: appAdminOfApplication,
+    body: CreateEndpointBody,
+    status: 201,
+    response: endpointWithSecret,
+    errors: ["limit_reached", "insufficient_tokens", "daily_budget_reached"],
+    examples: () => ({ body: createEndpointExample(), answer: endpointCreatedExample() }),
+    run: ({ services, scope, body }) => createEndpoint(services, scope, body),
+  }),
+  route("PATCH", "v1/webhooks/{webhookId}", {
+    operationId: "updateWebhook",
+    summary: "Change a webhook endpoint, disable it or make it active again.",
+    description: "Fields that are not named stay.",
+    access: appAdmin,
+    body: UpdateEndpointBody,
+    status: 200,
+    response: endpoint,
+    errors: ["not_found"],
+    examples: () => ({ body: { status: "active" }, answer: endpointExample() }),
+    run: ({ services, scope, params, body }) =>
+      updateEndpoint(services, scope, { ...params, ...body }),
+  }),
+  route("DELETE", "v1/webhooks/{webhookId}", {
+    operationId: "deleteWebhook",
+    summary: "Delete a webhook endpoint.",
+    description: "Answers what it was. Deliveries on their way to it end as dead.",
+    access: appAdmin,
+    status: 200,
+    response: endpoint,
+    errors: ["not_found"],
+    examples: () => ({ answer: endpointExample() }),
+    run: ({ services, scope, params }) => deleteEndpoint(services, scope, params.webhookId),
+  }),
+  route("POST", "v1/webhooks/{webhookId}/rotate-secret", {
+    operationId: "rotateWebhookSecret",
+    summary: "Replace the signing secret. The new one is in this answer and in no other.",
+    description:
+      "For 24 hours deliveries carry two signatures, one by each secret. Rotating again within that time ends the older one at once.",
+    access: appAdmin,
+    status: 200,
+    response: endpointWithSecret,
+    errors: ["not_found"],
+    examples: () => ({ answer: endpointCreatedExample() }),
+    run: ({ services, scope, params }) => rotateSecret(services, scope, params.webhookId),
+  }),
+  route("POST", "v1/webhooks/{webhookId}/test", {
+    operationId: "testWebhook",
+    summary: "Send the endpoint a `webhook.test` event.",
+    description: "Whichever events it asked for. List its deliveries to see what became of it.",
+    access: appAdmin,
+    status: 202,
+    response: delivery,
+    errors: ["not_found", "invalid_state"],
+    examples: () => ({ answer: testDeliveryExample() }),
+    run: ({ services, scope, params }) => testEndpoint(services, scope, params.webhookId),
+  }),
+  route("GET", "v1/webhooks/{webhookId}/deliveries", {
+    operationId: "listDeliveries",
+    summary: "What was and is to be sent to an endpoint, newest first.",
+    access: keyOrSession,
+    query: ListDeliveriesQuery,
+    status: 200,
+    list: true,
+    response: delivery,
+    errors: ["not_found"],
+    examples: () => ({ answer: deliveryExample() }),
+    run: ({ services, scope, params, query }) =>
+      listDeliveries(services, scope, { ...params, ...query }),
+  }),
+  route("POST", "v1/webhooks/{webhookId}/deliveries/{deliveryId}/redrive", {
+    operationId: "redriveDelivery",
+    summary: "Send a delivery's event once more.",
+    description:
+      "For deliveries that ended, succeeded or dead. Answers the new delivery, which carries the same event id and has ten attempts of its own.",
+    access: appAdmin,
+    status: 200,
+    response: delivery,
+    errors: ["not_found", "invalid_state"],
+    examples: () => ({ answer: redriveExample() }),
+    run: ({ services, scope, params }) => redriveDelivery(services, scope, params),
+  }),
+  route("GET", "v1/events", {
+    operationId: "listEvents",
+    summary: "The application's events of the last 30 days, oldest first.",
+    description:
+      "What webhooks tell, for those who ask: pass the last event's id as `after`. An event is listed two seconds after it happened, so that none is missed.",
+    access: appAdminOfApplication,
+    query: ListEventsQuery,
+    status: 200,
+    list: true,
+    response: event,
+    examples: () => ({ answer: eventExample() }),
+    run: ({ services, scope, query }) => listEvents(services, scope, query),
+  }),
+];
+
+export const webhookAdminRoutes = [
+  route("POST", "v1/admin/webhooks/redrive-dead", {
+    operationId: "redriveDeadDeliveries",
+    summary: "Redrive dead webhook deliveries, the latest first.",
+    description:
+      "At most 500 in a call; call again until `requeued` is 0. Calls at the same time redrive no delivery twice. Without a body: those of every platform.",
+    access: operator("Admin"),
+    body: RedriveDeadBody,
+    status: 200,
+    response: redriveCounts,
+    examples: () => ({
+      body: { since: "2026-03-04T00:00:00.000Z" },
+      answer: { scanned: 42, requeued: 40, skipped: 2 },
+    }),
+    run: ({ services, scope, body }) => redriveDead(services, scope, body),
+  }),
+];

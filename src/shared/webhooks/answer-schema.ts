@@ -1,0 +1,122 @@
+import * as z from "zod";
+import { count, idOf, time } from "../fields.ts";
+import { shape } from "../shape.ts";
+import type { DeliveryError, DeliveryView } from "./delivery.ts";
+import type { EndpointView, EndpointWithSecret } from "./endpoint.ts";
+import { EVENT_TYPES } from "./event.ts";
+import type { EventPayload } from "./list-events.ts";
+import type { RedriveCounts } from "./redrive-dead.ts";
+import { eventFilter } from "./schema.ts";
+
+const eventType = shape(() =>
+  z.enum(EVENT_TYPES).meta({ id: "EventType", description: "What happened." }),
+);
+
+const endpointFields = shape(() => ({
+  id: idOf("endpoint"),
+  applicationId: idOf("application"),
+  url: z.string(),
+  description: z.string().nullable(),
+  events: z.array(eventFilter),
+  status: z.enum(["active", "disabled"]),
+  disabledReason: z.string().nullable(),
+  secretHint: z.string().describe("Enough of the signing secret to recognise it by."),
+  lastSuccessAt: time().nullable().describe("Right to ten seconds."),
+  lastFailureAt: time().nullable(),
+  createdAt: time(),
+  updatedAt: time(),
+}));
+
+export const endpoint = shape(
+  () =>
+    z.strictObject(endpointFields()).meta({
+      id: "Webhook",
+      description: "An address of an application's that events are sent to.",
+    }) satisfies z.ZodType<EndpointView>,
+);
+
+export const endpointWithSecret = shape(
+  () =>
+    z
+      .strictObject({
+        ...endpointFields(),
+        secret: z
+          .string()
+          .regex(/^whsec_[0-9A-Za-z+/]{43}=$/)
+          .describe("What deliveries are signed with. In this answer and in no other."),
+      })
+      .meta({ id: "WebhookWithSecret" }) satisfies z.ZodType<EndpointWithSecret>,
+);
+
+// Safe: the pattern takes exactly what the type names.
+const deliveryError = shape(
+  () =>
+    z
+      .string()
+      .regex(/^(http_\d{3}|[a-z_]+)$/)
+      .describe(
+        "`http_<status>`, `timeout`, `connect_failed`, `connection_lost`, `tls_failed`, `blocked_address`; where no call was made `endpoint_deleted`, `endpoint_disabled`, `event_expired`, `interrupted`.",
+      ) as unknown as z.ZodType<DeliveryError>,
+);
+
+export const delivery = shape(
+  () =>
+    z
+      .strictObject({
+        id: idOf("delivery"),
+        webhookId: idOf("endpoint"),
+        eventId: idOf("event"),
+        eventType: eventType(),
+        postId: idOf("post").nullable(),
+        status: z
+          .enum(["pending", "succeeded", "dead"])
+          .describe("`dead`: every attempt failed, or none can be made any more."),
+        attempts: count().describe("Attempts begun."),
+        nextAttemptAt: time().nullable(),
+        lastStatusCode: z.int().nullable(),
+        lastError: deliveryError().nullable(),
+        durationMs: count().nullable().describe("Of the last attempt."),
+        responseBody: z.string().nullable().describe("The first 2 KiB of the last answer."),
+        redriveOf: idOf("delivery").nullable().describe("The delivery that this one repeats."),
+        createdAt: time(),
+        deliveredAt: time().nullable(),
+      })
+      .meta({
+        id: "WebhookDelivery",
+        description: "One event on its way to one endpoint.",
+      }) satisfies z.ZodType<DeliveryView>,
+);
+
+export const event = shape(
+  () =>
+    z
+      .strictObject({
+        id: idOf("event"),
+        type: eventType(),
+        apiVersion: z.string().meta({ examples: ["v1"] }),
+        createdAt: time(),
+        sequence: count().nullable().describe("Grows per post; null for what is no post's."),
+        applicationId: idOf("application").nullable(),
+        profileId: idOf("profile").nullable(),
+        data: z
+          .record(z.string(), z.unknown())
+          .describe(
+            "As it was then: `post` (a `Post`) for `post.*`, `post` and `leg` for `leg.*`, `connection` for `connection.*`, `balance` for `billing.*`.",
+          ),
+      })
+      .meta({
+        id: "Event",
+        description: "What happened, with the things as they were then. Also a webhook's body.",
+      }) satisfies z.ZodType<EventPayload>,
+);
+
+export const redriveCounts = shape(
+  () =>
+    z
+      .strictObject({
+        scanned: count().describe("Dead deliveries that were looked at."),
+        requeued: count(),
+        skipped: count().describe("Of a disabled or deleted endpoint, or redriven already."),
+      })
+      .meta({ id: "RedriveCounts" }) satisfies z.ZodType<RedriveCounts>,
+);

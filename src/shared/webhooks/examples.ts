@@ -1,0 +1,89 @@
+import type * as z from "zod";
+import { exampleId } from "../ids.ts";
+import type { ShapeOf } from "../shape.ts";
+import type { delivery, endpoint, endpointWithSecret, event } from "./answer-schema.ts";
+import type { CreateEndpointBody } from "./schema.ts";
+
+const URL = "https://hooks.example.com/social";
+
+export const createEndpointExample = (): z.input<typeof CreateEndpointBody> => ({
+  url: URL,
+  events: ["post.succeeded", "post.partial", "post.failed"],
+  description: "Order system",
+});
+
+export const endpointExample = (): ShapeOf<typeof endpoint> => ({
+  id: exampleId("endpoint"),
+  applicationId: exampleId("application"),
+  url: URL,
+  description: "Order system",
+  events: ["post.succeeded", "post.partial", "post.failed"],
+  status: "active",
+  disabledReason: null,
+  secretHint: "whsec_C2Fv…",
+  lastSuccessAt: "2026-03-04T11:12:13.000Z",
+  lastFailureAt: null,
+  createdAt: "2026-03-04T10:00:00.000Z",
+  updatedAt: "2026-03-04T10:00:00.000Z",
+});
+
+export const endpointCreatedExample = (): ShapeOf<typeof endpointWithSecret> => ({
+  ...endpointExample(),
+  lastSuccessAt: null,
+  secret: "whsec_C2FvtNIxvkZX9sSKZ0BXRb2yCDQoz7w1eKX6JuFYMnk=",
+});
+
+const pending = {
+  status: "pending",
+  attempts: 0,
+  lastStatusCode: null,
+  lastError: null,
+  durationMs: null,
+  responseBody: null,
+  redriveOf: null,
+  deliveredAt: null,
+} as const;
+
+export const testDeliveryExample = (): ShapeOf<typeof delivery> => ({
+  id: exampleId("delivery"),
+  webhookId: exampleId("endpoint"),
+  eventId: exampleId("event"),
+  eventType: "webhook.test",
+  postId: null,
+  ...pending,
+  nextAttemptAt: "2026-03-04T11:12:13.000Z",
+  createdAt: "2026-03-04T11:12:13.000Z",
+});
+
+export const deliveryExample = (): ShapeOf<typeof delivery> => ({
+  ...testDeliveryExample(),
+  eventType: "post.succeeded",
+  postId: exampleId("post"),
+  status: "succeeded",
+  attempts: 2,
+  nextAttemptAt: null,
+  lastStatusCode: 200,
+  durationMs: 84,
+  responseBody: "ok",
+  deliveredAt: "2026-03-04T11:12:18.300Z",
+});
+
+export const redriveExample = (): ShapeOf<typeof delivery> => ({
+  ...deliveryExample(),
+  ...pending,
+  id: exampleId("delivery", 2),
+  nextAttemptAt: "2026-03-04T12:00:00.000Z",
+  createdAt: "2026-03-04T12:00:00.000Z",
+  redriveOf: exampleId("delivery"),
+});
+
+export const eventExample = (): ShapeOf<typeof event> => ({
+  id: exampleId("event"),
+  type: "webhook.test",
+  apiVersion: "v1",
+  createdAt: "2026-03-04T11:12:13.000Z",
+  sequence: null,
+  applicationId: exampleId("application"),
+  profileId: null,
+  data: {},
+});

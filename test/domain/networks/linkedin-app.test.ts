@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { parseConfig } from "../../../src/shared/config.ts";
+import { renderConnectPage } from "../../../src/shared/connect/page.ts";
+import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
+import { findAvailable } from "../../../src/shared/networks/registry.ts";
+
+const development = {
+  AzureWebJobsStorage: "UseDevelopmentStorage=true",
+  AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+};
+const member = { LINKEDIN_CLIENT_ID: "member-app", LINKEDIN_CLIENT_SECRET: "member-secret" };
+const organization = {
+  LINKEDIN_ORG_CLIENT_ID: "org-app",
+  LINKEDIN_ORG_CLIENT_SECRET: "org-secret",
+};
+const appsOf = (settings: Readonly<Record<string, string>>) =>
+  parseConfig({ ...development, ...settings }).networkApps;
+
+describe("LinkedIn's apps", () => {
+  it("make it available, or not", () => {
+    expect(findAvailable("linkedin", appsOf({}))).toBeUndefined();
+    expect(findAvailable("linkedin", appsOf(member))).toBe(linkedin);
+  });
+
+  it("are read with the version of the API", () => {
+    const app = { id: "member-app", secret: "member-secret", version: "202609" };
+    expect(appsOf(member).linkedin).toEqual(app);
+    expect(appsOf({ ...member, ...organization, LINKEDIN_VERSION: "202701" }).linkedin).toEqual({
+      ...app,
+      version: "202701",
+      organizations: { id: "org-app", secret: "org-secret" },
+    });
+  });
+
+  it.each([
+    [{ LINKEDIN_CLIENT_ID: "a" }, "LINKEDIN_CLIENT_ID and LINKEDIN_CLIENT_SECRET belong together"],
+    [
+      { ...member, LINKEDIN_ORG_CLIENT_SECRET: "s" },
+      "LINKEDIN_ORG_CLIENT_ID and LINKEDIN_ORG_CLIENT_SECRET belong together",
+    ],
+    [organization, "LINKEDIN_CLIENT_ID: missing"],
+    [{ ...member, LINKEDIN_VERSION: "202613" }, "LINKEDIN_VERSION: a month"],
+  ])("that are set up by half are refused (%#)", (settings, message) => {
+    expect(() => appsOf(settings)).toThrow(message);
+  });
+});
+
+it("the form's kinds of account can be chosen from, with what was chosen before", () => {
+  const card = {
+    network: "linkedin",
+    title: "LinkedIn",
+    state: "unlinked",
+    username: null,
+    avatarUrl: null,
+    fields: linkedin.link.fields,
+    leaves: true,
+    action: "https://relay.test/v1/connect/ui/linkedin",
+    typed: { kind: "organization" },
+    problem: null,
+    choice: null,
+  } as const;
+  const text = renderConnectPage(
+    {
+      sessionId: "cns_1",
+      token: "token",
+      branding: {},
+      cards: [card],
+      problem: null,
+      hasLinked: false,
+      doneAction: "https://relay.test/v1/connect/ui/done",
+    },
+    "nonce",
+  );
+  const options = [...text.matchAll(/<option value="(\w+)"([^>]*)>/g)].map((found) =>
+    found.slice(1),
+  );
+  expect(options).toEqual([
+    ["member", expect.not.stringContaining("selected")],
+    ["organization", expect.stringContaining("selected")],
+  ]);
+  expect(text).toContain('<label for="linkedin-kind">');
+  expect(text).toContain('<select id="linkedin-kind" name="kind"');
+});
