@@ -5,8 +5,8 @@ const domain = `^src/shared/(${DOMAINS})/`;
 /** What each domain folder may import of the others; `callers` is open to all, `accounts` may read all. */
 const ALLOWED = {
   posts: ["networks", "connect", "billing", "webhooks", "audit", "profiles"],
-  connect: ["networks", "billing", "profiles", "audit"],
-  webhooks: ["billing", "audit"],
+  connect: ["networks", "billing", "profiles", "webhooks", "audit"],
+  webhooks: ["networks", "billing", "audit"],
   accounts: [
     "applications",
     "keys",
@@ -20,7 +20,7 @@ const ALLOWED = {
   applications: ["keys", "audit"],
   keys: ["profiles", "audit"],
   profiles: ["audit"],
-  billing: ["networks", "audit"],
+  billing: ["networks", "webhooks", "audit"],
   networks: [],
   audit: [],
   limits: [],

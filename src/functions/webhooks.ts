@@ -1,9 +1,4 @@
-import {
-  appAdmin,
-  appAdminOfApplication,
-  keyOrSession,
-  operator,
-} from "../shared/http/access.ts";
+import { appAdmin, appAdminOfApplication, keyOrSession, operator } from "../shared/http/access.ts";
 import { route } from "../shared/http/route.ts";
 import {
   delivery,
@@ -76,7 +71,7 @@ export const webhookRoutes = [
     status: 200,
     response: endpoint,
     errors: ["not_found"],
-    examples: () => ({ body: { status: "active" }, answer: endpointExample() }),
+    examples: () => ({ body: { status: "active" as const }, answer: endpointExample() }),
     run: ({ services, scope, params, body }) =>
       updateEndpoint(services, scope, { ...params, ...body }),
   }),

@@ -45,7 +45,7 @@ import { FAN_OUT_QUEUE, FanOutQueue } from "./webhooks/fan-out-queue.ts";
 import { deriveKey } from "./secrets.ts";
 import { openQueue } from "./storage/account.ts";
 import type { MessageQueue } from "./storage/queue.ts";
-import { openTables } from "./storage/tables.ts";
+import { openTables, type Tables } from "./storage/tables.ts";
 
 export interface Clock {
   now(): Date;
@@ -99,24 +99,51 @@ export interface Services {
   readonly deliverySlots: EndpointSlots;
 }
 
-/** What a test may replace: time, of which the delays of queues are a part, and the outside world. */
+/** What a test may replace: storage, time, of which the delays of queues are a part, and the outside world. */
 export interface Overrides {
+  readonly tables?: Tables;
   readonly queue?: (name: string) => MessageQueue;
   readonly clock?: Clock;
   readonly outbound?: Outbound;
   readonly log?: Log;
 }
 
+type QueueMaker = (name: string) => MessageQueue;
+
+function webhookServices(
+  { identity }: Config,
+  tables: Tables,
+  {
+    log,
+    queue,
+    dirty,
+  }: { readonly log: Log; readonly queue: QueueMaker; readonly dirty: DirtyStore },
+) {
+  return {
+    events: new EventStore(tables.core, tables.events),
+    endpoints: new EndpointStore(tables.tenants, identity.dataKeys),
+    endpointHealth: new EndpointHealthStore(tables.deliveries),
+    deliveries: new DeliveryStore(tables.deliveries),
+    dueDeliveries: new DueStore(tables.duedeliveries, DUE_DELIVERIES),
+    deadDeliveries: new DeadDeliveryStore(tables.dead),
+    fanOutQueue: new FanOutQueue(queue(FAN_OUT_QUEUE), { dirty, log }),
+    deliveryQueue: new DeliveryQueue(queue(DELIVERY_QUEUE)),
+    fanOuts: new Rerun(),
+    deliverySlots: new EndpointSlots(),
+  };
+}
+
 /** Composes the process. Opens nothing: connections are made when they are first used. */
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
-  const tables = openTables(config);
+  const tables = overrides.tables ?? openTables(config);
   const { identity, storage } = config;
   const clock = overrides.clock ?? { now: () => new Date() };
   const now = () => clock.now();
   const queue = overrides.queue ?? ((name) => openQueue(storage.host, storage.prefix + name));
   const outbound = overrides.outbound ?? createOutbound(config);
   const log = overrides.log ?? createLog({ level: config.logLevel });
-  const fanOutQueue = new FanOutQueue(queue(FAN_OUT_QUEUE), log);
+  const dirty = new DirtyStore(tables.dirty);
+  const webhooks = webhookServices(config, tables, { log, queue, dirty });
   return {
     config,
     clock,
@@ -143,10 +170,13 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     oauthStates: new OAuthStateStore(tables.oauthstates, identity.dataKeys),
     hosts: new HostStore(tables.instances, identity.dataKeys),
     credentialFlights: new SingleFlight(),
-    wallets: new WalletStore(tables.core, now),
+    wallets: new WalletStore(tables.core, now, {
+      balanceLowTokens: config.limits.balanceLowTokens,
+      onEvent: (platformId) => void webhooks.fanOutQueue.announceAndHint(platformId, now()),
+    }),
     posts: new PostStore(tables.core),
     idempotency: new IdempotencyStore(tables.core),
-    dirty: new DirtyStore(tables.dirty),
+    dirty,
     limits: createLimits({
       config: config.limits,
       now,
@@ -159,15 +189,6 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     timeline: new TimelineStore(tables.timeline),
     fireQueue: new FireQueue(queue(FIRE_QUEUE)),
     publishQueue: new PublishQueue(queue(PUBLISH_QUEUE)),
-    events: new EventStore(tables.core, tables.events),
-    endpoints: new EndpointStore(tables.tenants, identity.dataKeys),
-    endpointHealth: new EndpointHealthStore(tables.deliveries),
-    deliveries: new DeliveryStore(tables.deliveries),
-    dueDeliveries: new DueStore(tables.duedeliveries, DUE_DELIVERIES),
-    deadDeliveries: new DeadDeliveryStore(tables.dead),
-    fanOutQueue,
-    deliveryQueue: new DeliveryQueue(queue(DELIVERY_QUEUE)),
-    fanOuts: new Rerun(),
-    deliverySlots: new EndpointSlots(),
+    ...webhooks,
   };
 }

@@ -8,6 +8,8 @@ import { startFaultProxy } from "../setup/fault-proxy.ts";
 import { startRelay, type Answer, type Relay, type RelayOptions } from "../setup/relay.ts";
 
 const LIMIT = 300;
+/** On a busy machine hundreds of requests take their time. */
+const HEAVY = { timeout: 90_000 };
 const SETTINGS = { RATE_LIMIT_PER_MINUTE: String(LIMIT) };
 
 const opened: { stop(): Promise<void> }[] = [];
@@ -55,31 +57,33 @@ const rateHeaders = ({ headers }: Answer) =>
   ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"].map((name) => headers.get(name));
 
 describe("a key", () => {
-  test("gets exactly 300 of 330 requests of a minute", async () => {
-    const relay = await aRelay();
-    const { key } = await anApplication(relay);
-    const answers = await ask(relay, key, 330);
-    expect(statuses(answers)).toEqual({ 200: 300, 429: 30 });
-    expect(
-      answers.slice(0, 300).map((answer) => answer.headers.get("ratelimit-remaining")),
-    ).toEqual(Array.from({ length: 300 }, (_, index) => String(299 - index)));
-  });
-
-  test("is told its limit, what is left of it and when, and how long to wait", async () => {
-    const relay = await aRelay();
-    const { key } = await anApplication(relay);
-    const [first] = await ask(relay, key, 1);
-    if (first === undefined) throw new Error("no answer");
-    expect(rateHeaders(first)).toEqual(["300", "299", expect.stringMatching(/^(59|60)$/)]);
-    const refused = (await ask(relay, key, 300)).at(-1);
-    if (refused === undefined) throw new Error("no answer");
-    const retryAfter = Number(refused.headers.get("retry-after"));
-    expect(refused.status).toBe(429);
-    expect(refused.body.error).toMatchObject({ code: "rate_limited", details: { retryAfter } });
-    expect(retryAfter).toBeGreaterThan(50);
-    expect(retryAfter).toBeLessThanOrEqual(61);
-    expect(rateHeaders(refused)).toEqual(["300", "0", String(retryAfter)]);
-  });
+  test(
+    "gets exactly 300 of 330 requests of a minute, and is told how it stands",
+    HEAVY,
+    async () => {
+      const relay = await aRelay();
+      const { key } = await anApplication(relay);
+      const answers = await ask(relay, key, 330);
+      expect(statuses(answers)).toEqual({ 200: 300, 429: 30 });
+      const served = answers.slice(0, 300);
+      expect(served.map(({ headers }) => headers.get("ratelimit-remaining"))).toEqual(
+        Array.from({ length: 300 }, (_, index) => String(299 - index)),
+      );
+      for (const { headers } of served) {
+        expect(headers.get("ratelimit-limit")).toBe("300");
+        expect(Number(headers.get("ratelimit-reset"))).toBeGreaterThan(50);
+        expect(Number(headers.get("ratelimit-reset"))).toBeLessThanOrEqual(60);
+        expect(headers.get("retry-after")).toBeNull();
+      }
+      for (const refused of answers.slice(300)) {
+        const retryAfter = Number(refused.headers.get("retry-after"));
+        expect(refused.body.error).toMatchObject({ code: "rate_limited", details: { retryAfter } });
+        expect(retryAfter).toBeGreaterThan(50);
+        expect(retryAfter).toBeLessThanOrEqual(61);
+        expect(rateHeaders(refused)).toEqual(["300", "0", String(retryAfter)]);
+      }
+    },
+  );
 
   test("that waits as long as it was told is served", async () => {
     const relay = await aRelay({ settings: { RATE_LIMIT_PER_MINUTE: "50" } });
@@ -104,11 +108,11 @@ describe("a key", () => {
   });
 
   test("that used up its limit leaves another key, a session and an operator theirs", async () => {
-    const relay = await aRelay();
+    const relay = await aRelay({ settings: { RATE_LIMIT_PER_MINUTE: "20" } });
     const application = await anApplication(relay);
     const { secret: other } = await aKey(relay, application);
     const { key, platform } = application;
-    expect(statuses(await ask(relay, key, 301))[429]).toBeGreaterThan(0);
+    expect(statuses(await ask(relay, key, 21))[429]).toBeGreaterThan(0);
     expect(statuses(await ask(relay, other, 1))).toEqual({ 200: 1 });
     const session = await relay.call("GET", "/v1/me", { session: platform.session });
     expect([session.status, session.headers.get("ratelimit-limit")]).toEqual([200, "600"]);
@@ -117,21 +121,23 @@ describe("a key", () => {
   });
 
   test("is counted on all instances together", async () => {
-    const relay = await aRelay();
-    const second = await aRelay({ sameDeploymentAs: relay });
+    const settings = { RATE_LIMIT_PER_MINUTE: "100" };
+    const relay = await aRelay({ settings });
+    const second = await aRelay({ sameDeploymentAs: relay, settings });
     const { key } = await anApplication(relay);
     let served = 0;
-    for (let index = 0; index < 220; index += 1)
+    for (let index = 0; index < 80; index += 1)
       for (const instance of [relay, second])
         if ((await instance.call("GET", "/v1/me", { key })).status === 200) served += 1;
-    expect(served).toBeGreaterThanOrEqual(300);
-    expect(served).toBeLessThanOrEqual(330);
+    expect(served).toBeGreaterThanOrEqual(100);
+    expect(served).toBeLessThanOrEqual(110);
   });
 
   test("keeps its limit on the instance while counts can't be stored, which is logged once", async () => {
-    const relay = await aRelay({ settings: await withoutCounts() });
+    const settings = { ...(await withoutCounts()), RATE_LIMIT_PER_MINUTE: "100" };
+    const relay = await aRelay({ settings });
     const { key } = await anApplication(relay);
-    expect(statuses(await ask(relay, key, 330))).toEqual({ 200: 300, 429: 30 });
+    expect(statuses(await ask(relay, key, 130))).toEqual({ 200: 100, 429: 30 });
     expect(relay.logLines.filter((line) => line.includes("storage fails"))).toHaveLength(1);
   });
 
@@ -180,16 +186,17 @@ describe("a key", () => {
 });
 
 describe("other callers", () => {
-  test("a user's sessions share 600 requests a minute", async () => {
+  test("a user's sessions share 600 requests a minute", HEAVY, async () => {
     const relay = await aRelay();
     const { session, email } = await aPlatform(relay);
     const logIn = { body: { email, password: "a password of some length" } };
     const second = (await relay.call("POST", "/v1/auth/login", logIn)).body.data.token;
     const answers: Answer[] = [];
-    for (let index = 0; index < 620; index += 1)
-      answers.push(
-        await relay.call("GET", "/v1/me", { session: index % 2 === 0 ? session : second }),
-      );
+    for (let round = 0; round < 31; round += 1) {
+      const sessions = Array.from({ length: 20 }, (_, index) => (index % 2 ? session : second));
+      const asked = sessions.map((token) => relay.call("GET", "/v1/me", { session: token }));
+      answers.push(...(await Promise.all(asked)));
+    }
     expect(statuses(answers)).toEqual({ 200: 600, 429: 20 });
   });
 

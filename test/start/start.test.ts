@@ -51,24 +51,28 @@ describe("npm start", () => {
       .map((line) => line.trim())
       .filter((line) => line.startsWith("curl "));
 
-  test("prints a line that publishes, one that reads the post and one that shows the wallet", async () => {
-    const [publish = "", read = "", balance = "", ...others] = pasteable();
-    expect(others).toEqual([]);
-    const before = BalanceAnswer.parse(await paste(balance)).data;
-    const { id } = PostAnswer.parse(await paste(publish)).data;
-    await until(async () => {
-      const [newest] = PostsAnswer.parse(await paste(read)).data;
-      if (newest !== undefined) published = newest;
-      return newest?.id === id && newest.status !== "processing";
-    }, PUBLISH_MS);
-    expect(published.status).toBe("succeeded");
-    expect(published.legs.map(({ platform, status }) => [platform, status])).toEqual(
-      DEMO_NETWORKS.map((name) => [name, "succeeded"]),
-    );
-    const after = BalanceAnswer.parse(await paste(balance)).data;
-    expect(after.tokenBalance).toBe(before.tokenBalance - 10 * DEMO_NETWORKS.length);
-    expect(after.tokenReserved).toBe(0);
-  });
+  test(
+    "prints a line that publishes, one that reads the post and one that shows the wallet",
+    async () => {
+      const [publish = "", read = "", balance = "", ...others] = pasteable();
+      expect(others).toEqual([]);
+      const before = BalanceAnswer.parse(await paste(balance)).data;
+      const { id } = PostAnswer.parse(await paste(publish)).data;
+      await until(async () => {
+        const [newest] = PostsAnswer.parse(await paste(read)).data;
+        if (newest !== undefined) published = newest;
+        return newest?.id === id && newest.status !== "processing";
+      }, PUBLISH_MS);
+      expect(published.status).toBe("succeeded");
+      expect(published.legs.map(({ platform, status }) => [platform, status])).toEqual(
+        DEMO_NETWORKS.map((name) => [name, "succeeded"]),
+      );
+      const after = BalanceAnswer.parse(await paste(balance)).data;
+      expect(after.tokenBalance).toBe(before.tokenBalance - 10 * DEMO_NETWORKS.length);
+      expect(after.tokenReserved).toBe(0);
+    },
+    PUBLISH_MS + SETTLE_MS,
+  );
 
   test("makes the README's own lines work", async () => {
     const { baseUrl } = readDemo(place);

@@ -59,17 +59,20 @@ export async function readAccount(
 ): Promise<PlatformAccount> {
   if (!isId("platform", platformId)) throw notFound();
   const now = services.clock.now();
-  const [platform, wallet, all, profiles, activeApiKeys, connections] = await Promise.all([
-    services.platforms.find(platformId),
-    services.wallets.read(platformId),
-    services.applications.listAll(platformId),
-    services.profiles.count(platformId, applicationId),
-    services.keys.countActive(platformId, applicationId, now),
-    services.connections.count(platformId, null),
-  ]);
+  const [platform, wallet, all, profiles, activeApiKeys, connections, webhooks] = await Promise.all(
+    [
+      services.platforms.find(platformId),
+      services.wallets.read(platformId),
+      services.applications.listAll(platformId),
+      services.profiles.count(platformId, applicationId),
+      services.keys.countActive(platformId, applicationId, now),
+      services.connections.count(platformId, null),
+      services.endpoints.count(platformId, applicationId),
+    ],
+  );
   if (platform === undefined) throw notFound();
   const applications = all.map(summarizeApplication);
-  const counts = { profiles, activeApiKeys, webhooks: 0, connections };
+  const counts = { profiles, activeApiKeys, webhooks, connections };
   return {
     ...toSummary(platform, wallet),
     applications,

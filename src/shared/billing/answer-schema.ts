@@ -3,7 +3,7 @@ import { actor } from "../callers/answer-schema.ts";
 import { count, idOf, time } from "../fields.ts";
 import { NETWORK_NAMES } from "../networks/network.ts";
 import { shape } from "../shape.ts";
-import type { Balance } from "./balance.ts";
+import type { Balance } from "./balance-view.ts";
 import type { creditPlatform } from "./credit-platform.ts";
 import type { Limits } from "./limits.ts";
 import type { entryView } from "./list-usage.ts";

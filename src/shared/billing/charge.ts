@@ -118,6 +118,7 @@ export async function requireTokens(
 ): Promise<Wallet> {
   const wallet = await services.wallets.read(platformId);
   const error = refusal(wallet, tokens, services.clock.now());
-  if (error !== undefined) throw error;
-  return wallet;
+  if (error === undefined) return wallet;
+  await services.wallets.noteRefusal(platformId, error);
+  throw error;
 }

@@ -1,9 +1,11 @@
+import { AppError } from "../errors.ts";
 import { inverted, newId } from "../ids.ts";
 import type { NetworkName } from "../networks/network.ts";
 import { numberOf, textOf, textOrNull, type Row, type RowWrite } from "../storage/row.ts";
 import { scan, type Scanned } from "../storage/scan.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
 import type { Actor } from "../callers/caller.ts";
+import { budgetReachedOperation, lowBalanceWrites, tellsOfWallet } from "./alerts.ts";
 import {
   GroupCommit,
   type CoreOperation,
@@ -12,7 +14,7 @@ import {
   type StoredWallet,
 } from "./group-commit.ts";
 import type { Operation } from "./rate-card.ts";
-import { EMPTY_WALLET, type EntryType, type LedgerEntry, type Wallet } from "./wallet.ts";
+import { EMPTY_WALLET, utcDay, type EntryType, type LedgerEntry, type Wallet } from "./wallet.ts";
 
 const WALLET_KEY = "W";
 const ENTRY_PREFIX = "L|";
@@ -22,6 +24,15 @@ const NO_BUDGET = -1;
 
 /** Committers of platforms that are quiet are dropped beyond this many. */
 const COMMITTERS_MAX = 10_000;
+
+/** What customers are told of their wallet. */
+export interface WalletAlerts {
+  readonly balanceLowTokens: number;
+  /** An event was written beside a change of the platform's wallet. */
+  onEvent(platformId: string): void;
+}
+
+const SILENT: WalletAlerts = { balanceLowTokens: 0, onEvent: () => undefined };
 
 export interface StoredEntry extends LedgerEntry {
   readonly id: string;
@@ -50,15 +61,45 @@ export interface EntryFilter {
 export class WalletStore {
   readonly #core: Table;
   readonly #now: () => Date;
+  readonly #alerts: WalletAlerts;
   readonly #committers = new Map<string, GroupCommit>();
+  /** The day for which this process knows that a platform was told of its budget. */
+  readonly #budgetTold = new Map<string, string>();
 
-  constructor(core: Table, now: () => Date) {
+  constructor(core: Table, now: () => Date, alerts: WalletAlerts = SILENT) {
     this.#core = core;
     this.#now = now;
+    this.#alerts = alerts;
   }
 
   /** Applies a change of the platform's partition exactly once, together with whatever else is under way. */
-  commit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
+  async commit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
+    try {
+      return await this.#submit(platformId, operation);
+    } catch (error) {
+      if (error instanceof AppError) await this.noteRefusal(platformId, error);
+      throw error;
+    }
+  }
+
+  /** Of a spend, for whatever reason: where it was the daily budget, the customer is told once a day. */
+  async noteRefusal(platformId: string, { code }: Pick<AppError, "code">): Promise<void> {
+    const day = utcDay(this.#now());
+    if (code !== "daily_budget_reached" || this.#budgetTold.get(platformId) === day) return;
+    try {
+      await this.#submit(platformId, budgetReachedOperation(day));
+      this.#remember(platformId, day);
+    } catch {
+      // The refusal is the answer, and the next one tries again to tell.
+    }
+  }
+
+  #remember(platformId: string, day: string): void {
+    if (this.#budgetTold.size >= COMMITTERS_MAX) this.#budgetTold.clear();
+    this.#budgetTold.set(platformId, day);
+  }
+
+  #submit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
     let committer = this.#committers.get(platformId);
     if (committer === undefined) {
       this.#dropQuiet();
@@ -78,8 +119,16 @@ export class WalletStore {
     return {
       readWallet: () => this.#readStored(platformId),
       find: (rowKey) => this.#core.find(platformId, rowKey),
-      transact: (writes) => this.#core.transact(platformId, writes),
-      walletWrites: (from, to, entries) => walletWrites(from, to, entries),
+      transact: async (writes) => {
+        const result = await this.#core.transact(platformId, writes);
+        if (result.kind === "applied" && writes.some(tellsOfWallet))
+          this.#alerts.onEvent(platformId);
+        return result;
+      },
+      walletWrites: (from, to, entries) => [
+        ...walletWrites(from, to, entries),
+        ...lowBalanceWrites(from.wallet, to, this.#alerts.balanceLowTokens, this.#now()),
+      ],
       now: this.#now,
     };
   }

@@ -116,11 +116,7 @@ export class DueStore<Place> {
     const last = Date.parse(minuteOf(new Date(now.getTime() + aheadMs).toISOString()));
     const first = await this.#watermark(now);
     const minutes: string[] = [];
-    for (
-      let at = Date.parse(first);
-      at <= last && minutes.length < minutesMax;
-      at += MINUTE_MS
-    )
+    for (let at = Date.parse(first); at <= last && minutes.length < minutesMax; at += MINUTE_MS)
       minutes.push(new Date(at).toISOString());
     return minutes;
   }

@@ -14,7 +14,7 @@ const SENDS_AT_ONCE = 16;
 /** One kind of work that becomes due: where its times are kept, and how its workers are told. */
 export interface DueWork<Place> {
   readonly store: DueStore<Place>;
-  hint(due: Due<Place>, delaySeconds: number): Promise<void>;
+  readonly hint: (due: Due<Place>, delaySeconds: number) => Promise<void>;
 }
 
 /** Whether the timer might look too late, so that whoever writes the row sends the hint too. */

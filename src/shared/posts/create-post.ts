@@ -139,7 +139,11 @@ export async function createPost(
     action: isScheduled ? "post.scheduled" : "post.accepted",
     target: { type: "post", id: post.id },
   });
+  // The worker of a post that goes out now tells of it too.
   if (draft.scheduleAt === null) await hintLegs(services, place, pendingOf(found.legs));
-  else await hintIfSoon(services, { place, dueAt: draft.scheduleAt });
+  else {
+    await hintIfSoon(services, { place, dueAt: draft.scheduleAt });
+    await services.fanOutQueue.hint(scope.platformId);
+  }
   return { post: postView(found, connections), httpStatus, replayed: false };
 }

@@ -1,5 +1,6 @@
 import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
 import { priceOf } from "../billing/rate-card.ts";
+import type { AppError } from "../errors.ts";
 import { refusal, utcDay } from "../billing/wallet.ts";
 import type { LegErrorCode } from "../networks/errors.ts";
 import type { NetworkName } from "../networks/network.ts";
@@ -38,7 +39,12 @@ interface Firing {
 }
 
 type Fired =
-  | { readonly kind: "fired"; readonly networks: readonly NetworkName[] }
+  | {
+      readonly kind: "fired";
+      readonly networks: readonly NetworkName[];
+      /** Why the wallet did not pay, where it did not. */
+      readonly unpaid: AppError | undefined;
+    }
   /** Canceled, fired before, or moved to another time: nothing is to be done. */
   | { readonly kind: "not_due" };
 
@@ -65,12 +71,17 @@ function fired(leg: Leg, judgement: Judgement | undefined, now: Date): Leg {
   };
 }
 
-function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): readonly Leg[] {
+interface FiredLegs {
+  readonly legs: readonly Leg[];
+  readonly unpaid?: AppError;
+}
+
+function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredLegs {
   const { standstill, judgements } = firing;
   const open = (next: (leg: Leg) => Leg) => legs.map((leg) => (isEnded(leg) ? leg : next(leg)));
   if (standstill !== undefined) {
     const status = standstill.kind === "skip" ? "skipped" : "failed";
-    return open((leg) => ended(leg, status, standstill.code));
+    return { legs: open((leg) => ended(leg, status, standstill.code)) };
   }
   const going = open((leg) =>
     fired(
@@ -83,8 +94,9 @@ function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): readon
     (sum, { hold }) => sum + (hold.state === "open" ? hold.tokens : 0),
     0,
   );
-  if (tokens === 0 || refusal(view.wallet, tokens, view.now) === undefined) return going;
-  return open((leg) => ended(leg, "failed", "insufficient_tokens"));
+  const unpaid = tokens === 0 ? undefined : refusal(view.wallet, tokens, view.now);
+  if (unpaid === undefined) return { legs: going };
+  return { legs: open((leg) => ended(leg, "failed", "insufficient_tokens")), unpaid };
 }
 
 /**
@@ -102,7 +114,7 @@ function fireOperation(firing: Firing): CoreOperation<Fired> {
       const scheduleAt = current.post.draft.scheduleAt ?? "";
       if (current.post.status !== "scheduled" || scheduleAt > now.toISOString())
         return { kind: "done", answer: { kind: "not_due" } };
-      const legs = firedLegs(
+      const { legs, unpaid } = firedLegs(
         firing,
         current.legs.map(({ leg }) => leg),
         view,
@@ -140,7 +152,7 @@ function fireOperation(firing: Firing): CoreOperation<Fired> {
         kind: "write",
         movements: tokens === 0 ? [] : [reservation(current.post, tokens)],
         writes,
-        answer: { kind: "fired", networks: held.map(({ network }) => network) },
+        answer: { kind: "fired", networks: held.map(({ network }) => network), unpaid },
       };
     },
   };
@@ -173,7 +185,11 @@ async function fire(services: Services, place: PostPlace, post: Post): Promise<v
     place.platformId,
     fireOperation({ place, post, standstill, judgements, nextCheckAt }),
   );
-  if (outcome.kind === "fired") await hintLegs(services, place, outcome.networks);
+  if (outcome.kind !== "fired") return;
+  if (outcome.unpaid !== undefined)
+    await services.wallets.noteRefusal(place.platformId, outcome.unpaid);
+  await hintLegs(services, place, outcome.networks);
+  await services.fanOutQueue.hint(place.platformId);
 }
 
 /**

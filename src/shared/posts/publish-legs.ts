@@ -8,6 +8,8 @@ import type { PublishHint } from "./publish-queue.ts";
  */
 export async function publishLegs(services: Services, hint: PublishHint): Promise<void> {
   const { networks, ...place } = hint;
+  // Beginnings are told at once, not when the slowest network has ended.
+  const told = services.fanOutQueue.hint(place.platformId);
   const [post, ...legs] = await Promise.all([
     services.posts.findPost(place),
     ...networks.map((network) => services.posts.findLeg(place, network)),
@@ -18,6 +20,8 @@ export async function publishLegs(services: Services, hint: PublishHint): Promis
       if (stored !== undefined) await publishLeg(services, place, post, stored);
     }),
   );
+  await told;
+  await services.fanOutQueue.hint(place.platformId);
   const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
   for (const error of errors)
     services.log.error("leg failed unexpectedly", { postId: place.postId, error });

@@ -46,10 +46,14 @@ async function repair(services: Services, work: Found): Promise<void> {
 }
 
 async function repairPlatform(services: Services, platformId: string): Promise<void> {
-  const works = await services.posts.listOpenWork(platformId);
+  const [works, events] = await Promise.all([
+    services.posts.listOpenWork(platformId),
+    services.events.listWaiting(platformId, 1),
+  ]);
   const now = services.clock.now();
   // First, so that a crash below leaves the platform where the next sweep finds it.
-  if (works.length > 0) await services.dirty.announce(platformId, now);
+  if (works.length + events.length > 0) await services.dirty.announce(platformId, now);
+  if (events.length > 0) await services.fanOutQueue.hint(platformId);
   for (const work of works) {
     if (work.nextCheckAt > now.toISOString()) continue;
     try {

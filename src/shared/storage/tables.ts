@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import { openTable } from "./account.ts";
 import type { Table } from "./table.ts";
 
-const NAMES = [
+export const TABLE_NAMES = [
   /** Wallet, ledger, idempotency, posts, legs, open work. PartitionKey = platform id. */
   "core",
   /** Platforms, applications, profiles, staff. PartitionKey = platform id. */
@@ -39,10 +39,10 @@ const NAMES = [
   "ratewindows",
 ] as const;
 
-export type Tables = { readonly [Name in (typeof NAMES)[number]]: Table };
+export type Tables = { readonly [Name in (typeof TABLE_NAMES)[number]]: Table };
 
 /** Every table of the app; none is dialled before its first use. */
 export function openTables(config: Config): Tables {
   const { data, prefix } = config.storage;
-  return Object.fromEntries(NAMES.map((name) => [name, openTable(data, prefix + name)])) as Tables;
+  return Object.fromEntries(TABLE_NAMES.map((name) => [name, openTable(data, prefix + name)])) as Tables;
 }

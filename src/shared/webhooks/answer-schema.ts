@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { count, idOf, time } from "../fields.ts";
 import { shape } from "../shape.ts";
-import type { DeliveryError, DeliveryView } from "./delivery.ts";
+import { DELIVERY_ERRORS, type DeliveryView } from "./delivery.ts";
 import type { EndpointView, EndpointWithSecret } from "./endpoint.ts";
 import { EVENT_TYPES } from "./event.ts";
 import type { EventPayload } from "./list-events.ts";
@@ -48,15 +48,12 @@ export const endpointWithSecret = shape(
       .meta({ id: "WebhookWithSecret" }) satisfies z.ZodType<EndpointWithSecret>,
 );
 
-// Safe: the pattern takes exactly what the type names.
-const deliveryError = shape(
-  () =>
-    z
-      .string()
-      .regex(/^(http_\d{3}|[a-z_]+)$/)
-      .describe(
-        "`http_<status>`, `timeout`, `connect_failed`, `connection_lost`, `tls_failed`, `blocked_address`; where no call was made `endpoint_deleted`, `endpoint_disabled`, `event_expired`, `interrupted`.",
-      ) as unknown as z.ZodType<DeliveryError>,
+const deliveryError = shape(() =>
+  z
+    .union([z.enum(DELIVERY_ERRORS), z.templateLiteral(["http_", z.int()])])
+    .describe(
+      "`http_<status>` for an answer that is not 2xx; `endpoint_deleted`, `endpoint_disabled`, `event_expired` and `interrupted` where no further call was made.",
+    ),
 );
 
 export const delivery = shape(

@@ -89,7 +89,12 @@ async function recordFailure(work: Work, attempt: Attempt): Promise<void> {
   const dueAt = new Date(services.clock.now().getTime() + seconds * 1000).toISOString();
   const due = { place: work.due.place, dueAt };
   await addDueDelivery(services, due);
-  const isOurs = await write(work, { ...delivery, ...last, nextAttemptAt: dueAt, leaseUntil: null });
+  const isOurs = await write(work, {
+    ...delivery,
+    ...last,
+    nextAttemptAt: dueAt,
+    leaseUntil: null,
+  });
   if (isOurs) await hintDueDelivery(services, due);
 }
 
@@ -104,7 +109,11 @@ async function record(work: Work, attempt: Attempt): Promise<void> {
   const { services, stored } = work;
   const { delivery } = stored;
   const { statusCode, error, durationMs } = attempt;
-  const fields = { delivery: delivery.id, endpoint: delivery.endpointId, attempt: delivery.attempts };
+  const fields = {
+    delivery: delivery.id,
+    endpoint: delivery.endpointId,
+    attempt: delivery.attempts,
+  };
   services.log.info("webhook attempt", { ...fields, statusCode, error, durationMs });
   if (error === null) return recordSuccess(work, attempt);
   // Before the delivery ends: a crash in between finds the endpoint disabled and ends it then.
@@ -125,8 +134,7 @@ async function attempt(work: Work): Promise<void> {
     services.events.find(applicationId, eventId),
   ]);
   const lastError = obstacle(opened, event);
-  if (lastError !== undefined)
-    return die(work, { lastError }, lastError !== "endpoint_disabled");
+  if (lastError !== undefined) return die(work, { lastError }, lastError !== "endpoint_disabled");
   invariant(opened !== undefined && event !== undefined, "a delivery without its parts");
   invariant(opened.secrets.length > 0, "the endpoint's secret can't be opened");
   const leaseMs = services.config.webhooks.timeoutMs + LEASE_BEYOND_CALL_MS;

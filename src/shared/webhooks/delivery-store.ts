@@ -98,10 +98,7 @@ export class DeliveryStore {
   }
 
   /** Undefined when somebody else wrote it since. */
-  async replaceIfUnchanged(
-    delivery: Delivery,
-    etag: string,
-  ): Promise<StoredDelivery | undefined> {
+  async replaceIfUnchanged(delivery: Delivery, etag: string): Promise<StoredDelivery | undefined> {
     const written = await this.#table.replaceIfUnchanged(
       delivery.endpointId,
       toRow(delivery),

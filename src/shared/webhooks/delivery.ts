@@ -3,19 +3,21 @@ import type { DueKind } from "../due/due-store.ts";
 import { textOf } from "../storage/row.ts";
 import type { EventType } from "./event.ts";
 
-/** Why an attempt failed, or why none is made any more; `http_<status>` for an answer that is not 2xx. */
-export type DeliveryError =
-  | "blocked_address"
-  | "timeout"
-  | "connect_failed"
-  | "tls_failed"
-  | "connection_lost"
-  | "too_large"
-  | "endpoint_deleted"
-  | "endpoint_disabled"
-  | "event_expired"
-  | "interrupted"
-  | `http_${number}`;
+/** Why no answer came, or why no call is made any more. */
+export const DELIVERY_ERRORS = [
+  "blocked_address",
+  "timeout",
+  "connect_failed",
+  "tls_failed",
+  "connection_lost",
+  "too_large",
+  "endpoint_deleted",
+  "endpoint_disabled",
+  "event_expired",
+  "interrupted",
+] as const;
+/** Beside those, an answer that is not 2xx. */
+export type DeliveryError = (typeof DELIVERY_ERRORS)[number] | `http_${number}`;
 
 export type DeliveryStatus = "pending" | "succeeded" | "dead";
 

@@ -1,7 +1,6 @@
-import type { Due, DueKind } from "../due/due-store.ts";
+import type { Due } from "../due/due-store.ts";
 import { enqueueDue, hintIfSoon, isSoon, type DueWork } from "../due/enqueue-due.ts";
 import type { Services } from "../services.ts";
-import { textOf } from "../storage/row.ts";
 import type { DeliveryPlace } from "./delivery.ts";
 
 /** A delivery whose next attempt is due at a time (table `duedeliveries`). */

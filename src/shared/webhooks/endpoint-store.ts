@@ -147,7 +147,11 @@ export class EndpointStore {
   }
 
   /** With its secrets: the present one, and the one before for as long as it still signs. */
-  async open(platformId: string, endpointId: string, now: Date): Promise<OpenedEndpoint | undefined> {
+  async open(
+    platformId: string,
+    endpointId: string,
+    now: Date,
+  ): Promise<OpenedEndpoint | undefined> {
     const stored = await this.#tenants.find(platformId, rowKey(endpointId));
     if (stored === undefined) return undefined;
     const { row } = stored;

@@ -8,13 +8,20 @@ export type FanOutHint = z.output<typeof FanOutHint>;
 
 export const FAN_OUT_QUEUE = "fan-out-events";
 
+/** Where platforms with open work say so, for the sweeper to find them. */
+interface Announcements {
+  announce(platformId: string, now: Date): Promise<void>;
+}
+
 export class FanOutQueue {
   readonly #queue: MessageQueue;
+  readonly #dirty: Announcements;
   readonly #log: Log;
 
-  constructor(queue: MessageQueue, log: Log) {
+  constructor(queue: MessageQueue, parts: { readonly dirty: Announcements; readonly log: Log }) {
     this.#queue = queue;
-    this.#log = log;
+    this.#dirty = parts.dirty;
+    this.#log = parts.log;
   }
 
   /** Never throws: an event waits in its row, and the sweeper sends a hint that was lost again. */
@@ -25,5 +32,15 @@ export class FanOutQueue {
     } catch (error) {
       this.#log.warn("hint not sent, the sweeper will", { platformId, error });
     }
+  }
+
+  /** The same for a change that nobody announced before it was made. Never throws either. */
+  async announceAndHint(platformId: string, now: Date): Promise<void> {
+    try {
+      await this.#dirty.announce(platformId, now);
+    } catch (error) {
+      this.#log.warn("platform not announced, its next post will be", { platformId, error });
+    }
+    await this.hint(platformId);
   }
 }

@@ -12,8 +12,6 @@ const link = z.strictObject({
   thumbnailUrl: publicUrl.optional(),
 });
 
-export type Link = z.infer<typeof link>;
-
 const ownFields = {
   visibility: z.enum(["PUBLIC", "CONNECTIONS"]).optional(),
   link: link.optional(),

@@ -7,7 +7,7 @@ export const API = "https://api.linkedin.com";
 export const SITE = "https://www.linkedin.com";
 
 /** The relay's registration. Generic code walks no step of a network whose app is missing. */
-export function appOf(tools: NetworkTools): NetworkApp {
+function appOf(tools: NetworkTools): NetworkApp {
   if (tools.app === undefined) throw new Error("the network's app is not configured");
   return tools.app;
 }

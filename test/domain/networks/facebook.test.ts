@@ -1,0 +1,327 @@
+import { describe, expect, it } from "vitest";
+import { classify, classifyStatus } from "../../../src/shared/networks/facebook/errors.ts";
+import { facebook } from "../../../src/shared/networks/facebook/index.ts";
+import { pageUrl, readVideo } from "../../../src/shared/networks/facebook/video-status.ts";
+import type { LegDraft, MediaItem, Problem } from "../../../src/shared/networks/network.ts";
+import { platformOptionsSchema } from "../../../src/shared/networks/registry.ts";
+import { NOW, answer, htmlPage, lost } from "../../networks/scripted-tools.ts";
+
+function draft(overrides: Partial<LegDraft> = {}): LegDraft {
+  return { text: "Hello", media: [], options: {}, ...overrides };
+}
+
+function media(...names: readonly string[]): readonly MediaItem[] {
+  return names.map((name) => ({ url: `https://files.example/${name}`, altText: null }));
+}
+
+function images(count: number): readonly MediaItem[] {
+  return media(...Array.from({ length: count }, (_, index) => `${index}.jpg`));
+}
+
+function rules(problems: readonly Problem[]): readonly string[] {
+  return problems.map(({ severity, rule }) => `${severity} ${rule}`);
+}
+
+function graph(code: number, subcode?: number, more: Record<string, unknown> = {}) {
+  return {
+    error: {
+      message: "words",
+      type: "OAuthException",
+      code,
+      ...(subcode === undefined ? {} : { error_subcode: subcode }),
+      fbtrace_id: "X",
+      ...more,
+    },
+  };
+}
+
+describe("Facebook's rules", () => {
+  const described = { url: "https://files.example/a.mp4", altText: "A clip" };
+
+  it.each<[string, Partial<LegDraft>, readonly string[]]>([
+    ["nine tenths of the limit", { text: "x".repeat(56_885) }, []],
+    ["above nine tenths", { text: "x".repeat(56_886) }, ["warning facebook.text.nearLimit"]],
+    [
+      "the limit in UTF-16 units",
+      { text: "👋".repeat(31_603) },
+      ["warning facebook.text.nearLimit"],
+    ],
+    ["beyond the limit", { text: "x".repeat(63_207) }, ["error facebook.text.length"]],
+    ["nothing", { text: " \n" }, ["error facebook.content.empty"]],
+    ["a link alone", { text: "", options: { link: "https://a.example" } }, []],
+    ["a file alone", { text: "", media: images(1) }, []],
+    ["ten images", { media: images(10) }, []],
+    ["eleven images", { media: images(11) }, ["error facebook.media.count"]],
+    ["two videos", { media: media("a.mp4", "b.mov") }, ["error facebook.media.count"]],
+    ["image and video", { media: media("a.jpg", "b.mp4") }, ["error facebook.media.mixed"]],
+    ["audio", { media: media("a.mp3") }, ["error facebook.media.type"]],
+    ["an image of another type", { media: media("a.webp") }, ["warning facebook.media.imageType"]],
+    ["a name without an ending", { media: media("a") }, []],
+    ["a reel", { media: media("a.mp4"), options: { kind: "reel" } }, []],
+    [
+      "a reel of an image",
+      { media: images(1), options: { kind: "reel" } },
+      ["error facebook.reel.media"],
+    ],
+    ["a reel of nothing", { options: { kind: "reel" } }, ["error facebook.reel.media"]],
+    [
+      "a story of two images",
+      { text: "", media: images(2), options: { kind: "story" } },
+      ["error facebook.story.media"],
+    ],
+    [
+      "a story with words",
+      { media: images(1), options: { kind: "story" } },
+      ["warning facebook.story.text"],
+    ],
+    ["a description of a video", { media: [described] }, ["warning facebook.media.altText"]],
+    [
+      "a link beside media",
+      { media: images(1), options: { link: "https://a.example" } },
+      ["warning facebook.link.media"],
+    ],
+    [
+      "a link to Facebook itself",
+      { options: { link: "https://m.facebook.com/x" } },
+      ["error facebook.link.own"],
+    ],
+    ["a link to a name like it", { options: { link: "https://notfacebook.com/x" } }, []],
+  ])("judge %s", (_what, overrides, expected) => {
+    expect(rules(facebook.check(draft(overrides)))).toEqual(expected);
+  });
+
+  it.each<[string, Partial<LegDraft>, string | undefined]>([
+    ["text", {}, undefined],
+    ["photos", { media: images(2) }, undefined],
+    ["one video", { media: media("a.mp4") }, "reels"],
+    ["a feed video", { media: media("a.mp4"), options: { kind: "feed" } }, undefined],
+    ["a story", { media: media("a.mp4"), options: { kind: "story" } }, undefined],
+  ])("count %s towards the quota as %s", (_what, overrides, quota) => {
+    expect(facebook.quotaOf(draft(overrides))).toBe(quota);
+  });
+
+  it("measure UTF-16 units", () => {
+    expect(facebook.measure(draft({ text: "a👋" }))).toEqual({
+      usedCharacters: 3,
+      maxCharacters: 63_206,
+    });
+  });
+
+  it("name the field that the text came from, and a way out", () => {
+    const text = "x".repeat(63_207);
+    const [problem] = facebook.check(draft({ text, options: { text } }));
+    expect(problem).toMatchObject({
+      field: "platformOptions.facebook.text",
+      remediation: expect.stringMatching(/\.$/) as string,
+    });
+  });
+
+  it.each([
+    [{ kind: "feed" }, true],
+    [{ kind: "carousel" }, false],
+    [{ link: "https://a.example/x", title: "A title" }, true],
+    [{ link: "ftp://a.example" }, false],
+    [{ link: "no address" }, false],
+    [{ title: "" }, false],
+    [{ title: "x".repeat(256) }, false],
+    [{ shareToFeed: true }, false],
+  ])("take the options %j: %s", (options, expected) => {
+    expect(platformOptionsSchema.safeParse({ facebook: options }).success).toBe(expected);
+  });
+});
+
+describe("Facebook's answers", () => {
+  it.each<[number, unknown, string, string]>([
+    [400, graph(190, 463), "connection_needs_reauth", "refuse"],
+    [400, graph(190, 460), "connection_needs_reauth", "refuse"],
+    [401, graph(190), "connection_needs_reauth", "refuse"],
+    [400, graph(102), "connection_needs_reauth", "refuse"],
+    [400, graph(100, 458), "connection_needs_reauth", "refuse"],
+    [400, { error: { message: "x", type: "OAuthException" } }, "connection_needs_reauth", "refuse"],
+    [400, graph(190, 492), "permission_missing", "refuse"],
+    [403, graph(10), "permission_missing", "refuse"],
+    [403, graph(200), "permission_missing", "refuse"],
+    [403, graph(299), "permission_missing", "refuse"],
+    [400, graph(100, 33), "permission_missing", "refuse"],
+    [400, graph(1, 1404078), "account_restricted", "refuse"],
+    [400, graph(368, 4854002), "account_restricted", "refuse"],
+    [400, graph(368, 1404112), "account_restricted", "refuse"],
+    [400, graph(368, 1404082), "duplicate_content", "refuse"],
+    [400, graph(506), "duplicate_content", "refuse"],
+    [400, graph(100, 1366051), "duplicate_content", "refuse"],
+    [400, graph(368), "content_rejected", "refuse"],
+    [400, graph(368, 1346003), "content_rejected", "refuse"],
+    [400, graph(100, 1404102), "content_rejected", "refuse"],
+    [400, graph(368, 1390008), "rate_limited", "refuse"],
+    [400, graph(4), "rate_limited", "later"],
+    [400, graph(17), "rate_limited", "later"],
+    [400, graph(32), "rate_limited", "later"],
+    [400, graph(341), "rate_limited", "later"],
+    [400, graph(613), "rate_limited", "later"],
+    [400, graph(80001), "rate_limited", "later"],
+    [429, "", "rate_limited", "later"],
+    [500, graph(1), "network_unavailable", "doubt"],
+    [500, graph(2, undefined, { is_transient: true }), "network_unavailable", "doubt"],
+    [400, graph(100, 1363047), "network_unavailable", "doubt"],
+    [400, graph(100, 1609010), "network_unavailable", "doubt"],
+    [400, graph(777, undefined, { is_transient: true }), "network_unavailable", "doubt"],
+    [503, "", "network_unavailable", "doubt"],
+    [200, "", "network_unavailable", "doubt"],
+    [400, graph(100, 1609005), "link_rejected", "refuse"],
+    [400, graph(100, 1609008), "link_rejected", "refuse"],
+    [400, graph(100, 2061006), "link_rejected", "refuse"],
+    [400, graph(100, 1363040), "media_rejected", "refuse"],
+    [400, graph(100, 1363127), "media_rejected", "refuse"],
+    [400, graph(100, 1363128), "media_rejected", "refuse"],
+    [400, graph(100, 1363129), "media_rejected", "refuse"],
+    [400, graph(100, 1366046), "media_rejected", "refuse"],
+    [400, graph(324), "media_rejected", "refuse"],
+    [400, graph(324, 2069019), "media_unreachable", "later"],
+    [400, graph(389), "media_unreachable", "later"],
+    [400, graph(6000, 1363019), "media_processing_failed", "prepare_again"],
+    [400, graph(100, undefined, { message: "Name parameter too long" }), "text_invalid", "refuse"],
+    [400, graph(100, undefined, { message: "Missing parameter" }), "invalid_request", "refuse"],
+    [400, graph(2635), "app_misconfigured", "refuse"],
+    [400, graph(101), "app_misconfigured", "refuse"],
+    [400, { error: "text" }, "invalid_request", "refuse"],
+    [413, "", "media_rejected", "refuse"],
+    [404, "", "network_unavailable", "later"],
+  ])("%s %j means %s, %s", (status, body, code, effect) => {
+    expect(classify(answer(status, body), NOW)).toMatchObject({ code, effect });
+  });
+
+  it("carry both numbers and Meta's words, without secrets", () => {
+    const body = graph(368, 1346003, {
+      message: "Bad access_token=abcdef123",
+      error_user_title: "Not allowed",
+      error_user_msg: "It goes against our standards.",
+    });
+    expect(classify(answer(400, body), NOW)).toMatchObject({
+      networkCode: "368/1346003",
+      note: "Bad access_token=[redacted] Not allowed It goes against our standards.",
+    });
+    expect(classify(answer(400, graph(506)), NOW).networkCode).toBe("506");
+    expect(classify(answer(503, "down"), NOW)).toMatchObject({
+      networkCode: "HTTP 503",
+      note: "down",
+    });
+  });
+
+  it("wait as long as Meta says, or end the leg when that is the day's allowance", () => {
+    const usage = (minutes: number) => ({
+      "x-business-use-case-usage": JSON.stringify({
+        "1": [{ type: "pages", estimated_time_to_regain_access: minutes }],
+      }),
+    });
+    expect(classify(answer(400, graph(80001), usage(3)), NOW)).toMatchObject({
+      code: "rate_limited",
+      retryAfterSeconds: 180,
+    });
+    expect(classify(answer(400, graph(80001), usage(600)), NOW)).toMatchObject({
+      code: "quota_exceeded",
+      effect: "refuse",
+    });
+    const broken = { "x-business-use-case-usage": "{", "retry-after": "7" };
+    expect(classify(answer(400, graph(4), broken), NOW).retryAfterSeconds).toBe(7);
+    expect(classify(answer(400, graph(506), usage(600)), NOW).code).toBe("duplicate_content");
+  });
+
+  it.each([400, 403, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+    expect(classify(htmlPage(status), NOW)).toMatchObject({ effect: "doubt", note: "" });
+  });
+});
+
+describe("a video's status", () => {
+  const status = (fields: Record<string, unknown>, more: Record<string, unknown> = {}) =>
+    answer(200, { id: "1", status: fields, ...more });
+  const phase = (name: string) => ({ status: name });
+
+  it.each<[string, Record<string, unknown>, unknown]>([
+    [
+      "nothing arrived",
+      { video_status: "uploading", uploading_phase: phase("not_started") },
+      { kind: "uploading", isTouched: false },
+    ],
+    [
+      "some of it arrived",
+      { uploading_phase: { status: "in_progress", bytes_transfered: 5 } },
+      { kind: "uploading", isTouched: true },
+    ],
+    ["all of it arrived", { uploading_phase: phase("complete") }, { kind: "uploaded" }],
+    ["the other spelling", { uploading_phase: phase("completed") }, { kind: "uploaded" }],
+    ["no phases", { video_status: "upload_complete" }, { kind: "uploaded" }],
+    [
+      "in work",
+      { uploading_phase: phase("complete"), processing_phase: phase("in_progress") },
+      { kind: "processing" },
+    ],
+    ["in work, no phases", { video_status: "processing" }, { kind: "processing" }],
+    [
+      "processed, not published",
+      {
+        video_status: "ready",
+        processing_phase: phase("complete"),
+        publishing_phase: phase("not_started"),
+      },
+      { kind: "uploaded" },
+    ],
+    [
+      "being published",
+      { processing_phase: phase("complete"), publishing_phase: phase("in_progress") },
+      { kind: "processing" },
+    ],
+    [
+      "published",
+      { video_status: "ready", publishing_phase: phase("complete") },
+      { kind: "published" },
+    ],
+    ["published, no phases", { video_status: "ready" }, { kind: "published" }],
+    ["failed", { video_status: "error" }, { kind: "failed" }],
+    ["expired", { video_status: "expired" }, { kind: "failed" }],
+    [
+      "failed in a phase",
+      { video_status: "processing", processing_phase: phase("error") },
+      { kind: "failed" },
+    ],
+    [
+      "not published for a reason",
+      { publishing_phase: { status: "in_progress", publish_status: "error" } },
+      { kind: "failed" },
+    ],
+  ])("%s", (_what, fields, expected) => {
+    expect(readVideo(status(fields), NOW)).toMatchObject(expected as object);
+  });
+
+  it("says why a video failed, by its number where there is one", () => {
+    const failed = status({
+      video_status: "error",
+      processing_phase: {
+        status: "error",
+        errors: [{ code: 1363128, message: "The video is too long." }],
+      },
+    });
+    expect(readVideo(failed, NOW)).toMatchObject({
+      kind: "failed",
+      classified: {
+        code: "media_rejected",
+        rule: "facebook.video.duration",
+        note: "error 1363128 The video is too long.",
+      },
+    });
+    expect(classifyStatus("no number")).toMatchObject({ code: "media_processing_failed" });
+  });
+
+  it("tells a no from no answer", () => {
+    expect(readVideo(answer(400, graph(100, 33)), NOW)).toMatchObject({ kind: "unreadable" });
+    for (const reply of [lost, answer(503, ""), htmlPage(502), answer(200, { id: "1" })])
+      expect(readVideo(reply, NOW)).toMatchObject({ kind: "unavailable" });
+  });
+
+  it.each([
+    ["/reel/1/", "https://www.facebook.com/reel/1/"],
+    ["https://www.facebook.com/p/1", "https://www.facebook.com/p/1"],
+    [undefined, null],
+  ])("the address %s reads %s", (permalink, url) => {
+    expect(pageUrl(permalink)).toBe(url);
+  });
+});

@@ -1,0 +1,214 @@
+import { describe, expect, it } from "vitest";
+import { readContainer } from "../../../src/shared/networks/instagram/container.ts";
+import { classify } from "../../../src/shared/networks/instagram/errors.ts";
+import { instagram } from "../../../src/shared/networks/instagram/index.ts";
+import type { LegDraft, MediaItem, Problem } from "../../../src/shared/networks/network.ts";
+import { platformOptionsSchema } from "../../../src/shared/networks/registry.ts";
+import { NOW, answer, htmlPage, lost } from "../../networks/scripted-tools.ts";
+
+function media(...names: readonly string[]): readonly MediaItem[] {
+  return names.map((name) => ({ url: `https://files.example/${name}`, altText: null }));
+}
+
+function images(count: number): readonly MediaItem[] {
+  return media(...Array.from({ length: count }, (_, index) => `${index}.jpg`));
+}
+
+function draft(overrides: Partial<LegDraft> = {}): LegDraft {
+  return { text: "Hello", media: images(1), options: {}, ...overrides };
+}
+
+function rules(problems: readonly Problem[]): readonly string[] {
+  return problems.map(({ severity, rule }) => `${severity} ${rule}`);
+}
+
+function graph(code: number, subcode?: number, message = "words") {
+  return {
+    error: {
+      message,
+      type: "OAuthException",
+      code,
+      ...(subcode === undefined ? {} : { error_subcode: subcode }),
+      is_transient: false,
+      fbtrace_id: "X",
+    },
+  };
+}
+
+describe("Instagram's rules", () => {
+  const described = (name: string, length: number) => [
+    { url: `https://files.example/${name}`, altText: "x".repeat(length) },
+  ];
+  const tags = (count: number, sign: string) =>
+    Array.from({ length: count }, (_, index) => `${sign}tag${index}`).join(" ");
+
+  it.each<[string, Partial<LegDraft>, readonly string[]]>([
+    ["nine tenths of the limit", { text: "x".repeat(1980) }, []],
+    ["above nine tenths", { text: "x".repeat(1981) }, ["warning instagram.text.nearLimit"]],
+    [
+      "the limit in UTF-16 units",
+      { text: "👋".repeat(1100) },
+      ["warning instagram.text.nearLimit"],
+    ],
+    ["beyond the limit", { text: "x".repeat(2201) }, ["error instagram.text.length"]],
+    ["an image without words", { text: "" }, []],
+    ["words alone", { media: [] }, ["error instagram.media.required"]],
+    ["27 hashtags", { text: tags(27, "#") }, []],
+    ["28 hashtags", { text: tags(28, "#") }, ["warning instagram.text.hashtags"]],
+    ["30 hashtags", { text: tags(30, "#") }, ["warning instagram.text.hashtags"]],
+    ["31 hashtags", { text: tags(31, "#") }, ["error instagram.text.hashtags"]],
+    ["31 signs that are none", { text: "a#b & &#39; ".repeat(31) }, []],
+    ["18 mentions", { text: tags(18, "@") }, []],
+    ["20 mentions", { text: tags(20, "@") }, ["warning instagram.text.mentions"]],
+    ["21 mentions", { text: tags(21, "@") }, ["error instagram.text.mentions"]],
+    ["21 addresses", { text: "a@b.example ".repeat(21) }, []],
+    ["ten files", { media: images(10) }, []],
+    ["eleven files", { media: images(11) }, ["error instagram.media.count"]],
+    ["images and videos", { media: media("a.jpg", "b.mp4", "c.mov") }, []],
+    ["audio", { media: media("a.mp3") }, ["error instagram.media.type"]],
+    ["a PNG", { media: media("a.png") }, ["warning instagram.media.fileType"]],
+    ["another kind of video", { media: media("a.webm") }, ["warning instagram.media.fileType"]],
+    ["a name without an ending", { media: media("a") }, []],
+    ["a description", { media: described("a.jpg", 1000) }, []],
+    ["a long one", { media: described("a.jpg", 1001) }, ["error instagram.media.altText"]],
+    ["one of a video", { media: described("a.mp4", 5) }, ["warning instagram.media.altText"]],
+    ["a reel", { media: media("a.mp4"), options: { kind: "reel", thumbOffsetMs: 5 } }, []],
+    ["a reel of an image", { options: { kind: "reel" } }, ["error instagram.reel.media"]],
+    [
+      "a story of two",
+      { text: "", media: images(2), options: { kind: "story" } },
+      ["error instagram.story.media"],
+    ],
+    [
+      "a story with what stories do not have",
+      { options: { kind: "story", collaborators: ["a"], shareToFeed: true } },
+      [
+        "warning instagram.story.text",
+        "warning instagram.collaborators.unused",
+        "warning instagram.shareToFeed.unused",
+      ],
+    ],
+    [
+      "a cover without a reel",
+      { options: { coverUrl: "https://a.example/b.jpg" } },
+      ["warning instagram.coverUrl.unused"],
+    ],
+  ])("judge %s", (_what, overrides, expected) => {
+    expect(rules(instagram.check(draft(overrides)))).toEqual(expected);
+  });
+
+  it("call missing media a fault of the text, in the network's own field", () => {
+    const [problem] = instagram.check(draft({ media: [], options: { mediaUrls: [] } }));
+    expect(problem).toMatchObject({
+      code: "text_invalid",
+      field: "platformOptions.instagram.mediaUrls",
+    });
+  });
+
+  it("count every post towards the quota, and measure UTF-16 units", () => {
+    expect(instagram.quotaOf()).toBe("posts");
+    expect(instagram.measure(draft({ text: "a👋" }))).toEqual({
+      usedCharacters: 3,
+      maxCharacters: 2200,
+    });
+  });
+
+  it.each([
+    [{ kind: "story", shareToFeed: false, collaborators: ["@a.b", "c_d", "e"] }, true],
+    [{ collaborators: ["a", "b", "c", "d"] }, false],
+    [{ collaborators: ["not a name"] }, false],
+    [{ coverUrl: "https://a.example/b.jpg", thumbOffsetMs: 0 }, true],
+    [{ coverUrl: "http://a.example/b.jpg" }, false],
+    [{ thumbOffsetMs: -1 }, false],
+    [{ thumbOffsetMs: 1.5 }, false],
+    [{ kind: "live" }, false],
+    [{ link: "https://a.example" }, false],
+  ])("take the options %j: %s", (options, expected) => {
+    expect(platformOptionsSchema.safeParse({ instagram: options }).success).toBe(expected);
+  });
+});
+
+describe("Instagram's answers", () => {
+  it.each<[number, unknown, string, string]>([
+    [400, graph(190, 463), "connection_needs_reauth", "refuse"],
+    [403, graph(10), "permission_missing", "refuse"],
+    [
+      403,
+      graph(10, undefined, "The user is not an Instagram Business"),
+      "account_restricted",
+      "refuse",
+    ],
+    [400, graph(100, 33), "permission_missing", "refuse"],
+    [403, graph(25, 2207050), "account_restricted", "refuse"],
+    [403, graph(9, 2207042), "quota_exceeded", "refuse"],
+    [403, graph(4, 2207051), "content_rejected", "refuse"],
+    [400, graph(4), "rate_limited", "later"],
+    [400, graph(80002), "rate_limited", "later"],
+    [400, graph(9007, 2207027), "media_not_ready", "prepare_again"],
+    [400, graph(-2, 2207003), "media_unreachable", "later"],
+    [400, graph(9004, 2207052), "media_unreachable", "later"],
+    [400, graph(1, 2207077), "media_unreachable", "later"],
+    [400, graph(1, 2207082), "media_unreachable", "later"],
+    [400, graph(-2, 2207020), "media_processing_failed", "prepare_again"],
+    [400, graph(24, 2207006), "media_processing_failed", "prepare_again"],
+    [400, graph(24, 2207008), "media_processing_failed", "prepare_again"],
+    [400, graph(-1, 2207001), "network_unavailable", "doubt"],
+    [400, graph(-1, 2207032), "network_unavailable", "doubt"],
+    [400, graph(-1, 2207053), "network_unavailable", "doubt"],
+    [400, graph(1), "network_unavailable", "doubt"],
+    [500, "", "network_unavailable", "doubt"],
+    [400, graph(36000, 2207004), "media_rejected", "refuse"],
+    [400, graph(36001, 2207005), "media_rejected", "refuse"],
+    [400, graph(36003, 2207009), "media_rejected", "refuse"],
+    [400, graph(352, 2207026), "media_rejected", "refuse"],
+    [400, graph(100, 2207028), "media_rejected", "refuse"],
+    [400, graph(100, 2207023), "media_rejected", "refuse"],
+    [400, graph(1, 2207057), "media_rejected", "refuse"],
+    [400, graph(36004, 2207010), "text_invalid", "refuse"],
+    [400, graph(100, 2207040), "text_invalid", "refuse"],
+    [400, graph(100, 2207081), "invalid_request", "refuse"],
+    [400, graph(100), "invalid_request", "refuse"],
+    [400, graph(2635), "app_misconfigured", "refuse"],
+  ])("%s %j means %s, %s", (status, body, code, effect) => {
+    expect(classify(answer(status, body), NOW)).toMatchObject({ code, effect });
+  });
+
+  it.each([400, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+    expect(classify(htmlPage(status), NOW).effect).toBe("doubt");
+  });
+});
+
+describe("a container's status", () => {
+  it.each([
+    ["IN_PROGRESS", { kind: "working" }],
+    ["FINISHED", { kind: "finished" }],
+    ["PUBLISHED", { kind: "published" }],
+    ["EXPIRED", { kind: "failed", classified: { code: "media_processing_failed" } }],
+    ["ERROR", { kind: "failed", classified: { code: "media_processing_failed" } }],
+  ])("%s", (status_code, expected) => {
+    expect(readContainer(answer(200, { id: "1", status_code }), NOW)).toMatchObject(expected);
+  });
+
+  it("says why a file failed by the number in its sentence", () => {
+    const failed = (subcode: number) =>
+      readContainer(
+        answer(200, {
+          status_code: "ERROR",
+          status: `Error: Media upload has failed with error code ${subcode}`,
+        }),
+        NOW,
+      );
+    expect(failed(2207026)).toMatchObject({
+      kind: "failed",
+      classified: { code: "media_rejected", networkCode: "2207026", effect: "refuse" },
+    });
+    expect(failed(2207053)).toMatchObject({ classified: { code: "network_unavailable" } });
+    expect(failed(2209999)).toMatchObject({ classified: { code: "media_processing_failed" } });
+  });
+
+  it("tells one that is not known from one that is not told", () => {
+    expect(readContainer(answer(400, graph(100, 33)), NOW)).toMatchObject({ kind: "gone" });
+    for (const reply of [lost, answer(503, ""), answer(200, {}), answer(400, graph(190))])
+      expect(readContainer(reply, NOW)).toMatchObject({ kind: "untold" });
+  });
+});

@@ -1,0 +1,109 @@
+import type { Random } from "./random.ts";
+import type { Action } from "./table-model.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+import { FAIR, noCounts, type Counts, type Rates } from "./weather.ts";
+
+/** What all processes of a run share. */
+export interface Nature {
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly counts: Counts;
+  /** Changes in the course of a run. */
+  rates: Rates;
+}
+
+export function natureOf(time: VirtualTime, random: Random): Nature {
+  return { time, random, counts: noCounts(), rates: FAIR };
+}
+
+/** A defect that is put into a process on purpose: its writes come out as these transactions. */
+export type Rewrite = (table: string, actions: readonly Action[]) => readonly (readonly Action[])[];
+
+const HOP_MS_MAX = 12;
+const SLOW_MS_MAX = 9_000;
+const STALL_MS_MAX = 200_000;
+/** A call that its dead sender had on the wire is over by then. */
+const WIRE_MS_MAX = 15_000;
+
+const never = <T>() => new Promise<T>(() => undefined);
+
+/** A process as the world sees it: everything it says goes through `call`, until it dies. */
+export class Machine {
+  readonly name: string;
+  readonly nature: Nature;
+  readonly died: Promise<"died">;
+  readonly #die: () => void;
+  rewrite: Rewrite | undefined;
+  /** The number of the call that it will not live to see answered. */
+  crashAt = Infinity;
+  calls = 0;
+  isDead = false;
+  #frozenUntil = 0;
+
+  constructor(name: string, nature: Nature) {
+    this.name = name;
+    this.nature = nature;
+    const { promise, resolve } = Promise.withResolvers<"died">();
+    this.died = promise;
+    this.#die = () => resolve("died");
+  }
+
+  #hopMs(): number {
+    const { random, rates } = this.nature;
+    return random.chance(rates.slow) ? random.below(SLOW_MS_MAX) : random.between(1, HOP_MS_MAX);
+  }
+
+  #standStill(): void {
+    const { random, rates, counts, time } = this.nature;
+    if (!random.chance(rates.stall)) return;
+    counts.stalls += 1;
+    this.#frozenUntil = time.now + random.below(STALL_MS_MAX);
+  }
+
+  /** Sends something and waits for the answer. `reach` is what it does where it arrives. */
+  async call<T>(reach: () => T): Promise<T> {
+    if (this.isDead) return never();
+    this.calls += 1;
+    if (this.calls >= this.crashAt) return this.#crash(reach);
+    const { time } = this.nature;
+    await time.wait(this.#hopMs());
+    let answer: { readonly value: T } | { readonly error: unknown };
+    try {
+      answer = { value: reach() };
+    } catch (error) {
+      answer = { error };
+    }
+    this.#standStill();
+    await time.wait(Math.max(this.#hopMs(), this.#frozenUntil - time.now));
+    // Dead meanwhile: what waited for the answer is gone with its process.
+    if (this.isDead) return never();
+    if ("error" in answer) throw answer.error;
+    return answer.value;
+  }
+
+  /** The end of the process, with its last call lost, arrived or still on its way. */
+  #crash<T>(reach: () => T): Promise<T> {
+    const { random, time } = this.nature;
+    const arrival = random.pick(["lost", "arrived", "late"]);
+    if (arrival !== "lost")
+      time.set(() => quietly(reach), arrival === "late" ? random.below(WIRE_MS_MAX) : 0);
+    this.kill();
+    return never();
+  }
+
+  kill(): void {
+    if (this.isDead) return;
+    this.isDead = true;
+    this.nature.counts.crashes += 1;
+    this.#die();
+  }
+}
+
+/** For what happens without anybody to hear of it. */
+export function quietly(run: () => unknown): void {
+  try {
+    run();
+  } catch {
+    // Nobody is told.
+  }
+}

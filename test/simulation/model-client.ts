@@ -1,0 +1,248 @@
+import type { TableClient } from "@azure/data-tables";
+import { Table } from "../../src/shared/storage/table.ts";
+import { TABLE_NAMES, type Tables } from "../../src/shared/storage/tables.ts";
+import { quietly, type Machine } from "./machine.ts";
+import {
+  StorageError,
+  type Action,
+  type ModelRow,
+  type Properties,
+  type TableModel,
+} from "./table-model.ts";
+import { WRITE_FAULTS, type WriteFault } from "./weather.ts";
+
+const LATE_MS_MAX = 20_000;
+const SHORT_PAGE_MAX = 3;
+
+interface Entity extends Properties {
+  readonly partitionKey: string;
+  readonly rowKey: string;
+}
+
+/** As the client library gives them. */
+type SdkAction =
+  | readonly ["create", Entity]
+  | readonly ["update", Entity, "Merge" | "Replace", { readonly etag?: string }]
+  | readonly ["upsert", Entity, "Merge" | "Replace"]
+  | readonly ["delete", { readonly partitionKey: string; readonly rowKey: string }];
+
+type UpdateMode = "Merge" | "Replace";
+
+function propertiesOf({ partitionKey: _, rowKey: __, ...properties }: Entity): Properties {
+  return properties;
+}
+
+const create = (entity: Entity): Action => ({
+  kind: "create",
+  rowKey: entity.rowKey,
+  properties: propertiesOf(entity),
+});
+const update = (entity: Entity, mode: UpdateMode, etag = "*"): Action => ({
+  kind: mode === "Merge" ? "merge" : "replace",
+  rowKey: entity.rowKey,
+  properties: propertiesOf(entity),
+  etag,
+});
+const upsert = (entity: Entity, mode: UpdateMode): Action => ({
+  kind: mode === "Merge" ? "put_merge" : "put",
+  rowKey: entity.rowKey,
+  properties: propertiesOf(entity),
+});
+
+function toAction(action: SdkAction): Action {
+  switch (action[0]) {
+    case "create":
+      return create(action[1]);
+    case "update":
+      return update(action[1], action[2], action[3].etag);
+    case "upsert":
+      return upsert(action[1], action[2]);
+    case "delete":
+      return { kind: "delete", rowKey: action[1].rowKey, etag: "*" };
+  }
+}
+
+const toEntity = (partitionKey: string, { rowKey, properties, etag }: ModelRow) => ({
+  ...properties,
+  partitionKey,
+  rowKey,
+  etag,
+  timestamp: "",
+});
+
+/** The parts of a filter as the product writes them; another one is beyond the model, and says so. */
+function rangeOf(filter: string) {
+  const range = { partitionKey: "", from: "", before: undefined as string | undefined };
+  for (const condition of filter.split(" and ")) {
+    const match = /^(PartitionKey|RowKey) (eq|ge|lt) '((?:[^']|'')*)'$/.exec(condition);
+    const value = match?.[3]?.replaceAll("''", "'") ?? "";
+    switch (`${match?.[1]} ${match?.[2]}`) {
+      case "PartitionKey eq":
+        range.partitionKey = value;
+        break;
+      case "RowKey ge":
+        range.from = value;
+        break;
+      case "RowKey lt":
+        range.before = value;
+        break;
+      default:
+        throw new Error(`the model does not know the filter ${filter}`);
+    }
+  }
+  return range;
+}
+
+/** What a repeat inside a client library is told of the write that it repeats. */
+function conflictOf(actions: readonly Action[]): StorageError {
+  const [first] = actions;
+  if (first?.kind === "create") return new StorageError(409, "EntityAlreadyExists");
+  if (first?.kind === "delete") return new StorageError(404, "ResourceNotFound");
+  return new StorageError(412, "UpdateConditionNotSatisfied");
+}
+
+const noAnswer = () => new StorageError(undefined, "no answer");
+
+/** One table of the model as one process reaches it, in the shape of the service's own client. */
+export class ModelClient {
+  readonly #model: TableModel;
+  readonly #machine: Machine;
+  readonly #table: string;
+  /** The fate of the next calls, for tests that choose it. */
+  fault: WriteFault | undefined;
+
+  constructor(model: TableModel, machine: Machine, table: string) {
+    this.#model = model;
+    this.#machine = machine;
+    this.#table = table;
+  }
+
+  #writeFault(): WriteFault | undefined {
+    if (this.fault !== undefined) return this.fault;
+    const { random, rates } = this.#machine.nature;
+    return random.chance(rates.write) ? random.pick(WRITE_FAULTS) : undefined;
+  }
+
+  #arrive(partitionKey: string, actions: readonly Action[]): ReadonlyMap<string, string> {
+    const { counts, random, time } = this.#machine.nature;
+    const apply = () => {
+      counts.transactions += 1;
+      return this.#model.transact(this.#table, partitionKey, actions);
+    };
+    switch (this.#writeFault()) {
+      case undefined:
+        return apply();
+      case "error_before":
+        throw noAnswer();
+      case "error_after":
+        quietly(apply);
+        throw noAnswer();
+      case "late":
+        counts.lateWrites += 1;
+        time.set(() => quietly(apply), random.below(LATE_MS_MAX));
+        throw noAnswer();
+      case "false_conflict":
+        apply();
+        counts.falseConflicts += 1;
+        throw conflictOf(actions);
+      case "unavailable":
+        throw new StorageError(503, "ServerBusy");
+    }
+  }
+
+  async #write(
+    partitionKey: string,
+    actions: readonly Action[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const { rewrite } = this.#machine;
+    const transactions = rewrite === undefined ? [actions] : rewrite(this.#table, actions);
+    const etags = new Map<string, string>();
+    for (const one of transactions) {
+      const written = await this.#machine.call(() => this.#arrive(partitionKey, one));
+      for (const [rowKey, etag] of written) etags.set(rowKey, etag);
+    }
+    return etags;
+  }
+
+  #read<T>(look: () => T): Promise<T> {
+    const { random, rates } = this.#machine.nature;
+    return this.#machine.call(() => {
+      if (this.fault === "unavailable" || random.chance(rates.read))
+        throw random.chance(0.5) ? noAnswer() : new StorageError(503, "ServerBusy");
+      return look();
+    });
+  }
+
+  async #one(partitionKey: string, action: Action) {
+    const etags = await this.#write(partitionKey, [action]);
+    return { etag: etags.get(action.rowKey) };
+  }
+
+  createTable(): Promise<void> {
+    return this.#machine.call(() => this.#model.createTable(this.#table));
+  }
+
+  getEntity(partitionKey: string, rowKey: string) {
+    return this.#read(() =>
+      toEntity(partitionKey, this.#model.find(this.#table, partitionKey, rowKey)),
+    );
+  }
+
+  createEntity(entity: Entity) {
+    return this.#one(entity.partitionKey, create(entity));
+  }
+
+  updateEntity(entity: Entity, mode: UpdateMode, { etag }: { readonly etag?: string }) {
+    return this.#one(entity.partitionKey, update(entity, mode, etag));
+  }
+
+  upsertEntity(entity: Entity, mode: UpdateMode) {
+    return this.#one(entity.partitionKey, upsert(entity, mode));
+  }
+
+  deleteEntity(partitionKey: string, rowKey: string, { etag = "*" }: { readonly etag?: string }) {
+    return this.#one(partitionKey, { kind: "delete", rowKey, etag });
+  }
+
+  async submitTransaction(actions: readonly SdkAction[]) {
+    const partitionKey = actions[0]?.[1].partitionKey ?? "";
+    const etags = await this.#write(partitionKey, actions.map(toAction));
+    const subResponses = actions.map(([, { rowKey }]) => ({ rowKey, etag: etags.get(rowKey) }));
+    return { subResponses };
+  }
+
+  listEntities({ queryOptions }: { readonly queryOptions: { readonly filter: string } }) {
+    const { partitionKey, from, before } = rangeOf(queryOptions.filter);
+    const { random, rates } = this.#machine.nature;
+    /** The continuation is the key to go on from. */
+    const page = (maxPageSize: number, start: string) => {
+      const isOdd = random.chance(rates.page);
+      const limit = isOdd ? Math.min(maxPageSize, random.below(SHORT_PAGE_MAX)) : maxPageSize;
+      // One more than asked for, which is where to go on.
+      const range = { partitionKey, from: start, before, limit: limit + 1 };
+      const rows = this.#model.page(this.#table, range);
+      const continuationToken = rows[limit]?.rowKey;
+      const entities = rows.slice(0, limit).map((row) => toEntity(partitionKey, row));
+      return Object.assign(entities, continuationToken === undefined ? {} : { continuationToken });
+    };
+    return {
+      byPage: (options: { readonly maxPageSize: number; readonly continuationToken?: string }) => ({
+        next: async () => {
+          const start = options.continuationToken ?? from;
+          return { value: await this.#read(() => page(options.maxPageSize, start)) };
+        },
+      }),
+    };
+  }
+}
+
+/** The product's own table over the model. */
+export function tableOver(client: ModelClient): Table {
+  // Safe: the class has every method that the product calls, with the results that it reads.
+  return new Table(() => Promise.resolve(client as unknown as TableClient));
+}
+
+export function tablesOver(model: TableModel, machine: Machine): Tables {
+  const open = (name: string) => tableOver(new ModelClient(model, machine, name));
+  return Object.fromEntries(TABLE_NAMES.map((name) => [name, open(name)])) as Tables;
+}

@@ -1,0 +1,187 @@
+/** What the table service's errors look like to the code above the client library. */
+export class StorageError extends Error {
+  readonly statusCode: number | undefined;
+  readonly details: { readonly odataError: { readonly code: string } };
+
+  constructor(statusCode: number | undefined, code: string) {
+    super(code);
+    this.statusCode = statusCode;
+    this.details = { odataError: { code } };
+  }
+}
+
+export type Properties = Readonly<Record<string, unknown>>;
+
+/** One write of one row. `etag` "*" asks only that the row is there. */
+export type Action =
+  | { readonly kind: "create" | "put" | "put_merge"; readonly rowKey: string; readonly properties: Properties }
+  | {
+      readonly kind: "replace" | "merge";
+      readonly rowKey: string;
+      readonly properties: Properties;
+      readonly etag: string;
+    }
+  | { readonly kind: "delete"; readonly rowKey: string; readonly etag: string };
+
+export interface ModelRow {
+  readonly rowKey: string;
+  readonly properties: Properties;
+  readonly etag: string;
+}
+
+export interface PageRequest {
+  readonly partitionKey: string;
+  readonly from: string;
+  readonly before: string | undefined;
+  readonly limit: number;
+}
+
+interface Partition {
+  readonly rows: Map<string, ModelRow>;
+  readonly keys: string[];
+}
+
+const ACTIONS_MAX = 100;
+const KEY_LENGTH_MAX = 512;
+const TEXT_LENGTH_MAX = 32_768;
+const FORBIDDEN_IN_KEYS = /[/\\#?\u0000-\u001f\u007f-\u009f]/;
+
+const missing = () => new StorageError(404, "ResourceNotFound");
+const exists = () => new StorageError(409, "EntityAlreadyExists");
+const changed = () => new StorageError(412, "UpdateConditionNotSatisfied");
+
+function positionOf(keys: readonly string[], rowKey: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? "") < rowKey) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Told of every transaction that was applied. */
+export type Commit = (place: { table: string; partitionKey: string }, rows: readonly ModelRow[]) => void;
+
+/**
+ * The rules of the table service, without its faults: versions, transactions of one partition, order of keys, limits.
+ * Held against the storage emulator by the contract suite.
+ */
+export class TableModel {
+  readonly #tables = new Map<string, Map<string, Partition>>();
+  #version = 0;
+  onCommit: Commit = () => undefined;
+
+  createTable(table: string): void {
+    if (!this.#tables.has(table)) this.#tables.set(table, new Map());
+  }
+
+  #partitions(table: string): Map<string, Partition> {
+    const partitions = this.#tables.get(table);
+    if (partitions === undefined) throw new StorageError(404, "TableNotFound");
+    return partitions;
+  }
+
+  find(table: string, partitionKey: string, rowKey: string): ModelRow {
+    const found = this.#partitions(table).get(partitionKey)?.rows.get(rowKey);
+    if (found === undefined) throw missing();
+    return found;
+  }
+
+  page(table: string, { partitionKey, from, before, limit }: PageRequest): ModelRow[] {
+    const partition = this.#partitions(table).get(partitionKey);
+    if (partition === undefined) return [];
+    const rows: ModelRow[] = [];
+    for (let index = positionOf(partition.keys, from); rows.length < limit; index += 1) {
+      const key = partition.keys[index];
+      if (key === undefined || (before !== undefined && key >= before)) break;
+      const row = partition.rows.get(key);
+      if (row !== undefined) rows.push(row);
+    }
+    return rows;
+  }
+
+  /** What is stored, for rules to look at; no call of anybody. */
+  *rows(table: string, prefix = ""): Generator<ModelRow & { readonly partitionKey: string }> {
+    for (const [partitionKey, { rows, keys }] of this.#tables.get(table) ?? [])
+      for (const key of keys) {
+        const row = rows.get(key);
+        if (row !== undefined && key.startsWith(prefix)) yield { ...row, partitionKey };
+      }
+  }
+
+  /** All or nothing; the new versions by row key. @throws StorageError */
+  transact(
+    table: string,
+    partitionKey: string,
+    actions: readonly Action[],
+  ): ReadonlyMap<string, string> {
+    const partitions = this.#partitions(table);
+    checkLimits(partitionKey, actions);
+    let partition = partitions.get(partitionKey);
+    if (partition === undefined) {
+      partition = { rows: new Map(), keys: [] };
+      partitions.set(partitionKey, partition);
+    }
+    for (const action of actions) checkCondition(action, partition.rows.get(action.rowKey));
+    const etags = new Map<string, string>();
+    const written = actions.flatMap((action) => this.#write(partition, action) ?? []);
+    for (const { rowKey, etag } of written) etags.set(rowKey, etag);
+    this.onCommit({ table, partitionKey }, written);
+    return etags;
+  }
+
+  #write({ rows, keys }: Partition, action: Action): ModelRow | undefined {
+    const { rowKey } = action;
+    const position = positionOf(keys, rowKey);
+    if (action.kind === "delete") {
+      rows.delete(rowKey);
+      keys.splice(position, 1);
+      return undefined;
+    }
+    this.#version += 1;
+    const isMerge = action.kind === "merge" || action.kind === "put_merge";
+    const before = isMerge ? rows.get(rowKey)?.properties : undefined;
+    const etag = `W/"version-${this.#version}"`;
+    const row = { rowKey, properties: { ...before, ...action.properties }, etag };
+    if (keys[position] !== rowKey) keys.splice(position, 0, rowKey);
+    rows.set(rowKey, row);
+    return row;
+  }
+}
+
+function checkCondition(action: Action, stored: ModelRow | undefined): void {
+  switch (action.kind) {
+    case "create":
+      if (stored !== undefined) throw exists();
+      return;
+    case "put":
+    case "put_merge":
+      return;
+    case "replace":
+    case "merge":
+    case "delete":
+      if (stored === undefined) throw missing();
+      if (action.etag !== "*" && action.etag !== stored.etag) throw changed();
+  }
+}
+
+function checkKey(key: string): void {
+  if (key.length > KEY_LENGTH_MAX) throw new StorageError(400, "KeyValueTooLarge");
+  if (FORBIDDEN_IN_KEYS.test(key)) throw new StorageError(400, "OutOfRangeInput");
+}
+
+function checkLimits(partitionKey: string, actions: readonly Action[]): void {
+  if (actions.length > ACTIONS_MAX) throw new StorageError(400, "InvalidInput");
+  if (new Set(actions.map(({ rowKey }) => rowKey)).size < actions.length)
+    throw new StorageError(400, "InvalidDuplicateRow");
+  checkKey(partitionKey);
+  for (const action of actions) {
+    checkKey(action.rowKey);
+    if (action.kind === "delete") continue;
+    for (const value of Object.values(action.properties))
+      if (typeof value === "string" && value.length > TEXT_LENGTH_MAX)
+        throw new StorageError(400, "PropertyValueTooLarge");
+  }
+}
