@@ -1,5 +1,6 @@
 import type { Timer } from "../shared/http/worker.ts";
 import { enqueueDuePosts } from "../shared/posts/enqueue-due-posts.ts";
+import { purgeRateWindows } from "../shared/limits/purge-rate-windows.ts";
 import { reconcileWallets } from "../shared/posts/reconcile-wallet.ts";
 import { enqueueDueDeliveries } from "../shared/webhooks/due-delivery.ts";
 import { repairStalledLegs } from "../shared/posts/repair-stalled-legs.ts";
@@ -24,5 +25,10 @@ export const timers: readonly Timer[] = [
     name: "reconcile-wallets",
     schedule: ({ config }) => config.publishing.reconcileSchedule,
     run: reconcileWallets,
+  },
+  {
+    name: "purge-expired-rows",
+    schedule: ({ config }) => config.publishing.purgeSchedule,
+    run: purgeRateWindows,
   },
 ];

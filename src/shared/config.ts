@@ -55,6 +55,7 @@ export interface Config {
     readonly fireSchedule: string;
     readonly sweepSchedule: string;
     readonly reconcileSchedule: string;
+    readonly purgeSchedule: string;
   };
   readonly webhooks: {
     readonly timeoutMs: number;
@@ -184,6 +185,22 @@ function parseSettings(environment: Readonly<Record<string, string | undefined>>
   return values as Settings;
 }
 
+function identityConfig(settings: Settings): Config["identity"] {
+  const keys = settings.DATA_KEYS ?? developmentDataKey;
+  return {
+    allowSignup: settings.ALLOW_SIGNUP,
+    sessionSecret: settings.SESSION_SECRET ?? developmentSecret("session"),
+    grantSecret: settings.GRANT_SECRET ?? developmentSecret("grant"),
+    keyPepper: settings.KEY_PEPPER ?? developmentSecret("pepper"),
+    previousKeyPepper: settings.KEY_PEPPER_PREVIOUS,
+    dataKeys: new Map(
+      Object.entries(keys).map(([id, key]) => [id, new Uint8Array(Buffer.from(key, "base64"))]),
+    ),
+    bcryptCost: settings.BCRYPT_COST,
+    operators: operators(settings),
+  };
+}
+
 /**
  * The environment as a typed `Config`.
  * @throws Error whose one message names every setting that is missing or wrong.
@@ -201,7 +218,6 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
     problems.push("AzureWebJobsStorage: missing (or AzureWebJobsStorage__accountName)");
   if (problems.length > 0 || host === undefined)
     throw new Error(`The settings are wrong.\n- ${problems.join("\n- ")}`);
-  const keys = settings.DATA_KEYS ?? developmentDataKey;
   return {
     production,
     logLevel: settings.LOG_LEVEL,
@@ -216,18 +232,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       host,
       prefix: settings.STORAGE_PREFIX,
     },
-    identity: {
-      allowSignup: settings.ALLOW_SIGNUP,
-      sessionSecret: settings.SESSION_SECRET ?? developmentSecret("session"),
-      grantSecret: settings.GRANT_SECRET ?? developmentSecret("grant"),
-      keyPepper: settings.KEY_PEPPER ?? developmentSecret("pepper"),
-      previousKeyPepper: settings.KEY_PEPPER_PREVIOUS,
-      dataKeys: new Map(
-        Object.entries(keys).map(([id, key]) => [id, new Uint8Array(Buffer.from(key, "base64"))]),
-      ),
-      bcryptCost: settings.BCRYPT_COST,
-      operators: operators(settings),
-    },
+    identity: identityConfig(settings),
     limits: {
       requestsPerMinute: settings.RATE_LIMIT_PER_MINUTE,
       authPerMinute: settings.AUTH_RATE_PER_MINUTE,
@@ -249,6 +254,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       fireSchedule: settings.FIRE_SCHEDULE,
       sweepSchedule: settings.SWEEP_SCHEDULE,
       reconcileSchedule: settings.RECONCILE_SCHEDULE,
+      purgeSchedule: settings.PURGE_SCHEDULE,
     },
     webhooks: {
       timeoutMs: settings.WEBHOOK_TIMEOUT_MS,

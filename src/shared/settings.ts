@@ -193,6 +193,11 @@ export const SETTINGS = {
     "NCRONTAB of the look for scheduled posts and webhook deliveries that are due.",
   ),
   SWEEP_SCHEDULE: withDefault(text, "0 * * * * *", "NCRONTAB of the sweeper for stalled work."),
+  PURGE_SCHEDULE: withDefault(
+    text,
+    "0 30 3 * * *",
+    "NCRONTAB of the removal of rows that have no say any more.",
+  ),
   RECONCILE_SCHEDULE: withDefault(
     text,
     "0 7 * * * *",

@@ -73,6 +73,16 @@ const RULES: Readonly<Record<string, Rule>> = {
   "PATCH v1/billing/limits": "admin",
   "GET v1/billing/usage": "platform",
   "POST v1/billing/admin/credit": "operator:Admin",
+  "GET v1/webhooks": "platform",
+  "POST v1/webhooks": "adminOfApplication",
+  "PATCH v1/webhooks/{webhookId}": "admin",
+  "DELETE v1/webhooks/{webhookId}": "admin",
+  "POST v1/webhooks/{webhookId}/rotate-secret": "admin",
+  "POST v1/webhooks/{webhookId}/test": "admin",
+  "GET v1/webhooks/{webhookId}/deliveries": "platform",
+  "POST v1/webhooks/{webhookId}/deliveries/{deliveryId}/redrive": "admin",
+  "GET v1/events": "adminOfApplication",
+  "POST v1/admin/webhooks/redrive-dead": "operator:Admin",
   "GET v1/admin/platforms": "operator:Admin,Operator",
   "POST v1/admin/platforms": "operator:Admin",
   "GET v1/admin/platforms/{platformId}": "operator:",
@@ -108,6 +118,7 @@ interface World {
   readonly owner: TestApplication;
   readonly profile: TestProfile;
   readonly connectSessionId: string;
+  readonly webhookId: string;
   readonly callers: Readonly<Record<string, CallOptions>>;
 }
 
@@ -153,11 +164,16 @@ beforeAll(async () => {
     key: owner.key,
     body: {},
   });
+  const webhook = await relay.call("POST", "/v1/webhooks", {
+    key: owner.key,
+    body: { url: "https://hooks.example.com/relay" },
+  });
   const last = owner.key.at(-1) === "0" ? "1" : "0";
   world = {
     owner,
     profile,
     connectSessionId: dataOf(connectSession).id,
+    webhookId: dataOf(webhook).id,
     callers: {
       nobody: {},
       garbage: { key: "garbage" },
@@ -242,12 +258,12 @@ function expected(route: Route, caller: string): string {
   const rule = RULES[nameOf(route)] ?? "anyone";
   if (rule === "anyone") return "through";
   if (rule.startsWith("operator:")) return ofOperators(rule, caller);
-  return ofProduct(rule, caller, /\{(applicationId|keyId|userId)\}/.test(route.path));
+  return ofProduct(rule, caller, /\{(applicationId|keyId|userId|webhookId)\}/.test(route.path));
 }
 
 /** The path with the owner's objects, or with ids that nobody has. */
 function pathOf(route: Route, whose: "the owner's" | "nobody's"): string {
-  const { owner, profile, connectSessionId } = world;
+  const { owner, profile, connectSessionId, webhookId } = world;
   const unknown = "0".repeat(26);
   const ids: Readonly<Record<string, readonly [string, string]>> = {
     applicationId: [owner.id, `app_${unknown}`],
@@ -256,6 +272,8 @@ function pathOf(route: Route, whose: "the owner's" | "nobody's"): string {
     profileId: [profile.id, `prf_${unknown}`],
     connectionId: [`con_${unknown}`, `con_${unknown}`],
     sessionId: [connectSessionId, `cns_${unknown}`],
+    webhookId: [webhookId, `whk_${unknown}`],
+    deliveryId: [`dlv_${unknown}`, `dlv_${unknown}`],
     postId: [`pst_${unknown}`, `pst_${unknown}`],
     platformId: [owner.platform.id, `plt_${unknown}`],
     network: ["bluesky", "bluesky"],

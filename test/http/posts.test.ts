@@ -152,7 +152,8 @@ describe.each(["/v1/posts", "/v1/posts/validate"])("POST %s with bad input", (pa
       400,
       "validation_failed",
     ],
-  ])("refuses %s", async (_, rawBody, type, status, code) => {
+  ])("refuses %s", async (...refused) => {
+    const [, rawBody, type, status, code] = refused;
     const answer = await relay.call("POST", path, {
       key: publisher.key,
       headers: { ...publisher.headers, "idempotency-key": "bad-input-key", "content-type": type },

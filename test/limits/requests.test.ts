@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { serviceUnavailable } from "../../src/shared/errors.ts";
 import { newId } from "../../src/shared/ids.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
@@ -250,6 +250,7 @@ describe("wrong credentials", () => {
     relay = await startRelay({ settings: { AUTH_RATE_PER_MINUTE: "30" } });
     good = (await anApplication(relay)).key;
   });
+  afterAll(() => relay.stop());
 
   const from = (address: string, key: string | undefined) =>
     relay.call("GET", "/v1/me", {

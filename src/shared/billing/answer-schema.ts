@@ -7,7 +7,7 @@ import type { Balance } from "./balance-view.ts";
 import type { creditPlatform } from "./credit-platform.ts";
 import type { Limits } from "./limits.ts";
 import type { entryView } from "./list-usage.ts";
-import { RATE_CARD, type BillableOperation, type Operation, type rateCard } from "./rate-card.ts";
+import { RATE_CARD, type BillableOperation, type Operation, type RateCard } from "./rate-card.ts";
 import type { UsageTotal } from "./total-usage.ts";
 
 // Safe: these are all keys of the card.
@@ -87,21 +87,22 @@ const usageTotal = shape(
 
 export const usage = shape(() => z.union([ledgerEntry(), usageTotal()]));
 
-export const prices = shape(() =>
-  z
-    .strictObject({
-      currency: z.literal("tokens"),
-      version: z.string(),
-      items: z.array(
-        z.strictObject({
-          operation: z.enum(billable),
-          tokens: count(),
-          unit: z.string(),
-          description: z.string(),
-        }),
-      ),
-    })
-    .meta({ id: "RateCard" }),
+export const prices = shape(
+  () =>
+    z
+      .strictObject({
+        currency: z.literal("tokens"),
+        version: z.string(),
+        items: z.array(
+          z.strictObject({
+            operation: z.enum(billable),
+            tokens: count(),
+            unit: z.string(),
+            description: z.string(),
+          }),
+        ),
+      })
+      .meta({ id: "RateCard" }) satisfies z.ZodType<RateCard>,
 );
 
 export const credited = shape(

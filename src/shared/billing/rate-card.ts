@@ -41,9 +41,20 @@ export function estimateTokens(networks: readonly NetworkName[], scheduled: bool
 }
 
 /** The price list as it is published. */
-export function rateCard() {
+export interface RateCard {
+  readonly currency: "tokens";
+  readonly version: string;
+  readonly items: readonly {
+    readonly operation: BillableOperation;
+    readonly tokens: number;
+    readonly unit: string;
+    readonly description: string;
+  }[];
+}
+
+export function rateCard(): RateCard {
   // Safe: these are all keys of the card.
   const operations = Object.keys(RATE_CARD) as BillableOperation[];
   const items = operations.map((operation) => ({ operation, ...RATE_CARD[operation] }));
-  return { currency: "tokens", version: VERSION, items } as const;
+  return { currency: "tokens", version: VERSION, items };
 }

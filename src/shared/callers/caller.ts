@@ -25,13 +25,13 @@ export interface OperatorCaller {
 }
 
 /** An end user's browser on the hosted connect page. */
-export interface ConnectCaller {
+interface ConnectCaller {
   readonly kind: "connect_session";
   readonly sessionId: string;
 }
 
 /** The product itself: queue and timer functions. */
-export interface SystemCaller {
+interface SystemCaller {
   readonly kind: "system";
   readonly worker: string;
 }

@@ -14,6 +14,7 @@ import type { Services } from "../services.ts";
 import type { OpenedConnection } from "./connection-store.ts";
 import type { Connection } from "./connection.ts";
 import { createNetworkTools } from "./network-tools.ts";
+import { tellNeedsReauth } from "./tell-connection.ts";
 import type { FreshCredentials } from "./usable-credentials.ts";
 
 /** Longer than a renewal may take, so that no two processes renew at once. */
@@ -141,7 +142,9 @@ async function refuse(
     generation,
     outcome.failure,
   );
-  return isMarked ? outcome : "read_again";
+  if (!isMarked) return "read_again";
+  await tellNeedsReauth(services, opened.connection);
+  return outcome;
 }
 
 function rejected(code: LegErrorCode): Rejected {

@@ -4,6 +4,7 @@ import { notFound } from "../errors.ts";
 import type { Services } from "../services.ts";
 import { grantIdOf, toConnectionView, type ConnectionView } from "./connection.ts";
 import { revokeAtNetwork } from "./revoke-at-network.ts";
+import { tellConnection } from "./tell-connection.ts";
 
 /**
  * Unlinks an account: its secrets are purged first, then the network is told, best effort. May be repeated.
@@ -29,6 +30,7 @@ export async function removeConnection(
     await revokeAtNetwork(services, unneeded);
     const target = { type: "connection", id: connectionId };
     recordAudit(services, scope, { action: "connection.removed", target });
+    await tellConnection(services, "connection.removed", connection);
   }
   return toConnectionView(connection);
 }

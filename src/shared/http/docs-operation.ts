@@ -18,8 +18,10 @@ const CREDENTIAL: Readonly<Record<string, string>> = {
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-const exampleOf = ({ example, schema, name }: Parameter) =>
-  String(example ?? schema.enum?.[0] ?? `{${name}}`);
+function exampleOf({ example, schema, name }: Parameter): string {
+  const found = example ?? schema.enum?.[0];
+  return typeof found === "string" ? found : `{${name}}`;
+}
 
 /** A call that works once the credential is put in and the ids are yours. */
 function curl(

@@ -77,7 +77,7 @@ function field(name: string, schema: JsonSchema, required: boolean): Markup {
 }
 
 /** The fields of an object, each with its type, limits and meaning. */
-export function fieldsOf(schema: JsonSchema): Markup {
+function fieldsOf(schema: JsonSchema): Markup {
   const required = new Set(schema.required ?? []);
   const entries = Object.entries(schema.properties ?? {});
   return html`<ul class="fields">

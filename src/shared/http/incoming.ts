@@ -10,7 +10,7 @@ export interface Incoming {
   body(): Promise<Uint8Array>;
 }
 
-export const BODY_BYTES_MAX = 256 * 1024;
+const BODY_BYTES_MAX = 256 * 1024;
 const DEPTH_MAX = 20;
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 const ISSUES_MAX = 100;

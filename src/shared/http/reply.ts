@@ -28,10 +28,6 @@ export function withStatus(
   return new Reply({ status, headers: [JSON_TYPE, ...headers], body: JSON.stringify({ data }) });
 }
 
-export function json(data: unknown): Reply {
-  return new Reply({ headers: [JSON_TYPE], body: JSON.stringify({ data }) });
-}
-
 /** A JSON document that is no resource of ours and has no envelope: OpenAPI, OAuth client metadata. */
 export function document(value: unknown): Reply {
   return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(value) });
@@ -42,10 +38,6 @@ export function paged<T>(page: Page<T>): Reply {
   const { items, nextCursor, limit } = page;
   const body = { data: items, page: { nextCursor, hasMore: nextCursor !== null, limit } };
   return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(body) });
-}
-
-export function noContent(): Reply {
-  return new Reply({ status: 204 });
 }
 
 export function html(
@@ -60,12 +52,4 @@ export function html(
     headers: [["content-type", "text/html; charset=utf-8"], ...(options.headers ?? [])],
     body: text,
   });
-}
-
-/** 303: the browser goes on with a GET, whatever it came with. */
-export function seeOther(
-  location: string,
-  headers: readonly (readonly [string, string])[] = [],
-): Reply {
-  return new Reply({ status: 303, headers: [["location", location], ...headers] });
 }

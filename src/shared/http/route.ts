@@ -153,4 +153,3 @@ export function matchPath(routes: readonly Route[], path: string): RouteMatch[] 
     .sort((left, right) => literalness(right.route).localeCompare(literalness(left.route)));
 }
 
-export type { Incoming };

@@ -148,7 +148,7 @@ export const validation = shape(
       .meta({ id: "ValidationResult" }) satisfies z.ZodType<ValidationResult>,
 );
 
-export const timelineStep = shape(
+const timelineStep = shape(
   () =>
     z
       .strictObject({

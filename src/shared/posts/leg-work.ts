@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Connection } from "../connect/connection.ts";
+import { tellNeedsReauth } from "../connect/tell-connection.ts";
 import type {
   LegFailure,
   NetworkData,
@@ -59,7 +60,9 @@ export async function holdingLease<T>(work: Work, run: () => Promise<T>): Promis
       services.log.warn("lease not renewed", { postId: work.place.postId, error });
     }
   };
-  const timer = setInterval(() => (renewing = renewing.then(renew)), leaseMs / LEASE_RENEWALS);
+  const timer = setInterval(() => {
+    renewing = renewing.then(renew);
+  }, leaseMs / LEASE_RENEWALS);
   try {
     return await run();
   } finally {
@@ -158,7 +161,9 @@ export async function reject(
 ): Promise<void> {
   if (BROKEN_CONNECTION.has(failure.code)) {
     const { profileId, network, generation } = connection;
-    await work.services.connections.markNeedsReauth(profileId, network, generation, failure);
+    const { connections } = work.services;
+    if (await connections.markNeedsReauth(profileId, network, generation, failure))
+      await tellNeedsReauth(work.services, connection);
   }
   await fail(work, failure);
 }

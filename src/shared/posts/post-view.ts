@@ -12,7 +12,7 @@ const NEEDS_CONNECTION: ReadonlySet<LegErrorCode> = new Set([
 ]);
 
 /** Whether a retry of the unchanged leg is appropriate now. */
-export function isRetryAvailable(leg: Leg, connection: Connection | undefined): boolean {
+function isRetryAvailable(leg: Leg, connection: Connection | undefined): boolean {
   if (leg.status !== "failed" || leg.error === null) return false;
   if (NEEDS_CONNECTION.has(leg.error.code)) return connection?.status === "active";
   return LEG_ERRORS[leg.error.code].retryable;

@@ -23,7 +23,7 @@ export type Holding =
     };
 
 /** Whether a leg that holds a text still keeps others from it. One that may be live counts as published. */
-export function holdingOf(
+function holdingOf(
   holder: StoredTextHolder,
   leg: Leg | undefined,
   window: { readonly hours: number; readonly now: Date },

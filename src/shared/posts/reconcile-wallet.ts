@@ -14,7 +14,7 @@ const BEGINNING: Reconciled = { sequence: 0, balance: 0, reserved: 0 };
  * What is wrong with entries that should lead, one after the other, from a checked point to the wallet; pure.
  * `entries` are newest first, as the ledger is read.
  */
-export function ledgerMismatches(
+function ledgerMismatches(
   from: Reconciled,
   entries: readonly StoredEntry[],
   wallet: Wallet,

@@ -39,7 +39,7 @@ function movement(post: Post, leg: Leg, end: LegEnd): Movement {
 }
 
 /** The post after one of its legs ended; `completedAt` once none is left. */
-export function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
+function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
   const status = postStatus(legs);
   const at = now.toISOString();
   return { ...post, status, updatedAt: at, completedAt: legs.every(isEnded) ? at : null };

@@ -147,4 +147,4 @@ const report = {
   errors: await errorsOf(customer.key),
   post: await publish(),
 };
-console.log(JSON.stringify(report));
+process.stdout.write(JSON.stringify(report));

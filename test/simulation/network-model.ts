@@ -1,0 +1,179 @@
+import { HttpFailure, type HttpRequest, type HttpResponse } from "../../src/shared/networks/network.ts";
+import type { Outbound } from "../../src/shared/outbound.ts";
+import { quietly, type Machine, type Nature } from "./machine.ts";
+
+/** What everybody can see: one post of one account. */
+export interface Visible {
+  readonly host: string;
+  readonly id: string;
+  readonly text: string;
+  readonly at: number;
+  /** Times that its content was changed. */
+  edits: number;
+  readonly content: string;
+}
+
+/** One call that a receiver of webhooks got. */
+export interface Received {
+  readonly webhookId: string;
+  readonly body: string;
+  /** Whether it was answered with a success, which the sender may not have heard. */
+  readonly isTaken: boolean;
+}
+
+export const BLUESKY_HOST = "pds.example.com";
+/** Answers a repeat under the same key with the first post, for an hour. */
+export const KEYS_HOST = "keys.example.com";
+/** Knows no idempotency: every call makes a post; lists what there is. */
+export const KEYLESS_HOST = "keyless.example.com";
+export const RECEIVER_HOST = "hooks.example.com";
+
+const KEY_LIFE_MS = 60 * 60_000;
+/** What a call sets off is done by then, also when nobody hears of it. */
+const LATE_MS_MAX = 15_000;
+const PAGE_LENGTH = 20;
+
+type Answer = Pick<HttpResponse, "status"> & {
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+function toResponse({ status, body, headers = {} }: Answer): HttpResponse {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+    body: Buffer.from(text),
+    text: () => text,
+    json: () => (typeof body === "string" ? undefined : JSON.parse(text)),
+  };
+}
+
+const lost = () => new HttpFailure("in_doubt", "timeout");
+
+/** The networks and receivers of a run, small, behind the real adapters' own requests. */
+export class NetworkModel {
+  readonly #nature: Nature;
+  readonly visible: Visible[] = [];
+  readonly received: Received[] = [];
+  readonly #keys = new Map<string, { readonly post: Visible; readonly until: number }>();
+
+  constructor(nature: Nature) {
+    this.#nature = nature;
+  }
+
+  /** As one process reaches it. */
+  open(machine: Machine): Outbound {
+    return {
+      request: (request) => machine.call(() => this.#arrive(request)),
+      browserUrl: (url) => url,
+      close: () => Promise.resolve(),
+    };
+  }
+
+  #arrive(request: HttpRequest): HttpResponse {
+    const { random, rates, counts, time } = this.#nature;
+    const host = new URL(request.url).hostname;
+    const serve = () => toResponse(this.#serve(request));
+    if (!random.chance(host === RECEIVER_HOST ? rates.receiver : rates.network)) return serve();
+    counts.networkFaults += 1;
+    switch (random.pick(["not_sent", "before", "after", "late", "busy", "broken", "refused"])) {
+      case "not_sent":
+        throw new HttpFailure("not_sent", "connect_failed");
+      case "before":
+        throw lost();
+      case "after":
+        serve();
+        throw lost();
+      case "late":
+        time.set(() => quietly(serve), random.below(LATE_MS_MAX));
+        throw lost();
+      case "busy":
+        return toResponse({ status: 429, body: { error: "RateLimitExceeded" } });
+      case "broken":
+        if (random.chance(0.5)) serve();
+        return toResponse({ status: 502, body: "<html>Bad Gateway</html>" });
+      default:
+        return random.chance(0.2)
+          ? toResponse({ status: 422, body: { error: "InvalidRequest", message: "no" } })
+          : toResponse({ status: 503, body: { error: "ServiceUnavailable" } });
+    }
+  }
+
+  #serve(request: HttpRequest): Answer {
+    const url = new URL(request.url);
+    switch (url.hostname) {
+      case BLUESKY_HOST:
+        return this.#bluesky(url, request);
+      case KEYS_HOST:
+      case KEYLESS_HOST:
+        return this.#mastodon(url, request);
+      case RECEIVER_HOST:
+        return this.#receive(request);
+      default:
+        throw new HttpFailure("not_sent", "connect_failed");
+    }
+  }
+
+  #post(host: string, id: string, text: string, content = text): Visible {
+    const post = { host, id, text, content, at: this.#nature.time.now, edits: 0 };
+    this.visible.push(post);
+    return post;
+  }
+
+  #bluesky({ hostname, pathname, searchParams }: URL, { body }: HttpRequest): Answer {
+    const sent = typeof body === "string" ? (JSON.parse(body) as Record<string, unknown>) : {};
+    const repo = String(sent["repo"] ?? searchParams.get("repo"));
+    const rkey = String(sent["rkey"] ?? searchParams.get("rkey"));
+    const uri = `at://${repo}/app.bsky.feed.post/${rkey}`;
+    const found = this.visible.find(({ id }) => id === uri);
+    if (pathname.endsWith("getRecord"))
+      return found === undefined
+        ? { status: 400, body: { error: "RecordNotFound", message: "Could not locate record" } }
+        : { status: 200, body: { uri, cid: "c", value: {} } };
+    const content = JSON.stringify(sent["record"]);
+    const text = String((sent["record"] as { readonly text: string }).text);
+    if (found === undefined) this.#post(hostname, uri, text, content);
+    else if (found.content !== content) found.edits += 1;
+    return { status: 200, body: { uri, cid: "c" } };
+  }
+
+  #mastodon({ hostname, pathname, searchParams }: URL, { method, headers, body }: HttpRequest): Answer {
+    const account = `${hostname}|${headers?.["authorization"] ?? ""}`;
+    if (method === "GET") {
+      const before = searchParams.get("max_id");
+      const own = this.visible.filter(({ host }) => host === account).toReversed();
+      const start = before === null ? 0 : own.findIndex(({ id }) => id === before) + 1;
+      return { status: 200, body: own.slice(start, start + PAGE_LENGTH).map(toStatus) };
+    }
+    if (pathname !== "/api/v1/statuses") return { status: 404, body: { error: "not found" } };
+    const key = `${account}|${headers?.["idempotency-key"] ?? ""}`;
+    const { now } = this.#nature.time;
+    const known = this.#keys.get(key);
+    if (hostname === KEYS_HOST && known !== undefined && known.until > now)
+      return { status: 200, body: toStatus(known.post) };
+    const { status } = JSON.parse(String(body)) as { readonly status: string };
+    const post = this.#post(account, `${this.visible.length + 1}`, status);
+    this.#keys.set(key, { post, until: now + KEY_LIFE_MS });
+    return { status: 200, body: toStatus(post) };
+  }
+
+  #receive({ headers, body }: HttpRequest): Answer {
+    const { random, rates } = this.#nature;
+    const isTaken = !random.chance(rates.receiver);
+    const webhookId = headers?.["webhook-id"] ?? "";
+    this.received.push({ webhookId, body: String(body), isTaken });
+    return { status: isTaken ? 200 : random.pick([302, 404, 500, 503]), body: {} };
+  }
+}
+
+function toStatus({ id, text, at }: Visible) {
+  return {
+    id,
+    url: `https://example.com/@demo/${id}`,
+    created_at: new Date(at).toISOString(),
+    content: `<p>${text}</p>`,
+    spoiler_text: "",
+    media_attachments: [],
+  };
+}
