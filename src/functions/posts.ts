@@ -46,7 +46,7 @@ export const postRoutes = [
     operationId: "createPost",
     summary: "Publish a post.",
     description:
-      "The post is stored and paid for before this is answered, and published after it: read it again until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, is charged when it went out and released when it failed. A network that can't take the post does not hold up the others: its leg is `failed` from the start and costs nothing. With `scheduleAt` the post is stored for 2 tokens and its legs are reserved when it is due.",
+      "The post is stored and paid for before this is answered, and published after it: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, is charged when it went out and released when it failed. A network that can't take the post does not hold up the others: its leg is `failed` from the start and costs nothing. With `scheduleAt` the post is stored for 2 tokens and its legs are reserved when it is due.",
     access: activeProfileScope,
     headers: ["Idempotency-Key"],
     body: DraftBody,

@@ -48,13 +48,17 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function openWorld(): Promise<World> {
+export async function openWorld(more: Readonly<Record<string, string>> = {}): Promise<World> {
   let heard: Hear | undefined;
   let relay: Relay | undefined = undefined;
   const now = () => relay?.clock.now().getTime() ?? Date.now();
   const sandbox = await startSandbox({ now });
   const hosts = [CUSTOMER_HOST, ...OWN_INSTANCES, ...sandbox.hosts];
-  const settings = { LOG_LEVEL: "debug", ...sandboxSettings({ hosts }, sandbox.url) };
+  const settings = {
+    LOG_LEVEL: "debug",
+    ...sandboxSettings({ hosts }, sandbox.url),
+    ...more,
+  };
   const real = createOutbound(
     parseConfig({
       AZURE_FUNCTIONS_ENVIRONMENT: "Development",

@@ -14,9 +14,14 @@ const STANDARD = {
   "strict-transport-security": "max-age=31536000; includeSubDomains",
   "content-type": "application/json; charset=utf-8",
 };
+const COUNTED = { "ratelimit-limit": "300", "ratelimit-remaining": "299", "ratelimit-reset": "60" };
 
 function answered(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
-  return { status, body, headers: new Headers({ ...STANDARD, ...headers }) };
+  return { status, body, headers: new Headers({ ...STANDARD, ...COUNTED, ...headers }) };
+}
+
+function uncounted(answer: Answer): Answer {
+  return { ...answer, headers: new Headers(STANDARD) };
 }
 
 function check(method: string, path: string, answer: Answer): () => void {
@@ -65,6 +70,12 @@ describe("an answer that its route does not declare", () => {
     ["details that the code has not", answered(404, error("not_found", { id: 1 })), "id"],
     ["an error without its id", answered(404, { error: { code: "not_found" } }), "requestId"],
     ["a page", answered(200, "<p>", { "content-type": "text/html" }), "a page"],
+    [
+      "JSON that does not say so",
+      answered(200, {}, { "content-type": "text/plain" }),
+      "text/plain",
+    ],
+    ["a success without what is left", uncounted(list()), "RateLimit"],
     ["a 401 that names no scheme", answered(401, error("unauthenticated")), "WWW-Authenticate"],
   ])("is refused: %s", (_name, answer, named) => {
     expect(check("GET", "v1/keys", answer)).toThrow(named);

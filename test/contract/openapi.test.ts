@@ -75,6 +75,8 @@ describe("the document as a whole", () => {
     expect(new Set(ids).size).toBe(ids.length);
     expect(document.tags.map(({ name }) => name)).toEqual(chapters.map(({ name }) => name));
     const used = new Set(operations.flatMap(({ tags }) => tags));
+    const { tags } = document.webhooks["event"]?.post ?? { tags: [] };
+    expect([...used]).toEqual(expect.arrayContaining([...tags]));
     expect([...used].toSorted()).toEqual(chapters.map(({ name }) => name).toSorted());
   });
 

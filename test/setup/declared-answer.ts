@@ -38,16 +38,20 @@ function problemOf(body: z.ZodType | undefined, answer: Answer): string | undefi
 }
 
 function problemOfRouted(declared: DeclaredAnswer, answer: Answer): string | undefined {
-  const missing = declared.headers.filter((name) => !isOptional(name) && !answer.headers.has(name));
+  const missing = declared.headers.filter(
+    (name) => !isOptional(name, answer.status) && !answer.headers.has(name),
+  );
   if (missing.length > 0) return `without ${missing.join(", ")}`;
-  const isHtml = answer.headers.get("content-type")?.startsWith("text/html") === true;
-  if (isHtml) return declared.isPage ? undefined : "a page where none is declared";
-  return problemOf(declared.body, answer);
+  const type = answer.headers.get("content-type") ?? "";
+  if (type.startsWith("text/html"))
+    return declared.isPage ? undefined : "a page where none is declared";
+  const isTyped = answer.body === undefined || type.startsWith("application/json");
+  return isTyped ? problemOf(declared.body, answer) : `as ${type}`;
 }
 
 /** Absent from what is refused before the caller is known, and from what is no replay. */
-function isOptional(name: string): boolean {
-  return name.startsWith("RateLimit-") || name === "Idempotent-Replayed";
+function isOptional(name: string, status: number): boolean {
+  return name === "Idempotent-Replayed" || (name.startsWith("RateLimit-") && status >= 400);
 }
 
 /**

@@ -50,7 +50,9 @@ export const connection = shape(
         limits: z
           .record(z.string(), z.unknown())
           .describe("What the network told of its limits for this account."),
-        quota: z.null().describe("Reserved."),
+        quota: z
+          .null()
+          .describe("Reserved: validation answers what is left of an account's quota."),
         expiresAt: time().nullable(),
         lastUsedAt: time().nullable(),
         lastError: z

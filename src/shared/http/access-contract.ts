@@ -62,25 +62,25 @@ export function withProfileInPath(contract: AccessContract): AccessContract {
 
 /** By the name of the rule in `access.ts`; `operator` takes its roles. */
 export const ACCESS_CONTRACTS = {
-  anyone: { callers: "Anyone", credentials: [], headers: [], errors: ["internal_error"] },
-  signingIn: { callers: "Anyone", credentials: [], headers: [], errors: ["rate_limited", ...OURS] },
-  keyOrSession: product("An API key or a session", []),
-  applicationScope: product("An API key, or a session that names the application", [
+  anyone: { callers: "anyone", credentials: [], headers: [], errors: ["internal_error"] },
+  signingIn: { callers: "anyone", credentials: [], headers: [], errors: ["rate_limited", ...OURS] },
+  keyOrSession: product("an API key or a session", []),
+  applicationScope: product("an API key, or a session that names the application", [
     "application_header_required",
   ]),
-  appAdmin: product("An `app_admin` API key or a session", ["app_admin_required"]),
+  appAdmin: product("an `app_admin` API key or a session", ["app_admin_required"]),
   appAdminOfApplication: product(
-    "An `app_admin` API key, or a session that names the application",
+    "an `app_admin` API key, or a session that names the application",
     ["app_admin_required", "application_header_required"],
   ),
-  sessionOnly: product("A session", ["session_required"], ["session"]),
-  profileScope: ofProfile("An API key or a session that may act for the profile", []),
+  sessionOnly: product("a session", ["session_required"], ["session"]),
+  profileScope: ofProfile("an API key or a session that may act for the profile", []),
   activeProfileScope: ofProfile(
-    "An API key or a session that may act for the profile, while the profile is active",
+    "an API key or a session that may act for the profile, while the profile is active",
     ["profile_disabled"],
   ),
   connectSessionScope: withProfileInPath(
-    ofProfile("An API key or a session that may act for the connect session's profile", []),
+    ofProfile("an API key or a session that may act for the connect session's profile", []),
   ),
 } as const satisfies Readonly<Record<string, AccessContract>>;
 
@@ -93,7 +93,7 @@ export function operatorContract(roles: readonly string[]): AccessContract {
   ];
   const role = roles.length === 0 ? "" : ` with the role ${roles.join(" or ")}`;
   return {
-    callers: `An operator${role}`,
+    callers: `an operator${role}`,
     credentials: ["operator"],
     headers: [],
     errors: roles.length === 0 ? errors : [...errors, "role_required"],

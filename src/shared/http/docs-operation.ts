@@ -123,7 +123,7 @@ export function operationSection(placed: Placed, reader: DocumentReader): Markup
     <p class="place">
       <span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code>
     </p>
-    <p class="soft">Who may call: ${operation["x-callers"]}.</p>
+    <p class="soft">Who may call: ${phrase(operation["x-callers"])}.</p>
     ${description !== undefined && prose(description)}
     ${parametersOf(parameters, "path", "In the path")}
     ${parametersOf(parameters, "query", "In the query")}

@@ -28,7 +28,11 @@ function title({ operationId }: Operation): string {
     /([a-z])([A-Z])/g,
     (_all, left: string, right: string) => `${left} ${right.toLowerCase()}`,
   );
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const named = words
+    .replace("open api", "OpenAPI")
+    .replace("totp", "TOTP")
+    .replace("oAuth", "OAuth");
+  return named.charAt(0).toUpperCase() + named.slice(1);
 }
 
 const link = (id: string, title: string) => html`<a href="#${id}">${phrase(title)}</a>`;

@@ -3,7 +3,6 @@ import { schemaName, type DocumentReader } from "./docs-reader.ts";
 import { phrase } from "./docs-text.ts";
 import type { JsonSchema } from "./openapi-types.ts";
 
-const list = (values: readonly unknown[]) => values.map((value) => String(value)).join(", ");
 const number = (value: number) => value.toLocaleString("en");
 
 function range(low: number | undefined, high: number | undefined, unit: string) {
@@ -13,10 +12,17 @@ function range(low: number | undefined, high: number | undefined, unit: string) 
   return low === undefined ? undefined : `at least ${number(low)}${what}`;
 }
 
+const FORMATS: Readonly<Record<string, string>> = {
+  "date-time": "ISO 8601 time",
+  email: "e-mail address",
+  uri: "URL",
+};
+
 /** The form of a text; an id's is known by its prefix. */
 function form({ pattern, format }: JsonSchema): string | undefined {
-  if (format !== undefined || pattern === undefined) return format;
-  const prefix = /^\^([a-z]+_)\[0-7\]/.exec(pattern)?.[1];
+  if (format !== undefined) return FORMATS[format] ?? format;
+  if (pattern === undefined) return undefined;
+  const prefix = /^\^([a-z]+_)\[/.exec(pattern)?.[1];
   return prefix === undefined ? `matches ${pattern}` : `${prefix}…`;
 }
 
@@ -26,7 +32,7 @@ function limits(schema: JsonSchema): string[] {
   return [
     range(schema.minItems, schema.maxItems, "items"),
     schema.uniqueItems === true ? "no repeats" : undefined,
-    ...ofItems.map((limit) => `each ${limit}`),
+    ofItems.length === 0 ? undefined : `each ${ofItems.join(", ")}`,
     range(schema.minLength, schema.maxLength, "characters"),
     range(schema.minimum, schema.maximum, ""),
     range(undefined, schema.maxProperties, "names"),
@@ -42,7 +48,9 @@ export function typeOf(schema: JsonSchema): Markup {
   const name = schemaName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
-  if (schema.enum !== undefined) return html`one of <code>${list(schema.enum)}</code>`;
+  if (schema.enum !== undefined)
+    return html`one of
+    ${schema.enum.map((value, index) => html`${index > 0 && ", "}<code>${String(value)}</code>`)}`;
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches !== undefined)
     return html`${branches.map((branch, index) => html`${index > 0 && " or "}${typeOf(branch)}`)}`;
@@ -63,13 +71,16 @@ function innerObject(schema: JsonSchema): JsonSchema | undefined {
   return branches.map(innerObject).find((found) => found !== undefined);
 }
 
-function field(name: string, schema: JsonSchema, required: boolean): Markup {
+/** Of a request it counts what must be there, of an answer what might not. */
+type Presence = "required" | "optional" | "";
+
+function field(name: string, schema: JsonSchema, presence: Presence): Markup {
   const { description } = schema;
   const inner = schemaName(schema) === undefined ? innerObject(schema) : undefined;
   const bounds = limits(schema);
   return html`<li>
     <code class="name">${name}</code> <span class="type">${typeOf(schema)}</span>
-    ${required && html`<span class="required">required</span>`}
+    ${presence !== "" && html`<span class="${presence}">${presence}</span>`}
     ${bounds.length > 0 && html`<span class="limits">${bounds.join(" · ")}</span>`}
     ${description !== undefined && html`<p>${phrase(description)}</p>`}
     ${inner !== undefined && fieldsOf(inner)}
@@ -79,9 +90,15 @@ function field(name: string, schema: JsonSchema, required: boolean): Markup {
 /** The fields of an object, each with its type, limits and meaning. */
 function fieldsOf(schema: JsonSchema): Markup {
   const required = new Set(schema.required ?? []);
+  // Only requests are closed to other fields.
+  const isRequest = schema.additionalProperties === false;
+  const presence = (name: string): Presence => {
+    if (required.has(name)) return isRequest ? "required" : "";
+    return isRequest ? "" : "optional";
+  };
   const entries = Object.entries(schema.properties ?? {});
   return html`<ul class="fields">
-    ${entries.map(([name, part]) => field(name, part, required.has(name)))}
+    ${entries.map(([name, part]) => field(name, part, presence(name)))}
   </ul>`;
 }
 
@@ -94,7 +111,7 @@ export function parameterField(
   return field(
     name,
     { ...schema, ...(description === undefined ? {} : { description }) },
-    required,
+    required ? "required" : "",
   );
 }
 

@@ -42,6 +42,7 @@ article { padding: 1.5rem 0; border-bottom: 1px solid var(--line); }
 .name, .status { font-weight: 700; }
 .type, .limits { font-size: .875rem; overflow-wrap: anywhere; }
 .limits::before { content: "· "; }
+.optional { font-size: .8125rem; font-style: italic; color: var(--soft); }
 .required { font-size: .8125rem; font-weight: 600; color: var(--delete); }
 details { margin: .25rem 0; }
 summary { cursor: pointer; color: var(--link); padding: .25rem 0; }

@@ -6,6 +6,7 @@ import { ANSWER_HEADERS } from "./headers.ts";
 import { AnswerCatalog } from "./openapi-answers.ts";
 import { headerComponents, parametersOf } from "./openapi-parameters.ts";
 import { SchemaCatalog } from "./openapi-schemas.ts";
+import { webhooksOf } from "./openapi-webhooks.ts";
 import type { Header, OpenApi, Operation } from "./openapi-types.ts";
 import type { Route } from "./route.ts";
 
@@ -108,6 +109,7 @@ function build(chapters: readonly Chapter[], baseUrl: string): OpenApi {
   // No operation answers it: it is what a path answers to a method that it does not have.
   schemas.add(errorBody(["method_not_allowed"]), "output");
   const paths = toPaths(chapters, { schemas, answers });
+  const webhooks = webhooksOf("Webhooks", schemas);
   const routes = chapters.flatMap((chapter) => chapter.routes);
   const parameters = headerComponents(routes, schemas);
   const headers = headersOfAnswers(schemas);
@@ -123,6 +125,7 @@ function build(chapters: readonly Chapter[], baseUrl: string): OpenApi {
     servers: [{ url: baseUrl, description: "This deployment." }],
     tags: chapters.map(({ name, about }) => ({ name, description: about })),
     paths,
+    webhooks,
     components: {
       schemas: schemas.components(),
       parameters,

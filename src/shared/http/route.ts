@@ -152,4 +152,3 @@ export function matchPath(routes: readonly Route[], path: string): RouteMatch[] 
     })
     .sort((left, right) => literalness(right.route).localeCompare(literalness(left.route)));
 }
-

@@ -27,6 +27,8 @@ export function retryAfterSeconds(
 ): number | null {
   if (header === undefined || !ASKS_FOR_PATIENCE.has(status)) return null;
   const text = header.trim();
-  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - now.getTime()) / 1000;
+  // `Date.parse` makes a date of nearly anything; one of HTTP names its month.
+  const date = /[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN;
+  const seconds = /^\d+$/.test(text) ? Number(text) : (date - now.getTime()) / 1000;
   return Number.isNaN(seconds) ? null : Math.min(Math.max(0, seconds), RETRY_AFTER_SECONDS_MAX);
 }

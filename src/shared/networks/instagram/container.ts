@@ -68,9 +68,10 @@ export function readContainer(answer: HttpResponse | HttpFailure, now: Date): Co
   const parsed = statusShape.safeParse(answer.json()).data;
   if (answer.status !== 200 || parsed === undefined) {
     const classified = classify(answer, now);
-    return classified.networkCode === NOT_FOUND
-      ? { kind: "gone", classified: { ...classified, code: "media_processing_failed" } }
-      : { kind: "untold", outcome: unpublished(classified) };
+    if (classified.networkCode !== NOT_FOUND)
+      return { kind: "untold", outcome: unpublished(classified) };
+    const ended = { code: "media_processing_failed", effect: "later" } as const;
+    return { kind: "gone", classified: { ...classified, ...ended } };
   }
   switch (parsed.status_code) {
     case "IN_PROGRESS":

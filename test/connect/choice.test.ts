@@ -1,0 +1,325 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  DEMO_FACEBOOK_APP,
+  DEMO_PAGE,
+  FRIEND_USER,
+  SECOND_PAGE,
+} from "../../dev/networks/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP, PERSONAL_ACCOUNT } from "../../dev/networks/instagram/state.ts";
+import type { Answer } from "../setup/relay.ts";
+import { Browser, formsOf, locationOf, readable } from "./browser.ts";
+import type { Form } from "./browser.ts";
+import { anOwner, anotherProfile, balance, openWorld, type Owner, type World } from "./world.ts";
+
+const MINUTE = 60_000;
+
+let world: World;
+let owner: Owner;
+
+beforeAll(async () => {
+  world = await openWorld({
+    FACEBOOK_APP_ID: DEMO_FACEBOOK_APP.id,
+    FACEBOOK_APP_SECRET: DEMO_FACEBOOK_APP.secret,
+    INSTAGRAM_APP_ID: DEMO_INSTAGRAM_APP.id,
+    INSTAGRAM_APP_SECRET: DEMO_INSTAGRAM_APP.secret,
+  });
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  world.intercept(undefined);
+  world.sandbox.reset();
+  owner = await anOwner(world);
+});
+
+/** The person behind all these pages is one and the same: what a test leaves linked would keep the authorisation. */
+const visited = new Set<string>();
+afterEach(async () => {
+  const store = world.services.connections;
+  for (const profileId of visited)
+    for (const { network, id } of await store.listOfProfile(profileId))
+      await store.revoke(profileId, network, id);
+  visited.clear();
+});
+
+async function connectUrl(network: string, by: Owner = owner): Promise<string> {
+  const path = `/v1/profiles/${by.profileId}/connect/sessions`;
+  visited.add(by.profileId);
+  const body = { platforms: [network, "bluesky"] };
+  const answer = await world.relay.call("POST", path, { key: by.key, body });
+  expect(answer.status).toBe(201);
+  return answer.body.data.connectUrl as string;
+}
+
+async function connections(by: Owner = owner) {
+  const path = `/v1/profiles/${by.profileId}/connections`;
+  const answer = await world.relay.call("GET", path, { key: by.key });
+  return answer.body.data as readonly {
+    readonly id: string;
+    readonly platform: string;
+    readonly status: string;
+    readonly account: { readonly id: string; readonly displayName: string };
+  }[];
+}
+
+async function unlink(id: string, by: Owner = owner): Promise<number> {
+  const path = `/v1/profiles/${by.profileId}/connections/${id}`;
+  return (await world.relay.call("DELETE", path, { key: by.key })).status;
+}
+
+/** What the person answers on the network's own page; leads to our callback. */
+async function authorize(page: string, form: Readonly<Record<string, string>>): Promise<string> {
+  const body = new URLSearchParams({ decision: "allow", ...form });
+  const answer = await fetch(page, { method: "POST", redirect: "manual", body });
+  return (answer.headers.get("location") ?? "").split("#")[0] ?? "";
+}
+
+interface Visit {
+  readonly by?: Owner;
+  readonly form?: Readonly<Record<string, string>>;
+  readonly network?: string;
+}
+
+/** Through the network's own page and back to ours. */
+async function visit({ by = owner, form = {}, network = "facebook" }: Visit = {}) {
+  const browser = new Browser(world);
+  const page = await browser.get(await connectUrl(network, by));
+  const callback = await authorize(locationOf(await browser.submit(page, network, {})), form);
+  const back = await browser.get(callback);
+  return { browser, callback, back, shown: await browser.follow(back) };
+}
+
+function choiceOf(page: Answer): Form {
+  const form = formsOf(page.body).find(({ fields }) => "choice" in fields);
+  if (form === undefined) throw new Error(`no choice: ${readable(page.body)}`);
+  return form;
+}
+
+async function choose(browser: Browser, page: Answer, candidate: string): Promise<Answer> {
+  const { action, fields } = choiceOf(page);
+  return browser.post(action, { ...fields, candidate });
+}
+
+async function link(candidate: string, by: Owner = owner): Promise<void> {
+  const { browser, shown } = await visit({ by });
+  expect((await choose(browser, shown, candidate)).status).toBe(303);
+}
+
+describe("an authorisation that covers several accounts", () => {
+  test("links the one that is chosen, and charges for it", async () => {
+    const { browser, shown } = await visit();
+    expect(shown.status).toBe(200);
+    const words = readable(shown.body);
+    for (const name of ["Demo Bakery", "@demobakery", "Demo Coffee Bar", "Demo Wholesale"])
+      expect(words).toContain(name);
+    expect(words).not.toContain("Bakers' Guild");
+    expect(await connections()).toEqual([]);
+    const linked = await browser.follow(await choose(browser, shown, SECOND_PAGE));
+    expect(readable(linked.body)).toContain("Connected as democoffeebar");
+    expect(await connections()).toMatchObject([
+      { platform: "facebook", status: "active", account: { id: SECOND_PAGE } },
+    ]);
+    expect(await balance(world, owner)).toBe(95);
+  });
+
+  test("is asked about with a choice for the eye and the keyboard, and nothing chosen beforehand", async () => {
+    const { shown } = await visit();
+    const [form = ""] = /<form\b[^>]*>(?:(?!<\/form>)[\s\S])*name="candidate"[\s\S]*?<\/form>/.exec(
+      shown.body,
+    ) ?? [""];
+    expect(form.match(/<input[^>]*type="radio"[^>]*required/g)).toHaveLength(3);
+    expect(form).not.toMatch(/\schecked/);
+    expect(form).toContain("<legend>");
+  });
+
+  test("keeps its tokens from the browser", async () => {
+    const { back, shown } = await visit();
+    expect(`${locationOf(back)} ${shown.body}`).not.toMatch(/EAA\w{20}/);
+  });
+
+  test("can be looked at again, but is used once", async () => {
+    const { browser, back, shown } = await visit();
+    expect(choiceOf(await browser.follow(back))).toEqual(choiceOf(shown));
+    expect((await choose(browser, shown, DEMO_PAGE)).status).toBe(303);
+    const again = await choose(browser, shown, SECOND_PAGE);
+    expect(again.status).toBe(422);
+    expect(readable(again.body)).toContain("took too long or was used already");
+    expect(await connections()).toMatchObject([{ account: { id: DEMO_PAGE } }]);
+    const reloaded = await browser.follow(back);
+    expect(readable(reloaded.body)).toContain("took too long or was used already");
+  });
+
+  test("of two choices at once one counts", async () => {
+    const { browser, shown } = await visit();
+    const answers = await Promise.all(
+      [DEMO_PAGE, SECOND_PAGE].map((page) => choose(browser, shown, page)),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
+    expect(await connections()).toHaveLength(1);
+    expect(await balance(world, owner)).toBe(95);
+  });
+
+  test.each(["", "102000000000004", "nonsense", "__proto__"])(
+    "takes nothing that it did not offer (%j), and stays open",
+    async (candidate) => {
+      const { browser, shown } = await visit();
+      const refused = await choose(browser, shown, candidate);
+      expect(refused.status).toBe(422);
+      expect(readable(refused.body)).toContain("Choose one of these first.");
+      expect(await connections()).toEqual([]);
+      expect((await choose(browser, refused, DEMO_PAGE)).status).toBe(303);
+    },
+  );
+
+  test("belongs to the browser that was authorised", async () => {
+    const { back, shown } = await visit();
+    const stranger = new Browser(world);
+    const seen = await stranger.follow(back);
+    expect(seen.body).not.toContain("Demo Bakery");
+    expect((await choose(stranger, shown, DEMO_PAGE)).status).toBe(422);
+    const other = new Browser(world);
+    await other.submit(await other.get(await connectUrl("facebook")), "facebook", {});
+    expect((await choose(other, shown, DEMO_PAGE)).status).toBe(422);
+    expect(await connections()).toEqual([]);
+  });
+
+  test("belongs to its session", async () => {
+    const { browser, shown } = await visit();
+    const another = new URL(await connectUrl("facebook", await anotherProfile(world, owner)));
+    const { action, fields } = choiceOf(shown);
+    const given = { ...fields, ...Object.fromEntries(another.searchParams), candidate: DEMO_PAGE };
+    expect((await browser.post(action, given)).status).toBe(422);
+    expect(await connections()).toEqual([]);
+  });
+
+  test("is no way around the network's own state, nor the other way round", async () => {
+    const { browser, callback, shown } = await visit();
+    const url = new URL(callback);
+    url.searchParams.set("state", choiceOf(shown).fields["choice"] ?? "");
+    expect((await browser.get(url.href)).status).toBe(410);
+    expect((await browser.get(callback)).status).toBe(410);
+    expect((await choose(browser, shown, DEMO_PAGE)).status).toBe(303);
+  });
+
+  test("runs out", async () => {
+    const { browser, shown } = await visit();
+    world.relay.advance(16 * MINUTE);
+    expect((await choose(browser, shown, DEMO_PAGE)).status).toBe(422);
+    expect(await connections()).toEqual([]);
+  });
+
+  test("links nothing after a cancel", async () => {
+    const { browser, shown } = await visit();
+    const sessionId = choiceOf(shown).fields["session"] ?? "";
+    const path = `/v1/connect/sessions/${sessionId}/cancel`;
+    expect((await world.relay.call("POST", path, { key: owner.key })).status).toBe(200);
+    expect((await choose(browser, shown, DEMO_PAGE)).status).toBe(410);
+    expect(await connections()).toEqual([]);
+  });
+
+  test("links nothing from a form of another site", async () => {
+    const { shown } = await visit();
+    const { action, fields } = choiceOf(shown);
+    const answer = await world.page("POST", action, {
+      headers: { "sec-fetch-site": "cross-site" },
+      form: { ...fields, candidate: DEMO_PAGE },
+    });
+    expect(answer.status).toBe(403);
+    expect(await connections()).toEqual([]);
+  });
+
+  test("shows a page's hostile name as text", async () => {
+    world.sandbox.networks.facebook.addPage({ name: `<script>alert("1")</script>` });
+    const { shown } = await visit();
+    expect(shown.body).not.toContain("<script");
+    expect(readable(shown.body)).toContain(`<script>alert("1")</script>`);
+  });
+});
+
+describe("an authorisation that leads nowhere is told in words that help", () => {
+  test.each([
+    ["facebook", { account: FRIEND_USER }, "showed us no page that you may publish for"],
+    ["facebook", { decision: "deny" }, "You did not give permission at Facebook"],
+    ["instagram", { account: PERSONAL_ACCOUNT }, "Make it a professional one"],
+  ])("%s %j", async (network, form, words) => {
+    const { shown } = await visit({ network, form });
+    expect(shown.status).toBe(200);
+    expect(readable(shown.body)).toContain(words);
+    expect(await connections()).toEqual([]);
+  });
+});
+
+describe("an account among others of one authorisation", () => {
+  const canPublish = async (by: Owner): Promise<boolean> => {
+    const connection = await world.services.connections.find(by.profileId, "facebook");
+    if (connection === undefined) return false;
+    const credentials = await world.services.connections.openCredentials(connection);
+    const answer = await world.services.outbound.request({
+      method: "GET",
+      url: "https://graph.facebook.com/v26.0/me?fields=id",
+      headers: { authorization: `Bearer ${String(credentials?.["pageToken"])}` },
+    });
+    return answer.status === 200;
+  };
+
+  test("is unlinked without ending the others, and the last one ends it", async () => {
+    const other = await anotherProfile(world, owner);
+    await link(DEMO_PAGE);
+    await link(SECOND_PAGE, other);
+    const [first] = await connections();
+    const [second] = await connections(other);
+    expect(await unlink(first?.id ?? "")).toBe(200);
+    expect(await canPublish(other)).toBe(true);
+    const revocations = () =>
+      world.sandbox.requests().filter(({ route }) => route === "removeApp").length;
+    expect(revocations()).toBe(0);
+    expect(await unlink(second?.id ?? "", other)).toBe(200);
+    expect(revocations()).toBe(1);
+  });
+
+  test("takes the place of another one and can be published to", async () => {
+    await link(DEMO_PAGE);
+    await link(SECOND_PAGE);
+    expect(await connections()).toMatchObject([{ account: { id: SECOND_PAGE } }]);
+    expect(await canPublish(owner)).toBe(true);
+  });
+
+  test("that can't be paid for leaves the others as they are", async () => {
+    const poor = await anOwner(world, 9);
+    const other = await anotherProfile(world, poor);
+    await link(DEMO_PAGE, poor);
+    const answer = await world.relay.call(
+      "POST",
+      `/v1/profiles/${other.profileId}/connect/sessions`,
+      { key: other.key, body: { platforms: ["facebook"] } },
+    );
+    expect(answer.status).toBe(402);
+    expect(await canPublish(poor)).toBe(true);
+  });
+});
+
+describe("a network whose app is not configured", () => {
+  test("is shown as not available, and a leg for it can't start", async () => {
+    const path = `/v1/profiles/${owner.profileId}/connect/sessions`;
+    const body = { platforms: ["linkedin"] };
+    const made = await world.relay.call("POST", path, { key: owner.key, body });
+    const browser = new Browser(world);
+    const page = await browser.get(made.body.data.connectUrl as string);
+    expect(readable(page.body)).toContain("Not available at the moment.");
+    const address = new URL(made.body.data.connectUrl as string);
+    const posted = await browser.post(
+      `${address.origin}${address.pathname}/linkedin`,
+      Object.fromEntries(address.searchParams),
+    );
+    expect(posted.status).toBe(422);
+    expect(readable(posted.body)).toContain("can't be connected at the moment");
+    const judged = await world.relay.call("POST", "/v1/posts/validate", {
+      key: owner.key,
+      headers: { "x-profile-id": owner.profileId },
+      body: { text: "Hello", platforms: ["linkedin"] },
+    });
+    expect(judged.body.data.platforms.linkedin).toMatchObject({
+      valid: false,
+      errors: [{ code: "app_misconfigured", rule: "network.not_available" }],
+    });
+  });
+});

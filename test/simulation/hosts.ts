@@ -1,0 +1,172 @@
+import { workers } from "../../src/functions/workers.ts";
+import { parseConfig } from "../../src/shared/config.ts";
+import { AppError } from "../../src/shared/errors.ts";
+import type { Log } from "../../src/shared/log.ts";
+import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
+import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
+import { buildServices, type Services } from "../../src/shared/services.ts";
+import { enqueueDueDeliveries } from "../../src/shared/webhooks/due-delivery.ts";
+import { Machine, type Nature } from "./machine.ts";
+import { tablesOver } from "./model-client.ts";
+import type { Mutant } from "./mutant.ts";
+import type { NetworkModel } from "./network-model.ts";
+import type { Message, QueueModel } from "./queue-model.ts";
+import type { TableModel } from "./table-model.ts";
+
+/** Short schedules: what is under test is their order, not their length. */
+const config = parseConfig({
+  AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+  AzureWebJobsStorage: "UseDevelopmentStorage=true",
+  BCRYPT_COST: "4",
+  LEG_RETRY_SECONDS: "5,20,60,120",
+  WEBHOOK_RETRY_SECONDS: "5,15,30,60,120,120,240,240,480",
+});
+
+const MINUTE_MS = 60_000;
+const SKEW_MS_MAX = 800;
+const RESTART_MS_MAX = 15_000;
+const LIFE_CALLS_MAX = 400;
+const CRASHING = 0.6;
+
+/** A running process. */
+export interface Host {
+  readonly machine: Machine;
+  readonly services: Services;
+}
+
+export interface World {
+  readonly nature: Nature;
+  readonly model: TableModel;
+  readonly queue: QueueModel;
+  readonly networks: NetworkModel;
+}
+
+/** What storage or queues that do not answer look like; anything else that is thrown is a defect. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isOutage);
+  if (error instanceof AppError) return error.code === "service_unavailable";
+  return error instanceof Error && error.message === "the queue does not answer";
+}
+
+/** The processes of a deployment: they die, are replaced, take messages and run the timers. */
+export class Hosts {
+  readonly #world: World;
+  readonly #mutant: Mutant;
+  readonly #living: Host[] = [];
+  readonly #defects: string[] = [];
+  readonly #log: Log;
+  #started = 0;
+  #isCalm = true;
+
+  constructor(world: World, mutant: Mutant, log: Log) {
+    this.#world = world;
+    this.#mutant = mutant;
+    this.#log = log;
+    world.queue.deliver = (message) => void this.#handle(message);
+  }
+
+  /** Errors that no outage explains. */
+  get defects(): readonly string[] {
+    return this.#defects;
+  }
+
+  note(what: string, error: unknown): void {
+    if (isOutage(error)) return;
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#defects.push(`${what}: ${text}`);
+  }
+
+  start(): Host {
+    const { nature, model, queue, networks } = this.#world;
+    const { random, time } = nature;
+    this.#started += 1;
+    const machine = new Machine(`process ${this.#started}`, nature);
+    const skewMs = random.between(-SKEW_MS_MAX, SKEW_MS_MAX);
+    const services = buildServices(config, {
+      tables: tablesOver(model, machine),
+      queue: (name) => queue.open(machine, name),
+      outbound: networks.open(machine),
+      clock: { now: () => new Date(time.now + skewMs) },
+      log: this.#log,
+    });
+    machine.rewrite = this.#mutant.rewrite;
+    if (!this.#isCalm && random.chance(CRASHING))
+      machine.crashAt = random.between(1, LIFE_CALLS_MAX);
+    const host = { machine, services: this.#mutant.services?.(services) ?? services };
+    this.#living.push(host);
+    void machine.died.then(() => {
+      this.#living.splice(this.#living.indexOf(host), 1);
+      time.set(() => void this.start(), random.below(RESTART_MS_MAX));
+    });
+    return host;
+  }
+
+  /** Trouble begins: some of the living are going to die. */
+  excite(): void {
+    const { random } = this.#world.nature;
+    this.#isCalm = false;
+    for (const { machine } of this.#living)
+      if (random.chance(CRASHING)) machine.crashAt = machine.calls + random.between(1, LIFE_CALLS_MAX);
+  }
+
+  calm(): void {
+    this.#isCalm = true;
+    for (const { machine } of this.#living) machine.crashAt = Infinity;
+  }
+
+  /** Some living process; waits for one when there is none. */
+  async any(): Promise<Host> {
+    const { random, time } = this.#world.nature;
+    while (this.#living.length === 0) await time.wait(200);
+    return random.pick(this.#living);
+  }
+
+  async #handle(message: Message): Promise<void> {
+    const { queue } = this.#world;
+    const { machine, services } = await this.any();
+    const worker = workers.find(({ queue: name }) => name === message.queue);
+    const work = async () => {
+      try {
+        await worker?.handle(services, JSON.parse(message.text));
+        return "done" as const;
+      } catch (error) {
+        this.note(message.queue, error);
+        return "failed" as const;
+      }
+    };
+    switch (await Promise.race([machine.died, work()])) {
+      case "done":
+        return queue.done(message);
+      case "failed":
+        return queue.failed(message);
+      case "died":
+        return queue.abandoned(message);
+    }
+  }
+
+  async #runTimer(name: string, run: (services: Services) => Promise<void>): Promise<void> {
+    const { services } = await this.any();
+    try {
+      await run(services);
+    } catch (error) {
+      this.note(name, error);
+    }
+  }
+
+  /** Every minute each timer, on some process; now and then not at all, or on two. */
+  startTimers(): void {
+    const { random, time } = this.#world.nature;
+    const timers = [
+      ["due posts", enqueueDuePosts],
+      ["due deliveries", enqueueDueDeliveries],
+      ["sweep", this.#mutant.isSwept === false ? () => Promise.resolve() : repairStalledLegs],
+    ] as const;
+    const tick = () => {
+      for (const [name, run] of timers) {
+        const times = this.#isCalm ? 1 : random.pick([0, 1, 1, 1, 1, 1, 1, 2]);
+        for (let count = 0; count < times; count += 1) void this.#runTimer(name, run);
+      }
+    };
+    time.set(tick, MINUTE_MS - (time.now % MINUTE_MS), MINUTE_MS);
+  }
+}

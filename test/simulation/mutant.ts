@@ -1,0 +1,16 @@
+import type { Services } from "../../src/shared/services.ts";
+import type { Rewrite } from "./machine.ts";
+
+/** The product, or the product with one of its safeguards taken away. */
+export interface Mutant {
+  readonly name: string;
+  /** Runs of different mutants lie in different centuries: ids never go back in time within a process. */
+  readonly era: number;
+  readonly rewrite?: Rewrite;
+  readonly services?: (services: Services) => Services;
+  readonly isSwept?: boolean;
+  /** Changes what lies beyond services for the time of a run; answers how to change it back. */
+  readonly install?: () => () => void;
+}
+
+export const THE_PRODUCT: Mutant = { name: "the product", era: 0 };

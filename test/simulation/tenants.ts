@@ -1,0 +1,180 @@
+import { creditWallet } from "../../src/shared/billing/charge.ts";
+import type { ProfileScope } from "../../src/shared/callers/scope.ts";
+import { newId } from "../../src/shared/ids.ts";
+import type { LinkedAccount, NetworkName } from "../../src/shared/networks/network.ts";
+import type { Services } from "../../src/shared/services.ts";
+import { BLUESKY_HOST, KEYLESS_HOST, KEYS_HOST, RECEIVER_HOST } from "./network-model.ts";
+
+/** One profile with linked accounts, as requests for it are made. */
+export interface Tenant {
+  readonly scope: ProfileScope;
+  readonly networks: readonly NetworkName[];
+  readonly endpointId: string;
+}
+
+type Link = readonly [NetworkName, host: string];
+
+function linkedAccount(name: string, [network, host]: Link): LinkedAccount {
+  const id = network === "bluesky" ? `did:plc:${name}` : `${host}/${name}`;
+  const credentials =
+    network === "bluesky"
+      ? {
+          did: id,
+          pds: `https://${host}`,
+          service: `https://${host}`,
+          accessJwt: "access",
+          refreshJwt: "refresh",
+          accessExpiresAt: "9000-01-01T00:00:00.000Z",
+        }
+      : {
+          origin: `https://${host}`,
+          accessToken: name,
+          clientId: "client",
+          clientSecret: "secret",
+          keepsKeys: host === KEYS_HOST,
+          defaultVisibility: "public",
+        };
+  return {
+    account: {
+      id,
+      username: name,
+      displayName: name,
+      avatarUrl: null,
+      url: `https://${host}/@${name}`,
+      kind: "person",
+    },
+    credentials,
+    instanceUrl: null,
+    scopes: [],
+    limits: {},
+    expiresAt: null,
+  };
+}
+
+async function aTenant(
+  services: Services,
+  owner: { readonly platformId: string; readonly applicationId: string; readonly name: string },
+  links: readonly Link[],
+): Promise<Omit<Tenant, "endpointId">> {
+  const now = services.clock.now();
+  const at = now.toISOString();
+  const { platformId, applicationId, name } = owner;
+  const profileId = newId("profile", now);
+  await services.profiles.create(platformId, {
+    id: profileId,
+    applicationId,
+    title: name,
+    externalId: null,
+    metadata: {},
+    status: "active",
+    createdAt: at,
+    updatedAt: at,
+  });
+  for (const link of links) {
+    const [network] = link;
+    const id = newId("connection", now);
+    const linked = linkedAccount(name, link);
+    await services.connections.saveLinked({
+      platformId,
+      applicationId,
+      profileId,
+      id,
+      network,
+      linked,
+    });
+  }
+  const caller = { kind: "system", worker: "simulation" } as const;
+  const scope = { requestId: "", ip: "", caller, platformId, applicationId, profileId };
+  return { scope, networks: links.map(([network]) => network) };
+}
+
+async function aPlatform(services: Services, name: string, tokens: number) {
+  const now = services.clock.now();
+  const at = now.toISOString();
+  const platformId = newId("platform", now);
+  const platform = { id: platformId, name, status: "active", createdAt: at, updatedAt: at } as const;
+  const owner = {
+    id: newId("user", now),
+    platformId,
+    email: `${name}@example.com`,
+    name: null,
+    role: "owner",
+    status: "active",
+    createdAt: at,
+    updatedAt: at,
+  };
+  // Safe: the sign-in parts of an owner are of no concern here.
+  await services.platforms.createWithOwner(platform, owner as never);
+  const applicationId = newId("application", now);
+  await services.applications.create(platformId, {
+    id: applicationId,
+    name,
+    status: "active",
+    createdAt: at,
+    updatedAt: at,
+  });
+  const endpointId = newId("endpoint", now);
+  const endpoint = {
+    id: endpointId,
+    platformId,
+    applicationId,
+    url: `https://${RECEIVER_HOST}/${name}`,
+    description: null,
+    events: ["*"],
+    status: "active",
+    disabledReason: null,
+    secretHint: "",
+    createdAt: at,
+    updatedAt: at,
+  } as const;
+  await services.endpoints.create(endpoint, `whsec_${"A".repeat(44)}`);
+  await creditTokens(services, platformId, "first credit", tokens);
+  return { platformId, applicationId, endpointId };
+}
+
+export async function creditTokens(
+  services: Services,
+  platformId: string,
+  reference: string,
+  tokens: number,
+): Promise<void> {
+  await creditWallet(services, platformId, {
+    operationId: `credit|${reference}`,
+    operation: "billing.credit",
+    tokens,
+    applicationId: null,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: { kind: "system", id: "simulation" },
+    requestId: reference,
+  });
+}
+
+/** Two platforms. One profile has the networks that know a repeat, the others one that does not. */
+export async function createTenants(
+  services: Services,
+  tokens: () => number,
+): Promise<readonly Tenant[]> {
+  const first = await aPlatform(services, "first", tokens());
+  const second = await aPlatform(services, "second", tokens());
+  const safe: readonly Link[] = [
+    ["bluesky", BLUESKY_HOST],
+    ["mastodon", KEYS_HOST],
+  ];
+  const keyless: readonly Link[] = [
+    ["bluesky", BLUESKY_HOST],
+    ["mastodon", KEYLESS_HOST],
+  ];
+  return [
+    { ...(await aTenant(services, { ...first, name: "one" }, safe)), endpointId: first.endpointId },
+    {
+      ...(await aTenant(services, { ...first, name: "two" }, keyless)),
+      endpointId: first.endpointId,
+    },
+    {
+      ...(await aTenant(services, { ...second, name: "three" }, keyless)),
+      endpointId: second.endpointId,
+    },
+  ];
+}

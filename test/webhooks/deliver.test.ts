@@ -1,0 +1,476 @@
+import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isId } from "../../src/shared/ids.ts";
+import { deliverWebhook } from "../../src/shared/webhooks/deliver-webhook.ts";
+import { enqueueDueDeliveries } from "../../src/shared/webhooks/due-delivery.ts";
+import { dataOf } from "../setup/factories.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import {
+  dripsForEver,
+  hangs,
+  ok,
+  resets,
+  speaksGarbage,
+  startReceiver,
+  status,
+  type Behaviour,
+  type Received,
+  type Receiver,
+} from "./receiver.ts";
+import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+const TIMEOUT_MS = 400;
+let receiver: Receiver;
+let relay: Relay;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  const settings = { ...receiver.settings, WEBHOOK_TIMEOUT_MS: String(TIMEOUT_MS) };
+  relay = await startRelay({ memoryQueues: true, settings });
+});
+afterAll(async () => {
+  await relay.stop();
+  await receiver.stop();
+});
+
+const patch = ({ id, application }: TestEndpoint, body: object) =>
+  relay.call("PATCH", `/v1/webhooks/${id}`, { key: application.key, body });
+const call = ({ id, application }: TestEndpoint, method: string, path = "") =>
+  relay.call(method, `/v1/webhooks/${id}${path}`, { key: application.key });
+
+/** An endpoint that behaves so, and the one delivery that it got. */
+async function delivered(behaviour: Behaviour) {
+  const endpoint = await anEndpoint(relay, receiver);
+  receiver.behave(endpoint.path, behaviour);
+  await happen(relay, endpoint.application);
+  await relay.drain();
+  const [delivery] = await deliveriesOf(relay, endpoint);
+  return { endpoint, delivery };
+}
+
+/** Lets the timer run and time pass, minute by minute or in longer steps. */
+async function pass(ms: number, stepMs = MINUTE): Promise<void> {
+  for (let left = ms; left > 0; left -= stepMs) {
+    await enqueueDueDeliveries(relay.services);
+    relay.advance(Math.min(stepMs, left));
+    await relay.drain();
+  }
+}
+
+/** What a receiver that follows the documentation makes of a delivery. */
+function verify({ headers, body }: Received, secret: string): boolean {
+  const [stamp = "", ...signatures] = String(headers["x-social-restapi-signature"]).split(",");
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const signed = `${stamp.slice("t=".length)}.${body}`;
+  const wanted = createHmac("sha256", key).update(signed).digest("hex");
+  return signatures.includes(`v1=${wanted}`);
+}
+
+describe("a delivery", () => {
+  test("is one signed POST of the event, and its record says how it went", async () => {
+    const { endpoint, delivery } = await delivered(status(201, {}, "thanks"));
+    expect(delivery).toEqual({
+      id: expect.stringMatching(/^dlv_/),
+      webhookId: endpoint.id,
+      eventId: expect.stringMatching(/^evt_/),
+      eventType: "connection.linked",
+      postId: null,
+      status: "succeeded",
+      attempts: 1,
+      nextAttemptAt: null,
+      lastStatusCode: 201,
+      lastError: null,
+      durationMs: expect.any(Number),
+      responseBody: "thanks",
+      redriveOf: null,
+      createdAt: expect.stringMatching(/Z$/),
+      deliveredAt: expect.stringMatching(/Z$/),
+    });
+    const [got] = receiver.received(endpoint.path);
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+    expect(got?.headers).toMatchObject({
+      "content-type": "application/json; charset=utf-8",
+      "user-agent": expect.stringMatching(/^Social-Restapi-Webhooks/),
+      "x-social-restapi-event": "connection.linked",
+      "x-social-restapi-delivery": delivery.id,
+      "webhook-id": delivery.eventId,
+    });
+    expect(JSON.parse(got?.body ?? "")).toEqual({
+      id: delivery.eventId,
+      type: "connection.linked",
+      apiVersion: "v1",
+      createdAt: expect.stringMatching(/Z$/),
+      sequence: null,
+      applicationId: endpoint.application.id,
+      profileId: null,
+      data: { note: "something happened" },
+    });
+    expect(got !== undefined && verify(got, endpoint.secret)).toBe(true);
+    expect(await readEndpoint(relay, endpoint)).toMatchObject({
+      lastSuccessAt: delivery.deliveredAt,
+      lastFailureAt: null,
+    });
+  });
+
+  test("sends the very same body again, signed afresh at its own time", async () => {
+    const { endpoint } = await delivered((outgoing, _, nth) => {
+      outgoing.writeHead(nth < 3 ? 500 : 204).end();
+    });
+    await pass(7 * MINUTE);
+    const calls = receiver.received(endpoint.path);
+    expect(calls).toHaveLength(3);
+    expect(new Set(calls.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(calls.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    const times = calls.map(({ headers }) => Number(headers["webhook-timestamp"]));
+    expect(times).toEqual([...new Set(times)].toSorted());
+    for (const got of calls) expect(verify(got, endpoint.secret)).toBe(true);
+    const [delivery] = await deliveriesOf(relay, endpoint);
+    expect(delivery).toMatchObject({ status: "succeeded", attempts: 3, responseBody: null });
+  });
+
+  test("carries text of any language unharmed", async () => {
+    const endpoint = await anEndpoint(relay, receiver);
+    const data = { note: 'Grüße, "日本語" 😀 \u2028 \\ </script>' };
+    await happen(relay, endpoint.application, "connection.linked", data);
+    await relay.drain();
+    const [got] = receiver.received(endpoint.path);
+    expect(JSON.parse(got?.body ?? "").data).toEqual(data);
+    expect(got !== undefined && verify(got, endpoint.secret)).toBe(true);
+  });
+
+  test("is tried ten times, each within a tenth of its time, and is dead then", async () => {
+    const { endpoint, delivery } = await delivered(status(500, {}, "down"));
+    expect(delivery).toMatchObject({
+      status: "pending",
+      attempts: 1,
+      lastStatusCode: 500,
+      lastError: "http_500",
+      responseBody: "down",
+    });
+    const delays = relay.services.config.webhooks.retrySeconds;
+    for (const [index, seconds] of delays.entries()) {
+      const [before] = await deliveriesOf(relay, endpoint);
+      expect(before.attempts).toBe(index + 1);
+      const wait = Date.parse(before.nextAttemptAt) - relay.clock.now().getTime();
+      expect(wait).toBeLessThanOrEqual(seconds * 1.1 * SECOND);
+      // The steps that lead here took a moment of their own.
+      expect(wait).toBeGreaterThan(seconds * 0.9 * SECOND - 2 * SECOND);
+      await enqueueDueDeliveries(relay.services);
+      await relay.drain();
+      expect(receiver.received(endpoint.path)).toHaveLength(index + 1);
+      relay.advance(Math.max(0, Date.parse(before.nextAttemptAt) - relay.clock.now().getTime()));
+      await enqueueDueDeliveries(relay.services);
+      await relay.drain();
+    }
+    expect(receiver.received(endpoint.path)).toHaveLength(10);
+    const [dead] = await deliveriesOf(relay, endpoint);
+    expect(dead).toMatchObject({
+      status: "dead",
+      attempts: 10,
+      nextAttemptAt: null,
+      lastError: "http_500",
+      deliveredAt: null,
+    });
+    await pass(3 * DAY, 4 * 60 * MINUTE);
+    expect(receiver.received(endpoint.path)).toHaveLength(10);
+  });
+
+  test.each<[string, Behaviour, object]>([
+    [
+      "a redirect, which is not followed",
+      status(302, { location: "http://127.0.0.1:1/" }),
+      { lastError: "http_302", lastStatusCode: 302 },
+    ],
+    ["a refusal", status(404), { lastError: "http_404", lastStatusCode: 404 }],
+    ["an informational end", status(304), { lastError: "http_304", lastStatusCode: 304 }],
+    ["no answer in time", hangs, { lastError: "timeout", lastStatusCode: null }],
+    ["an answer that never ends", dripsForEver, { lastError: "timeout", lastStatusCode: null }],
+    ["a reset", resets, { lastError: "connection_lost", lastStatusCode: null }],
+    ["no HTTP at all", speaksGarbage, { lastError: "connection_lost", lastStatusCode: null }],
+  ])("that meets %s has failed and is tried again", async (_, behaviour, expected) => {
+    const { endpoint, delivery } = await delivered(behaviour);
+    expect(delivery).toMatchObject({ status: "pending", attempts: 1, ...expected });
+    expect(delivery.durationMs).toBeLessThan(TIMEOUT_MS * 5);
+    receiver.behave(endpoint.path, ok);
+    await pass(MINUTE);
+    expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({
+      status: "succeeded",
+      attempts: 2,
+      lastError: null,
+    });
+  });
+
+  test("answered with 10 MB is delivered, and the start of the answer is kept", async () => {
+    const { delivery } = await delivered(status(200, {}, "x".repeat(10 * 1024 * 1024)));
+    expect(delivery).toMatchObject({ status: "succeeded", lastError: null });
+    expect(delivery.responseBody).toBe("x".repeat(2_048));
+  });
+
+  test("is not led to an address inside by a redirect", async () => {
+    let visits = 0;
+    const inside = createServer((_, outgoing) => {
+      visits += 1;
+      outgoing.end("secret");
+    });
+    await new Promise<void>((resolve) => inside.listen(0, "127.0.0.1", resolve));
+    const { port } = inside.address() as AddressInfo;
+    for (const code of [301, 302, 303, 307, 308]) {
+      const location = `http://127.0.0.1:${port}/`;
+      const { delivery } = await delivered(status(code, { location }, "moved"));
+      expect(delivery).toMatchObject({ status: "pending", lastError: `http_${code}` });
+    }
+    expect(visits).toBe(0);
+    await new Promise((resolve) => inside.close(resolve));
+  });
+
+  test("to an address inside is not sent, and tells no more than that", async () => {
+    const endpoint = await anEndpoint(relay, receiver);
+    const { id, application } = endpoint;
+    const at = relay.clock.now().toISOString();
+    // As a name that began to resolve to such an address after it was registered.
+    const url = "https://169.254.169.254/latest/meta-data";
+    await relay.services.endpoints.update(application.platform.id, id, { url }, at);
+    await happen(relay, application);
+    await relay.drain();
+    expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({
+      status: "pending",
+      lastError: "blocked_address",
+      lastStatusCode: null,
+      responseBody: null,
+    });
+  });
+
+  test.each([429, 503])("that is asked by a %i to wait is not tried before", async (code) => {
+    const { endpoint, delivery } = await delivered(status(code, { "retry-after": "1800" }));
+    const wait = Date.parse(delivery.nextAttemptAt) - relay.clock.now().getTime();
+    expect(wait).toBeGreaterThan(29 * MINUTE);
+    receiver.behave(endpoint.path, ok);
+    await pass(29 * MINUTE);
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+    await pass(3 * MINUTE);
+    expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({ status: "succeeded" });
+  });
+});
+
+describe("an endpoint", () => {
+  test("that answers 410 is disabled at once with the reason, and gets no more calls", async () => {
+    const { endpoint, delivery } = await delivered(status(410));
+    expect(delivery).toMatchObject({ status: "dead", lastError: "http_410", attempts: 1 });
+    expect(await readEndpoint(relay, endpoint)).toMatchObject({
+      status: "disabled",
+      disabledReason: "The receiver answered 410 Gone.",
+    });
+    await happen(relay, endpoint.application);
+    await relay.drain();
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+    expect(await deliveriesOf(relay, endpoint)).toHaveLength(1);
+  });
+
+  test("that failed 20 times over five days is disabled; made active it starts anew", async () => {
+    const { endpoint } = await delivered(status(500));
+    const { application } = endpoint;
+    const fail = async (times: number) => {
+      for (let index = 0; index < times; index += 1) await happen(relay, application);
+      await relay.drain();
+    };
+    await fail(30);
+    expect(await readEndpoint(relay, endpoint)).toMatchObject({ status: "active" });
+    relay.advance(5 * DAY);
+    await fail(1);
+    expect(await readEndpoint(relay, endpoint)).toMatchObject({
+      status: "disabled",
+      disabledReason: "Nothing could be delivered for 5 days.",
+    });
+    const again = dataOf(await patch(endpoint, { status: "active" }));
+    expect(again).toMatchObject({ status: "active", disabledReason: null });
+    await fail(1);
+    expect(await readEndpoint(relay, endpoint)).toMatchObject({ status: "active" });
+  });
+
+  test("whose failures are broken by a success is not disabled", async () => {
+    const { endpoint } = await delivered(status(500));
+    const { application } = endpoint;
+    for (let index = 0; index < 25; index += 1) await happen(relay, application);
+    await relay.drain();
+    relay.advance(4 * DAY);
+    receiver.behave(endpoint.path, ok);
+    await happen(relay, application);
+    await relay.drain();
+    receiver.behave(endpoint.path, status(500));
+    relay.advance(2 * DAY);
+    await happen(relay, application);
+    await relay.drain();
+    const shown = await readEndpoint(relay, endpoint);
+    expect(shown.status).toBe("active");
+    expect(shown.lastFailureAt > shown.lastSuccessAt).toBe(true);
+  });
+
+  test.each([
+    ["deleted", (endpoint: TestEndpoint) => call(endpoint, "DELETE")],
+    ["disabled", (endpoint: TestEndpoint) => patch(endpoint, { status: "disabled" })],
+  ])("that was %s gets nothing of what was on its way, which ends dead", async (word, end) => {
+    const { endpoint, delivery } = await delivered(status(500));
+    dataOf(await end(endpoint));
+    await pass(10 * MINUTE);
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+    const place = { endpointId: endpoint.id, deliveryId: delivery.id };
+    expect((await relay.services.deliveries.find(place))?.delivery).toMatchObject({
+      status: "dead",
+      attempts: 1,
+      lastError: `endpoint_${word}`,
+    });
+  });
+
+  test("whose secret is rotated gets two signatures for a day, and then the new one's alone", async () => {
+    const endpoint = await anEndpoint(relay, receiver);
+    const { secret: fresh } = dataOf(await call(endpoint, "POST", "/rotate-secret"));
+    expect(fresh).not.toBe(endpoint.secret);
+    const latest = async () => {
+      await happen(relay, endpoint.application);
+      await relay.drain();
+      const got = receiver.received(endpoint.path).at(-1);
+      if (got === undefined) throw new Error("nothing was received");
+      return got;
+    };
+    const both = await latest();
+    expect([verify(both, endpoint.secret), verify(both, fresh)]).toEqual([true, true]);
+    expect(String(both.headers["webhook-signature"]).split(" ")).toHaveLength(2);
+    relay.advance(DAY);
+    const one = await latest();
+    expect([verify(one, endpoint.secret), verify(one, fresh)]).toEqual([false, true]);
+    expect(String(one.headers["webhook-signature"]).split(" ")).toHaveLength(1);
+  });
+
+  test("gets its test event, whichever events it asked for, and no other endpoint does", async () => {
+    const endpoint = await anEndpoint(relay, receiver, undefined, { events: ["post.failed"] });
+    const other = await anEndpoint(relay, receiver, endpoint.application);
+    const answer = await call(endpoint, "POST", "/test");
+    expect(answer.status).toBe(202);
+    expect(dataOf(answer)).toMatchObject({ eventType: "webhook.test", status: "pending" });
+    await relay.drain();
+    expect(await deliveriesOf(relay, endpoint)).toEqual([
+      expect.objectContaining({ id: dataOf(answer).id, status: "succeeded" }),
+    ]);
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+    expect(receiver.received(other.path)).toHaveLength(0);
+  });
+});
+
+describe("a worker", () => {
+  /** As the queue hands it over, at whatever time. */
+  const hintOf = (endpoint: TestEndpoint, { id, createdAt }: { id: string; createdAt: string }) =>
+    ({ v: 1, endpointId: endpoint.id, deliveryId: id, dueAt: createdAt }) as const;
+
+  test("calls once however often and however many at once it is told to", async () => {
+    const { endpoint, delivery } = await delivered(ok);
+    const hint = hintOf(endpoint, delivery);
+    await Promise.all([1, 2, 3].map(() => deliverWebhook(relay.services, hint)));
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+    relay.queues.onSend = (message) => ("deliveryId" in message ? "double" : "keep");
+    await happen(relay, endpoint.application);
+    await relay.drain();
+    relay.queues.onSend = () => "keep";
+    expect(receiver.received(endpoint.path)).toHaveLength(2);
+  });
+
+  test("that died after the call leaves a delivery that is made again under the same id", async () => {
+    const endpoint = await anEndpoint(relay, receiver);
+    await happen(relay, endpoint.application);
+    // The process ends between the call and its record: whatever it was about to write is lost.
+    const crashing: Relay["services"] = {
+      ...relay.services,
+      endpointHealth: relay.services.endpointHealth,
+      outbound: {
+        ...relay.services.outbound,
+        request: async (request) => {
+          await relay.services.outbound.request(request);
+          throw new Error("the process died");
+        },
+      },
+    };
+    relay.queues.onSend = (message) => ("deliveryId" in message ? "lose" : "keep");
+    await relay.drain();
+    relay.queues.onSend = () => "keep";
+    const [delivery] = await deliveriesOf(relay, endpoint);
+    const died = deliverWebhook(crashing, hintOf(endpoint, delivery));
+    await expect(died).rejects.toThrow("the process died");
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+    await deliverWebhook(relay.services, hintOf(endpoint, delivery));
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+    await pass(3 * MINUTE);
+    const calls = receiver.received(endpoint.path);
+    expect(calls).toHaveLength(2);
+    expect(new Set(calls.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    expect(new Set(calls.map(({ body }) => body)).size).toBe(1);
+    expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({
+      status: "succeeded",
+      attempts: 2,
+    });
+  });
+
+  test("that dies every time gives up after ten attempts", async () => {
+    const { endpoint, delivery } = await delivered(status(500));
+    const place = { endpointId: endpoint.id, deliveryId: delivery.id };
+    const stored = await relay.services.deliveries.find(place);
+    if (stored === undefined) throw new Error("no delivery");
+    const leaseUntil = relay.clock.now().toISOString();
+    await relay.services.deliveries.replaceIfUnchanged(
+      { ...stored.delivery, attempts: 10, leaseUntil },
+      stored.etag,
+    );
+    await pass(2 * MINUTE);
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+    expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({
+      status: "dead",
+      lastError: "interrupted",
+    });
+  });
+
+  test("whose hint was lost is told again by the timer", async () => {
+    const endpoint = await anEndpoint(relay, receiver);
+    await happen(relay, endpoint.application);
+    relay.queues.onSend = (message) => ("deliveryId" in message ? "lose" : "keep");
+    await relay.drain();
+    relay.queues.onSend = () => "keep";
+    await pass(3 * MINUTE);
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+  });
+
+  test("finds its way through an outage of days without losing a delivery", async () => {
+    const { endpoint } = await delivered(status(500));
+    receiver.behave(endpoint.path, ok);
+    relay.advance(2 * DAY);
+    await pass(3 * MINUTE);
+    expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({ status: "succeeded" });
+  });
+
+  test("leaves no row of what is due behind", async () => {
+    await pass(4 * MINUTE);
+    relay.advance(15 * MINUTE);
+    await pass(16 * MINUTE);
+    const now = relay.clock.now();
+    const dues = await Promise.all(
+      (await relay.services.dueDeliveries.minutes(now, 0, 1_000)).map((minute) =>
+        relay.services.dueDeliveries.listMinute(minute, undefined),
+      ),
+    );
+    const overdue = dues
+      .flatMap(({ dues: found }) => found)
+      .filter(({ dueAt }) => Date.parse(dueAt) < now.getTime());
+    expect(overdue).toEqual([]);
+  });
+
+  test("that is told of nothing that exists returns quietly", async () => {
+    const endpointId = "whk_01KJW2M3E8W0R7QK9V3C5T1XAB";
+    const deliveryId = "dlv_01KJW2M3E8W0R7QK9V3C5T1XAB";
+    expect(isId("delivery", deliveryId)).toBe(true);
+    const dueAt = relay.clock.now().toISOString();
+    await deliverWebhook(relay.services, { v: 1, endpointId, deliveryId, dueAt });
+    await deliverWebhook(relay.services, { v: 1, endpointId, deliveryId: "nonsense", dueAt });
+  });
+});

@@ -1,0 +1,260 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { needOf } from "../../src/shared/due/enqueue-due.ts";
+import { newId, timeOfId, isId } from "../../src/shared/ids.ts";
+import {
+  deliveryIdOf,
+  nextStep,
+  type Delivery,
+  type DeliveryStep,
+} from "../../src/shared/webhooks/delivery.ts";
+import { HEALTHY, isAbandoned } from "../../src/shared/webhooks/endpoint.ts";
+import { EndpointSlots } from "../../src/shared/webhooks/endpoint-slots.ts";
+import { Rerun } from "../../src/shared/webhooks/rerun.ts";
+import { nextAttemptSeconds, retryAfterSeconds } from "../../src/shared/webhooks/retry-schedule.ts";
+import { keptText } from "../../src/shared/webhooks/send-delivery.ts";
+import { SETTINGS } from "../../src/shared/settings.ts";
+
+const now = new Date("2026-03-04T10:00:00.000Z");
+const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();
+const DAY_SECONDS = 24 * 60 * 60;
+
+describe("the schedule", () => {
+  const delays = SETTINGS.WEBHOOK_RETRY_SECONDS.schema.parse(undefined);
+
+  test("makes ten attempts over three days", () => {
+    expect(delays).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]);
+    expect(nextAttemptSeconds(delays, 10, 0.5, null)).toBeNull();
+  });
+
+  test("keeps every delay within a tenth of its own, and uses the whole of it", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 9 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (attempts, random) => {
+          const delay = delays[attempts - 1] ?? 0;
+          const made = nextAttemptSeconds(delays, attempts, random, null) ?? 0;
+          expect(made).toBeGreaterThanOrEqual(delay * 0.9);
+          expect(made).toBeLessThanOrEqual(delay * 1.1);
+        },
+      ),
+    );
+    expect(nextAttemptSeconds([100], 1, 0, null)).toBeCloseTo(90);
+    expect(nextAttemptSeconds([100], 1, 0.999_999, null)).toBeCloseTo(110, 1);
+  });
+
+  test.each([
+    ["a longer wait is granted", 1, 3_600, 3_600],
+    ["a shorter one does not shorten the delay", 2, 10, 300],
+    ["after the last attempt nothing helps", 10, 3_600, null],
+  ])("Retry-After: %s", (_, attempts, asked, expected) => {
+    expect(nextAttemptSeconds(delays, attempts, 0.5, asked)).toBe(expected);
+  });
+
+  test.each([
+    [429, "120", 120],
+    [503, " 7 ", 7],
+    [503, "0", 0],
+    [429, "999999999", DAY_SECONDS],
+    [429, "Wed, 04 Mar 2026 10:01:00 GMT", 60],
+    [503, "Wed, 04 Mar 2026 09:00:00 GMT", 0],
+    [503, "Fri, 04 Mar 2050 09:00:00 GMT", DAY_SECONDS],
+    [429, "soon", null],
+    [429, "-5", null],
+    [429, "", null],
+    [429, undefined, null],
+    [500, "120", null],
+    [200, "120", null],
+    [302, "120", null],
+  ])("an answer %i with Retry-After %j asks for %j seconds", (status, header, expected) => {
+    expect(retryAfterSeconds(status, header, now)).toBe(expected);
+  });
+});
+
+describe("the id of a first delivery", () => {
+  const eventId = newId("event", now);
+  const endpointId = newId("endpoint", now);
+
+  test("is the same for the same event and endpoint, and another for any other", () => {
+    expect(deliveryIdOf(eventId, endpointId)).toBe(deliveryIdOf(eventId, endpointId));
+    const ids = new Set<string>();
+    for (let event = 0; event < 30; event += 1)
+      for (let endpoint = 0; endpoint < 30; endpoint += 1)
+        ids.add(deliveryIdOf(newId("event", now), newId("endpoint", now)));
+    expect(ids.size).toBe(900);
+  });
+
+  test("is an id like any other, with the event's time", () => {
+    const id = deliveryIdOf(eventId, endpointId);
+    expect(isId("delivery", id)).toBe(true);
+    expect(timeOfId("delivery", id)).toBe(timeOfId("event", eventId));
+  });
+});
+
+describe("what a worker may do with a delivery", () => {
+  const pending: Delivery = {
+    id: newId("delivery", now),
+    endpointId: newId("endpoint", now),
+    platformId: newId("platform", now),
+    applicationId: newId("application", now),
+    eventId: newId("event", now),
+    eventType: "webhook.test",
+    postId: null,
+    status: "pending",
+    attempts: 0,
+    nextAttemptAt: at(0),
+    leaseUntil: null,
+    lastStatusCode: null,
+    lastError: null,
+    durationMs: null,
+    responseBody: null,
+    redriveOf: null,
+    redrivenAs: null,
+    createdAt: at(0),
+    deliveredAt: null,
+    diedAt: null,
+  };
+  test.each<[string, Partial<Delivery>, DeliveryStep]>([
+    ["due", {}, { kind: "attempt" }],
+    ["due later", { nextAttemptAt: at(1) }, { kind: "later", at: at(1) }],
+    ["another worker's", { leaseUntil: at(1) }, { kind: "taken" }],
+    ["of a worker that died", { leaseUntil: at(-1), attempts: 1 }, { kind: "attempt" }],
+    ["begun for the last time", { leaseUntil: at(-1), attempts: 10 }, { kind: "give_up" }],
+    ["succeeded", { status: "succeeded" }, { kind: "ended" }],
+    ["dead", { status: "dead", nextAttemptAt: null }, { kind: "ended" }],
+  ])("that is %s", (_, change, expected) => {
+    expect(nextStep({ ...pending, ...change }, 10, now)).toEqual(expected);
+  });
+});
+
+describe("an endpoint is abandoned", () => {
+  const failing = (failures: number, days: number) => ({
+    ...HEALTHY,
+    failures,
+    failingSince: at(-days * DAY_SECONDS),
+  });
+  test.each([
+    ["never without a failure", HEALTHY, false],
+    ["after 20 failures over 5 days", failing(20, 5), true],
+    ["not after 19 failures", failing(19, 30), false],
+    ["not before 5 days are over", failing(500, 4.99), false],
+  ])("%s", (_, health, expected) => {
+    expect(isAbandoned(health, now)).toBe(expected);
+  });
+});
+
+describe("what is kept of an answer", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+
+  test.each([
+    ["nothing at all", new Uint8Array(), null],
+    ["text", bytes("ok\n"), "ok\n"],
+    ["control characters", bytes("a\u0000b\u001b[31mc\u007fd\u0085e"), "ab[31mcde"],
+    ["bytes that are no text", Uint8Array.of(0x61, 0xff, 0x62), "a\ufffdb"],
+  ])("%s", (_, body, expected) => {
+    expect(keptText(body)).toBe(expected);
+  });
+
+  test("is at most 2 KiB, whatever it was, and whole characters", () => {
+    expect(keptText(bytes("x".repeat(16_384)))).toBe("x".repeat(2_048));
+    expect(keptText(bytes("é".repeat(2_000)))).toBe("é".repeat(1_024));
+    expect(keptText(bytes("😀".repeat(1_000)))).toBe("😀".repeat(512));
+    expect(keptText(bytes(`x${"😀".repeat(1_000)}`))).toBe(`x${"😀".repeat(511)}`);
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 6_000 }), (body) => {
+        const kept = keptText(body) ?? "";
+        expect(bytes(kept).length).toBeLessThanOrEqual(2_048);
+        expect(kept.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("deliveries to one endpoint", () => {
+  let time = 0;
+  const slots = () => new EndpointSlots(() => time);
+
+  test("are at most four at once, and other endpoints have their own", () => {
+    const some = slots();
+    const taken = [1, 2, 3, 4].map(() => some.take("whk_a"));
+    expect(taken.every((slot) => slot !== undefined)).toBe(true);
+    expect(some.take("whk_a")).toBeUndefined();
+    expect(some.take("whk_b")).toBeDefined();
+    taken[0]?.release();
+    expect(some.take("whk_a")).toBeDefined();
+  });
+
+  test("that hang leave one at a time", () => {
+    const some = slots();
+    const hanging = [1, 2, 3, 4].map(() => some.take("whk_a"));
+    time += 10_000;
+    for (const slot of hanging) slot?.release();
+    expect(some.take("whk_a")).toBeDefined();
+    expect(some.take("whk_a")).toBeUndefined();
+  });
+
+  test("that find no slot come back one after the other, at the latest after a minute", () => {
+    const some = slots();
+    const waits = Array.from({ length: 1_000 }, () => some.secondsToWait("whk_a"));
+    expect(waits.slice(0, 3)).toEqual([0.125, 0.25, 0.375]);
+    expect(waits).toEqual(waits.toSorted((left, right) => left - right));
+    expect(waits.at(-1)).toBe(60);
+  });
+});
+
+describe("work that runs once at a time", () => {
+  test("is done again for a call that came in between, once for all of them", async () => {
+    const rerun = new Rerun();
+    const gate = Promise.withResolvers<void>();
+    let runs = 0;
+    const work = async () => {
+      runs += 1;
+      if (runs === 1) await gate.promise;
+    };
+    const first = rerun.run("a", work);
+    await Promise.all([rerun.run("a", work), rerun.run("a", work), rerun.run("b", work)]);
+    expect(runs).toBe(2);
+    gate.resolve();
+    await first;
+    expect(runs).toBe(3);
+    await rerun.run("a", work);
+    expect(runs).toBe(4);
+  });
+
+  test("that failed can be run again", async () => {
+    const rerun = new Rerun();
+    const failing = () => Promise.reject(new Error("no"));
+    await expect(rerun.run("a", failing)).rejects.toThrow("no");
+    let isRun = false;
+    await rerun.run("a", () => {
+      isRun = true;
+      return Promise.resolve();
+    });
+    expect(isRun).toBe(true);
+  });
+});
+
+describe("what is due", () => {
+  const row = { createdAt: at(-1_000), lost: 0 };
+  test.each([
+    ["far ahead waits", { dueAt: at(91), hintedAt: null }, "wait"],
+    ["soon gets its hint", { dueAt: at(89), hintedAt: null }, "hint"],
+    ["and hinted waits", { dueAt: at(-59), hintedAt: at(-200) }, "wait"],
+    ["whose hint was lost gets another", { dueAt: at(-61), hintedAt: at(-200) }, "hint_again"],
+    ["hinted late waits for that hint", { dueAt: at(-900), hintedAt: at(-59) }, "wait"],
+  ] as const)("%s", (_, due, expected) => {
+    expect(needOf({ ...row, ...due }, now)).toBe(expected);
+  });
+
+  test.each([
+    [1, 119, "wait"],
+    [1, 121, "hint_again"],
+    [3, 479, "wait"],
+    [20, 899, "wait"],
+    [20, 901, "hint_again"],
+  ] as const)("after %i lost hints is left alone longer: %i s", (lost, seconds, expected) => {
+    const dueAt = at(-seconds);
+    expect(needOf({ ...row, dueAt, hintedAt: dueAt, lost }, now)).toBe(expected);
+  });
+});
