@@ -25,8 +25,8 @@ const config = parseConfig({
 const MINUTE_MS = 60_000;
 const SKEW_MS_MAX = 800;
 const RESTART_MS_MAX = 15_000;
-const LIFE_CALLS_MAX = 400;
-const CRASHING = 0.6;
+const LIVES_MAX = [40, 150, 400] as const;
+const CRASHING = 0.7;
 
 /** A running process. */
 export interface Host {
@@ -72,8 +72,10 @@ export class Hosts {
 
   note(what: string, error: unknown): void {
     if (isOutage(error)) return;
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#defects.push(`${what}: ${text}`);
+    const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+    for (const one of errors)
+      if (!isOutage(one))
+        this.#defects.push(`${what}: ${one instanceof Error ? one.stack : String(one)}`);
   }
 
   start(): Host {
@@ -90,8 +92,7 @@ export class Hosts {
       log: this.#log,
     });
     machine.rewrite = this.#mutant.rewrite;
-    if (!this.#isCalm && random.chance(CRASHING))
-      machine.crashAt = random.between(1, LIFE_CALLS_MAX);
+    if (!this.#isCalm) this.#doom(machine);
     const host = { machine, services: this.#mutant.services?.(services) ?? services };
     this.#living.push(host);
     void machine.died.then(() => {
@@ -103,10 +104,14 @@ export class Hosts {
 
   /** Trouble begins: some of the living are going to die. */
   excite(): void {
-    const { random } = this.#world.nature;
     this.#isCalm = false;
-    for (const { machine } of this.#living)
-      if (random.chance(CRASHING)) machine.crashAt = machine.calls + random.between(1, LIFE_CALLS_MAX);
+    for (const { machine } of this.#living) this.#doom(machine);
+  }
+
+  #doom(machine: Machine): void {
+    const { random } = this.#world.nature;
+    if (random.chance(CRASHING))
+      machine.crashAt = machine.calls + random.between(1, random.pick(LIVES_MAX));
   }
 
   calm(): void {

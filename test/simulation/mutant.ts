@@ -4,7 +4,7 @@ import type { Rewrite } from "./machine.ts";
 /** The product, or the product with one of its safeguards taken away. */
 export interface Mutant {
   readonly name: string;
-  /** Runs of different mutants lie in different centuries: ids never go back in time within a process. */
+  /** Runs of different mutants lie in different years: ids never go back in time within a process. */
   readonly era: number;
   readonly rewrite?: Rewrite;
   readonly services?: (services: Services) => Services;

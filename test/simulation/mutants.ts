@@ -10,16 +10,6 @@ const isMoney = ({ rowKey }: Action) => rowKey === "W" || /^[LO]\|/.test(rowKey)
 const isIdempotency = ({ rowKey }: Action) => rowKey.startsWith("I|");
 const isMarker = ({ rowKey }: Action) => rowKey.startsWith("O|");
 
-function withProperties(action: Action, changes: Readonly<Record<string, unknown>>): Action {
-  return action.kind === "delete"
-    ? action
-    : { ...action, properties: { ...action.properties, ...changes } };
-}
-
-function propertyOf(action: Action, name: string): unknown {
-  return action.kind === "delete" ? undefined : action.properties[name];
-}
-
 /** The first part, then the second, as transactions of their own. */
 function apart(actions: readonly Action[], isLater: (action: Action) => boolean): Action[][] {
   const first = actions.filter((action) => !isLater(action));
@@ -59,8 +49,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: "M1: no sent marker before the network call",
     era: 1,
     rewrite: each((action) =>
-      isLegKey(action.rowKey) && propertyOf(action, "phase") === "sent"
-        ? withProperties(action, { phase: "claimed", sentAt: "" })
+      isLegKey(action.rowKey) && action.kind === "replace" && action.properties["phase"] === "sent"
+        ? { ...action, properties: { ...action.properties, phase: "claimed", sentAt: "" } }
         : action,
     ),
   },
@@ -86,10 +76,10 @@ export const MUTANTS: readonly Mutant[] = [
     name: "M4: claims without a version and without a lease",
     era: 4,
     rewrite: each((action) =>
-      isLegKey(action.rowKey) && propertyOf(action, "leaseUntil") && action.kind === "replace"
-        ? { ...withProperties(action, { leaseUntil: "" }), kind: "replace", etag: "*" }
+      isLegKey(action.rowKey) && action.kind === "replace" && action.properties["leaseUntil"] !== ""
+        ? { ...action, properties: { ...action.properties, leaseUntil: "" }, etag: "*" }
         : action,
-    ) as Mutant["rewrite"] & object,
+    ),
   },
   {
     name: "M5: the charge and the leg's state in two transactions",

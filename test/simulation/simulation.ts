@@ -19,10 +19,10 @@ import { createTenants, creditTokens, type Tenant } from "./tenants.ts";
 import { inVirtualTime, VirtualTime } from "./virtual-time.ts";
 import { FAIR, ratesOf, type Counts } from "./weather.ts";
 
-/** The first run's; every run has a day of its own, so that a seed's ids are the same whenever it is run. */
+/** The first run's; every run has hours of its own, so that a seed's ids are the same whenever it is run. */
 const EPOCH = Date.parse("2026-03-04T10:00:00.000Z");
-const DAY_MS = 86_400_000;
-const SEEDS_OF_ERA = 25_000;
+const RUN_MS = 4 * 60 * 60_000;
+export const SEEDS_OF_ERA = 20_000;
 
 const PROCESSES = 3;
 const ASKED_WITHIN_MS = 90_000;
@@ -78,7 +78,7 @@ export class Simulation {
 
   constructor(seed: number, mutant: Mutant, log: Log) {
     this.#random = new Random(seed * 7_919 + mutant.era);
-    this.#time = new VirtualTime(EPOCH + (mutant.era * SEEDS_OF_ERA + seed) * DAY_MS);
+    this.#time = new VirtualTime(EPOCH + (mutant.era * (SEEDS_OF_ERA + 1) + seed) * RUN_MS);
     const nature = natureOf(this.#time, this.#random);
     const queue = new QueueModel(nature);
     this.world = { nature, queue, model: new TableModel(), networks: new NetworkModel(nature) };
@@ -132,7 +132,7 @@ export class Simulation {
 
   #startClients(): void {
     const random = this.#random;
-    const posts = random.between(2, 5);
+    const posts = random.between(2, 7);
     for (let index = 0; index < posts; index += 1) this.#startPost(`post-key-${index}`);
     const charges = random.below(3);
     for (let index = 0; index < charges; index += 1) this.#startCharge(`charge ${index}`);

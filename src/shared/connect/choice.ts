@@ -1,10 +1,11 @@
-import type { LinkCandidate, LinkChoice, LinkOutcome, Network } from "../networks/network.ts";
+import type { LinkChoice, LinkOutcome, Network } from "../networks/network.ts";
 import { randomToken } from "../secrets.ts";
 import type { Services } from "../services.ts";
 import { pageAddress } from "./addresses.ts";
 import { isSameBrowser, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { createNetworkTools } from "./network-tools.ts";
 import type { FoundAttempt, OAuthAttempt } from "./oauth-state-store.ts";
+import type { OpenChoice } from "./page.ts";
 import type { OpenVisit } from "./visit.ts";
 
 const CHOICE_MS = 15 * 60_000;
@@ -12,12 +13,6 @@ const CHOICE_CHARACTERS_MAX = 200;
 const CANDIDATES_MAX = 200;
 /** Somebody waits in front of the page. */
 const LIMITS = { callMs: 15_000, totalMs: 40_000 };
-
-/** What the end user may choose from, under the name by which the browser speaks of it. */
-export interface OpenChoice {
-  readonly id: string;
-  readonly candidates: readonly LinkCandidate[];
-}
 
 /**
  * Keeps what an authorisation covers and leads back to the page, where one account of it is chosen. The browser gets

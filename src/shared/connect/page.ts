@@ -1,7 +1,12 @@
-import type { LinkField, NetworkName } from "../networks/network.ts";
-import type { OpenChoice } from "./choice.ts";
+import type { LinkCandidate, LinkField, NetworkName } from "../networks/network.ts";
 import { html, Markup } from "./markup.ts";
 import type { Branding } from "./schema.ts";
+
+/** What the end user may choose from, under the name by which the browser speaks of it. */
+export interface OpenChoice {
+  readonly id: string;
+  readonly candidates: readonly LinkCandidate[];
+}
 
 export interface Card {
   readonly network: NetworkName;

@@ -3,12 +3,12 @@ import { findAvailable, findNetwork } from "../networks/registry.ts";
 import type { Services } from "../services.ts";
 import { stepAddress } from "./addresses.ts";
 import { formTargets, pageAnswer, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
-import { findChoice, type OpenChoice } from "./choice.ts";
+import { findChoice } from "./choice.ts";
 import { linkedIds } from "./connect-session.ts";
 import { networkName } from "./connection-row.ts";
 import type { Connection } from "./connection.ts";
 import { problemMessage, readProblem, type LinkProblem } from "./link-messages.ts";
-import { renderConnectPage, type Card } from "./page.ts";
+import { renderConnectPage, type Card, type OpenChoice } from "./page.ts";
 import { isProfileActive } from "./profile-state.ts";
 import { deadEnd, openVisit, type OpenVisit } from "./visit.ts";
 

@@ -5,7 +5,7 @@ export const FORMS = ["text", "photos", "reel", "video", "photo_story", "video_s
 export type Form = (typeof FORMS)[number];
 
 /** Facebook publishes no number; what public clients hold to. */
-export const PHOTOS_MAX = 10;
+const PHOTOS_MAX = 10;
 
 /** Why media does not make up a post, by the rule that it breaks. */
 export const MEDIA_RULES = {

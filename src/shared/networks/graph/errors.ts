@@ -72,7 +72,7 @@ const errorBody = z.object({
 type GraphError = z.infer<typeof errorBody>["error"];
 
 /** The error of an answer, or undefined when it is none of Graph's own. */
-export function graphError(response: HttpResponse): GraphError | undefined {
+function graphError(response: HttpResponse): GraphError | undefined {
   return errorBody.safeParse(response.json()).data?.error;
 }
 

@@ -5,7 +5,7 @@ import type { LegErrorCode } from "../errors.ts";
 export const FORMS = ["image", "reel", "carousel", "image_story", "video_story"] as const;
 export type Form = (typeof FORMS)[number];
 
-export const CAROUSEL_MAX = 10;
+const CAROUSEL_MAX = 10;
 
 interface MediaProblem {
   readonly code: LegErrorCode;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { networkOptions, publicUrl } from "../options.ts";
 
-export const COLLABORATORS_MAX = 3;
+const COLLABORATORS_MAX = 3;
 
 const ownFields = {
   /** Without it, one video becomes a reel and several files a carousel. */
