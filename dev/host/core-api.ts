@@ -89,7 +89,7 @@ export interface LogScope {
 }
 
 /** The worker's helper of the same name: something that can be taken back. */
-export class Disposable {
+class Disposable {
   #callOnDispose: (() => unknown) | undefined;
 
   constructor(callOnDispose: () => unknown) {

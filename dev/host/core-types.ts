@@ -92,7 +92,7 @@ export interface InvocationResponse {
   readonly returnValue?: TypedData | null;
 }
 
-export type InvocationState = "preInvocationHooks" | "invocation" | "postInvocationHooks";
+type InvocationState = "preInvocationHooks" | "invocation" | "postInvocationHooks";
 
 export interface CoreInvocationContext {
   readonly invocationId: string;
@@ -102,7 +102,7 @@ export interface CoreInvocationContext {
   log(level: LogLevel, category: LogCategory, message: string): void;
 }
 
-export interface InvocationModel {
+interface InvocationModel {
   getArguments(): Promise<{ context: unknown; inputs: unknown[] }>;
   invokeFunction(context: unknown, inputs: unknown[], callback: FunctionCallback): Promise<unknown>;
   getResponse(context: unknown, result: unknown): Promise<InvocationResponse>;
@@ -137,7 +137,7 @@ export interface PostInvocationContext extends HookContext {
   error: unknown;
 }
 
-export interface LogContext extends HookContext {
+interface LogContext extends HookContext {
   readonly invocationContext: unknown;
   readonly category: LogCategory;
   level: LogLevel;

@@ -61,7 +61,7 @@ const HostJson = z.object({
 
 export type HostOptions = z.output<typeof HostJson>;
 export type QueueOptions = z.output<typeof QueueOptions>;
-export type HttpOptions = z.output<typeof HttpOptions>;
+type HttpOptions = z.output<typeof HttpOptions>;
 
 /** Reads host.json. Settings of parts that this host does not have (telemetry, the bundle) are passed over. */
 export function readHostJson(appRoot: string): HostOptions {

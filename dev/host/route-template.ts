@@ -1,7 +1,7 @@
 import { parseConstraint } from "./route-constraints.ts";
 import type { RouteConstraint } from "./route-constraints.ts";
 
-export interface RouteParameter {
+interface RouteParameter {
   readonly kind: "parameter";
   readonly name: string;
   readonly catchAll: boolean;
@@ -10,12 +10,12 @@ export interface RouteParameter {
   readonly constraints: readonly RouteConstraint[];
 }
 
-export interface RouteLiteral {
+interface RouteLiteral {
   readonly kind: "literal";
   readonly text: string;
 }
 
-export type RoutePart = RouteLiteral | RouteParameter;
+type RoutePart = RouteLiteral | RouteParameter;
 
 /** What stands between two slashes: almost always one part; `{file}.{ext}` has three. */
 export type RouteSegment = readonly RoutePart[];

@@ -153,7 +153,7 @@ describe("an authorisation that covers several accounts", () => {
     const answers = await Promise.all(
       [DEMO_PAGE, SECOND_PAGE].map((page) => choose(browser, shown, page)),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422]);
+    expect(answers.map(({ status }) => `${status}`).toSorted()).toEqual(["303", "422"]);
     expect(await connections()).toHaveLength(1);
     expect(await balance(world, owner)).toBe(95);
   });

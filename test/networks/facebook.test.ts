@@ -927,7 +927,7 @@ describe("an unknown outcome at Facebook", () => {
       { message: "Hello" },
       false,
     ],
-  ])("knows the leg's post by %s", async (_what, draft, remote, post, isOurs) => {
+  ])("knows the leg's post by %s", async (...[, draft, remote, post, isOurs]) => {
     const posts = list({ id: "42_1", message: "older" }, { id: "42_5", ...post });
     const http = { [POSTS]: posts, [FEED_LIST]: posts };
     const outcome = await reconcile(http, remote, 5, draft);
@@ -997,7 +997,7 @@ describe("an unknown outcome at Facebook", () => {
     ["a failed feed video", failed, 5, { form: "video", postedVideoId: "9" }, { kind: "rejected" }],
     ["not to be read", error(100, 33), 5, asReel, { kind: "ask_again" }],
     ["not told", answer(503, ""), 5, asReel, { kind: "ask_again" }],
-  ])("of a video: %s", async (_what, look, seconds, remote, expected) => {
+  ])("of a video: %s", async (...[, look, seconds, remote, expected]) => {
     const outcome = await reconcile({ [LOOK]: look }, remote, seconds, { media: files(CLIP) });
     expect(outcome).toMatchObject(expected as object);
   });

@@ -1,13 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
-import type {
-  HttpRequest,
-  LegDraft,
-  LegToPublish,
-  NetworkData,
-} from "../../src/shared/networks/network.ts";
+import type { LegDraft, LegToPublish, NetworkData } from "../../src/shared/networks/network.ts";
 import type { Script } from "./scripted-tools.ts";
-import { NOW, answer, htmlPage, lost, refusedToConnect, scriptedTools } from "./scripted-tools.ts";
+import {
+  NOW,
+  answer,
+  htmlPage,
+  lost,
+  refusedToConnect,
+  scriptedTools,
+  sentForm,
+} from "./scripted-tools.ts";
 
 const GRAPH = "https://graph.instagram.com/v26.0";
 const app = { id: "app-1", secret: "secret-1", version: "v26.0" };
@@ -64,8 +67,6 @@ const error = (code: number, subcode?: number, status = 400, message = "words") 
     },
   });
 const state = (status_code: string, status = "") => answer(200, { id: "1", status_code, status });
-const form = (request: HttpRequest | undefined) =>
-  Object.fromEntries(new URLSearchParams(String(request?.body)));
 
 const container = (id: string, overrides: Record<string, unknown> = {}) => ({
   id,
@@ -165,7 +166,7 @@ describe("linking an Instagram account", () => {
         expiresAt: at(60 * DAY),
       },
     });
-    expect(form(used.calls[0])).toEqual({
+    expect(sentForm(used.calls[0])).toEqual({
       client_id: "app-1",
       client_secret: "secret-1",
       grant_type: "authorization_code",
@@ -328,7 +329,7 @@ describe("preparing a post for Instagram", () => {
         container: { id: "1", createdAt: NOW.toISOString(), isFinished: false },
       }),
     });
-    expect(form(used.calls[0])).toEqual({
+    expect(sentForm(used.calls[0])).toEqual({
       image_url: "https://files.example/%C3%A4.jpg",
       alt_text: "A lake",
       caption: "Hello",
@@ -382,7 +383,7 @@ describe("preparing a post for Instagram", () => {
       http: { [MEDIA]: answer(200, { id: "1" }), [LOOK("1")]: state("FINISHED") },
     });
     await instagram.prepare(leg(draft), used);
-    expect(form(used.calls[0])).toEqual(fields);
+    expect(sentForm(used.calls[0])).toEqual(fields);
   });
 
   it("makes a carousel when all its items are finished, each look once a turn", async () => {
@@ -407,7 +408,7 @@ describe("preparing a post for Instagram", () => {
     }
     expect(kinds).toEqual(["processing", "processing", "ready"]);
     expect(used.asked).toEqual([MEDIA, MEDIA, LOOK("1"), LOOK("2"), LOOK("2"), MEDIA, LOOK("3")]);
-    const made = used.calls.filter(({ method }) => method === "POST").map(form);
+    const made = used.calls.filter(({ method }) => method === "POST").map(sentForm);
     expect(made).toEqual([
       { image_url: FILE, alt_text: "A lake", is_carousel_item: "true" },
       { video_url: CLIP, media_type: "VIDEO", is_carousel_item: "true" },
@@ -566,7 +567,7 @@ describe("publishing to Instagram", () => {
       networkPostId: "5",
       url: permalink,
     });
-    expect(form(used.calls[0])).toEqual({ creation_id: "1" });
+    expect(sentForm(used.calls[0])).toEqual({ creation_id: "1" });
   });
 
   it.each([lost, answer(500, ""), answer(200, {}), error(190)])(

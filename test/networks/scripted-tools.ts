@@ -120,8 +120,17 @@ export function image(overrides: Partial<FetchedMedia> = {}): FetchedMedia {
   };
 }
 
+function sentText(request: HttpRequest | undefined): string {
+  if (typeof request?.body !== "string") throw new Error("the request has no text as its body");
+  return request.body;
+}
+
 /** The request's JSON body. */
 export function sentJson(request: HttpRequest | undefined): Record<string, unknown> {
-  if (typeof request?.body !== "string") throw new Error("the request has no text as its body");
-  return JSON.parse(request.body) as Record<string, unknown>;
+  return JSON.parse(sentText(request)) as Record<string, unknown>;
+}
+
+/** The request's form. */
+export function sentForm(request: HttpRequest | undefined): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(sentText(request)));
 }

@@ -1,4 +1,8 @@
-import { HttpFailure, type HttpRequest, type HttpResponse } from "../../src/shared/networks/network.ts";
+import {
+  HttpFailure,
+  type HttpRequest,
+  type HttpResponse,
+} from "../../src/shared/networks/network.ts";
 import type { Outbound } from "../../src/shared/outbound.ts";
 import { quietly, type Machine, type Nature } from "./machine.ts";
 
@@ -138,7 +142,10 @@ export class NetworkModel {
     return { status: 200, body: { uri, cid: "c" } };
   }
 
-  #mastodon({ hostname, pathname, searchParams }: URL, { method, headers, body }: HttpRequest): Answer {
+  #mastodon(
+    { hostname, pathname, searchParams }: URL,
+    { method, headers, body }: HttpRequest,
+  ): Answer {
     const account = `${hostname}|${headers?.["authorization"] ?? ""}`;
     if (method === "GET") {
       const before = searchParams.get("max_id");

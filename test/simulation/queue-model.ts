@@ -37,7 +37,8 @@ export class QueueModel {
 
   #arrive(queue: string, message: object, delaySeconds: number): void {
     const { random, rates, counts } = this.#nature;
-    const once = () => this.#put({ queue, text: JSON.stringify(message), deliveries: 0 }, delaySeconds);
+    const once = () =>
+      this.#put({ queue, text: JSON.stringify(message), deliveries: 0 }, delaySeconds);
     if (!random.chance(rates.send)) return once();
     switch (random.pick(["lost", "lost", "doubled", "refused", "kept_and_refused"])) {
       case "lost":

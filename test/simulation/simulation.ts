@@ -93,7 +93,7 @@ export class Simulation {
   async #run(): Promise<readonly string[]> {
     const { nature } = this.world;
     const first = this.hosts.start();
-    const setUp = createTenants(first.services, () => this.#random.pick([15, 45, 90, 150]));
+    const setUp = createTenants(first.services, () => this.#random.pick([15, 60, 150, 300]));
     let isReady = false;
     void setUp.then(() => (isReady = true));
     await this.#time.pass(this.#time.now + CHECK_MS, () => isReady);
@@ -134,7 +134,7 @@ export class Simulation {
     const random = this.#random;
     const posts = random.between(2, 7);
     for (let index = 0; index < posts; index += 1) this.#startPost(`post-key-${index}`);
-    const charges = random.below(3);
+    const charges = random.below(4);
     for (let index = 0; index < charges; index += 1) this.#startCharge(`charge ${index}`);
     if (random.chance(0.5)) {
       const { platformId } = random.pick(this.tenants).scope;
@@ -202,7 +202,8 @@ export class Simulation {
     const random = this.#random;
     if (!random.chance(0.4)) return;
     const sequel = async ({ services }: { readonly services: Services }) => {
-      if (draft.scheduleAt !== null && random.chance(0.5)) await cancelPost(services, scope, postId);
+      if (draft.scheduleAt !== null && random.chance(0.5))
+        await cancelPost(services, scope, postId);
       else await retryPost(services, scope, { postId, networks: undefined });
     };
     const once = async () => {

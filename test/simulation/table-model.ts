@@ -14,7 +14,11 @@ export type Properties = Readonly<Record<string, unknown>>;
 
 /** One write of one row. `etag` "*" asks only that the row is there. */
 export type Action =
-  | { readonly kind: "create" | "put" | "put_merge"; readonly rowKey: string; readonly properties: Properties }
+  | {
+      readonly kind: "create" | "put" | "put_merge";
+      readonly rowKey: string;
+      readonly properties: Properties;
+    }
   | {
       readonly kind: "replace" | "merge";
       readonly rowKey: string;
@@ -62,7 +66,10 @@ function positionOf(keys: readonly string[], rowKey: string): number {
 }
 
 /** Told of every transaction that was applied. */
-export type Commit = (place: { table: string; partitionKey: string }, rows: readonly ModelRow[]) => void;
+export type Commit = (
+  place: { table: string; partitionKey: string },
+  rows: readonly ModelRow[],
+) => void;
 
 /**
  * The rules of the table service, without its faults: versions, transactions of one partition, order of keys, limits.

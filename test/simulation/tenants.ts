@@ -92,7 +92,13 @@ async function aPlatform(services: Services, name: string, tokens: number) {
   const now = services.clock.now();
   const at = now.toISOString();
   const platformId = newId("platform", now);
-  const platform = { id: platformId, name, status: "active", createdAt: at, updatedAt: at } as const;
+  const platform = {
+    id: platformId,
+    name,
+    status: "active",
+    createdAt: at,
+    updatedAt: at,
+  } as const;
   const owner = {
     id: newId("user", now),
     platformId,

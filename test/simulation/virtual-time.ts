@@ -74,7 +74,7 @@ export class VirtualTime {
   }
 
   #runPresent(): void {
-    for (let next = this.#timers[0]; next !== undefined && next.at <= this.#now; ) {
+    for (let next = this.#timers[0]; next !== undefined && next.at <= this.#now;) {
       this.#events += 1;
       if (this.#events > SAFE_EVENTS_MAX) throw new Error("the simulation does not come to an end");
       this.#timers.shift();

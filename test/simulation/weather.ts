@@ -28,15 +28,15 @@ export const FAIR: Rates = {
 
 /** From hardly anything to nearly everything: defects hide at both ends. */
 export function ratesOf(random: Random): Rates {
-  const strength = random.pick([0, 0.3, 1, 1, 2]);
+  const strength = random.pick([0, 0.5, 1, 2, 3]);
   return {
     write: 0.05 * strength,
     read: 0.03 * strength,
     page: 0.1 * strength,
     send: 0.15 * strength,
-    network: 0.15 * strength,
+    network: 0.2 * strength,
     receiver: 0.15 * strength,
-    stall: 0.002 * strength,
+    stall: 0.003 * strength,
     slow: 0.01 * strength,
   };
 }

@@ -19,7 +19,9 @@ const triedCode = z.string().max(64);
 export const LogInBody = z.strictObject({
   email: z.string().min(1).max(EMAIL_LENGTH_MAX),
   password: triedPassword,
-  totpCode: triedCode.optional(),
+  totpCode: triedCode
+    .optional()
+    .describe("Of the authenticator app, where TOTP is on; or a recovery code."),
 });
 export type LogIn = z.output<typeof LogInBody>;
 
@@ -46,7 +48,7 @@ export const CreatePlatformBody = z.strictObject({
   name,
   ownerEmail: email,
   ownerPassword: newPassword,
-  initialTokens: z.int().min(1).max(TOKENS_MAX).optional(),
+  initialTokens: z.int().min(1).max(TOKENS_MAX).optional().describe("Credited at once."),
 });
 export type CreatePlatform = z.output<typeof CreatePlatformBody>;
 

@@ -1,4 +1,4 @@
-import type { LinkChoice, LinkOutcome, Network } from "../networks/network.ts";
+import type { LinkCandidate, LinkChoice, LinkOutcome, Network } from "../networks/network.ts";
 import { randomToken } from "../secrets.ts";
 import type { Services } from "../services.ts";
 import { pageAddress } from "./addresses.ts";
@@ -11,6 +11,7 @@ import type { OpenVisit } from "./visit.ts";
 const CHOICE_MS = 15 * 60_000;
 const CHOICE_CHARACTERS_MAX = 200;
 const CANDIDATES_MAX = 200;
+const NAME_CHARACTERS_MAX = 200;
 /** Somebody waits in front of the page. */
 const LIMITS = { callMs: 15_000, totalMs: 40_000 };
 
@@ -35,10 +36,16 @@ export async function offerChoice(
       codeVerifier: "",
       token: secrets.token,
       flow,
-      candidates: candidates.slice(0, CANDIDATES_MAX),
+      candidates: candidates.slice(0, CANDIDATES_MAX).map(bounded),
     },
   });
   return redirect(pageAddress(config, sessionId, secrets.token, { network, choice }));
+}
+
+/** A network may name an account as it likes. */
+function bounded({ id, label, hint }: LinkCandidate): LinkCandidate {
+  const name = (text: string) => text.slice(0, NAME_CHARACTERS_MAX).toWellFormed();
+  return { id, label: name(label), hint: name(hint) };
 }
 
 interface Named {

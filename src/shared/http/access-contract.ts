@@ -65,9 +65,6 @@ export const ACCESS_CONTRACTS = {
   anyone: { callers: "anyone", credentials: [], headers: [], errors: ["internal_error"] },
   signingIn: { callers: "anyone", credentials: [], headers: [], errors: ["rate_limited", ...OURS] },
   keyOrSession: product("an API key or a session", []),
-  applicationScope: product("an API key, or a session that names the application", [
-    "application_header_required",
-  ]),
   appAdmin: product("an `app_admin` API key or a session", ["app_admin_required"]),
   appAdminOfApplication: product(
     "an `app_admin` API key, or a session that names the application",

@@ -189,13 +189,6 @@ export const keyOrSession: Access<PlatformScope> = {
   resolve: platformScope,
 };
 
-/** Like `keyOrSession`, but a session has to name the application. */
-export const applicationScope: Access<ApplicationScope> = {
-  name: "applicationScope",
-  contract: ACCESS_CONTRACTS.applicationScope,
-  resolve: async (request) => inApplication(await platformScope(request)),
-};
-
 /** An app_admin key or a session. */
 export const appAdmin: Access<PlatformScope> = {
   name: "appAdmin",

@@ -37,7 +37,7 @@ Every answer carries \`X-Request-Id\`: your own when you sent one of 8 to 64 let
     text: `Keys, sessions and operators are each limited per minute; \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds) say how much is left. A key has 300 requests per minute unless the operators chose otherwise. Beyond it the answer is 429 \`rate_limited\` with \`Retry-After\` in seconds, which clients must wait. Signing in and up is limited by address and by e-mail.`,
   },
   {
-    title: "Webhooks",
+    title: "Receiving events",
     text: `An endpoint of yours, registered with \`POST /v1/webhooks\`, gets a POST for every event of its application: the body is an \`Event\`, the type is in \`X-Social-Restapi-Event\` too. Answer 2xx within 10 seconds and work afterwards; anything else is tried again over three days. Events can come twice or out of order: their \`id\` stays the same, and \`sequence\` grows per post.
 
 Verify \`X-Social-Restapi-Signature: t=<seconds>,v1=<hex>\` before you believe a body. The key is what stands behind \`whsec_\` in the secret, decoded from base64; the signature is the HMAC-SHA256 of \`<t>.<body>\` over the bytes as they came. While a secret is being rotated there are two \`v1\`, of which one must fit. Compare in constant time, and refuse a time more than 5 minutes off. The headers of Standard Webhooks (\`webhook-id\`, \`webhook-timestamp\`, \`webhook-signature\`) are sent as well, so that its libraries do all this with the same secret.`,

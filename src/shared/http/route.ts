@@ -5,7 +5,6 @@ import type { Services } from "../services.ts";
 import type { Shape } from "../shape.ts";
 import type { Access } from "./access.ts";
 import type { AnswerHeader, RequestHeader } from "./headers.ts";
-import type { Incoming } from "./incoming.ts";
 import type { Reply } from "./reply.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";

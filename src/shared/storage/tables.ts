@@ -44,5 +44,7 @@ export type Tables = { readonly [Name in (typeof TABLE_NAMES)[number]]: Table };
 /** Every table of the app; none is dialled before its first use. */
 export function openTables(config: Config): Tables {
   const { data, prefix } = config.storage;
-  return Object.fromEntries(TABLE_NAMES.map((name) => [name, openTable(data, prefix + name)])) as Tables;
+  return Object.fromEntries(
+    TABLE_NAMES.map((name) => [name, openTable(data, prefix + name)]),
+  ) as Tables;
 }

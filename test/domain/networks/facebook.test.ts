@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { parseConfig } from "../../../src/shared/config.ts";
 import { classify, classifyStatus } from "../../../src/shared/networks/facebook/errors.ts";
 import { facebook } from "../../../src/shared/networks/facebook/index.ts";
 import { pageUrl, readVideo } from "../../../src/shared/networks/facebook/video-status.ts";
 import type { LegDraft, MediaItem, Problem } from "../../../src/shared/networks/network.ts";
-import { platformOptionsSchema } from "../../../src/shared/networks/registry.ts";
+import { findAvailable, platformOptionsSchema } from "../../../src/shared/networks/registry.ts";
 import { NOW, answer, htmlPage, lost } from "../../networks/scripted-tools.ts";
 
 function draft(overrides: Partial<LegDraft> = {}): LegDraft {
@@ -228,6 +229,35 @@ describe("Facebook's answers", () => {
 
   it.each([400, 403, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
     expect(classify(htmlPage(status), NOW)).toMatchObject({ effect: "doubt", note: "" });
+  });
+});
+
+describe("the app at Facebook or Instagram", () => {
+  const at = (given: Readonly<Record<string, string>>) =>
+    parseConfig({
+      AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+      AzureWebJobsStorage: "UseDevelopmentStorage=true",
+      ...given,
+    }).networkApps;
+
+  it("makes its network available, with the version of the API", () => {
+    const both = { FACEBOOK_APP_ID: "1", FACEBOOK_APP_SECRET: "s" };
+    const apps = at({ ...both, INSTAGRAM_APP_ID: "2", INSTAGRAM_APP_SECRET: "t" });
+    expect(apps.facebook).toEqual({ id: "1", secret: "s", version: "v26.0" });
+    expect(apps.instagram).toEqual({ id: "2", secret: "t", version: "v26.0" });
+    expect(at({ ...both, GRAPH_VERSION: "v27.0" }).facebook?.version).toBe("v27.0");
+    expect(findAvailable("facebook", apps)?.name).toBe("facebook");
+    expect(findAvailable("facebook", at({}))).toBeUndefined();
+    expect(findAvailable("instagram", at(both))).toBeUndefined();
+    expect(findAvailable("bluesky", at({}))?.name).toBe("bluesky");
+  });
+
+  it.each([
+    [{ FACEBOOK_APP_ID: "1" }, "FACEBOOK_APP_ID and FACEBOOK_APP_SECRET belong together"],
+    [{ INSTAGRAM_APP_SECRET: "s" }, "INSTAGRAM_APP_ID and INSTAGRAM_APP_SECRET belong together"],
+    [{ GRAPH_VERSION: "26" }, "GRAPH_VERSION: a version such as v26.0"],
+  ])("that is half set is refused: %j", (given, message) => {
+    expect(() => at(given)).toThrow(message);
   });
 });
 

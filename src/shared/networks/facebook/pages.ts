@@ -14,6 +14,7 @@ const PAGE_LENGTH = 100;
 const LISTS_MAX = 5;
 const SINGLE_PAGES_MAX = 25;
 const BUSINESSES_MAX = 10;
+const PAGES_MAX = 200;
 const PUBLISHING_TASK = "CREATE_CONTENT";
 
 const pageShape = z.object({
@@ -63,7 +64,7 @@ function publishable(pages: readonly ListedPage[]): readonly Page[] {
     const pictureUrl = picture?.data.url ?? null;
     byId.set(id, { id, name, username: username || null, token, pictureUrl });
   }
-  return [...byId.values()];
+  return [...byId.values()].slice(0, PAGES_MAX);
 }
 
 async function listPages(

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { createNetworkTools } from "../../src/shared/connect/network-tools.ts";
+import { newId } from "../../src/shared/ids.ts";
+import type { LinkOutcome } from "../../src/shared/networks/network.ts";
+import { NETWORKS } from "../../src/shared/networks/registry.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+
+type Name = "facebook" | "instagram";
+
+let sandbox: Sandbox;
+let relay: Relay;
+
+const settings = (app: { readonly id: string; readonly secret: string }, name: Name) => ({
+  [`${name.toUpperCase()}_APP_ID`]: app.id,
+  [`${name.toUpperCase()}_APP_SECRET`]: app.secret,
+});
+
+beforeAll(async () => {
+  // The worker, its accounts and the sandbox go by one clock: tests put it forward.
+  sandbox = await startSandbox({ now: () => relay?.clock.now().getTime() ?? Date.now() });
+  relay = await startRelay({
+    memoryQueues: true,
+    settings: {
+      ...sandboxSettings(sandbox, sandbox.url),
+      ...settings(DEMO_FACEBOOK_APP, "facebook"),
+      ...settings(DEMO_INSTAGRAM_APP, "instagram"),
+    },
+  });
+});
+afterAll(async () => {
+  await relay.stop();
+  await sandbox.stop();
+});
+
+async function authorize(name: Name): Promise<LinkOutcome> {
+  const { services } = relay;
+  const tools = createNetworkTools(services, name);
+  const redirectUri = "http://127.0.0.1:1/callback";
+  const oauth = { redirectUri, state: "state", codeChallenge: "" };
+  const started = await NETWORKS[name].link.start({}, oauth, tools);
+  if (started.kind === "failed") return started;
+  const left = await fetch(services.outbound.browserUrl(started.url), {
+    method: "POST",
+    body: new URLSearchParams({ decision: "allow" }),
+    redirect: "manual",
+  });
+  const params = Object.fromEntries(new URL(left.headers.get("location") ?? "").searchParams);
+  const callback = { params, codeVerifier: "", redirectUri, flow: started.flow };
+  const outcome = await NETWORKS[name].link.finish(callback, tools);
+  if (outcome.kind !== "choose") return outcome;
+  const [first] = outcome.candidates;
+  return NETWORKS.facebook.link.choose(first?.id ?? "", outcome.flow);
+}
+
+async function aPublisherAt(name: Name): Promise<Publisher> {
+  const publisher = await aPublisher(relay, []);
+  const { services } = relay;
+  const outcome = await authorize(name);
+  if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
+  const id = newId("connection", services.clock.now());
+  const { linked } = outcome;
+  await services.connections.saveLinked({ ...publisher.owner, id, network: name, linked });
+  return publisher;
+}
+
+const MEDIA = {
+  text: undefined,
+  image: ["https://media.sandbox.test/portrait.jpg"],
+  images: ["https://media.sandbox.test/portrait.jpg", "https://media.sandbox.test/photo.jpg"],
+  video: ["https://media.sandbox.test/clip.mp4"],
+} as const;
+
+interface Draft {
+  readonly text: string;
+  readonly media: keyof typeof MEDIA;
+  readonly kind?: "feed" | "reel" | "story" | undefined;
+}
+
+async function publish(name: Name, { text, media, kind }: Draft) {
+  const publisher = await aPublisherAt(name);
+  const accepted = await submitPost(relay, publisher, {
+    text,
+    platforms: [name],
+    ...(MEDIA[media] === undefined ? {} : { mediaUrls: MEDIA[media] }),
+    ...(kind === undefined ? {} : { platformOptions: { [name]: { kind } } }),
+  });
+  const post = await settlePost(relay, publisher, dataOf(accepted).id);
+  return post.legs[0];
+}
+
+const visible = (name: Name, text: string) =>
+  sandbox.posts(name).filter((post) => post.text === text);
+
+const FORMS: readonly (readonly [Name, keyof typeof MEDIA, Draft["kind"]])[] = [
+  ["facebook", "text", undefined],
+  ["facebook", "images", undefined],
+  ["facebook", "video", undefined],
+  ["facebook", "video", "feed"],
+  ["instagram", "image", undefined],
+  ["instagram", "images", undefined],
+  ["instagram", "video", "reel"],
+];
+
+describe.each(FORMS)("a leg at %s (%s, %s)", (name, media, kind) => {
+  it("is published and paid for when it can be seen", async () => {
+    const text = unique("Look #here");
+    const leg = await publish(name, { text, media, kind });
+    expect(leg).toMatchObject({ status: "succeeded", attempts: 1, tokensCharged: 10, error: null });
+    expect(visible(name, text)).toMatchObject([{ url: leg.url }]);
+  });
+});
+
+const TROUBLED = FORMS.filter(([, , kind]) => kind !== "feed");
+
+describe.each(TROUBLED)("a leg at %s (%s, %s) whose call meets trouble", (name, media, kind) => {
+  it.each(["[drop-before]", "[drop-answer]"])(
+    "is published once and paid for once after %s",
+    async (word) => {
+      const text = unique(`Trouble ${word}`);
+      const leg = await publish(name, { text, media, kind });
+      expect(leg).toMatchObject({ status: "succeeded", tokensCharged: 10 });
+      expect(visible(name, text)).toMatchObject([{ url: leg.url }]);
+    },
+  );
+});
+
+it("a video in the feed whose answer is lost may be live, says so, and is not sent again", async () => {
+  const text = unique("Lost [drop-answer]");
+  const leg = await publish("facebook", { text, media: "video", kind: "feed" });
+  expect(leg).toMatchObject({
+    status: "failed",
+    error: { code: "outcome_unknown" },
+    retryAvailable: true,
+    tokensCharged: 0,
+  });
+});
+
+it.each<[Name, string]>([
+  ["facebook", "connection_needs_reauth"],
+  ["instagram", "connection_needs_reauth"],
+  ["instagram", "permission_missing"],
+])("a refusal of the account at %s (%s) breaks the connection", async (name, code) => {
+  const publisher = await aPublisherAt(name);
+  const text = unique(`No [fail:${code}]`);
+  const body = { text, platforms: [name], mediaUrls: MEDIA.image };
+  const accepted = await submitPost(relay, publisher, body);
+  const [leg] = (await settlePost(relay, publisher, dataOf(accepted).id)).legs;
+  expect(leg).toMatchObject({ status: "failed", error: { code }, tokensCharged: 0 });
+  const path = `/v1/profiles/${publisher.profileId}/connections`;
+  const connections = dataOf(await relay.call("GET", path, { key: publisher.key }));
+  expect(connections).toMatchObject([{ status: "needs_reauth", lastError: { code } }]);
+});
+
+it("a post without media is refused for Instagram before anything is sent", async () => {
+  const publisher = await aPublisherAt("instagram");
+  const body = { text: unique("Words"), platforms: ["instagram"] };
+  const answer = await submitPost(relay, publisher, body);
+  expect(answer.status).toBe(422);
+  expect(JSON.stringify(answer.body)).toContain("instagram.media.required");
+});

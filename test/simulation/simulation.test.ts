@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { describeFailure, Report } from "./report.ts";
+import { simulate } from "./simulation.ts";
+
+const SEEDS = 500;
+
+/** Accept, publish, settle, sweep, fire, fan out and deliver, with everything going wrong that can go wrong. */
+test(
+  `no rule of money, publishing or telling breaks in ${SEEDS} seeded runs`,
+  { timeout: 240_000 },
+  async () => {
+    const report = new Report();
+    for (let seed = 1; seed <= SEEDS && report.failed.length < 3; seed += 1)
+      report.add(await simulate(seed));
+    process.stdout.write(`${report.summary()}\n`);
+    expect(report.failed.map(describeFailure)).toEqual([]);
+    // The runs are worth something only if all of this happened.
+    for (const [what, count] of Object.entries(report.counts))
+      expect(count, what).toBeGreaterThan(SEEDS / 10);
+  },
+);
+
+test("a seed gives the same run whatever was run before it", { timeout: 20_000 }, async () => {
+  const runs = [];
+  for (let again = 0; again < 2; again += 1) {
+    const lines: string[] = [];
+    const line = (message: string) => void lines.push(message);
+    const log = { debug: line, info: line, warn: line, error: line, with: () => log };
+    const { counts } = await simulate(600, undefined, log);
+    runs.push({ lines, counts });
+    await simulate(601);
+  }
+  expect(runs[0]?.lines.length).toBeGreaterThan(3);
+  expect(runs[1]).toEqual(runs[0]);
+});

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import type { Fault } from "../setup/fault-proxy.ts";
+import { describeTable } from "../storage/table-contract.ts";
+import { Machine, natureOf } from "./machine.ts";
+import { ModelClient, tableOver } from "./model-client.ts";
+import { Random } from "./random.ts";
+import { TableModel } from "./table-model.ts";
+import { VirtualTime } from "./virtual-time.ts";
+import { FAIR, type WriteFault } from "./weather.ts";
+
+const FAULTS: Readonly<Record<Fault, WriteFault | undefined>> = {
+  pass: undefined,
+  lose_request: "error_before",
+  lose_answer: "error_after",
+  late: "late",
+  false_412: "false_conflict",
+  unavailable: "unavailable",
+};
+
+/** Time that runs as fast as it can, beside the test's own. */
+class RunningTime extends VirtualTime {
+  override set(run: () => void, ms: number, everyMs?: number): number {
+    const id = super.set(run, ms, everyMs);
+    setImmediate(() => void this.pass(this.now + ms));
+    return id;
+  }
+}
+
+const nature = natureOf(new RunningTime(0), new Random(1));
+const model = new TableModel();
+const machine = new Machine("contract", nature);
+const faulty = new ModelClient(model, machine, "contract");
+let tables = 0;
+
+describeTable("a table of the model", {
+  table: () => tableOver(new ModelClient(model, machine, "contract")),
+  faulty: () => tableOver(faulty),
+  async during(fault, call) {
+    faulty.fault = FAULTS[fault];
+    try {
+      return await call();
+    } finally {
+      faulty.fault = undefined;
+    }
+  },
+  fresh() {
+    tables += 1;
+    const open = () => tableOver(new ModelClient(model, machine, `fresh ${tables}`));
+    return [open(), open()];
+  },
+});
+
+test("a list is whole although pages are short, empty or not answered", async () => {
+  const table = tableOver(new ModelClient(model, machine, "pages"));
+  const keys = Array.from({ length: 60 }, (_, n) => `k${String(n).padStart(2, "0")}`);
+  for (const rowKey of keys) await table.put("p", { rowKey });
+  nature.rates = { ...FAIR, page: 0.9 };
+  try {
+    for (const limit of [1, 10, 60, 100]) {
+      const rows = await table.list({ partitionKey: "p", limit });
+      expect(rows.map(({ row }) => row.rowKey)).toEqual(keys.slice(0, limit));
+    }
+  } finally {
+    nature.rates = FAIR;
+  }
+});
+
+test("a dead process hears nothing, and what it had on the wire may still arrive", async () => {
+  const SEEDS = 20;
+  let arrived = 0;
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const name = `dying ${seed}`;
+    model.createTable(name);
+    const dying = new Machine(name, natureOf(new RunningTime(0), new Random(seed)));
+    dying.crashAt = 1;
+    let isHeard = false;
+    const hear = () => (isHeard = true);
+    void tableOver(new ModelClient(model, dying, name))
+      .put("p", { rowKey: "a" })
+      .then(hear, hear);
+    expect(await dying.died).toBe("died");
+    await dying.nature.time.pass(dying.nature.time.now + 60_000);
+    expect(isHeard).toBe(false);
+    arrived += [...model.rows(name)].length;
+  }
+  expect(arrived).toBeGreaterThan(0);
+  expect(arrived).toBeLessThan(SEEDS);
+});

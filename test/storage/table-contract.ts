@@ -1,0 +1,284 @@
+import { describe, expect, test } from "vitest";
+import { AppError } from "../../src/shared/errors.ts";
+import { afterPrefix, type Table } from "../../src/shared/storage/table.ts";
+import type { Fault } from "../setup/fault-proxy.ts";
+
+/** A storage that the contract is checked on. */
+export interface ContractStorage {
+  /** Answers every call, and right. */
+  readonly table: () => Table;
+  /** The same table, whose calls meet the fault during `during`. */
+  readonly faulty: () => Table;
+  during<T>(fault: Fault, call: () => Promise<T>): Promise<T>;
+  /** A table that was never written, as two processes reach it. */
+  readonly fresh: () => readonly [Table, Table];
+}
+
+let count = 0;
+/** A partition that no other test touches. */
+const partition = () => `p${(count += 1)}`;
+const unavailable = expect.objectContaining({ code: "service_unavailable" });
+
+/** What the product relies on of a table, whatever storage lies below. */
+export function describeTable(name: string, storage: ContractStorage): void {
+  describe(name, () => {
+    describeRows(storage);
+    describeLists(storage);
+    describeTransactions(storage);
+    describeLimits(storage);
+    describeLostAnswers(storage);
+  });
+}
+
+function describeRows({ table, fresh }: ContractStorage): void {
+  describe("a row", () => {
+    test("is inserted once; a second insert loses instead of throwing", async () => {
+      const p = partition();
+      expect(await table().insertIfAbsent(p, { rowKey: "a", n: 1 })).toEqual(expect.any(String));
+      expect(await table().insertIfAbsent(p, { rowKey: "a", n: 2 })).toBeUndefined();
+      expect((await table().find(p, "a"))?.row).toEqual({ rowKey: "a", n: 1 });
+      expect(await table().find(p, "b")).toBeUndefined();
+    });
+
+    test("is replaced or merged only under its version", async () => {
+      const p = partition();
+      const first = (await table().insertIfAbsent(p, { rowKey: "a", n: 1, kept: "x" })) ?? "";
+      const second = (await table().mergeIfUnchanged(p, { rowKey: "a", n: 2 }, first)) ?? "";
+      expect((await table().find(p, "a"))?.row).toEqual({ rowKey: "a", n: 2, kept: "x" });
+      expect((await table().find(p, "a"))?.etag).toBe(second);
+      expect(await table().replaceIfUnchanged(p, { rowKey: "a", n: 3 }, first)).toBeUndefined();
+      expect(await table().replaceIfUnchanged(p, { rowKey: "a", n: 3 }, second)).toBeDefined();
+      expect((await table().find(p, "a"))?.row).toEqual({ rowKey: "a", n: 3 });
+      expect(await table().replaceIfUnchanged(p, { rowKey: "none" }, second)).toBeUndefined();
+    });
+
+    test("is written whatever was there: replaced whole, or only what is named", async () => {
+      const p = partition();
+      await table().put(p, { rowKey: "a", n: 1, kept: "x" });
+      await table().putProperties(p, { rowKey: "a", n: 2 });
+      expect((await table().find(p, "a"))?.row).toEqual({ rowKey: "a", n: 2, kept: "x" });
+      await table().put(p, { rowKey: "a", n: 3 });
+      expect((await table().find(p, "a"))?.row).toEqual({ rowKey: "a", n: 3 });
+      await table().putProperties(p, { rowKey: "b", n: 4 });
+      expect((await table().find(p, "b"))?.row).toEqual({ rowKey: "b", n: 4 });
+    });
+
+    test("changed by many at once loses no change", async () => {
+      const p = partition();
+      await table().put(p, { rowKey: "a", n: 0 });
+      const raise = () => table().update(p, "a", ({ n }) => ({ n: Number(n) + 1 }));
+      await Promise.all(Array.from({ length: 4 }, raise));
+      expect((await table().find(p, "a"))?.row).toEqual({ rowKey: "a", n: 4 });
+      expect(await table().update(p, "none", () => ({ n: 1 }))).toBeUndefined();
+    });
+
+    test("keeps text, whole numbers and truth as they were, up to the longest text", async () => {
+      const p = partition();
+      const text = "é👩‍👩‍👧".repeat(2_000);
+      const row = { rowKey: "a", text, empty: "", n: -2_147_483_648, yes: true };
+      await table().put(p, row);
+      expect((await table().find(p, "a"))?.row).toEqual(row);
+    });
+
+    test("is deleted once, and under a version only when it has that", async () => {
+      const p = partition();
+      const old = (await table().insertIfAbsent(p, { rowKey: "a" })) ?? "";
+      await table().put(p, { rowKey: "a" });
+      expect(await table().delete(p, "a", old)).toBe(false);
+      expect(await table().delete(p, "a")).toBe(true);
+      expect(await table().delete(p, "a")).toBe(false);
+    });
+  });
+
+  test("a table that is missing is made by the first write, also by two at once", async () => {
+    const [one, two] = fresh();
+    await Promise.all([one.put("p", { rowKey: "a" }), two.put("p", { rowKey: "b" })]);
+    expect(await one.list({ partitionKey: "p", limit: 10 })).toHaveLength(2);
+  });
+}
+
+function describeLists({ table, fresh }: ContractStorage): void {
+  describe("a list", () => {
+    test("holds a range in key order, across the service's own pages", async () => {
+      const p = partition();
+      for (let start = 0; start < 1_100; start += 100)
+        await table().transact(
+          p,
+          Array.from({ length: 100 }, (_, index) => {
+            const rowKey = `k${String(start + index).padStart(5, "0")}`;
+            return { kind: "create", row: { rowKey, n: start + index } } as const;
+          }),
+        );
+      const all = await table().list({ partitionKey: p, limit: 5_000 });
+      expect(all.map(({ row }) => row["n"])).toEqual(Array.from({ length: 1_100 }, (_, n) => n));
+      const range = { partitionKey: p, from: "k00010", before: "k00020", limit: 5 };
+      const some = await table().list(range);
+      expect(some.map(({ row }) => row["n"])).toEqual([10, 11, 12, 13, 14]);
+      const none = await table().list({ partitionKey: p, from: afterPrefix("k"), limit: 5 });
+      expect(none).toEqual([]);
+    });
+
+    test("sorts keys by their characters' codes and keeps partitions apart", async () => {
+      const p = partition();
+      const keys = ["-", "1", "A", "B", "Z", "_", "a", "it's", "z", "|", "~", "é"];
+      for (const rowKey of keys.toReversed()) await table().put(p, { rowKey });
+      await table().put(`${p}x`, { rowKey: "other" });
+      const rows = await table().list({ partitionKey: p, limit: 100 });
+      expect(rows.map(({ row }) => row.rowKey)).toEqual(keys);
+      const from = await table().list({ partitionKey: p, from: "it's", before: "|", limit: 100 });
+      expect(from.map(({ row }) => row.rowKey)).toEqual(["it's", "z"]);
+    });
+
+    test("of a table that was never written is empty", async () => {
+      const [absent] = fresh();
+      expect(await absent.list({ partitionKey: "p", limit: 1 })).toEqual([]);
+      expect(await absent.find("p", "r")).toBeUndefined();
+    });
+  });
+}
+
+function describeTransactions({ table }: ContractStorage): void {
+  describe("a transaction", () => {
+    test("applies all of its writes and tells the new versions", async () => {
+      const p = partition();
+      const etag = (await table().insertIfAbsent(p, { rowKey: "a", n: 1, kept: true })) ?? "";
+      await table().put(p, { rowKey: "gone" });
+      const result = await table().transact(p, [
+        { kind: "merge", row: { rowKey: "a", n: 2 }, etag },
+        { kind: "create", row: { rowKey: "b|1", n: 1 } },
+        { kind: "delete", rowKey: "gone" },
+      ]);
+      expect(result.kind).toBe("applied");
+      const etags = result.kind === "applied" ? result.etags : new Map<string, string>();
+      expect((await table().find(p, "a"))?.row).toEqual({ rowKey: "a", n: 2, kept: true });
+      expect(await table().find(p, "gone")).toBeUndefined();
+      for (const rowKey of ["a", "b|1"])
+        expect(
+          await table().replaceIfUnchanged(p, { rowKey, n: 9 }, etags.get(rowKey) ?? ""),
+        ).toBeDefined();
+    });
+
+    test("replaces a row of any version when it is told so", async () => {
+      const p = partition();
+      await table().put(p, { rowKey: "a", n: 1, gone: true });
+      const row = { rowKey: "a", n: 2 };
+      const result = await table().transact(p, [{ kind: "replace", row, etag: "*" }]);
+      expect(result.kind).toBe("applied");
+      expect((await table().find(p, "a"))?.row).toEqual(row);
+    });
+
+    test.each([
+      ["a row exists", [{ kind: "create", row: { rowKey: "a", n: 9 } }]],
+      ["a version is old", [{ kind: "replace", row: { rowKey: "a", n: 9 }, etag: 'W/"old"' }]],
+      ["a row to change is gone", [{ kind: "merge", row: { rowKey: "none" }, etag: "*" }]],
+      ["a row to delete is gone", [{ kind: "delete", rowKey: "none" }]],
+    ] as const)("applies nothing when %s", async (_, refused) => {
+      const p = partition();
+      await table().put(p, { rowKey: "a", n: 1 });
+      const result = await table().transact(p, [
+        { kind: "create", row: { rowKey: "new" } },
+        ...refused,
+      ]);
+      expect(result).toEqual({ kind: "refused" });
+      expect(await table().find(p, "new")).toBeUndefined();
+      expect((await table().find(p, "a"))?.row["n"]).toBe(1);
+    });
+  });
+}
+
+function describeLimits({ table }: ContractStorage): void {
+  const create = (rowKey: string) => ({ kind: "create", row: { rowKey } }) as const;
+
+  describe("what no storage takes is a defect and says so", () => {
+    test("a transaction of more than a hundred rows, which applies nothing", async () => {
+      const p = partition();
+      const writes = Array.from({ length: 101 }, (_, n) => create(`r${n}`));
+      await expect(table().transact(p, writes)).rejects.toThrow();
+      expect(await table().list({ partitionKey: p, limit: 1 })).toEqual([]);
+    });
+
+    test("a row twice in a transaction, which applies nothing", async () => {
+      const p = partition();
+      await expect(table().transact(p, [create("a"), create("a")])).rejects.toThrow();
+      expect(await table().list({ partitionKey: p, limit: 1 })).toEqual([]);
+    });
+
+    test("a key of more than 512 characters, of which 512 are taken", async () => {
+      const p = partition();
+      expect(await table().insertIfAbsent(p, { rowKey: "k".repeat(512) })).toBeDefined();
+      await expect(table().insertIfAbsent(p, { rowKey: "k".repeat(513) })).rejects.toThrow();
+    });
+
+    test("a text of more than 64 KiB, of which 64 KiB are taken", async () => {
+      const p = partition();
+      expect(
+        await table().insertIfAbsent(p, { rowKey: "a", text: "é".repeat(32_768) }),
+      ).toBeDefined();
+      const tooLong = { rowKey: "b", text: "é".repeat(32_769) };
+      await expect(table().insertIfAbsent(p, tooLong)).rejects.toThrow();
+    });
+  });
+}
+
+function describeLostAnswers({ table, faulty, during }: ContractStorage): void {
+  describe("an answer that did not come or is wrong", () => {
+    test.each(["lose_request", "lose_answer", "unavailable"] as const)(
+      "%s: a single write is unavailable, a transaction is in doubt",
+      async (kind) => {
+        const p = partition();
+        const write = () => faulty().insertIfAbsent(p, { rowKey: "a" });
+        await expect(during(kind, write)).rejects.toEqual(unavailable);
+        const result = during(kind, () =>
+          faulty().transact(p, [{ kind: "create", row: { rowKey: "b" } }]),
+        );
+        expect(await result).toMatchObject({ kind: "in_doubt" });
+      },
+    );
+
+    test("a write whose answer was lost is there, and repeating it loses", async () => {
+      const p = partition();
+      const write = () => faulty().insertIfAbsent(p, { rowKey: "a" });
+      await expect(during("lose_answer", write)).rejects.toBeInstanceOf(AppError);
+      expect(await table().insertIfAbsent(p, { rowKey: "a" })).toBeUndefined();
+    });
+
+    test("a write whose request was lost is not there", async () => {
+      const p = partition();
+      const write = () => faulty().insertIfAbsent(p, { rowKey: "a" });
+      await expect(during("lose_request", write)).rejects.toBeInstanceOf(AppError);
+      expect(await table().find(p, "a")).toBeUndefined();
+    });
+
+    test("a write that lands late is in doubt first and there afterwards", async () => {
+      const p = partition();
+      const result = await during("late", () =>
+        faulty().transact(p, [{ kind: "create", row: { rowKey: "a" } }]),
+      );
+      expect(result).toMatchObject({ kind: "in_doubt" });
+      await expect.poll(() => table().find(p, "a"), { timeout: 5_000 }).toBeDefined();
+    });
+
+    test("a false conflict of a transaction counts as refused although it was applied", async () => {
+      const p = partition();
+      const result = await during("false_412", () =>
+        faulty().transact(p, [{ kind: "create", row: { rowKey: "a" } }]),
+      );
+      expect(result).toEqual({ kind: "refused" });
+      expect(await table().find(p, "a")).toBeDefined();
+    });
+
+    test("a conflict where none can be leaves the outcome open", async () => {
+      const p = partition();
+      const write = () => during("false_412", () => faulty().put(p, { rowKey: "a" }));
+      await expect(write()).rejects.toEqual(unavailable);
+    });
+
+    test("reads that are not answered give up as unavailable", async () => {
+      const p = partition();
+      await table().put(p, { rowKey: "a" });
+      await expect(during("unavailable", () => faulty().find(p, "a"))).rejects.toEqual(unavailable);
+      const list = () => faulty().list({ partitionKey: p, limit: 1 });
+      await expect(during("unavailable", list)).rejects.toEqual(unavailable);
+    });
+  });
+}

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { charge } from "../../src/shared/billing/charge.ts";
+import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
+import { anApplication, aPlatform, dataOf, type TestApplication } from "../setup/factories.ts";
+import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+
+const DAY = 24 * 60 * 60_000;
+let sandbox: Sandbox;
+let relay: Relay;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
+});
+afterAll(async () => {
+  await relay.stop();
+  await sandbox.stop();
+});
+
+/** What the application was told, fanned out and all. */
+async function told({ key }: Pick<TestApplication, "key">, type: string) {
+  await relay.drain();
+  relay.advance(3_000);
+  const events = dataOf(await relay.call("GET", "/v1/events?limit=100", { key }));
+  return events.filter((event: { type: string }) => event.type === type);
+}
+
+const spend = (platformId: string, tokens: number) =>
+  charge(relay.services, platformId, {
+    operationId: uniqueKey(),
+    operation: "posts.validate",
+    tokens,
+    applicationId: null,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: { kind: "system", id: "test" },
+    requestId: "req_test",
+  });
+
+const budget = (application: TestApplication, dailyTokenBudget: number) =>
+  relay.call("PATCH", "/v1/billing/limits", { key: application.key, body: { dailyTokenBudget } });
+
+describe("a wallet that falls below the mark", () => {
+  test("is told to every application of the platform, once for each fall", async () => {
+    const platform = await aPlatform(relay, { tokens: 150 });
+    const first = await anApplication(relay, platform);
+    const second = await anApplication(relay, platform);
+    await spend(platform.id, 50);
+    expect(await told(first, "billing.balance_low")).toEqual([]);
+    await spend(platform.id, 1);
+    await spend(platform.id, 10);
+    for (const application of [first, second])
+      expect(await told(application, "billing.balance_low")).toMatchObject([
+        {
+          applicationId: application.id,
+          profileId: null,
+          sequence: null,
+          data: { balance: { tokenBalance: 99, tokenReserved: 0, available: 99 } },
+        },
+      ]);
+    const credit = { operator: ["Admin"], body: { platformId: platform.id, tokens: 100 } };
+    dataOf(await relay.call("POST", "/v1/billing/admin/credit", credit));
+    await spend(platform.id, 100);
+    expect(await told(first, "billing.balance_low")).toHaveLength(2);
+  });
+
+  test("by what is promised to a post counts as well", async () => {
+    const platform = await aPlatform(relay, { tokens: 105 });
+    const publisher = await aPublisher(relay, ["bluesky"], platform);
+    const body = { text: unique("Low"), platforms: ["bluesky"] };
+    const post = dataOf(await submitPost(relay, publisher, body));
+    await settlePost(relay, publisher, post.id);
+    expect(await told(publisher, "billing.balance_low")).toMatchObject([
+      { data: { balance: { tokenBalance: 105, tokenReserved: 10, available: 95 } } },
+    ]);
+  });
+});
+
+describe("a daily budget that refuses something", () => {
+  test("is told once a day, however often and from wherever it refuses", async () => {
+    const application = await anApplication(relay);
+    const { platform } = application;
+    dataOf(await budget(application, 10));
+    const refused = { code: "daily_budget_reached" };
+    for (let index = 0; index < 3; index += 1)
+      await expect(spend(platform.id, 11)).rejects.toMatchObject(refused);
+    const other = await startRelay({ memoryQueues: true, sameDeploymentAs: relay });
+    const url = "https://hooks.example.com/";
+    await budget(application, 4);
+    const call = { key: application.key, body: { url } };
+    expect(await other.call("POST", "/v1/webhooks", call)).toMatchObject({
+      status: 402,
+      body: { error: refused },
+    });
+    await other.stop();
+    expect(await told(application, "billing.budget_reached")).toMatchObject([
+      { data: { balance: { dailyTokenBudget: 10, usedToday: 0 } } },
+    ]);
+    relay.advance(DAY);
+    await expect(spend(platform.id, 11)).rejects.toMatchObject(refused);
+    expect(await told(application, "billing.budget_reached")).toHaveLength(2);
+  });
+
+  test("is told where it stops a scheduled post", async () => {
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const scheduleAt = new Date(relay.clock.now().getTime() + 10 * 60_000).toISOString();
+    const body = { text: unique("Later"), platforms: ["bluesky"], scheduleAt };
+    const post = dataOf(await submitPost(relay, publisher, body));
+    dataOf(await budget(publisher.application, 5));
+    relay.advance(11 * 60_000);
+    await enqueueDuePosts(relay.services);
+    await relay.drain();
+    expect(await settlePost(relay, publisher, post.id)).toMatchObject({ status: "failed" });
+    expect(await told(publisher, "billing.budget_reached")).toHaveLength(1);
+  });
+
+  test("is not told where the wallet alone is short", async () => {
+    const platform = await aPlatform(relay, { tokens: 5 });
+    const application = await anApplication(relay, platform);
+    await expect(spend(platform.id, 6)).rejects.toMatchObject({ code: "insufficient_tokens" });
+    expect(await told(application, "billing.budget_reached")).toEqual([]);
+  });
+});
+
+describe("a connection", () => {
+  test("that is removed is told of once", async () => {
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const { key, profileId } = publisher;
+    const base = `/v1/profiles/${profileId}/connections`;
+    const [connection] = dataOf(await relay.call("GET", base, { key }));
+    dataOf(await relay.call("DELETE", `${base}/${connection.id}`, { key }));
+    dataOf(await relay.call("DELETE", `${base}/${connection.id}`, { key }));
+    expect(await told(publisher, "connection.removed")).toMatchObject([
+      { profileId, data: { connection: { id: connection.id, status: "revoked" } } },
+    ]);
+  });
+
+  test("that the network refuses is told of once, with the reason", async () => {
+    const publisher = await aPublisher(relay, ["mastodon"]);
+    const text = `${unique("Refused")} [fail:connection_needs_reauth]`;
+    const body = { text, platforms: ["mastodon"] };
+    const post = dataOf(await submitPost(relay, publisher, body));
+    expect(await settlePost(relay, publisher, post.id)).toMatchObject({
+      legs: [{ error: { code: "connection_needs_reauth" } }],
+    });
+    expect(await told(publisher, "connection.needs_reauth")).toMatchObject([
+      {
+        profileId: publisher.profileId,
+        data: {
+          connection: {
+            platform: "mastodon",
+            status: "needs_reauth",
+            lastError: { code: "connection_needs_reauth" },
+          },
+        },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
+import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
+import { fanOutEvents } from "../../src/shared/webhooks/fan-out-events.ts";
+import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
+import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import { startReceiver, type Receiver } from "./receiver.ts";
+import { anEndpoint, deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
+
+const MINUTE = 60_000;
+let sandbox: Sandbox;
+let receiver: Receiver;
+let relay: Relay;
+/** Another process of the deployment. */
+let instance: Relay;
+
+beforeAll(async () => {
+  [sandbox, receiver] = await Promise.all([startSandbox(), startReceiver()]);
+  const outside = sandboxSettings(sandbox, sandbox.url);
+  const settings = {
+    ...outside,
+    OUTBOUND_HOST_MAP: JSON.stringify({
+      ...JSON.parse(outside.OUTBOUND_HOST_MAP),
+      ...JSON.parse(receiver.settings["OUTBOUND_HOST_MAP"] ?? "{}"),
+    }),
+  };
+  relay = await startRelay({ memoryQueues: true, settings });
+  instance = await startRelay({ memoryQueues: true, sameDeploymentAs: relay });
+});
+beforeEach(() => {
+  relay.queues.onSend = () => "keep";
+});
+afterAll(async () => {
+  await Promise.all([relay.stop(), instance.stop(), sandbox.stop(), receiver.stop()]);
+});
+
+const bodiesAt = (endpoint: TestEndpoint) =>
+  receiver.received(endpoint.path).map(({ body }) => JSON.parse(body));
+const typesAt = (endpoint: TestEndpoint) => bodiesAt(endpoint).map(({ type }) => type);
+const waiting = (platformId: string) => relay.services.events.listWaiting(platformId, 100);
+const hintFor = (platformId: string) => ({ v: 1, platformId }) as const;
+
+async function published(publisher: Publisher, body: object) {
+  const post = dataOf(await submitPost(relay, publisher, { text: unique("Told"), ...body }));
+  return settlePost(relay, publisher, post.id);
+}
+
+describe("a post", () => {
+  test("is told of from its beginning to its end, with everything about it", async () => {
+    const publisher = await aPublisher(relay);
+    const endpoint = await anEndpoint(relay, receiver, publisher.application);
+    const post = await published(publisher, {
+      platforms: ["bluesky", "mastodon"],
+      externalId: "order-17",
+      metadata: { campaign: "spring" },
+    });
+    await relay.drain();
+    const told = bodiesAt(endpoint).toSorted((left, right) => left.sequence - right.sequence);
+    expect(told.map(({ type }) => type)).toEqual([
+      "post.processing",
+      "leg.succeeded",
+      "leg.succeeded",
+      "post.succeeded",
+    ]);
+    expect(told.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+    for (const { applicationId, profileId, data } of told) {
+      expect(applicationId).toBe(publisher.application.id);
+      expect(profileId).toBe(publisher.profileId);
+      expect(data.post).toMatchObject({
+        id: post.id,
+        externalId: "order-17",
+        metadata: { campaign: "spring" },
+      });
+    }
+    expect(told.at(-1).data.post).toEqual(post);
+    expect(told[1].data.leg).toMatchObject({ status: "succeeded", url: expect.any(String) });
+    for (const delivery of await deliveriesOf(relay, endpoint))
+      expect(delivery).toMatchObject({ postId: post.id, status: "succeeded" });
+  });
+
+  test("that is partly refused is told of as partial, with the failed leg's reason", async () => {
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const endpoint = await anEndpoint(relay, receiver, publisher.application);
+    await published(publisher, { platforms: ["bluesky", "mastodon"] });
+    await relay.drain();
+    expect(typesAt(endpoint).toSorted()).toEqual([
+      "leg.failed",
+      "leg.succeeded",
+      "post.partial",
+      "post.processing",
+    ]);
+    const failed = bodiesAt(endpoint).find(({ type }) => type === "leg.failed");
+    expect(failed.data.leg).toMatchObject({ error: { code: "connection_missing" } });
+  });
+
+  test("that is scheduled is told of when it is stored, fires and ends, or is canceled", async () => {
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const endpoint = await anEndpoint(relay, receiver, publisher.application);
+    const scheduleAt = new Date(relay.clock.now().getTime() + 10 * MINUTE).toISOString();
+    const body = { platforms: ["bluesky"], scheduleAt };
+    const submit = async () =>
+      dataOf(await submitPost(relay, publisher, { text: unique("Later"), ...body }));
+    const [first, second] = [await submit(), await submit()];
+    await relay.drain();
+    expect(typesAt(endpoint)).toEqual(["post.scheduled", "post.scheduled"]);
+    const { key, headers } = publisher;
+    dataOf(await relay.call("DELETE", `/v1/posts/${second.id}`, { key, headers }));
+    await relay.drain();
+    expect(typesAt(endpoint).at(-1)).toBe("post.canceled");
+    relay.advance(11 * MINUTE);
+    await enqueueDuePosts(relay.services);
+    await settlePost(relay, publisher, first.id);
+    await relay.drain();
+    expect(typesAt(endpoint).slice(3).toSorted()).toEqual([
+      "leg.succeeded",
+      "post.processing",
+      "post.succeeded",
+    ]);
+  });
+});
+
+describe("an event", () => {
+  test("goes to the endpoints of its own application that want it, and to no other", async () => {
+    const platform = await aPlatform(relay);
+    const application = await anApplication(relay, platform);
+    const sibling = await anApplication(relay, platform);
+    const all = await anEndpoint(relay, receiver, application);
+    const some = await anEndpoint(relay, receiver, application, {
+      events: ["connection.linked", "post.failed"],
+    });
+    const others = await anEndpoint(relay, receiver, application, { events: ["post.failed"] });
+    const foreign = await anEndpoint(relay, receiver);
+    const siblings = await anEndpoint(relay, receiver, sibling);
+    const disabled = await anEndpoint(relay, receiver, application);
+    const call = { key: application.key, body: { status: "disabled" } };
+    dataOf(await relay.call("PATCH", `/v1/webhooks/${disabled.id}`, call));
+    await happen(relay, application);
+    await relay.drain();
+    const received = [all, some, others, foreign, siblings, disabled].map(
+      ({ path }) => receiver.received(path).length,
+    );
+    expect(received).toEqual([1, 1, 0, 0, 0, 0]);
+  });
+
+  test("is delivered once, however often and by however many it is fanned out", async () => {
+    const application = await anApplication(relay);
+    const platformId = application.platform.id;
+    const endpoints = [
+      await anEndpoint(relay, receiver, application),
+      await anEndpoint(relay, receiver, application),
+    ];
+    relay.queues.onSend = (message) => ("deliveryId" in message ? "keep" : "lose");
+    for (let index = 0; index < 5; index += 1) await happen(relay, application);
+    const events = await waiting(platformId);
+    await Promise.all(
+      [relay, instance, relay, instance].map(({ services }) =>
+        fanOutEvents(services, hintFor(platformId)),
+      ),
+    );
+    // As a handler leaves them that dies before it removes them.
+    for (const event of events) await relay.services.events.add(platformId, event);
+    await fanOutEvents(relay.services, hintFor(platformId));
+    expect(await waiting(platformId)).toEqual([]);
+    await relay.drain();
+    await instance.drain();
+    for (const endpoint of endpoints) {
+      expect(await deliveriesOf(relay, endpoint)).toHaveLength(5);
+      const ids = receiver.received(endpoint.path).map(({ headers }) => headers["webhook-id"]);
+      expect(ids.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+    }
+  });
+
+  test("whose fan-out died half way is delivered to those who are still to be told", async () => {
+    const application = await anApplication(relay);
+    const platformId = application.platform.id;
+    const endpoints = [
+      await anEndpoint(relay, receiver, application),
+      await anEndpoint(relay, receiver, application),
+      await anEndpoint(relay, receiver, application),
+    ];
+    relay.queues.onSend = (message) => ("deliveryId" in message ? "keep" : "lose");
+    await happen(relay, application);
+    let made = 0;
+    const { deliveries } = relay.services;
+    const insertIfAbsent: typeof deliveries.insertIfAbsent = async (delivery) => {
+      made += 1;
+      if (made === 2) throw new Error("the process died");
+      return deliveries.insertIfAbsent(delivery);
+    };
+    const crashing = {
+      ...relay.services,
+      deliveries: Object.assign(Object.create(deliveries), { insertIfAbsent }),
+    };
+    await expect(fanOutEvents(crashing, hintFor(platformId))).rejects.toThrow("fanned out");
+    expect(await waiting(platformId)).toHaveLength(1);
+    await fanOutEvents(relay.services, hintFor(platformId));
+    await relay.drain();
+    for (const { path } of endpoints) expect(receiver.received(path)).toHaveLength(1);
+  });
+
+  test("whose hint was lost is found by the sweeper, however long nobody looked", async () => {
+    const application = await anApplication(relay);
+    const endpoint = await anEndpoint(relay, receiver, application);
+    relay.queues.onSend = () => "lose";
+    await happen(relay, application);
+    for (let run = 0; run < 5; run += 1) {
+      relay.advance(MINUTE);
+      await repairStalledLegs(relay.services);
+    }
+    relay.queues.onSend = () => "keep";
+    relay.advance(MINUTE);
+    await repairStalledLegs(relay.services);
+    await relay.drain();
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+  });
+
+  test("of a post that was canceled while every hint was lost is found too", async () => {
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const endpoint = await anEndpoint(relay, receiver, publisher.application);
+    const scheduleAt = new Date(relay.clock.now().getTime() + 300 * MINUTE).toISOString();
+    const body = { text: unique("Never"), platforms: ["bluesky"], scheduleAt };
+    const post = dataOf(await submitPost(relay, publisher, body));
+    await relay.drain();
+    for (let run = 0; run < 5; run += 1) {
+      relay.advance(10 * MINUTE);
+      await repairStalledLegs(relay.services);
+    }
+    relay.queues.onSend = () => "lose";
+    const { key, headers } = publisher;
+    dataOf(await relay.call("DELETE", `/v1/posts/${post.id}`, { key, headers }));
+    relay.queues.onSend = () => "keep";
+    relay.advance(MINUTE);
+    await repairStalledLegs(relay.services);
+    await relay.drain();
+    expect(typesAt(endpoint)).toEqual(["post.scheduled", "post.canceled"]);
+  });
+
+  test("that nobody listens to is logged all the same", async () => {
+    const application = await anApplication(relay);
+    await happen(relay, application);
+    await relay.drain();
+    expect(await waiting(application.platform.id)).toEqual([]);
+    relay.advance(3_000);
+    const { key } = application;
+    expect(dataOf(await relay.call("GET", "/v1/events", { key }))).toMatchObject([
+      { type: "connection.linked" },
+    ]);
+  });
+});

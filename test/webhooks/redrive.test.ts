@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deliverWebhook } from "../../src/shared/webhooks/deliver-webhook.ts";
+import { anApplication, dataOf } from "../setup/factories.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { ok, startReceiver, status, type Receiver } from "./receiver.ts";
+import { anEndpoint, deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
+
+const HOUR = 60 * 60_000;
+let receiver: Receiver;
+let relay: Relay;
+/** Another process of the deployment. */
+let instance: Relay;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  // One attempt and one more: what fails twice is dead.
+  const settings = { ...receiver.settings, WEBHOOK_RETRY_SECONDS: "1" };
+  relay = await startRelay({ memoryQueues: true, settings });
+  instance = await startRelay({ memoryQueues: true, sameDeploymentAs: relay });
+});
+afterAll(async () => {
+  await Promise.all([relay.stop(), instance.stop(), receiver.stop()]);
+});
+
+async function settle(): Promise<void> {
+  await relay.drain();
+  relay.advance(2_000);
+  await relay.drain();
+}
+
+/** An endpoint with so many dead deliveries, whose receiver is well again. */
+async function withDead(count: number, of?: TestEndpoint["application"]): Promise<TestEndpoint> {
+  const endpoint = await anEndpoint(relay, receiver, of);
+  receiver.behave(endpoint.path, status(500));
+  for (let index = 0; index < count; index += 1) await happen(relay, endpoint.application);
+  await settle();
+  receiver.behave(endpoint.path, ok);
+  return endpoint;
+}
+
+const redrive = (endpoint: TestEndpoint, deliveryId: string) =>
+  relay.call("POST", `/v1/webhooks/${endpoint.id}/deliveries/${deliveryId}/redrive`, {
+    key: endpoint.application.key,
+  });
+const redriveDead = (body: object, on: Relay = relay) =>
+  on.call("POST", "/v1/admin/webhooks/redrive-dead", { operator: ["Admin"], body });
+
+describe("a redrive", () => {
+  test("sends a dead delivery's event once more, as a delivery of its own", async () => {
+    const endpoint = await withDead(1);
+    const [dead] = await deliveriesOf(relay, endpoint);
+    expect(dead).toMatchObject({ status: "dead", attempts: 2 });
+    const answer = await redrive(endpoint, dead.id);
+    expect(answer.status).toBe(200);
+    expect(dataOf(answer)).toMatchObject({
+      eventId: dead.eventId,
+      eventType: dead.eventType,
+      redriveOf: dead.id,
+      status: "pending",
+      attempts: 0,
+    });
+    await settle();
+    const [again, before] = await deliveriesOf(relay, endpoint);
+    expect(again).toMatchObject({ id: dataOf(answer).id, status: "succeeded", attempts: 1 });
+    expect(before).toEqual(dead);
+    const calls = receiver.received(endpoint.path);
+    expect(new Set(calls.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    expect(new Set(calls.map(({ body }) => body)).size).toBe(1);
+    expect(calls.at(-1)?.headers["x-social-restapi-delivery"]).toBe(again.id);
+  });
+
+  test("is possible for what succeeded, as often as its owner likes", async () => {
+    const endpoint = await anEndpoint(relay, receiver);
+    await happen(relay, endpoint.application);
+    await settle();
+    const [delivery] = await deliveriesOf(relay, endpoint);
+    dataOf(await redrive(endpoint, delivery.id));
+    dataOf(await redrive(endpoint, delivery.id));
+    await settle();
+    expect(receiver.received(endpoint.path)).toHaveLength(3);
+  });
+
+  test("of a delivery on its way, or to a disabled endpoint, is refused", async () => {
+    const endpoint = await anEndpoint(relay, receiver);
+    receiver.behave(endpoint.path, status(500));
+    await happen(relay, endpoint.application);
+    await relay.drain();
+    const [pending] = await deliveriesOf(relay, endpoint);
+    const refused = { status: 409, body: { error: { code: "invalid_state" } } };
+    expect(await redrive(endpoint, pending.id)).toMatchObject(refused);
+    await settle();
+    const call = { key: endpoint.application.key, body: { status: "disabled" } };
+    dataOf(await relay.call("PATCH", `/v1/webhooks/${endpoint.id}`, call));
+    expect(await redrive(endpoint, pending.id)).toMatchObject(refused);
+  });
+
+  test("of what is another endpoint's, application's or nobody's finds nothing", async () => {
+    const endpoint = await withDead(1);
+    const other = await anEndpoint(relay, receiver, endpoint.application);
+    const foreign = await anEndpoint(relay, receiver);
+    const [dead] = await deliveriesOf(relay, endpoint);
+    const unknown = `dlv_${"0".repeat(26)}`;
+    for (const [at, id] of [
+      [other, dead.id],
+      [foreign, dead.id],
+      [endpoint, unknown],
+      [endpoint, "nonsense"],
+    ] as const)
+      expect(await redrive(at, id)).toMatchObject({ status: 404 });
+    const path = `/v1/webhooks/${endpoint.id}/deliveries/${dead.id}/redrive`;
+    const byForeign = await relay.call("POST", path, { key: foreign.application.key });
+    expect(byForeign.status).toBe(404);
+  });
+});
+
+describe("the operators' redrive", () => {
+  const counts = async (body: object, on?: Relay) => dataOf(await redriveDead(body, on));
+
+  test("sends what is dead once more, and finds nothing the second time", async () => {
+    const endpoint = await withDead(3);
+    const body = { webhookId: endpoint.id };
+    expect(await counts(body)).toEqual({ scanned: 3, requeued: 3, skipped: 0 });
+    expect(await counts(body)).toEqual({ scanned: 0, requeued: 0, skipped: 0 });
+    await settle();
+    expect(receiver.received(endpoint.path)).toHaveLength(9);
+    const deliveries = await deliveriesOf(relay, endpoint);
+    expect(deliveries.filter((delivery) => delivery.status === "succeeded")).toHaveLength(3);
+  });
+
+  test("takes only what its filter names", async () => {
+    const one = await withDead(1);
+    const two = await withDead(2);
+    relay.advance(HOUR);
+    const since = relay.clock.now().toISOString();
+    const { platform } = two.application;
+    const three = await withDead(1, await anApplication(relay, platform));
+    const platformId = platform.id;
+    expect(await counts({ platformId, since })).toMatchObject({ requeued: 1 });
+    expect(await counts({ platformId, webhookId: one.id })).toMatchObject({ scanned: 0 });
+    expect(await counts({ platformId })).toMatchObject({ requeued: 2 });
+    expect(await counts({ webhookId: one.id })).toMatchObject({ requeued: 1 });
+    await settle();
+    const received = [one, two, three].map(({ path }) => receiver.received(path).length);
+    expect(received).toEqual([3, 6, 3]);
+  });
+
+  test("by several at once redrives every delivery once", async () => {
+    const application = await anApplication(relay);
+    const endpoints = [await withDead(20, application), await withDead(0, application)];
+    const [endpoint] = endpoints;
+    if (endpoint === undefined) throw new Error("no endpoint");
+    const body = { platformId: application.platform.id };
+    const answers = await Promise.all([
+      counts(body),
+      counts(body, instance),
+      counts(body),
+      counts(body, instance),
+    ]);
+    expect(answers.reduce((sum, { requeued }) => sum + requeued, 0)).toBe(20);
+    await settle();
+    await instance.drain();
+    expect(receiver.received(endpoint.path)).toHaveLength(60);
+    expect(await counts(body)).toMatchObject({ requeued: 0 });
+  });
+
+  test("goes on where one died that had named the new delivery and made none", async () => {
+    const endpoint = await withDead(1);
+    const [dead] = await deliveriesOf(relay, endpoint);
+    const { deliveries } = relay.services;
+    const stored = await deliveries.find({ endpointId: endpoint.id, deliveryId: dead.id });
+    if (stored === undefined) throw new Error("no delivery");
+    const redrivenAs = "dlv_01KJW2M3E8W0R7QK9V3C5T1XAB";
+    await deliveries.replaceIfUnchanged({ ...stored.delivery, redrivenAs }, stored.etag);
+    expect(await counts({ webhookId: endpoint.id })).toMatchObject({ requeued: 1 });
+    expect(await counts({ webhookId: endpoint.id })).toMatchObject({ requeued: 0 });
+    await settle();
+    expect(receiver.received(endpoint.path)).toHaveLength(3);
+    expect((await deliveriesOf(relay, endpoint)).map(({ id }) => id)).toContain(redrivenAs);
+  });
+
+  test("passes over what the owner redrove, and what is disabled or deleted", async () => {
+    const redriven = await withDead(1);
+    const { application } = redriven;
+    const [dead] = await deliveriesOf(relay, redriven);
+    dataOf(await redrive(redriven, dead.id));
+    const disabled = await withDead(1, application);
+    const deleted = await withDead(1, application);
+    const { key } = application;
+    const disable = { key, body: { status: "disabled" } };
+    dataOf(await relay.call("PATCH", `/v1/webhooks/${disabled.id}`, disable));
+    dataOf(await relay.call("DELETE", `/v1/webhooks/${deleted.id}`, { key }));
+    await settle();
+    const calls = () =>
+      [redriven, disabled, deleted].map(({ path }) => receiver.received(path).length);
+    const before = calls();
+    expect(await counts({ webhookId: redriven.id })).toMatchObject({ requeued: 0 });
+    expect(await counts({ webhookId: deleted.id })).toEqual({
+      scanned: 1,
+      requeued: 0,
+      skipped: 1,
+    });
+    expect(await counts({ webhookId: disabled.id })).toMatchObject({ requeued: 0, skipped: 1 });
+    await settle();
+    expect(calls()).toEqual(before);
+    const enable = { key, body: { status: "active" } };
+    dataOf(await relay.call("PATCH", `/v1/webhooks/${disabled.id}`, enable));
+    expect(await counts({ webhookId: disabled.id })).toMatchObject({ requeued: 1 });
+  });
+
+  test("takes 500 in a call, and the rest in the next ones", async () => {
+    const endpoint = await withDead(1);
+    const [dead] = await deliveriesOf(relay, endpoint);
+    const { deliveries, deadDeliveries } = relay.services;
+    const stored = await deliveries.find({ endpointId: endpoint.id, deliveryId: dead.id });
+    if (stored === undefined) throw new Error("no delivery");
+    const { delivery } = stored;
+    const copies = Array.from({ length: 519 }, (_, index) => ({
+      ...delivery,
+      id: `${delivery.id.slice(0, -4)}${String(index).padStart(4, "0")}`,
+    }));
+    await Promise.all(
+      copies.map(async (copy) => {
+        await deadDeliveries.add(copy, copy.diedAt ?? "");
+        await deliveries.insertIfAbsent(copy);
+      }),
+    );
+    const body = { webhookId: endpoint.id };
+    // What is sent then is the other tests' matter.
+    relay.queues.onSend = () => "lose";
+    expect(await counts(body)).toEqual({ scanned: 500, requeued: 500, skipped: 0 });
+    expect(await counts(body)).toMatchObject({ requeued: 20 });
+    expect(await counts(body)).toMatchObject({ scanned: 0 });
+    relay.queues.onSend = () => "keep";
+  }, 60_000);
+});
+
+test("an event that is kept no more can't be sent any more: its delivery ends, a redrive is refused", async () => {
+  const endpoint = await withDead(1);
+  const [dead] = await deliveriesOf(relay, endpoint);
+  const { events, deliveries } = relay.services;
+  const gone = {
+    ...relay.services,
+    events: Object.assign(Object.create(events), { find: () => Promise.resolve(undefined) }),
+  };
+  const answer = dataOf(await redrive(endpoint, dead.id));
+  const hint = {
+    v: 1,
+    endpointId: endpoint.id,
+    deliveryId: answer.id,
+    dueAt: answer.createdAt,
+  } as const;
+  await deliverWebhook(gone, hint);
+  const ended = await deliveries.find({ endpointId: endpoint.id, deliveryId: answer.id });
+  expect(ended?.delivery).toMatchObject({
+    status: "dead",
+    lastError: "event_expired",
+    attempts: 0,
+  });
+});
