@@ -60,12 +60,13 @@ export const billingRoutes = [
   route("POST", "v1/billing/admin/credit", {
     operationId: "creditPlatform",
     summary: "Add tokens to a platform's wallet.",
-    description: "The same `reference` twice credits once and answers the first entry.",
+    description:
+      "The same `reference` twice credits once and answers the first entry; with another number of tokens it is a conflict.",
     access: operator("Admin"),
     body: CreditBody,
     status: 201,
     response: credited,
-    errors: ["not_found", "invalid_state"],
+    errors: ["not_found", "conflict", "invalid_state"],
     examples: () => ({ body: creditBodyExample(), answer: creditedExample() }),
     run: ({ services, scope, body }) => creditPlatform(services, scope, body),
   }),

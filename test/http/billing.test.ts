@@ -54,6 +54,17 @@ describe("a credit", () => {
     expect(new Set(at_once.map((answer) => dataOf(answer).tokenBalance))).toEqual(new Set([1_500]));
   });
 
+  test("under a reference that has credited another amount is refused and adds nothing", async () => {
+    const platform = await aPlatform(relay, { tokens: 0 });
+    const body = { platformId: platform.id, tokens: 50, reference: "inv-1" };
+    const { entry } = dataOf(await credit(body));
+    expect(await credit({ ...body, tokens: 60 })).toMatchObject({
+      status: 409,
+      body: { error: { code: "conflict", details: { existingId: entry.id } } },
+    });
+    expect(dataOf(await credit(body)).tokenBalance).toBe(50);
+  });
+
   test.each([
     [{ tokens: 0 }, "tokens"],
     [{ tokens: 10_000_001 }, "tokens"],

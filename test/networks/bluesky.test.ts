@@ -732,7 +732,17 @@ describe("an unknown outcome at Bluesky", () => {
     answer(400, { error: "RecordNotFound", message: "Could not locate record" }),
     answer(400, { error: "InvalidRequest", message: "Could not locate record: at://x" }),
   ])("may be repeated when there is no record (%#)", async (reply) => {
-    expect(await reconcile({ [GET]: reply })).toEqual({ kind: "may_publish", isAbsent: true });
+    expect(await reconcile({ [GET]: reply })).toEqual({ kind: "may_publish", isAbsent: false });
+  });
+
+  it("is known not to be published only when no call can be on its way any more", async () => {
+    const reply = answer(400, { error: "RecordNotFound", message: "Could not locate record" });
+    const after = (seconds: number) => {
+      const sentAt = new Date(NOW.getTime() - seconds * 1000);
+      return bluesky.reconcile(leg({}, { sentAt }), scriptedTools({ http: { [GET]: reply } }));
+    };
+    expect(await after(29)).toEqual({ kind: "may_publish", isAbsent: false });
+    expect(await after(30)).toEqual({ kind: "may_publish", isAbsent: true });
   });
 
   it.each([

@@ -750,6 +750,15 @@ describe("an unknown outcome at Mastodon", () => {
     expect(late).toMatchObject({ kind: "may_publish" });
   });
 
+  it("is never repeated without a key when the list can't be read", async () => {
+    const without = { ...credentials, keepsKeys: false };
+    const outcome = await reconcile(
+      { [LIST]: answer(403, {}) },
+      { credentials: without, sentAt: minutes(2) },
+    );
+    expect(outcome).toMatchObject({ kind: "unknowable" });
+  });
+
   it("is looked for on later pages, but not for ever", async () => {
     const page = (from: number) =>
       answer(

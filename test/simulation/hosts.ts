@@ -95,11 +95,15 @@ export class Hosts {
     if (!this.#isCalm) this.#doom(machine);
     const host = { machine, services: this.#mutant.services?.(services) ?? services };
     this.#living.push(host);
-    void machine.died.then(() => {
-      this.#living.splice(this.#living.indexOf(host), 1);
-      time.set(() => void this.start(), random.below(RESTART_MS_MAX));
-    });
+    void this.#replace(host);
     return host;
+  }
+
+  async #replace(host: Host): Promise<void> {
+    const { random, time } = this.#world.nature;
+    await host.machine.died;
+    this.#living.splice(this.#living.indexOf(host), 1);
+    time.set(() => void this.start(), random.below(RESTART_MS_MAX));
   }
 
   /** Trouble begins: some of the living are going to die. */

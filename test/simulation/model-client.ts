@@ -28,8 +28,10 @@ type SdkAction =
 
 type UpdateMode = "Merge" | "Replace";
 
-function propertiesOf({ partitionKey: _, rowKey: __, ...properties }: Entity): Properties {
-  return properties;
+const IS_PLACE: ReadonlySet<string> = new Set(["partitionKey", "rowKey"]);
+
+function propertiesOf(entity: Entity): Properties {
+  return Object.fromEntries(Object.entries(entity).filter(([name]) => !IS_PLACE.has(name)));
 }
 
 const create = (entity: Entity): Action => ({

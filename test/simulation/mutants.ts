@@ -66,7 +66,8 @@ export const MUTANTS: readonly Mutant[] = [
       const { publishQueue, posts } = services;
       const hint: typeof publishQueue.hint = async (place, networks, delaySeconds) => {
         await publishQueue.hint(place, networks, delaySeconds);
-        await posts.removeWork(place);
+        for (const work of await posts.listOpenWork(place.platformId))
+          if (work.place.postId === place.postId) await posts.removeWork(work);
       };
       // Safe: the queue's only other method is of no use to a worker.
       return { ...services, publishQueue: { hint, ping: () => publishQueue.ping() } as never };

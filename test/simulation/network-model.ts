@@ -30,6 +30,8 @@ export const BLUESKY_HOST = "pds.example.com";
 export const KEYS_HOST = "keys.example.com";
 /** Knows no idempotency: every call makes a post; lists what there is. */
 export const KEYLESS_HOST = "keyless.example.com";
+/** Knows no idempotency either, and shows nobody a list. */
+export const HIDDEN_HOST = "hidden.example.com";
 export const RECEIVER_HOST = "hooks.example.com";
 
 const KEY_LIFE_MS = 60 * 60_000;
@@ -52,6 +54,10 @@ function toResponse({ status, body, headers = {} }: Answer): HttpResponse {
     json: () => (typeof body === "string" ? undefined : JSON.parse(text)),
   };
 }
+
+/** Every body that the adapters send here is JSON text. */
+const bodyOf = (body: HttpRequest["body"]): unknown =>
+  typeof body === "string" ? JSON.parse(body) : {};
 
 const lost = () => new HttpFailure("in_doubt", "timeout");
 
@@ -111,6 +117,7 @@ export class NetworkModel {
         return this.#bluesky(url, request);
       case KEYS_HOST:
       case KEYLESS_HOST:
+      case HIDDEN_HOST:
         return this.#mastodon(url, request);
       case RECEIVER_HOST:
         return this.#receive(request);
@@ -126,17 +133,17 @@ export class NetworkModel {
   }
 
   #bluesky({ hostname, pathname, searchParams }: URL, { body }: HttpRequest): Answer {
-    const sent = typeof body === "string" ? (JSON.parse(body) as Record<string, unknown>) : {};
-    const repo = String(sent["repo"] ?? searchParams.get("repo"));
-    const rkey = String(sent["rkey"] ?? searchParams.get("rkey"));
+    const sent = bodyOf(body) as { repo?: string; rkey?: string; record?: { text: string } };
+    const repo = sent.repo ?? searchParams.get("repo") ?? "";
+    const rkey = sent.rkey ?? searchParams.get("rkey") ?? "";
     const uri = `at://${repo}/app.bsky.feed.post/${rkey}`;
     const found = this.visible.find(({ id }) => id === uri);
     if (pathname.endsWith("getRecord"))
       return found === undefined
         ? { status: 400, body: { error: "RecordNotFound", message: "Could not locate record" } }
         : { status: 200, body: { uri, cid: "c", value: {} } };
-    const content = JSON.stringify(sent["record"]);
-    const text = String((sent["record"] as { readonly text: string }).text);
+    const content = JSON.stringify(sent.record);
+    const text = sent.record?.text ?? "";
     if (found === undefined) this.#post(hostname, uri, text, content);
     else if (found.content !== content) found.edits += 1;
     return { status: 200, body: { uri, cid: "c" } };
@@ -147,6 +154,8 @@ export class NetworkModel {
     { method, headers, body }: HttpRequest,
   ): Answer {
     const account = `${hostname}|${headers?.["authorization"] ?? ""}`;
+    if (method === "GET" && hostname === HIDDEN_HOST)
+      return { status: 403, body: { error: "This action is outside the authorized scopes" } };
     if (method === "GET") {
       const before = searchParams.get("max_id");
       const own = this.visible.filter(({ host }) => host === account).toReversed();
@@ -159,7 +168,7 @@ export class NetworkModel {
     const known = this.#keys.get(key);
     if (hostname === KEYS_HOST && known !== undefined && known.until > now)
       return { status: 200, body: toStatus(known.post) };
-    const { status } = JSON.parse(String(body)) as { readonly status: string };
+    const { status } = bodyOf(body) as { readonly status: string };
     const post = this.#post(account, `${this.visible.length + 1}`, status);
     this.#keys.set(key, { post, until: now + KEY_LIFE_MS });
     return { status: 200, body: toStatus(post) };
@@ -169,7 +178,7 @@ export class NetworkModel {
     const { random, rates } = this.#nature;
     const isTaken = !random.chance(rates.receiver);
     const webhookId = headers?.["webhook-id"] ?? "";
-    this.received.push({ webhookId, body: String(body), isTaken });
+    this.received.push({ webhookId, body: typeof body === "string" ? body : "", isTaken });
     return { status: isTaken ? 200 : random.pick([302, 404, 500, 503]), body: {} };
   }
 }

@@ -138,12 +138,13 @@ export class Simulation {
     for (let index = 0; index < charges; index += 1) this.#startCharge(`charge ${index}`);
     if (random.chance(0.5)) {
       const { platformId } = random.pick(this.tenants).scope;
-      const credit = async ({ services }: { readonly services: Services }) =>
-        creditTokens(services, platformId, "later credit", 30);
-      this.#client(
-        async () => void (await this.#insist(credit, () => undefined)),
-        random.below(ASKED_WITHIN_MS),
-      );
+      const credit = async ({ services }: { readonly services: Services }) => {
+        await creditTokens(services, platformId, "later credit", 30);
+        return "credited";
+      };
+      this.#client(async () => {
+        await this.#insist(credit, () => undefined);
+      }, random.below(ASKED_WITHIN_MS));
     }
   }
 
@@ -241,10 +242,9 @@ export class Simulation {
       });
       return "paid";
     };
-    this.#client(
-      async () => void (await this.#insist(pay, (answer) => ask.answers.push(answer))),
-      random.below(ASKED_WITHIN_MS),
-    );
+    this.#client(async () => {
+      await this.#insist(pay, (answer) => ask.answers.push(answer));
+    }, random.below(ASKED_WITHIN_MS));
   }
 
   /** One request to some process: what it answered, the code of its error, or `no_answer`. */

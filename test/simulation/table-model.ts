@@ -48,7 +48,7 @@ interface Partition {
 const ACTIONS_MAX = 100;
 const KEY_LENGTH_MAX = 512;
 const TEXT_LENGTH_MAX = 32_768;
-const FORBIDDEN_IN_KEYS = /[/\\#?\u0000-\u001f\u007f-\u009f]/;
+const FORBIDDEN_IN_KEYS = /[/\\#?\p{Cc}]/u;
 
 const missing = () => new StorageError(404, "ResourceNotFound");
 const exists = () => new StorageError(409, "EntityAlreadyExists");

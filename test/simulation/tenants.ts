@@ -3,7 +3,13 @@ import type { ProfileScope } from "../../src/shared/callers/scope.ts";
 import { newId } from "../../src/shared/ids.ts";
 import type { LinkedAccount, NetworkName } from "../../src/shared/networks/network.ts";
 import type { Services } from "../../src/shared/services.ts";
-import { BLUESKY_HOST, KEYLESS_HOST, KEYS_HOST, RECEIVER_HOST } from "./network-model.ts";
+import {
+  BLUESKY_HOST,
+  HIDDEN_HOST,
+  KEYLESS_HOST,
+  KEYS_HOST,
+  RECEIVER_HOST,
+} from "./network-model.ts";
 
 /** One profile with linked accounts, as requests for it are made. */
 export interface Tenant {
@@ -157,7 +163,7 @@ export async function creditTokens(
   });
 }
 
-/** Two platforms. One profile has the networks that know a repeat, the others one that does not. */
+/** Two platforms. One profile has the networks that know a repeat; the others one that does not, or shows no list. */
 export async function createTenants(
   services: Services,
   tokens: () => number,
@@ -172,6 +178,7 @@ export async function createTenants(
     ["bluesky", BLUESKY_HOST],
     ["mastodon", KEYLESS_HOST],
   ];
+  const hidden: readonly Link[] = [["mastodon", HIDDEN_HOST]];
   return [
     { ...(await aTenant(services, { ...first, name: "one" }, safe)), endpointId: first.endpointId },
     {
@@ -180,6 +187,10 @@ export async function createTenants(
     },
     {
       ...(await aTenant(services, { ...second, name: "three" }, keyless)),
+      endpointId: second.endpointId,
+    },
+    {
+      ...(await aTenant(services, { ...second, name: "four" }, hidden)),
       endpointId: second.endpointId,
     },
   ];

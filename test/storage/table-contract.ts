@@ -9,7 +9,7 @@ export interface ContractStorage {
   readonly table: () => Table;
   /** The same table, whose calls meet the fault during `during`. */
   readonly faulty: () => Table;
-  during<T>(fault: Fault, call: () => Promise<T>): Promise<T>;
+  readonly during: <T>(fault: Fault, call: () => Promise<T>) => Promise<T>;
   /** A table that was never written, as two processes reach it. */
   readonly fresh: () => readonly [Table, Table];
 }

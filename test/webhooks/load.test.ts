@@ -11,7 +11,8 @@ const ENDPOINTS = 20;
 const EVENTS = 50;
 /** What the host's settings allow at once: a batch of 32, and a new one when 31 are left. */
 const HOST_PARALLEL = 63;
-const HANG_MS = 2_000;
+/** Long enough that a busy machine does not make a slow receiver of the others. */
+const HANG_MS = 8_000;
 /** Far more than the work needs, far less than the hanging receiver would take if it stood in the way. */
 const ALL_MS_MAX = 60_000;
 
@@ -91,7 +92,6 @@ test("one hanging receiver among twenty holds up nobody else's thousand deliveri
   );
   const took = Date.now() - startedAt;
   await host.end();
-  console.log(took, relay.logLines.filter((l) => l.includes("webhook attempt") && !l.includes(hanging.id) && !l.includes('"error":null')).map((l)=>l.slice(0,400)).join("\n"));
   expect(counts()).toEqual(others.map(() => EVENTS));
   for (const { path } of others) {
     const ids = receiver.received(path).map(({ headers }) => headers["webhook-id"]);

@@ -1,7 +1,7 @@
 import { recordAudit } from "../audit/record.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { OperatorScope } from "../callers/scope.ts";
-import { invariant, notFound } from "../errors.ts";
+import { AppError, invariant, notFound } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
 import { creditWallet } from "./charge.ts";
@@ -10,7 +10,7 @@ import type { Credit } from "./schema.ts";
 
 /**
  * Adds tokens to a platform's wallet. The same `reference` twice credits once and answers the first entry.
- * @throws AppError `not_found` when there is no such platform
+ * @throws AppError `not_found` when there is no such platform, `conflict` when the reference credited another amount
  */
 export async function creditPlatform(services: Services, scope: OperatorScope, credit: Credit) {
   const { platformId, tokens, note, reference } = credit;
@@ -38,5 +38,10 @@ export async function creditPlatform(services: Services, scope: OperatorScope, c
     services.wallets.read(platformId),
   ]);
   invariant(entry !== undefined, "a credited entry is missing from the ledger");
+  // Answering the first entry would tell the operator that tokens were added which were not.
+  if (entry.tokens !== tokens)
+    throw new AppError("conflict", "This reference has credited another number of tokens.", {
+      details: { existingId: entry.id },
+    });
   return { entry: entryView(entry), tokenBalance: wallet.balance };
 }

@@ -12,7 +12,7 @@ export const API_GUIDE: readonly GuideSection[] = [
 
 - An **API key** (\`sk_live_…\`) for product backends. It is bound to one application, which it can't leave. An \`app_admin\` key acts for every profile of it, a \`restricted\` key for those on its allowlist and for the one that a profile grant names (\`X-Profile-Grant\`).
 - A **session** for the platform's staff, from \`POST /v1/auth/login\`, valid for 12 hours. It selects the application with \`X-Application-Id\`.
-- An **operator's access token**, from the operators' identity provider, for \`/v1/admin\` and nothing else.
+- An **operator's access token**, from the operators' identity provider, for \`/v1/admin\` and for crediting tokens, and for nothing else.
 
 Routes for one profile take its id in \`X-Profile-Id\` or in the path. What belongs to another application or platform is answered with the same 404 as what never existed.`,
   },

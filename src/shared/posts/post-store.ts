@@ -147,9 +147,9 @@ export class PostStore {
     return written !== undefined;
   }
 
-  /** Removes the work row of a post that has ended. */
-  async removeWork(place: PostPlace): Promise<void> {
-    await this.#core.delete(place.platformId, workKey(place.postId));
+  /** Removes the work row of a post that has ended, unless it is another one by now, of a post on its way again. */
+  async removeWork({ place, etag }: OpenWork & { readonly etag: string }): Promise<void> {
+    await this.#core.delete(place.platformId, workKey(place.postId), etag);
   }
 }
 

@@ -31,7 +31,7 @@ async function repair(services: Services, work: Found): Promise<void> {
   const { place } = work;
   const found = await services.posts.find(place);
   const open = found?.legs.filter((leg) => !isEnded(leg)) ?? [];
-  if (open.length === 0) return services.posts.removeWork(place);
+  if (open.length === 0) return services.posts.removeWork(work);
   const now = services.clock.now();
   const { workCheckSeconds } = services.config.publishing;
   const stalled = open.filter((leg) => nextStep(leg, now).kind === "claim");

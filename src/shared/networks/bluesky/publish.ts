@@ -20,6 +20,8 @@ import { credentialsOf, noteEndedToken } from "./session.ts";
 /** A blob that is lost again within this time ends the leg; a retry by hand, later, uploads it anew. */
 const REUPLOAD_MS = 15 * 60_000;
 const ASK_AGAIN_SECONDS = 30;
+/** What an earlier call set off is done by then, whatever became of its answer. */
+const SETTLED_MS = 30_000;
 
 /**
  * Puts the record under its own key: the server takes a repeat with the same content for the no-op that it is.
@@ -36,7 +38,7 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
 export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   const remote = remoteOf(leg.remote);
   const answer = await exchange(tools, getRecord(remote, credentialsOf(leg.credentials)));
-  return readGet(answer, tools.now());
+  return readGet(answer, leg, tools.now());
 }
 
 function putRecord(remote: Remote, credentials: Credentials): HttpRequest {
@@ -103,7 +105,11 @@ function uploadAgain(classified: Classified, remote: Remote, now: Date): Publish
   };
 }
 
-function readGet(answer: HttpResponse | HttpFailure, now: Date): ReconcileOutcome {
+function readGet(
+  answer: HttpResponse | HttpFailure,
+  { sentAt }: LegToPublish,
+  now: Date,
+): ReconcileOutcome {
   if (answer instanceof HttpFailure) {
     return {
       kind: "ask_again",
@@ -118,7 +124,11 @@ function readGet(answer: HttpResponse | HttpFailure, now: Date): ReconcileOutcom
   const isAbsent =
     error?.error === "RecordNotFound" ||
     (error?.error === "InvalidRequest" && /could not locate record/i.test(error.message ?? ""));
-  if (isAbsent) return { kind: "may_publish", isAbsent: true };
+  if (isAbsent) {
+    // Repeating is harmless at any time; that nothing was published can be said only when no call is on its way.
+    const isSettled = sentAt === null || now.getTime() - sentAt.getTime() >= SETTLED_MS;
+    return { kind: "may_publish", isAbsent: isSettled };
+  }
   const classified = classify(answer, now);
   return {
     kind: "ask_again",

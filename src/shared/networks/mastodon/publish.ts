@@ -112,15 +112,20 @@ async function lookForTakenMedia(
 export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
   const lookup = await findOwnPost(leg, tools);
-  const isProven = lookup.kind === "absent" && lookup.isComplete && isListed(leg);
+  const isMissing = lookup.kind === "absent" && lookup.isComplete;
+  const isProven = isMissing && isListed(leg) && isOver(leg, tools);
   switch (lookup.kind) {
     case "found":
       return lookup.published;
     case "unavailable":
       return askAgain(lookup.note, lookup.retryAfterSeconds);
     default:
-      if (!isSettled(leg, tools)) return askAgain("an attempt may still be under way");
-      if (isKeyAlive(leg, tools)) return { kind: "may_publish", isAbsent: isProven };
+      // Without a key to tell them apart, a repeat must not meet the first attempt on its way.
+      if (!keepsKeys(leg) && !isOver(leg, tools))
+        return askAgain("an attempt may still be under way");
+      // Only a list that was read tells a server without keys from one that has the post already.
+      if (isKeyAlive(leg, tools) && (keepsKeys(leg) || isMissing))
+        return { kind: "may_publish", isAbsent: isProven };
       return reconcileLate(leg, isProven, tools);
   }
 }
@@ -155,10 +160,13 @@ function askAgain(note: string, seconds: number | null = null): ReconcileOutcome
   };
 }
 
-/** Without a key to tell them apart, a repeat must not meet the first attempt on its way. */
-function isSettled(leg: LegToPublish, tools: NetworkTools): boolean {
-  const sentMs = leg.sentAt?.getTime() ?? 0;
-  return credentialsOf(leg.credentials).keepsKeys || tools.now().getTime() - sentMs >= SETTLED_MS;
+function keepsKeys(leg: LegToPublish): boolean {
+  return credentialsOf(leg.credentials).keepsKeys;
+}
+
+/** Whether no earlier call can be on its way any more: only then does its absence prove anything. */
+function isOver(leg: LegToPublish, tools: NetworkTools): boolean {
+  return leg.sentAt === null || tools.now().getTime() - leg.sentAt.getTime() >= SETTLED_MS;
 }
 
 function isKeyAlive(leg: LegToPublish, tools: NetworkTools): boolean {
