@@ -34,6 +34,7 @@ export const billingRoutes = [
     status: 200,
     list: true,
     response: usage,
+    errors: ["application_mismatch"],
     examples: () => ({ answer: entryExample() }),
     run: ({ services, scope, query }) => listUsage(services, scope, query),
   }),

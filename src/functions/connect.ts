@@ -2,7 +2,6 @@ import type { RequestScope } from "../shared/callers/scope.ts";
 import {
   callbackFields,
   connection,
-  connections,
   connectSession,
   connectSessionCreated,
   formFields,
@@ -77,8 +76,9 @@ export const connectRoutes: readonly Route[] = [
     description: "One per network at most, so that there are no further pages.",
     access: profileScope,
     status: 200,
-    response: connections,
-    examples: () => ({ answer: [connectionExample()] }),
+    list: true,
+    response: connection,
+    examples: () => ({ answer: connectionExample() }),
     run: ({ services, scope }) => listConnections(services, scope),
   }),
   route("DELETE", "v1/profiles/{profileId}/connections/{connectionId}", {

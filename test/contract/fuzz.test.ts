@@ -7,7 +7,13 @@ import type { Route } from "../../src/shared/http/route.ts";
 import { HttpFailure } from "../../src/shared/networks/network.ts";
 import { aKey, anApplication, aPlatform, aProfile, dataOf } from "../setup/factories.ts";
 import { startRelay, type CallOptions, type Relay } from "../setup/relay.ts";
-import { createShapes, hostileBodies, hostileTexts, nearly, placeholder } from "./request-shapes.ts";
+import {
+  createShapes,
+  hostileBodies,
+  hostileTexts,
+  nearly,
+  placeholder,
+} from "./request-shapes.ts";
 
 /** Over all routes more than 5,000; the same requests on every run, unless the environment asks for others. */
 const RUNS_PER_ROUTE = Number(process.env["FUZZ_RUNS"] ?? 80);
@@ -50,7 +56,13 @@ const OWN_CALLERS: Readonly<Record<string, readonly string[]>> = {
   session: ["session", "session of the application"],
   operator: ["operator"],
 };
-const STRANGERS = ["nobody", "garbage", "foreign key", "foreign session", "operator without a role"];
+const STRANGERS = [
+  "nobody",
+  "garbage",
+  "foreign key",
+  "foreign session",
+  "operator without a role",
+];
 
 function callers(operation: Operation): fc.Arbitrary<string> {
   const schemes = operation.security.flatMap((security) => Object.keys(security));
@@ -211,6 +223,8 @@ function send(relay: Relay, world: World, route: Route, request: FuzzedRequest) 
   });
 }
 
+const statuses = new Map<number, number>();
+
 let relay: Relay;
 beforeAll(async () => {
   relay = await startRelay({
@@ -239,6 +253,7 @@ describe("whatever is asked, the answer is a declared one and no failure of ours
         // Throws when the route does not declare the answer.
         const { status, body } = await send(relay, world, route, request);
         expect(status).toBeLessThan(500);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
         if (STRANGERS.includes(request.caller)) {
           const text = JSON.stringify(body) ?? "";
           if (request.caller !== "operator without a role") expect(text).not.toContain(MARK);
@@ -249,4 +264,14 @@ describe("whatever is asked, the answer is a declared one and no failure of ours
     },
     TEST_MS_MAX,
   );
+
+  test("of which many were let through, and the others refused for reasons of every kind", () => {
+    const counts = [...statuses];
+    const all = counts.reduce((sum, [, count]) => sum + count, 0);
+    const successes = counts.filter(([status]) => status < 300);
+    const passed = successes.reduce((sum, [, count]) => sum + count, 0);
+    expect(passed / all).toBeGreaterThan(0.15);
+    const seen = [...statuses.keys()];
+    expect(seen).toEqual(expect.arrayContaining([400, 401, 403, 404, 409, 413, 415]));
+  });
 });

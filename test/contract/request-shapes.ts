@@ -115,7 +115,10 @@ export function createShapes(document: OpenApi): (schema: JsonSchema) => fc.Arbi
       case "string":
         return text(schema);
       case "integer":
-        return fc.oneof(fc.integer({ min: minimum, max: maximum }), fc.constantFrom(minimum, maximum));
+        return fc.oneof(
+          fc.integer({ min: minimum, max: maximum }),
+          fc.constantFrom(minimum, maximum),
+        );
       case "number":
         return fc.double({ min: minimum, max: maximum, noNaN: true });
       case "boolean":
@@ -163,12 +166,10 @@ function replaced(value: unknown, [name, ...rest]: readonly string[], by: unknow
 /** A valid value with one thing wrong: something else in one place, or a field that there is not. */
 export function nearly(valid: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const wrong = fc.constantFrom(...HOSTILE_VALUES);
-  const elsewhere = fc
-    .tuple(valid, fc.nat(), wrong)
-    .map(([value, index, by]) => {
-      const places = placesOf(value);
-      return replaced(value, places[index % places.length] ?? [], by);
-    });
+  const elsewhere = fc.tuple(valid, fc.nat(), wrong).map(([value, index, by]) => {
+    const places = placesOf(value);
+    return replaced(value, places[index % places.length] ?? [], by);
+  });
   const names = fc.constantFrom("id", "status", "platformId", "__proto__x", "toString", "");
   const further = fc
     .tuple(valid, names, wrong)

@@ -117,8 +117,12 @@ describe("usage", () => {
   test("of a key shows its own application's entries alone", async () => {
     const other = await anApplication(relay, application.platform);
     await spend(5, { applicationId: other.id });
-    const seen = dataOf(await get(`/v1/billing/usage?applicationId=${other.id}`));
+    const seen = dataOf(await get(`/v1/billing/usage?applicationId=${application.id}`));
     for (const entry of seen) expect(entry.applicationId).toBe(application.id);
+    for (const id of [other.id, `app_${"0".repeat(26)}`]) {
+      const refused = await get(`/v1/billing/usage?applicationId=${id}`);
+      expect([refused.status, refused.body.error.code]).toEqual([403, "application_mismatch"]);
+    }
     const theirs = dataOf(await get("/v1/billing/usage", other.key));
     expect(theirs.map((entry: { tokens: number }) => entry.tokens)).toEqual([-5]);
   });

@@ -69,6 +69,7 @@ async function connections(by: Owner = owner): Promise<readonly ConnectionBody[]
   const path = `/v1/profiles/${by.profileId}/connections`;
   const answer = await world.relay.call("GET", path, { key: by.key });
   expect(answer.status).toBe(200);
+  expect(answer.body.page).toEqual({ nextCursor: null, hasMore: false, limit: 5 });
   return answer.body.data;
 }
 

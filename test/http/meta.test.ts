@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { routes } from "../../src/functions/routes.ts";
+import { answerUnrouted } from "../../src/shared/http/answer.ts";
+import type { Incoming } from "../../src/shared/http/incoming.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 let relay: Relay;
@@ -59,6 +62,29 @@ describe("every answer", () => {
       "method_not_allowed",
       "GET",
     ]);
+  });
+
+  test("a path that only nearly fits is 404, not 405 for a method that it has", () => {
+    const incoming: Incoming = {
+      method: "GET",
+      url: new URL("https://relay.example.net/api//v1//me"),
+      headers: new Headers(),
+      params: {},
+      body: () => Promise.resolve(new Uint8Array()),
+    };
+    const { status, headers } = answerUnrouted(routes, relay.services, incoming, "/v1//me");
+    expect([status, headers.get("allow")]).toEqual([404, null]);
+  });
+
+  test("the log says why a request was refused", async () => {
+    const { body } = await relay.call("GET", "/v1/me", { key: "garbage" });
+    const line = relay.logLines.find((text) => text.includes(body.error.requestId)) ?? "";
+    expect(JSON.parse(line)).toMatchObject({
+      message: "request",
+      route: "GET v1/me",
+      status: 401,
+      refusal: "invalid_credentials",
+    });
   });
 
   test.each([

@@ -102,7 +102,12 @@ describe("registering an endpoint", () => {
     const platform = await aPlatform(relay, { tokens: 8 });
     const application = await anApplication(relay, platform);
     const answers = await Promise.all([1, 2, 3, 4].map(() => create(application)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 402, 402, 402]);
+    expect(answers.map(({ status }) => String(status)).toSorted()).toEqual([
+      "201",
+      "402",
+      "402",
+      "402",
+    ]);
     expect(dataOf(await list(application))).toHaveLength(1);
     expect(await balanceOf(application)).toBe(3);
   });

@@ -154,14 +154,7 @@ export class NetworkModel {
     { method, headers, body }: HttpRequest,
   ): Answer {
     const account = `${hostname}|${headers?.["authorization"] ?? ""}`;
-    if (method === "GET" && hostname === HIDDEN_HOST)
-      return { status: 403, body: { error: "This action is outside the authorized scopes" } };
-    if (method === "GET") {
-      const before = searchParams.get("max_id");
-      const own = this.visible.filter(({ host }) => host === account).toReversed();
-      const start = before === null ? 0 : own.findIndex(({ id }) => id === before) + 1;
-      return { status: 200, body: own.slice(start, start + PAGE_LENGTH).map(toStatus) };
-    }
+    if (method === "GET") return this.#list(account, searchParams.get("max_id"));
     if (pathname !== "/api/v1/statuses") return { status: 404, body: { error: "not found" } };
     const key = `${account}|${headers?.["idempotency-key"] ?? ""}`;
     const { now } = this.#nature.time;
@@ -172,6 +165,14 @@ export class NetworkModel {
     const post = this.#post(account, `${this.visible.length + 1}`, status);
     this.#keys.set(key, { post, until: now + KEY_LIFE_MS });
     return { status: 200, body: toStatus(post) };
+  }
+
+  #list(account: string, before: string | null): Answer {
+    if (account.startsWith(HIDDEN_HOST))
+      return { status: 403, body: { error: "This action is outside the authorized scopes" } };
+    const own = this.visible.filter(({ host }) => host === account).toReversed();
+    const start = before === null ? 0 : own.findIndex(({ id }) => id === before) + 1;
+    return { status: 200, body: own.slice(start, start + PAGE_LENGTH).map(toStatus) };
   }
 
   #receive({ headers, body }: HttpRequest): Answer {

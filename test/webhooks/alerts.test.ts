@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { charge } from "../../src/shared/billing/charge.ts";
+import { linkAccount } from "../../src/shared/connect/link-account.ts";
+import type { LinkedAccount } from "../../src/shared/networks/network.ts";
 import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
 import { anApplication, aPlatform, dataOf, type TestApplication } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
@@ -126,7 +128,50 @@ describe("a daily budget that refuses something", () => {
   });
 });
 
+/** An account that signed in on the hosted page. */
+const account = (id: string): LinkedAccount => ({
+  account: {
+    id,
+    username: id,
+    displayName: id,
+    avatarUrl: null,
+    url: `https://bsky.app/profile/${id}`,
+    kind: "account",
+  },
+  credentials: {},
+  instanceUrl: null,
+  scopes: [],
+  limits: {},
+  expiresAt: null,
+});
+
 describe("a connection", () => {
+  test("is told of when it is linked, and the account that it takes the place of when it goes", async () => {
+    const { application, key, profileId } = await aPublisher(relay, []);
+    const path = `/v1/profiles/${profileId}/connect/sessions`;
+    const link = async (linked: LinkedAccount) => {
+      const { id } = dataOf(await relay.call("POST", path, { key, body: {} }));
+      const session = await relay.services.connectSessions.find(id);
+      if (session === undefined) throw new Error("no session");
+      const linking = { session, network: "bluesky", linked, requestId: "req_test" } as const;
+      const result = await linkAccount(relay.services, linking);
+      if (result.kind !== "linked") throw new Error(`not linked: ${result.kind}`);
+      return result.connection;
+    };
+    const first = await link(account("did:plc:first"));
+    expect(await told(application, "connection.linked")).toMatchObject([
+      { profileId, data: { connection: { id: first.id, status: "active" } } },
+    ]);
+    const second = await link(account("did:plc:second"));
+    expect(await told(application, "connection.linked")).toMatchObject([
+      {},
+      { data: { connection: { id: second.id, status: "active" } } },
+    ]);
+    const removed = await told(application, "connection.removed");
+    expect(removed).toMatchObject([{ data: { connection: { id: first.id, status: "revoked" } } }]);
+    expect(JSON.stringify(removed)).not.toContain("credentials");
+  });
+
   test("that is removed is told of once", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const { key, profileId } = publisher;

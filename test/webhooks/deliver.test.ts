@@ -133,7 +133,7 @@ describe("a delivery", () => {
     expect(new Set(calls.map(({ body }) => body)).size).toBe(1);
     expect(new Set(calls.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
     const times = calls.map(({ headers }) => Number(headers["webhook-timestamp"]));
-    expect(times).toEqual([...new Set(times)].toSorted());
+    expect(times).toEqual([...new Set(times)].toSorted((left, right) => left - right));
     for (const got of calls) expect(verify(got, endpoint.secret)).toBe(true);
     const [delivery] = await deliveriesOf(relay, endpoint);
     expect(delivery).toMatchObject({ status: "succeeded", attempts: 3, responseBody: null });

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const bodiesAt = (endpoint: TestEndpoint) =>
   receiver.received(endpoint.path).map(({ body }) => JSON.parse(body));
-const typesAt = (endpoint: TestEndpoint) => bodiesAt(endpoint).map(({ type }) => type);
+const typesAt = (endpoint: TestEndpoint) => bodiesAt(endpoint).map(({ type }) => String(type));
 const waiting = (platformId: string) => relay.services.events.listWaiting(platformId, 100);
 const hintFor = (platformId: string) => ({ v: 1, platformId }) as const;
 
@@ -79,6 +79,15 @@ describe("a post", () => {
     expect(told[1].data.leg).toMatchObject({ status: "succeeded", url: expect.any(String) });
     for (const delivery of await deliveriesOf(relay, endpoint))
       expect(delivery).toMatchObject({ postId: post.id, status: "succeeded" });
+    const { key, headers } = publisher;
+    const path = `/v1/posts/${post.id}/timeline`;
+    const steps = dataOf(await relay.call("GET", path, { key, headers }));
+    const sent = steps.filter(({ step }: { step: string }) => step === "webhook_sent");
+    expect(sent).toHaveLength(4);
+    expect(sent.map(({ note }: { note: string }) => note)).toContain(
+      `post.succeeded to ${endpoint.id}`,
+    );
+    expect(sent[0]).toMatchObject({ outcome: "ok", networkStatus: 200, attempt: 1 });
   });
 
   test("that is partly refused is told of as partial, with the failed leg's reason", async () => {
@@ -168,7 +177,9 @@ describe("an event", () => {
     await instance.drain();
     for (const endpoint of endpoints) {
       expect(await deliveriesOf(relay, endpoint)).toHaveLength(5);
-      const ids = receiver.received(endpoint.path).map(({ headers }) => headers["webhook-id"]);
+      const ids = receiver
+        .received(endpoint.path)
+        .map(({ headers }) => String(headers["webhook-id"]));
       expect(ids.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
     }
   });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export const RECEIVER_HOST = "hooks.example.test";
+const RECEIVER_HOST = "hooks.example.test";
 
 export interface Received {
   readonly path: string;

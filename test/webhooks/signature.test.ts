@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { createRequire } from "node:module";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   newSigningSecret,

@@ -1,4 +1,5 @@
 import type { PlatformScope } from "../callers/scope.ts";
+import { AppError } from "../errors.ts";
 import type { Page } from "../page.ts";
 import type { Services } from "../services.ts";
 import type { ListUsage } from "./schema.ts";
@@ -13,7 +14,7 @@ export function entryView(entry: StoredEntry) {
 
 /**
  * The ledger, newest first, or with `groupBy` its totals. A key sees its own application's entries.
- * @throws AppError `invalid_cursor`
+ * @throws AppError `application_mismatch`, `invalid_cursor`
  */
 export async function listUsage(
   services: Services,
@@ -21,7 +22,11 @@ export async function listUsage(
   query: ListUsage,
 ): Promise<Page<ReturnType<typeof entryView> | UsageTotal>> {
   const { limit, cursor, groupBy, ...asked } = query;
-  const filter = { ...asked, applicationId: scope.applicationId ?? asked.applicationId };
+  const applicationId = scope.applicationId ?? asked.applicationId;
+  // Its own entries would pass for the other application's.
+  if (asked.applicationId !== undefined && asked.applicationId !== applicationId)
+    throw new AppError("application_mismatch", "The caller's application is another one.");
+  const filter = { ...asked, applicationId };
   if (groupBy !== undefined) {
     const items = await totalUsage(services, scope.platformId, filter, groupBy);
     return { items, nextCursor: null, limit };

@@ -73,8 +73,6 @@ export const connection = shape(
       }) satisfies z.ZodType<ConnectionView>,
 );
 
-export const connections = shape(() => z.array(connection()));
-
 const sessionFields = shape(() => ({
   id: idOf("connectSession"),
   applicationId: idOf("application"),

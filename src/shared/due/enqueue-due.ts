@@ -10,6 +10,8 @@ const MINUTES_MAX = 1_500;
 const HINT_LOST_MS = 60_000;
 const HINT_LOST_MS_MAX = 15 * 60_000;
 const SENDS_AT_ONCE = 16;
+/** After an outage nearly all of them are empty. */
+const MINUTES_AT_ONCE = 16;
 
 /** One kind of work that becomes due: where its times are kept, and how its workers are told. */
 export interface DueWork<Place> {
@@ -96,6 +98,12 @@ async function enqueueMinute<Place>(
   return isDone;
 }
 
+/** How many lead that are done. */
+function unbroken(done: readonly boolean[]): number {
+  const broken = done.indexOf(false);
+  return broken < 0 ? done.length : broken;
+}
+
 /**
  * Sends a hint for everything that is due soon or was missed. Idempotent; safe when missed, doubled or late: the
  * watermark moves only over minutes that were read to their end and have no row left.
@@ -103,10 +111,16 @@ async function enqueueMinute<Place>(
 export async function enqueueDue<Place>(services: Services, work: DueWork<Place>): Promise<void> {
   const startedAt = Date.now();
   const now = services.clock.now();
+  const minutes = await work.store.minutes(now, AHEAD_MS, MINUTES_MAX);
   let isUnbroken = true;
-  for (const minute of await work.store.minutes(now, AHEAD_MS, MINUTES_MAX)) {
-    isUnbroken = (await enqueueMinute(services, work, minute, now)) && isUnbroken;
-    if (isUnbroken) await work.store.advance(minute, now);
+  for (let index = 0; index < minutes.length; index += MINUTES_AT_ONCE) {
+    const batch = minutes.slice(index, index + MINUTES_AT_ONCE);
+    const done = await Promise.all(
+      batch.map((minute) => enqueueMinute(services, work, minute, now)),
+    );
+    const through = isUnbroken ? batch[unbroken(done) - 1] : undefined;
+    if (through !== undefined) await work.store.advance(through, now);
+    isUnbroken &&= done.every(Boolean);
     if (Date.now() - startedAt > RUN_MS_MAX) return;
   }
 }

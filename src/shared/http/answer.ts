@@ -77,13 +77,17 @@ function toOutgoing({ list, status: declaredStatus }: Route["spec"], made: unkno
   return { status: result.status ?? declaredStatus, headers, body: result.body };
 }
 
-function toError(error: unknown, requestId: string, log: Log): Outgoing {
+function asAppError(error: unknown, log: Log): AppError {
   const known =
     error instanceof AppError
       ? error
       : new AppError("internal_error", "Something went wrong on our side. The error was recorded.");
+  if (ERROR_STATUS[known.code] >= 500) log.error("request failed", { error });
+  return known;
+}
+
+function toError(known: AppError, requestId: string): Outgoing {
   const status = ERROR_STATUS[known.code];
-  if (status >= 500) log.error("request failed", { error });
   const headers = new Headers({ "content-type": "application/json; charset=utf-8" });
   if (status === 401) headers.set("www-authenticate", "Bearer");
   if (known.code === "method_not_allowed" && Array.isArray(known.details["allow"]))
@@ -123,15 +127,19 @@ export async function answer(
   const limits = new RequestLimits(services, ip);
   const request = { services, headers, params, requestId, ip, limits };
   let outgoing: Outgoing;
+  let refusal: AppError | undefined;
   try {
     outgoing = toOutgoing(route.spec, await run(route, incoming, request));
   } catch (error) {
-    outgoing = toError(error, requestId, log);
+    refusal = asAppError(error, log);
+    outgoing = toError(refusal, requestId);
   }
   addStandardHeaders(outgoing, requestId);
   for (const [name, value] of limits.headers()) outgoing.headers.set(name, value);
   const durationMs = services.clock.now().getTime() - startedAt.getTime();
-  log.info("request", { status: outgoing.status, durationMs });
+  // Not `code`: the log blots out what is called that, for the codes of authenticator apps.
+  const reason = refusal === undefined ? {} : { refusal: refusal.code };
+  log.info("request", { status: outgoing.status, ...reason, durationMs });
   return outgoing;
 }
 
@@ -144,13 +152,14 @@ export function answerUnrouted(
 ): Outgoing {
   const requestId = requestIdOf(incoming, services.clock.now());
   const allow = [...new Set(matchPath(routes, path).map(({ route }) => route.method))];
+  // A path that only nearly fits, with a slash too many, gets here although a route takes the method.
   const error =
-    allow.length > 0
+    allow.length > 0 && !allow.some((method) => method === incoming.method)
       ? new AppError("method_not_allowed", `This path takes ${allow.join(", ")}.`, {
           details: { allow },
         })
       : new AppError("not_found", "There is no such route.");
-  const outgoing = toError(error, requestId, services.log);
+  const outgoing = toError(error, requestId);
   addStandardHeaders(outgoing, requestId);
   return outgoing;
 }

@@ -165,6 +165,7 @@ const timelineStep = shape(
           "leg_waiting",
           "leg_settled",
           "completed",
+          "webhook_sent",
         ]),
         platform: networkName().nullable().describe("Null for the post as a whole."),
         attempt: count().nullable(),

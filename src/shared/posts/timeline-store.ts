@@ -16,7 +16,8 @@ export interface TimelineStep {
     | "network_call"
     | "leg_waiting"
     | "leg_settled"
-    | "completed";
+    | "completed"
+    | "webhook_sent";
   readonly platform: NetworkName | null;
   readonly attempt: number | null;
   readonly outcome: string;

@@ -63,7 +63,9 @@ export async function createEndpoint(
   try {
     await pay(services, scope, endpoint.id);
   } catch (error) {
-    await services.endpoints.delete(endpoint);
+    // What may have been paid for after all is not taken away.
+    if (error instanceof AppError && error.code !== "service_unavailable")
+      await services.endpoints.delete(endpoint);
     throw error;
   }
   const target = { type: "webhook", id: endpoint.id };

@@ -105,6 +105,27 @@ async function disable(services: Services, delivery: Delivery, reason: string): 
     services.log.warn("webhook endpoint disabled", { platformId, endpointId, reason });
 }
 
+/** For people who look for what became of a post; best effort. */
+async function note(services: Services, delivery: Delivery, attempt: Attempt): Promise<void> {
+  if (delivery.postId === null) return;
+  const step = {
+    at: services.clock.now().toISOString(),
+    step: "webhook_sent",
+    platform: null,
+    attempt: delivery.attempts,
+    outcome: attempt.error ?? "ok",
+    durationMs: attempt.durationMs,
+    networkStatus: attempt.statusCode,
+    networkCode: null,
+    note: `${delivery.eventType} to ${delivery.endpointId}`,
+  } as const;
+  try {
+    await services.timeline.append(delivery.postId, delivery.id, [step]);
+  } catch (error) {
+    services.log.warn("timeline not written", { postId: delivery.postId, error });
+  }
+}
+
 async function record(work: Work, attempt: Attempt): Promise<void> {
   const { services, stored } = work;
   const { delivery } = stored;
@@ -149,6 +170,7 @@ async function attempt(work: Work): Promise<void> {
   if (claimed === undefined) return;
   const made = await sendDelivery(services, opened, claimed.delivery, event);
   await record({ ...work, stored: claimed }, made);
+  await note(services, claimed.delivery, made);
 }
 
 /** A hint that came early is sent again for the rest; a stray one of another time is no longer needed. */

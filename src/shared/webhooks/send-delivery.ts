@@ -36,7 +36,7 @@ export function keptText(body: Uint8Array): string | null {
 }
 
 /** The bytes that every attempt of every delivery of an event sends. */
-export function bodyOf(event: Event): string {
+function bodyOf(event: Event): string {
   return JSON.stringify(eventPayload(event));
 }
 
