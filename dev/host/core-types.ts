@@ -137,11 +137,4 @@ export interface PostInvocationContext extends HookContext {
   error: unknown;
 }
 
-interface LogContext extends HookContext {
-  readonly invocationContext: unknown;
-  readonly category: LogCategory;
-  level: LogLevel;
-  message: string;
-}
-
 export type HookCallback = (context: HookContext) => unknown;

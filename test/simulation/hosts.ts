@@ -42,7 +42,7 @@ export interface World {
 }
 
 /** What storage or queues that do not answer look like; anything else that is thrown is a defect. */
-export function isOutage(error: unknown): boolean {
+function isOutage(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isOutage);
   if (error instanceof AppError) return error.code === "service_unavailable";
   return error instanceof Error && error.message === "the queue does not answer";

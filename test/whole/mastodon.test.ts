@@ -271,9 +271,11 @@ describe("a post that the network refuses", () => {
     const postId = await publishOn(customer, { text });
     const post = await endedPost(relay, customer, postId);
     expect(post.tokens).toEqual({ reserved: 0, charged: 0, released: 10 });
+    // Within half a minute of a call its absence proves nothing: with the usual schedule, which lasts longer, the code
+    // is network_unavailable.
     expect(legOf(post, "mastodon")).toMatchObject({
       status: "failed",
-      error: { code: "network_unavailable" },
+      error: { code: "outcome_unknown" },
       retryAvailable: true,
     });
     expect(statusesSaying(text)).toEqual([]);

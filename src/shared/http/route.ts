@@ -14,7 +14,7 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
   ? { readonly [Key in Name]: string } & ParamsOf<Rest>
   : unknown;
 
-export interface Call<Scope, Params, Body, Query> {
+interface Call<Scope, Params, Body, Query> {
   readonly services: Services;
   readonly scope: Scope;
   readonly params: Params;

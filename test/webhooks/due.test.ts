@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { minuteOf } from "../../src/shared/due/due-store.ts";
+import { newId } from "../../src/shared/ids.ts";
+import { enqueueDueDeliveries } from "../../src/shared/webhooks/due-delivery.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+
+const MINUTE = 60_000;
+/** More than one page of a table. */
+const MANY = 1_100;
+let relay: Relay;
+beforeEach(async () => {
+  relay = await startRelay({ memoryQueues: true });
+});
+afterEach(() => relay.stop());
+
+async function add(count: number, dueAt: string): Promise<void> {
+  const { dueDeliveries } = relay.services;
+  const now = relay.clock.now();
+  for (let index = 0; index < count; index += 50) {
+    const batch = Array.from({ length: Math.min(50, count - index) }, () => ({
+      place: { endpointId: newId("endpoint", now), deliveryId: newId("delivery", now) },
+      dueAt,
+    }));
+    await Promise.all(batch.map((due) => dueDeliveries.add(due, now)));
+  }
+}
+
+describe("the timer of what is due", () => {
+  test("hints every row of a full minute once, and again what could not be sent", async () => {
+    const dueAt = relay.clock.now().toISOString();
+    await add(MANY, dueAt);
+    const sent = new Map<string, number>();
+    let calls = 0;
+    relay.queues.onSend = (message) => {
+      calls += 1;
+      if (calls % 3 === 0) throw new Error("the queue is away");
+      const { deliveryId } = message as { deliveryId: string };
+      sent.set(deliveryId, (sent.get(deliveryId) ?? 0) + 1);
+      return "keep";
+    };
+    await enqueueDueDeliveries(relay.services);
+    expect(sent.size).toBe(MANY - Math.floor(MANY / 3));
+    relay.queues.onSend = (message) => {
+      const { deliveryId } = message as { deliveryId: string };
+      sent.set(deliveryId, (sent.get(deliveryId) ?? 0) + 1);
+      return "keep";
+    };
+    await enqueueDueDeliveries(relay.services);
+    await enqueueDueDeliveries(relay.services);
+    expect([...new Set(sent.values())]).toEqual([1]);
+    expect(sent.size).toBe(MANY);
+  });
+
+  test("never passes over a row, however often it is missed, and lets old ones not hold it back", async () => {
+    const { dueDeliveries } = relay.services;
+    await enqueueDueDeliveries(relay.services);
+    const dueAt = relay.clock.now().toISOString();
+    await add(1, dueAt);
+    relay.queues.onSend = () => "lose";
+    for (let run = 0; run < 3; run += 1) {
+      relay.advance(20 * MINUTE);
+      await enqueueDueDeliveries(relay.services);
+    }
+    const [oldest = ""] = await dueDeliveries.minutes(relay.clock.now(), 0, 100);
+    expect(relay.clock.now().getTime() - Date.parse(oldest)).toBeLessThan(25 * MINUTE);
+    expect((await dueDeliveries.listMinute(minuteOf(dueAt), undefined)).dues).toEqual([]);
+    let hinted = 0;
+    relay.queues.onSend = () => {
+      hinted += 1;
+      return "lose";
+    };
+    relay.advance(20 * MINUTE);
+    await enqueueDueDeliveries(relay.services);
+    expect(hinted).toBe(1);
+  });
+
+  test("looks far enough back in its very first run, and keeps looking while work is left", async () => {
+    await add(1, new Date(relay.clock.now().getTime() - 50 * MINUTE).toISOString());
+    let hinted = 0;
+    relay.queues.onSend = () => {
+      hinted += 1;
+      if (hinted < 3) throw new Error("the queue is away");
+      return "lose";
+    };
+    for (let run = 0; run < 4; run += 1) {
+      await enqueueDueDeliveries(relay.services);
+      relay.advance(5 * MINUTE);
+    }
+    expect(hinted).toBeGreaterThanOrEqual(3);
+  });
+});
