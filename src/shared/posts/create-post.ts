@@ -10,6 +10,7 @@ import { duplicateRefusal, judgePost, unpublishableRefusal } from "./judge-accou
 import { requireSchedulable } from "./schedule.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { hintLegs } from "./hint-legs.ts";
+import { firstCheckAt } from "./first-check.ts";
 import { findPostOf, viewPost } from "./get-post.ts";
 import type { Draft, Post } from "./post.ts";
 import { postView, type PostView } from "./post-view.ts";
@@ -123,14 +124,13 @@ export async function createPost(
   const httpStatus = isScheduled ? CREATED : ACCEPTED;
   // Before the post: a crash in between leaves a row that nothing stands behind, never a post that nobody fires.
   if (draft.scheduleAt !== null) await services.due.add({ place, dueAt: draft.scheduleAt }, now);
-  const checkMs = services.config.publishing.workCheckSeconds * 1000;
   const accepted = await services.wallets.commit(
     scope.platformId,
     acceptOperation({
       idempotencyKey: key,
       found,
       accepted: { fingerprint: print, postId: post.id, profileId: post.profileId, httpStatus },
-      nextCheckAt: new Date(now.getTime() + checkMs).toISOString(),
+      nextCheckAt: firstCheckAt(services, now),
     }),
   );
   if (accepted.postId !== post.id) return replay(services, scope, accepted, print);

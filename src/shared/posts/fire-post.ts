@@ -8,6 +8,7 @@ import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
 import { reservation } from "./accept.ts";
 import { errorsOf, toLegProblem, type Judgement } from "./check-draft.ts";
+import { firstCheckAt } from "./first-check.ts";
 import type { FireHint } from "./fire-queue.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { judgePost } from "./judge-accounts.ts";
@@ -179,8 +180,7 @@ async function fire(services: Services, place: PostPlace, post: Post): Promise<v
     services.dirty.announce(place.platformId, now),
   ]);
   const judgements = await judgePost(services, { ...post.draft, scheduleAt: null }, connections);
-  const checkMs = services.config.publishing.workCheckSeconds * 1000;
-  const nextCheckAt = new Date(now.getTime() + checkMs).toISOString();
+  const nextCheckAt = firstCheckAt(services, now);
   const outcome = await services.wallets.commit(
     place.platformId,
     fireOperation({ place, post, standstill, judgements, nextCheckAt }),

@@ -11,6 +11,7 @@ import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
 import { placeOf } from "./accept.ts";
 import { hintLegs } from "./hint-legs.ts";
+import { firstCheckAt } from "./first-check.ts";
 import { findPostOf, viewPost } from "./get-post.ts";
 import type { Leg } from "./post.ts";
 import { postProgress, toLegRow } from "./post-row.ts";
@@ -156,8 +157,7 @@ export async function retryPost(
   refuseForeign(found, input.networks ?? []);
   const now = services.clock.now();
   await services.dirty.announce(scope.platformId, now);
-  const checkMs = services.config.publishing.workCheckSeconds * 1000;
-  const nextCheckAt = new Date(now.getTime() + checkMs).toISOString();
+  const nextCheckAt = firstCheckAt(services, now);
   const networks = await services.wallets.commit(
     scope.platformId,
     retryOperation({ round: randomUUID(), scope, found, networks: input.networks, nextCheckAt }),

@@ -4,9 +4,27 @@ import { addDueDelivery, hintDueDelivery } from "./due-delivery.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Event } from "./event.ts";
 
+/** What holds for every delivery that nobody has tried yet. */
+function untried(now: Date) {
+  const at = now.toISOString();
+  return {
+    status: "pending",
+    attempts: 0,
+    nextAttemptAt: at,
+    leaseUntil: null,
+    lastStatusCode: null,
+    lastError: null,
+    durationMs: null,
+    responseBody: null,
+    redrivenAs: null,
+    createdAt: at,
+    deliveredAt: null,
+    diedAt: null,
+  } as const;
+}
+
 /** The first delivery of an event to an endpoint. */
 export function firstDelivery(event: Event, endpoint: Endpoint, now: Date): Delivery {
-  const at = now.toISOString();
   return {
     id: deliveryIdOf(event.id, endpoint.id),
     endpointId: endpoint.id,
@@ -15,41 +33,18 @@ export function firstDelivery(event: Event, endpoint: Endpoint, now: Date): Deli
     eventId: event.id,
     eventType: event.type,
     postId: event.postId,
-    status: "pending",
-    attempts: 0,
-    nextAttemptAt: at,
-    leaseUntil: null,
-    lastStatusCode: null,
-    lastError: null,
-    durationMs: null,
-    responseBody: null,
     redriveOf: null,
-    redrivenAs: null,
-    createdAt: at,
-    deliveredAt: null,
-    diedAt: null,
+    ...untried(now),
   };
 }
 
 /** Another delivery of the same event. */
 export function redriveOf(before: Delivery, id: string, now: Date): Delivery {
-  const at = now.toISOString();
   return {
     ...before,
     id,
-    status: "pending",
-    attempts: 0,
-    nextAttemptAt: at,
-    leaseUntil: null,
-    lastStatusCode: null,
-    lastError: null,
-    durationMs: null,
-    responseBody: null,
     redriveOf: before.id,
-    redrivenAs: null,
-    createdAt: at,
-    deliveredAt: null,
-    diedAt: null,
+    ...untried(now),
   };
 }
 
