@@ -134,10 +134,11 @@ export async function hostPidOf({ pid }: Started): Promise<number> {
 export async function until(
   holds: () => boolean | Promise<boolean>,
   longestMs: number,
+  pollMs = POLL_MS,
 ): Promise<void> {
   const deadline = Date.now() + longestMs;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error("what the test waits for did not come");
-    await wait(POLL_MS);
+    await wait(pollMs);
   }
 }
