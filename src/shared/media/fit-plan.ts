@@ -1,0 +1,144 @@
+import type { ImageTarget, MediaReason, MediaRepair } from "../networks/media.ts";
+
+/** What decides whether an image fits. */
+export interface ImageFacts {
+  readonly contentType: string;
+  /** In bytes. */
+  readonly size: number;
+  /** As it is seen; 0 where it can't be told. */
+  readonly width: number;
+  readonly height: number;
+  readonly orientation: number;
+  readonly hasLocation: boolean;
+  readonly isAnimated: boolean;
+  readonly hasAlpha: boolean;
+  /** Whether its colours are of print, which few readers show right. */
+  readonly isPrint: boolean;
+}
+
+export type FitPlan =
+  | { readonly kind: "fits" }
+  /** `width` and `height` are of the result. */
+  | {
+      readonly kind: "repair";
+      readonly repairs: readonly MediaRepair[];
+      readonly width: number;
+      readonly height: number;
+      readonly contentType: string;
+    }
+  | { readonly kind: "refused"; readonly reason: MediaReason; readonly message: string };
+
+/** A shape is judged with the rounding that the network's own pixels have. */
+const RATIO_TOLERANCE = 0.005;
+
+/**
+ * What has to be done to an image so that a network takes it: judged alike when a draft is validated, by the first
+ * bytes of the file, and when it is published, by all of them.
+ */
+export function planFit(facts: ImageFacts, target: ImageTarget): FitPlan {
+  const refusal = refusalOf(facts, target);
+  if (refusal !== undefined) return { kind: "refused", ...refusal };
+  if (plays(facts, target)) return { kind: "fits" };
+  const contentType = resultType(facts, target);
+  const taken = frameWithin(facts, target);
+  const repairs = repairsOf(facts, target, { contentType, isResized: !isFrameOf(facts, taken) });
+  if (repairs.length === 0) return { kind: "fits" };
+  const made = madeFrame(taken, target);
+  const isResized = !repairs.includes("resized") && !isFrameOf(facts, made);
+  return {
+    kind: "repair",
+    repairs: isResized ? [...repairs, "resized"] : repairs,
+    ...made,
+    contentType,
+  };
+}
+
+interface Frame {
+  readonly width: number;
+  readonly height: number;
+}
+
+function isFrameOf({ width, height }: ImageFacts, frame: Frame): boolean {
+  return frame.width === width && frame.height === height;
+}
+
+/** Whether the image moves, and goes on moving where it is published. */
+function plays({ isAnimated, contentType }: ImageFacts, target: ImageTarget): boolean {
+  return isAnimated && target.takesAnimation && target.types.includes(contentType);
+}
+
+function refusalOf(
+  facts: ImageFacts,
+  target: ImageTarget,
+): { readonly reason: MediaReason; readonly message: string } | undefined {
+  const { width, height, size } = facts;
+  const { ratio } = target;
+  if (ratio !== undefined && height > 0) {
+    const shape = width / height;
+    const isOutside =
+      shape < ratio.min * (1 - RATIO_TOLERANCE) || shape > ratio.max * (1 + RATIO_TOLERANCE);
+    if (isOutside) return { reason: "ratio", message: `${width} × ${height}` };
+  }
+  // A still of an animation that the network would show moving is another post.
+  return plays(facts, target) && size > target.bytesMax
+    ? { reason: "animation", message: `an animation of ${size} bytes` }
+    : undefined;
+}
+
+/** The network's own type where it can stay: nothing but JPEG and PNG is ever made anew. */
+function resultType(facts: ImageFacts, target: ImageTarget): string {
+  const { contentType, size, isAnimated, hasAlpha } = facts;
+  const { types, bytesMax, pngBytesMax = Infinity } = target;
+  if (!types.includes(contentType) || isAnimated || size > bytesMax) return "image/jpeg";
+  if (contentType === "image/png") {
+    return hasAlpha || size <= pngBytesMax ? "image/png" : "image/jpeg";
+  }
+  const isUntouched =
+    !facts.hasLocation && !isTurned(facts, target) && isFrameOf(facts, frameWithin(facts, target));
+  return isUntouched ? contentType : "image/jpeg";
+}
+
+function isTurned({ orientation, hasLocation }: ImageFacts, target: ImageTarget): boolean {
+  // With its EXIF goes what says how it was held.
+  return orientation !== 1 && (!target.turnsByExif || hasLocation);
+}
+
+function repairsOf(
+  facts: ImageFacts,
+  target: ImageTarget,
+  { contentType, isResized }: { readonly contentType: string; readonly isResized: boolean },
+): MediaRepair[] {
+  const isJpeg = contentType === "image/jpeg";
+  const found: readonly (readonly [MediaRepair, boolean])[] = [
+    ["stilled", facts.isAnimated],
+    ["converted", contentType !== facts.contentType || facts.isPrint],
+    ["flattened", facts.hasAlpha && isJpeg],
+    ["rotated", isTurned(facts, target)],
+    ["resized", isResized],
+    ["recompressed", facts.size > target.bytesMax],
+    ["metadataRemoved", facts.hasLocation],
+  ];
+  return found.flatMap(([repair, isNeeded]) => (isNeeded ? [repair] : []));
+}
+
+function scaled({ width, height }: Frame, factor: number): Frame {
+  if (factor === 1) return { width, height };
+  const side = (length: number) => Math.max(1, Math.floor(length * factor));
+  return { width: side(width), height: side(height) };
+}
+
+/** The frame within what the network takes, in the image's own shape. */
+function frameWithin({ width, height }: Frame, { edgeMax, pixelsMax }: ImageTarget): Frame {
+  if (width === 0 || height === 0) return { width, height };
+  const byEdge = (edgeMax ?? Infinity) / Math.max(width, height);
+  const byPixels = Math.sqrt((pixelsMax ?? Infinity) / (width * height));
+  return scaled({ width, height }, Math.min(1, byEdge, byPixels));
+}
+
+/** What is made anew anyway is made as wide as the network shows it. */
+function madeFrame(frame: Frame, { madeWidth }: ImageTarget): Frame {
+  if (madeWidth === undefined || frame.width === 0) return frame;
+  const width = Math.min(Math.max(frame.width, madeWidth.min), madeWidth.max);
+  const height = Math.max(1, Math.round((frame.height * width) / frame.width));
+  return width === frame.width ? frame : { width, height };
+}

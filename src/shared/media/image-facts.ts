@@ -1,0 +1,59 @@
+import type { Metadata } from "sharp";
+import type { MediaFacts } from "../networks/media.ts";
+import { exifFacts, FIRST_SIDEWAYS } from "./exif.ts";
+import type { ImageFacts } from "./fit-plan.ts";
+import { jpegFacts } from "./jpeg.ts";
+
+/** Said of images whose first bytes do not tell. */
+const PLAIN = {
+  orientation: 1,
+  hasLocation: false,
+  isAnimated: false,
+  hasAlpha: false,
+  isPrint: false,
+} as const;
+
+/** By the first bytes of a file alone: what they don't tell is taken for the usual. */
+export function factsOfSample(
+  { contentType, size, width, height }: MediaFacts,
+  sample: Uint8Array,
+): ImageFacts {
+  const facts = { ...PLAIN, contentType, size, width: width ?? 0, height: height ?? 0 };
+  if (contentType === "image/jpeg") return { ...facts, ...jpegFacts(sample) };
+  const start = Buffer.from(sample.buffer, sample.byteOffset, sample.byteLength);
+  return { ...facts, isAnimated: isMoving(contentType, start) };
+}
+
+/** Each frame of a moving GIF has a control block in front, and one that repeats says so before them. */
+const GIF_CONTROL = "\x21\xf9\x04";
+
+function isMoving(contentType: string, start: Buffer): boolean {
+  if (contentType === "image/webp") return start.subarray(0, 64).includes("ANIM");
+  if (contentType !== "image/gif") return false;
+  const frames = start.toString("latin1").split(GIF_CONTROL).length - 1;
+  return frames > 1 || start.includes("NETSCAPE2.0");
+}
+
+/** By all of the file, as the image library reads it. */
+export function factsOfImage(
+  contentType: string,
+  bytes: Uint8Array,
+  metadata: Metadata,
+): ImageFacts {
+  const exif = metadata.exif === undefined ? PLAIN : exifFacts(metadata.exif);
+  const orientation = metadata.orientation ?? exif.orientation;
+  const isSideways = orientation >= FIRST_SIDEWAYS;
+  const { width, height, pageHeight = height } = metadata;
+  const hasLocation = exif.hasLocation || metadata.xmp?.includes("GPSL") === true;
+  return {
+    contentType,
+    size: bytes.length,
+    width: isSideways ? pageHeight : width,
+    height: isSideways ? width : pageHeight,
+    orientation,
+    hasLocation,
+    isAnimated: (metadata.pages ?? 1) > 1 && /gif|webp/.test(contentType),
+    hasAlpha: metadata.hasAlpha,
+    isPrint: metadata.space === "cmyk",
+  };
+}

@@ -1,0 +1,97 @@
+import type { MediaFile } from "../networks/media.ts";
+import type { OpenedResponse } from "../outbound-body.ts";
+import type { Dialler, Place } from "./dialled.ts";
+import { mediaRequest, openResponse, tooLarge, unreachable, versionOf } from "./dialled.ts";
+import { mediaTypeOf } from "./media-type.ts";
+import { HeldBytes, RangedBytes, StreamedBytes, takeUpTo } from "./remote-bytes.ts";
+import type { RemoteBytes } from "./remote-bytes.ts";
+import { videoFacts } from "./video-facts.ts";
+
+/** Holds the header of any image that is not padded on purpose, its EXIF block included. */
+export const SAMPLE_BYTES = 131_072;
+/** Longest file that is kept in memory because its server does not tell how long it is. */
+const HELD_BYTES_MAX = 32 * 1024 * 1024;
+
+interface Opened {
+  readonly sample: Uint8Array;
+  readonly bytes: RemoteBytes;
+}
+
+export interface OpenLimits {
+  readonly bytesMax: number;
+  /** The size that another answer told, in case this one does not. */
+  readonly toldSize?: number | undefined;
+}
+
+/**
+ * Opens a customer's media file without downloading it: type, size and dimensions come from its first bytes. A server
+ * that knows ranges is asked for pieces; of one that does not, the file is streamed, from its beginning each time.
+ * @throws MediaFailure
+ */
+export async function openMedia(
+  dialler: Dialler,
+  url: string,
+  limits: OpenLimits,
+): Promise<MediaFile> {
+  const { bytesMax } = limits;
+  const { sample, bytes } = await open(dialler, url, limits);
+  const { size } = bytes;
+  if (size > bytesMax) {
+    await bytes.close();
+    throw tooLarge(bytesMax);
+  }
+  const type = mediaTypeOf(sample);
+  const seen = { contentType: type.contentType, size, durationSeconds: null };
+  const facts = /^(?:video|audio)\//.test(type.contentType)
+    ? { ...seen, ...(await videoFacts(bytes)) }
+    : { ...seen, width: type.width, height: type.height };
+  return {
+    ...facts,
+    version: bytes.version,
+    read: (first, last) => bytes.read(first, last),
+    chunks: () => bytes.chunks(),
+    close: () => bytes.close(),
+  };
+}
+
+async function open(dialler: Dialler, url: string, limits: OpenLimits): Promise<Opened> {
+  const range = `bytes=0-${SAMPLE_BYTES - 1}`;
+  const request = mediaRequest("GET", url, { range });
+  const { url: address, answer } = await openResponse(dialler, request);
+  if (answer.status === 206) return ranged({ dialler, url: address }, answer);
+  if (answer.status === 200) return streamed({ dialler, url: address }, answer, limits);
+  answer.cancel();
+  throw unreachable(answer.status === 416 ? "empty" : `http_${answer.status}`);
+}
+
+async function ranged(place: Place, answer: OpenedResponse): Promise<Opened> {
+  const total = /^bytes 0-\d+\/(\d+)$/.exec(answer.headers["content-range"] ?? "")?.[1];
+  if (total === undefined) {
+    answer.cancel();
+    throw unreachable("its server tells no size");
+  }
+  const { bytes: sample } = await takeUpTo(answer, SAMPLE_BYTES);
+  const size = Number(total);
+  if (sample.length < Math.min(size, SAMPLE_BYTES)) throw unreachable("connection_lost");
+  return { sample, bytes: new RangedBytes(place, { size, version: versionOf(answer), sample }) };
+}
+
+async function streamed(
+  place: Place,
+  answer: OpenedResponse,
+  { bytesMax, toldSize }: OpenLimits,
+): Promise<Opened> {
+  const told = answer.headers["content-length"] ?? toldSize;
+  if (told === undefined) return held(answer, bytesMax);
+  const size = Number(told);
+  const { bytes: sample } = await takeUpTo(answer, Math.min(SAMPLE_BYTES, size));
+  if (sample.length < Math.min(size, SAMPLE_BYTES)) throw unreachable("connection_lost");
+  return { sample, bytes: new StreamedBytes(place, { size, version: versionOf(answer), sample }) };
+}
+
+async function held(answer: OpenedResponse, bytesMax: number): Promise<Opened> {
+  const limit = Math.min(bytesMax, HELD_BYTES_MAX);
+  const { bytes, isWhole } = await takeUpTo(answer, limit);
+  if (!isWhole) throw bytesMax > limit ? unreachable("its server tells no size") : tooLarge(limit);
+  return { sample: bytes, bytes: new HeldBytes(bytes) };
+}

@@ -1,0 +1,65 @@
+import type { MediaFacts } from "../networks/media.ts";
+import type { HttpRequest } from "../networks/network.ts";
+import { HttpFailure } from "../networks/network.ts";
+import type { Dialler } from "./dialled.ts";
+import { follow, mediaRequest, unreachable } from "./dialled.ts";
+import type { ImageFacts } from "./fit-plan.ts";
+import { factsOfSample } from "./image-facts.ts";
+import { openMedia, SAMPLE_BYTES } from "./open-media.ts";
+
+/** What was found out about a file without downloading it. */
+export interface MediaProbe extends MediaFacts {
+  /** Of images: what decides whether a network takes it as it is. */
+  readonly image: ImageFacts | null;
+}
+
+/** For all that is asked of one file: somebody waits. */
+const PROBE_MS = 15_000;
+const CALL_MS = 5_000;
+
+/**
+ * Looks at a media file: asks for its headers, then for its first bytes, and of a video for those that tell its length.
+ * Servers that know no HEAD, no ranges or no sizes are taken as they are, for a bounded number of bytes and seconds.
+ * @throws MediaFailure
+ */
+export async function probeMedia(dialler: Dialler, url: string): Promise<MediaProbe> {
+  const hurried = within(dialler, PROBE_MS);
+  const toldSize = await askForSize(hurried, url);
+  const file = await openMedia(hurried, url, { bytesMax: Number.MAX_SAFE_INTEGER, toldSize });
+  try {
+    const { contentType, size, width, height, durationSeconds } = file;
+    const facts = { contentType, size, width, height, durationSeconds };
+    if (!contentType.startsWith("image/")) return { ...facts, image: null };
+    if (size === 0) throw unreachable("empty");
+    const sample = await file.read(0, Math.min(size, SAMPLE_BYTES) - 1);
+    return { ...facts, image: factsOfSample(facts, sample) };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Best effort: many servers refuse HEAD for what they answer to GET. */
+async function askForSize(dialler: Dialler, url: string): Promise<number | undefined> {
+  try {
+    const ask = (address: string) => dialler.request(mediaRequest("HEAD", address));
+    const { answer } = await follow(url, ask);
+    const told = Number(answer.headers["content-length"] ?? Number.NaN);
+    return answer.status === 200 && Number.isSafeInteger(told) ? told : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** No call takes longer than its share, and none goes on beyond the whole time. */
+function within(dialler: Dialler, totalMs: number): Dialler {
+  const startedAt = performance.now();
+  const hurry = (request: HttpRequest): HttpRequest => {
+    const leftMs = Math.floor(totalMs - (performance.now() - startedAt));
+    if (leftMs <= 0) throw new HttpFailure("not_sent", "timeout");
+    return { ...request, timeoutMs: Math.min(CALL_MS, leftMs) };
+  };
+  return {
+    request: async (request) => dialler.request(hurry(request)),
+    open: async (request) => dialler.open(hurry(request)),
+  };
+}

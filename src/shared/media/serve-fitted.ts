@@ -1,0 +1,43 @@
+import { AppError, serviceUnavailable } from "../errors.ts";
+import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../networks/media.ts";
+import type { FittedImage } from "../networks/media.ts";
+import type { Services } from "../services.ts";
+import { fitImage } from "./fit-image.ts";
+import { openToken, type FittedClaims } from "./fitted-url.ts";
+import { openMedia } from "./open-media.ts";
+import { Slots } from "./slots.ts";
+
+/** Whoever has an address may ask for it any number of times: never more at once than leaves room for publishing. */
+const slots = new Slots(2, 16);
+
+export interface ServedImage extends Pick<FittedImage, "bytes" | "contentType"> {
+  /** How long a copy may be kept. */
+  readonly freshSeconds: number;
+}
+
+const notFound = () => new AppError("not_found", "There is no such file.");
+
+/**
+ * The image of an address that `fittedUrl` made: fetched and fitted anew each time.
+ * @throws AppError 404 when the token is not ours or has expired, or its image can't be had; 503
+ */
+export async function serveFitted(services: Services, token: string): Promise<ServedImage> {
+  const now = services.clock.now();
+  const claims = openToken(token, services.config.identity.dataKeys, now);
+  if (claims === undefined) throw notFound();
+  const fitted = await slots.run(() => fit(services, claims));
+  if (fitted === undefined) throw serviceUnavailable();
+  const { bytes, contentType } = fitted;
+  return { bytes, contentType, freshSeconds: Math.floor((claims.until - now.getTime()) / 1000) };
+}
+
+async function fit(services: Services, { url, target }: FittedClaims): Promise<FittedImage> {
+  try {
+    const file = await openMedia(services.outbound, url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
+    return await fitImage(file, target);
+  } catch (error) {
+    if (!(error instanceof MediaFailure)) throw error;
+    services.log.info("media not served", { code: error.code, reason: error.message });
+    throw error.code === "media_unreachable" ? serviceUnavailable() : notFound();
+  }
+}

@@ -1,0 +1,303 @@
+import sharp from "sharp";
+import { describe, expect, test } from "vitest";
+import { fitImage, planImage } from "../../src/shared/media/fit-image.ts";
+import { mediaTypeOf } from "../../src/shared/media/media-type.ts";
+import type { ImageTarget, MediaFile } from "../../src/shared/networks/media.ts";
+import { MediaFailure } from "../../src/shared/networks/media.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { opened } from "../networks/scripted-tools.ts";
+import { animatedGif, bombPng, colourAt, flag, noisePng, photoWithPlace } from "./pictures.ts";
+
+function fileOf(bytes: Uint8Array): MediaFile {
+  return opened({ bytes, ...mediaTypeOf(bytes) });
+}
+
+const fit = (bytes: Uint8Array, target: ImageTarget) => fitImage(fileOf(bytes), target);
+
+function targetOf(network: NetworkName, options: Readonly<Record<string, unknown>> = {}) {
+  const image = networkOf(network).media?.({ text: "", media: [], options }, {}).image;
+  if (image === undefined) throw new Error(`${network} has no target`);
+  return image;
+}
+
+async function failureOf(work: Promise<unknown>): Promise<MediaFailure> {
+  const failure = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (failure instanceof MediaFailure) return failure;
+  throw new Error("nothing was refused", { cause: failure });
+}
+
+const bluesky = targetOf("bluesky");
+const instagram = targetOf("instagram");
+const facebook = targetOf("facebook");
+const linkedin = targetOf("linkedin");
+const mastodon = targetOf("mastodon");
+
+describe("an image that fits", () => {
+  test.each([
+    ["bluesky", bluesky],
+    ["instagram", instagram],
+    ["facebook", facebook],
+    ["linkedin", linkedin],
+    ["mastodon", mastodon],
+  ])("stays as it is for %s, byte for byte", async (_name, target) => {
+    const bytes = await flag(600, 400).jpeg().toBuffer();
+    const fitted = await fit(bytes, target);
+    expect(fitted.repairs).toEqual([]);
+    expect(Buffer.from(fitted.bytes).equals(bytes)).toBe(true);
+    expect(fitted).toMatchObject({ contentType: "image/jpeg", width: 600, height: 400 });
+    expect(await planImage(fileOf(bytes), target)).toEqual([]);
+  });
+
+  test("and tells where it was taken loses that and nothing of the picture", async () => {
+    const bytes = await photoWithPlace();
+    const fitted = await fit(bytes, bluesky);
+    expect(fitted.repairs).toEqual(["metadataRemoved"]);
+    expect((await sharp(fitted.bytes).metadata()).exif).toBeUndefined();
+    const pixels = (image: Uint8Array) => sharp(image).raw().toBuffer();
+    expect((await pixels(fitted.bytes)).equals(await pixels(bytes))).toBe(true);
+  });
+
+  test.each([
+    [
+      "png",
+      flag()
+        .withExif({ IFD3: { GPSLatitudeRef: "N" } })
+        .png(),
+    ],
+    [
+      "webp",
+      flag()
+        .withExif({ IFD3: { GPSLatitudeRef: "N" } })
+        .webp(),
+    ],
+  ])("and is a %s that tells where it was taken loses that too", async (_type, picture) => {
+    const fitted = await fit(await picture.toBuffer(), bluesky);
+    expect(fitted.repairs).toContain("metadataRemoved");
+    expect((await sharp(fitted.bytes).metadata()).exif).toBeUndefined();
+    expect(await colourAt(fitted.bytes, 0.1, 0.9)).toBe("red");
+  });
+});
+
+describe("a photo that was taken with the camera turned", () => {
+  // Whatever its orientation says, a viewer sees the same before and after.
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])("looks the same at orientation %i", async (orientation) => {
+    const bytes = await flag().withMetadata({ orientation }).jpeg({ quality: 95 }).toBuffer();
+    const fitted = await fit(bytes, bluesky);
+    expect(fitted.repairs).toEqual(orientation === 1 ? [] : ["rotated"]);
+    const { width, height, orientation: left = 1 } = await sharp(fitted.bytes).metadata();
+    expect(left).toBe(1);
+    const isSideways = orientation >= 5;
+    expect([width, height]).toEqual(isSideways ? [40, 60] : [60, 40]);
+    expect([fitted.width, fitted.height]).toEqual([width, height]);
+    for (const [x, y] of [
+      [0.1, 0.1],
+      [0.9, 0.1],
+      [0.1, 0.9],
+      [0.9, 0.9],
+      [0.5, 0.05],
+      [0.05, 0.5],
+    ] as const)
+      expect(await colourAt(fitted.bytes, x, y)).toBe(await colourAt(bytes, x, y));
+    expect(await planImage(fileOf(bytes), bluesky)).toEqual(fitted.repairs);
+  });
+
+  test("is left to a network that turns it itself, unless its EXIF has to go", async () => {
+    const turned = await flag().withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    expect((await fit(turned, mastodon)).repairs).toEqual([]);
+    const place = { IFD3: { GPSLatitudeRef: "N" }, IFD0: { Orientation: "6" } };
+    const told = await flag().withExif(place).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    const fitted = await fit(told, mastodon);
+    expect(fitted.repairs).toEqual(["rotated", "metadataRemoved"]);
+    expect(await colourAt(fitted.bytes, 0.95, 0.2)).toBe(await colourAt(told, 0.95, 0.2));
+  });
+});
+
+describe("what a network does not take", () => {
+  test("WebP becomes JPEG where there is none", async () => {
+    const bytes = await flag(600, 400).webp({ lossless: true }).toBuffer();
+    for (const target of [instagram, linkedin, facebook]) {
+      const fitted = await fit(bytes, target);
+      expect(fitted).toMatchObject({ contentType: "image/jpeg", repairs: ["converted"] });
+      expect(await colourAt(fitted.bytes, 0.1, 0.9)).toBe("red");
+      expect(await planImage(fileOf(bytes), target)).toEqual(["converted"]);
+    }
+    expect((await fit(bytes, bluesky)).repairs).toEqual([]);
+  });
+
+  test("what shines through is white in a JPEG", async () => {
+    const clear = {
+      create: { width: 400, height: 400, channels: 4 as const, background: "#0000" },
+    };
+    const bytes = await sharp(clear).png().toBuffer();
+    const fitted = await fit(bytes, instagram);
+    expect(fitted.repairs).toEqual(["converted", "flattened"]);
+    expect(await colourAt(fitted.bytes, 0.5, 0.5)).toBe("white");
+  });
+
+  test("a PNG of 16 bits becomes a JPEG of 8", async () => {
+    const bytes = await flag(400, 400).toColourspace("rgb16").png().toBuffer();
+    expect((await sharp(bytes).metadata()).depth).toBe("ushort");
+    const fitted = await fit(bytes, instagram);
+    expect((await sharp(fitted.bytes).metadata()).depth).toBe("uchar");
+    expect(await colourAt(fitted.bytes, 0.9, 0.9)).toBe("blue");
+  });
+
+  test("colours of print become those of screens", async () => {
+    const bytes = await flag(400, 400).toColourspace("cmyk").jpeg().toBuffer();
+    expect((await sharp(bytes).metadata()).space).toBe("cmyk");
+    const fitted = await fit(bytes, bluesky);
+    expect(fitted.repairs).toEqual(["converted"]);
+    expect(await sharp(fitted.bytes).metadata()).toMatchObject({ space: "srgb", channels: 3 });
+    expect(await colourAt(fitted.bytes, 0.1, 0.9)).toBe("red");
+  });
+
+  test("colours of a wide profile become sRGB when the image is made anew", async () => {
+    const bytes = await flag(400, 400).withIccProfile("p3").png().toBuffer();
+    const fitted = await fit(bytes, instagram);
+    expect((await sharp(fitted.bytes).metadata()).icc).toBeUndefined();
+    expect(await colourAt(fitted.bytes, 0.1, 0.9)).toBe("red");
+  });
+
+  test.each(["bluesky", "linkedin", "mastodon"] as const)(
+    "an animation goes to %s as it is",
+    async (network) => {
+      const bytes = await animatedGif();
+      const fitted = await fit(bytes, targetOf(network));
+      expect(fitted.repairs).toEqual([]);
+      expect(Buffer.from(fitted.bytes).equals(bytes)).toBe(true);
+    },
+  );
+
+  test("an animation stands still where nothing moves", async () => {
+    const bytes = await animatedGif(400, 400);
+    const fitted = await fit(bytes, facebook);
+    expect(fitted.repairs).toEqual(["stilled", "converted"]);
+    expect((await sharp(fitted.bytes).metadata()).pages ?? 1).toBe(1);
+    expect(await colourAt(fitted.bytes, 0.5, 0.5)).toBe("red");
+    expect(await planImage(fileOf(bytes), facebook)).toEqual(fitted.repairs);
+  });
+
+  test("an animation that is too large is refused, not stilled", async () => {
+    const small = { ...bluesky, bytesMax: 50 };
+    const failure = await failureOf(fit(await animatedGif(), small));
+    expect(failure).toMatchObject({ code: "media_rejected", reason: "animation" });
+  });
+
+  test.each([
+    ["too wide", 1_000, 400],
+    ["too tall", 400, 1_000],
+  ])("an image %s for Instagram's feed is refused, never cropped", async (_name, width, height) => {
+    const bytes = await flag(width, height).jpeg().toBuffer();
+    expect(await failureOf(fit(bytes, instagram))).toMatchObject({ reason: "ratio" });
+    expect(await failureOf(planImage(fileOf(bytes), instagram))).toMatchObject({ reason: "ratio" });
+    const story = targetOf("instagram", { kind: "story" });
+    expect((await fit(bytes, story)).repairs).toEqual([]);
+  });
+
+  test.each([
+    ["4:5", 800, 1_000],
+    ["1.91:1", 1_910, 1_000],
+    ["1.91:1, rounded", 1_080, 566],
+  ])("the shape %s is just right for Instagram", async (_name, width, height) => {
+    expect((await fit(await flag(width, height).jpeg().toBuffer(), instagram)).repairs).toEqual([]);
+  });
+
+  test("what is made for Instagram is as wide as Instagram shows it", async () => {
+    const wide = await fit(await flag(3_000, 2_000).png().toBuffer(), instagram);
+    expect(wide).toMatchObject({ width: 1_440, height: 960, repairs: ["converted", "resized"] });
+    const narrow = await fit(await flag(100, 100).png().toBuffer(), instagram);
+    expect(narrow).toMatchObject({ width: 320, height: 320 });
+  });
+
+  test("an opaque PNG above a megabyte goes to Facebook as a JPEG, a clear one stays", async () => {
+    const opaque = await noisePng(700, 600);
+    expect(await fit(opaque, facebook)).toMatchObject({
+      contentType: "image/jpeg",
+      repairs: ["converted"],
+    });
+    const clear = await sharp(opaque).ensureAlpha(0.5).png({ compressionLevel: 0 }).toBuffer();
+    expect((await fit(clear, facebook)).repairs).toEqual([]);
+  });
+
+  test("an image of too many pixels is made smaller in its own shape", async () => {
+    const target = { ...linkedin, pixelsMax: 10_000 };
+    const fitted = await fit(await flag(400, 100).jpeg().toBuffer(), target);
+    expect(fitted).toMatchObject({ width: 200, height: 50, repairs: ["resized"] });
+  });
+});
+
+describe("an image with too many bytes", () => {
+  test("of 30 MB of noise comes below Bluesky's limit, the same each time", async () => {
+    const bytes = await noisePng(3_400, 3_000);
+    expect(bytes.length).toBeGreaterThan(30_000_000);
+    const fitted = await fit(bytes, bluesky);
+    expect(fitted.bytes.length).toBeLessThanOrEqual(2_000_000);
+    expect(fitted.bytes.length).toBeGreaterThan(1_000_000);
+    expect(fitted.repairs).toEqual(["converted", "recompressed", "resized"]);
+    expect((fitted.width ?? 0) / (fitted.height ?? 1)).toBeCloseTo(3_400 / 3_000, 2);
+    expect(mediaTypeOf(fitted.bytes)).toMatchObject({
+      width: fitted.width,
+      height: fitted.height,
+    });
+    const again = await fit(bytes, bluesky);
+    expect(Buffer.from(again.bytes).equals(fitted.bytes)).toBe(true);
+  }, 60_000);
+
+  test("is refused beyond what is downloaded at all", async () => {
+    const huge = { ...fileOf(await flag().jpeg().toBuffer()), size: 60_000_000 };
+    expect(await failureOf(fitImage(huge, bluesky))).toMatchObject({ reason: "size" });
+    expect(await failureOf(planImage(huge, bluesky))).toMatchObject({ reason: "size" });
+  });
+});
+
+describe("what is no image to work with", () => {
+  test.each<[string, () => Promise<Uint8Array> | Uint8Array, string]>([
+    ["a bomb", () => bombPng(30_000, 30_000), "pixels"],
+    [
+      "a cut JPEG",
+      async () => (await flag(600, 400).jpeg().toBuffer()).subarray(0, 2_000),
+      "damaged",
+    ],
+    ["a cut PNG", async () => (await noisePng(60, 40)).subarray(0, 2_000), "damaged"],
+    ["a bare header", () => Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), "damaged"],
+    ["HTML that calls itself a picture", () => Buffer.from("<!doctype html><title>No"), "type"],
+    [
+      "a script in a drawing",
+      () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+      "type",
+    ],
+  ])("%s is refused", async (_name, make, reason) => {
+    for (const target of [bluesky, instagram]) {
+      const failure = await failureOf(fit(await make(), target));
+      expect(failure).toMatchObject({ code: "media_rejected", reason });
+    }
+  });
+
+  test("a type that can't be read is left to a network that takes it", async () => {
+    const bitmap = Buffer.alloc(200);
+    bitmap.write("BM", "latin1");
+    expect((await fit(bitmap, facebook)).repairs).toEqual([]);
+    expect(await failureOf(fit(bitmap, bluesky))).toMatchObject({ reason: "type" });
+  });
+});
+
+test("no more than two images are worked on at a time", async () => {
+  const bytes = await flag(400, 400).png().toBuffer();
+  let reading = 0;
+  let most = 0;
+  const watched = (): MediaFile => ({
+    ...fileOf(bytes),
+    async *chunks() {
+      reading += 1;
+      most = Math.max(most, reading);
+      await new Promise((resolve) => setImmediate(resolve));
+      yield bytes;
+      reading -= 1;
+    },
+  });
+  await Promise.all(Array.from({ length: 8 }, () => fitImage(watched(), instagram)));
+  expect(most).toBe(2);
+});

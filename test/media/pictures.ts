@@ -1,0 +1,94 @@
+import sharp from "sharp";
+
+/** Bytes that look like noise and are always the same: noise is what compresses worst. */
+export function noise(length: number, seed = 1): Buffer {
+  const bytes = Buffer.alloc(length);
+  let state = seed;
+  for (let index = 0; index < length; index += 1) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    bytes[index] = state >>> 24;
+  }
+  return bytes;
+}
+
+export function noisePng(width: number, height: number): Promise<Buffer> {
+  const raw = { width, height, channels: 3 as const };
+  return sharp(noise(width * height * 3), { raw })
+    .png({ compressionLevel: 0 })
+    .toBuffer();
+}
+
+/** Left half red, right half blue, with a green bar at the top: tells how it is turned. */
+export function flag(width = 60, height = 40) {
+  const left = Math.floor(width / 2);
+  const fill = (part: number, size: number, background: string) => ({
+    create: { width: part, height: size, channels: 3 as const, background },
+  });
+  return sharp({ create: { width, height, channels: 3, background: "#ff0000" } })
+    .composite([
+      { input: fill(width - left, height, "#0000ff"), left, top: 0 },
+      { input: fill(width, Math.floor(height / 4), "#00ff00"), left: 0, top: 0 },
+    ])
+    .removeAlpha();
+}
+
+export type Colour = "red" | "green" | "blue" | "white" | "black" | "other";
+
+const COLOURS: Readonly<Record<string, Colour>> = {
+  "100": "red",
+  "010": "green",
+  "001": "blue",
+  "111": "white",
+  "000": "black",
+};
+
+/** What colour a reader sees at a place, given in parts of the whole. */
+export async function colourAt(image: Uint8Array, x: number, y: number): Promise<Colour> {
+  // As a viewer shows it: turned by its EXIF.
+  const { data, info } = await sharp(image)
+    .autoOrient()
+    .toColourspace("srgb")
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const left = Math.min(info.width - 1, Math.floor(info.width * x));
+  const top = Math.min(info.height - 1, Math.floor(info.height * y));
+  const at = (top * info.width + left) * info.channels;
+  const [red = 0, green = 0, blue = 0] = data.subarray(at, at + 3);
+  const name = [red, green, blue].map((value) => (value > 150 ? "1" : value < 100 ? "0" : "?"));
+  return COLOURS[name.join("")] ?? "other";
+}
+
+const GPS = {
+  IFD3: { GPSLatitudeRef: "N", GPSLatitude: "51/1 30/1 0/1", GPSLongitudeRef: "W" },
+} as const;
+
+/** A photo as a phone takes it: it tells where. */
+export function photoWithPlace(width = 60, height = 40): Promise<Buffer> {
+  return flag(width, height).withExif(GPS).jpeg().toBuffer();
+}
+
+/** Two frames, so that it moves. */
+export async function animatedGif(width = 8, height = 8): Promise<Buffer> {
+  const frame = (background: string) =>
+    sharp({ create: { width, height, channels: 3, background } })
+      .png()
+      .toBuffer();
+  const frames = await Promise.all(["#ff0000", "#0000ff"].map(frame));
+  return sharp(frames, { join: { animated: true } })
+    .gif()
+    .toBuffer();
+}
+
+/** A PNG of a few hundred bytes that claims to be of that size. */
+export async function bombPng(width: number, height: number): Promise<Buffer> {
+  const small = await sharp({ create: { width: 1, height: 1, channels: 3, background: "#fff" } })
+    .png()
+    .toBuffer();
+  const bomb = Buffer.from(small);
+  bomb.writeUInt32BE(width, 16);
+  bomb.writeUInt32BE(height, 20);
+  const { crc32 } = await import("node:zlib");
+  bomb.writeUInt32BE(crc32(bomb.subarray(12, 29)), 29);
+  return bomb;
+}

@@ -1,0 +1,253 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
+import { DEMO_LINKEDIN_APP } from "../../dev/networks/linkedin/state.ts";
+import type { PublishedMedia } from "../../dev/networks/network.ts";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { fittedUrl } from "../../src/shared/media/fitted-url.ts";
+import { MEDIA_REPAIRS } from "../../src/shared/networks/media.ts";
+import { seal } from "../../src/shared/secrets.ts";
+import { NETWORK_NAMES, networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { FILES_HOST, serveFiles, whole, type FileServer } from "./file-server.ts";
+import { colourAt, flag, noisePng, photoWithPlace } from "./pictures.ts";
+
+const HOUR = 3_600_000;
+const ALT_TEXTS = ["A flag seen on a walk", "The same flag, scanned"];
+const at = (name: string) => `https://${FILES_HOST}/${name}`;
+
+let sandbox: Sandbox;
+let files: FileServer;
+let relay: Relay;
+let door: Server;
+let publisher: Publisher;
+
+/** The relay over HTTP, for networks that fetch from it. */
+async function openDoor(): Promise<Server> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? "").slice("/api".length);
+    const serve = async () => {
+      const { status, headers, body } = await relay.call(request.method ?? "GET", path);
+      const sent = body instanceof Uint8Array ? body : JSON.stringify(body);
+      response.writeHead(status, Object.fromEntries(headers)).end(sent);
+    };
+    serve().catch((error: unknown) => response.writeHead(599).end(String(error)));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+beforeAll(async () => {
+  files = await serveFiles({
+    "/place.jpg": whole(await photoWithPlace(900, 600)),
+    "/scan.webp": whole(await flag(900, 600).webp({ lossless: true }).toBuffer()),
+    "/noise.png": whole(await noisePng(1_300, 1_000)),
+    "/wide.jpg": whole(await flag(1_000, 300).jpeg().toBuffer()),
+    "/page.jpg": whole(Buffer.from("<!doctype html><title>Sign in</title>")),
+  });
+  sandbox = await startSandbox({ now: () => relay?.clock.now().getTime() ?? Date.now() });
+  door = await openDoor();
+  const { port } = door.address() as AddressInfo;
+  const hosts = Object.fromEntries(sandbox.hosts.map((host) => [host, sandbox.url]));
+  relay = await startRelay({
+    memoryQueues: true,
+    settings: {
+      ...files.settings,
+      OUTBOUND_HOST_MAP: JSON.stringify({ ...hosts, [FILES_HOST]: files.origin }),
+      PUBLIC_BASE_URL: `http://127.0.0.1:${port}/api`,
+      FACEBOOK_APP_ID: DEMO_FACEBOOK_APP.id,
+      FACEBOOK_APP_SECRET: DEMO_FACEBOOK_APP.secret,
+      INSTAGRAM_APP_ID: DEMO_INSTAGRAM_APP.id,
+      INSTAGRAM_APP_SECRET: DEMO_INSTAGRAM_APP.secret,
+      LINKEDIN_CLIENT_ID: DEMO_LINKEDIN_APP.id,
+      LINKEDIN_CLIENT_SECRET: DEMO_LINKEDIN_APP.secret,
+    },
+  });
+  publisher = await aPublisher(relay, NETWORK_NAMES);
+});
+afterAll(async () => {
+  await relay.stop();
+  await sandbox.stop();
+  await files.close();
+  door.closeAllConnections();
+  door.close();
+  await once(door, "close");
+});
+
+async function publish(body: object) {
+  const accepted = await submitPost(relay, publisher, { text: unique("Look"), ...body });
+  return await settlePost(relay, publisher, dataOf(accepted).id);
+}
+
+async function validate(body: object) {
+  const { key, headers } = publisher;
+  const call = { key, headers, body: { text: unique("Look"), ...body } };
+  return dataOf(await relay.call("POST", "/v1/posts/validate?media=true", call));
+}
+
+async function bytesOf({ path }: PublishedMedia): Promise<Buffer> {
+  return Buffer.from(await (await fetch(sandbox.url + path)).arrayBuffer());
+}
+
+/** The rules of repairs alone: a file's name gives rise to warnings of its own. */
+function repairsOf(network: NetworkName, rules: readonly string[]): string[] {
+  const repairs: readonly string[] = MEDIA_REPAIRS.map((repair) => `${network}.media.${repair}`);
+  return rules.filter((rule) => repairs.includes(rule));
+}
+
+const REPAIRS: Readonly<Record<NetworkName, readonly string[]>> = {
+  facebook: ["metadataRemoved", "converted"],
+  instagram: ["metadataRemoved", "converted"],
+  linkedin: ["metadataRemoved", "converted"],
+  bluesky: ["metadataRemoved"],
+  mastodon: ["metadataRemoved"],
+};
+
+describe("images that do not fit", () => {
+  const body = {
+    platforms: [...NETWORK_NAMES],
+    mediaUrls: [at("place.jpg"), at("scan.webp")],
+    altTexts: ALT_TEXTS,
+  };
+
+  test("are published on all five, repaired and described, and every repair is told", async () => {
+    sandbox.reset();
+    publisher = await aPublisher(relay, NETWORK_NAMES);
+    const post = await publish(body);
+    expect(
+      post.legs.map((leg: { status: string; error: unknown }) => leg.error ?? leg.status),
+    ).toEqual(NETWORK_NAMES.map(() => "succeeded"));
+    for (const network of NETWORK_NAMES) {
+      const media = sandbox.posts(network)[0]?.media ?? [];
+      expect(media.map(({ alt }) => alt)).toEqual(ALT_TEXTS);
+      for (const published of media) {
+        const bytes = await bytesOf(published);
+        expect((await sharp(bytes).metadata()).exif).toBeUndefined();
+        expect(await colourAt(bytes, 0.1, 0.9)).toBe("red");
+        expect(await colourAt(bytes, 0.9, 0.9)).toBe("blue");
+      }
+      const leg = post.legs.find(({ platform }: { platform: string }) => platform === network);
+      const rules = REPAIRS[network].map((repair) => `${network}.media.${repair}`);
+      const told = leg.warnings.map(({ code }: { code: string }) => code);
+      expect(repairsOf(network, told)).toEqual(rules);
+    }
+  });
+
+  test("are told of by validation in the same words", async () => {
+    const result = await validate(body);
+    expect(result.valid).toBe(true);
+    for (const network of NETWORK_NAMES) {
+      const { warnings } = result.platforms[network];
+      const told = warnings.map(({ rule }: { rule: string }) => rule);
+      const rules = REPAIRS[network].map((repair) => `${network}.media.${repair}`);
+      expect(repairsOf(network, told)).toEqual(rules);
+      rules.forEach((rule, mediaIndex) =>
+        expect(warnings).toContainEqual(
+          expect.objectContaining({ rule, mediaIndex, field: "mediaUrls" }),
+        ),
+      );
+    }
+  });
+
+  test("by their bytes come below Bluesky's limit", async () => {
+    const post = await publish({ platforms: ["bluesky"], mediaUrls: [at("noise.png")] });
+    const [published] = sandbox.posts("bluesky")[0]?.media ?? [];
+    expect(published?.bytes).toBeLessThanOrEqual(2_000_000);
+    expect(published?.mimeType).toBe("image/jpeg");
+    expect(post.legs[0].warnings).toContainEqual({
+      code: "bluesky.media.recompressed",
+      message: expect.stringContaining("compressed"),
+    });
+  });
+
+  test("and can't be made to fit fail their leg, and validation says so before", async () => {
+    const wide = { platforms: ["instagram", "bluesky"], mediaUrls: [at("wide.jpg")] };
+    const post = await publish(wide);
+    const [instagram, bluesky] = post.legs;
+    expect(bluesky.status).toBe("succeeded");
+    expect(instagram).toMatchObject({
+      status: "failed",
+      error: { code: "media_rejected", rule: "instagram.media.ratio", mediaIndex: 0 },
+    });
+    const result = await validate(wide);
+    expect(result.valid).toBe(false);
+    expect(result.platforms.instagram.errors).toMatchObject([{ rule: "instagram.media.ratio" }]);
+    expect(result.platforms.bluesky.errors).toEqual([]);
+  });
+
+  test("because they are no images are refused on all networks that ask us for them", async () => {
+    const post = await publish({
+      platforms: ["linkedin", "bluesky", "mastodon"],
+      mediaUrls: [at("page.jpg")],
+    });
+    for (const { platform, status, error } of post.legs) {
+      expect(status).toBe("failed");
+      expect(error).toMatchObject({ code: "media_rejected", rule: `${platform}.media.type` });
+    }
+  });
+});
+
+describe("an address of ours for a network", () => {
+  const image = () => {
+    const target = networkOf("instagram").media?.({ text: "", media: [], options: {} }, {}).image;
+    if (target === undefined) throw new Error("Instagram has no target");
+    return target;
+  };
+  const address = (name: string) => fittedUrl(relay.services, at(name), image());
+  const pathOf = (url: string) => new URL(url).pathname.slice("/api".length);
+
+  test("gives out the image as the network takes it, to be kept for as long as it holds", async () => {
+    const answer = await fetch(address("scan.webp"));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("image/jpeg");
+    expect(answer.headers.get("cache-control")).toMatch(/^public, max-age=93\d\d\d$/);
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(await sharp(bytes).metadata()).toMatchObject({ format: "jpeg", width: 900 });
+    expect(await (await fetch(address("scan.webp"))).arrayBuffer()).toEqual(
+      bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
+    );
+  });
+
+  test.each([
+    ["is not ours", () => "/v1/media/v1.k1.AAAA.BBBB.CCCC"],
+    ["was changed", () => `${pathOf(address("scan.webp")).slice(0, -2)}AA`],
+    [
+      "is of something else",
+      () => `/v1/media/${seal("{}", "another use", relay.services.config.identity.dataKeys)}`,
+    ],
+    ["is far too long", () => `/v1/media/${"x".repeat(7_000)}`],
+    ["leads to no file", () => pathOf(address("page.jpg"))],
+  ])("whose token %s is not found", async (_name, path) => {
+    const answer = await relay.call("GET", path());
+    expect(answer).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
+  });
+
+  test("whose file can't be had now may be asked for again", async () => {
+    const answer = await relay.call("GET", pathOf(address("missing.jpg")));
+    expect(answer).toMatchObject({ status: 503, body: { error: { code: "service_unavailable" } } });
+  });
+
+  test("holds for 26 hours and no longer", async () => {
+    const path = pathOf(address("scan.webp"));
+    relay.advance(26 * HOUR - 60_000);
+    expect((await relay.call("GET", path)).status).toBe(200);
+    relay.advance(60_000);
+    expect((await relay.call("GET", path)).status).toBe(404);
+  });
+
+  test("asked for by many at once is answered or put off, and stays there", async () => {
+    const path = pathOf(address("scan.webp"));
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => relay.call("GET", path).then(({ status }) => status)),
+    );
+    expect(new Set(answers)).toEqual(new Set([200, 503]));
+    expect((await relay.call("GET", path)).status).toBe(200);
+  });
+});
