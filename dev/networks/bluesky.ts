@@ -10,7 +10,12 @@ import type {
   Surroundings,
 } from "./network.ts";
 import { Blobs } from "./bluesky/blobs.ts";
+import { Proofs } from "./bluesky/dpop.ts";
+import { oauthFailure, recordRefusal } from "./bluesky/failures.ts";
 import { PDS_HOST, identityRoutes } from "./bluesky/identity.ts";
+import { OAuth } from "./bluesky/oauth.ts";
+import { OAuthClients } from "./bluesky/oauth-clients.ts";
+import { Grants } from "./bluesky/oauth-grants.ts";
 import { Reading } from "./bluesky/reading.ts";
 import { Repository } from "./bluesky/repository.ts";
 import { Sessions } from "./bluesky/sessions.ts";
@@ -19,18 +24,17 @@ import {
   DEMO_HANDLE,
   FRIEND_APP_PASSWORD,
   FRIEND_HANDLE,
-  dumpState,
   findAccount,
   freshState,
   newAccount,
-  restoreState,
 } from "./bluesky/state.ts";
 import type { Account, BlueskyShared, NewAccount } from "./bluesky/state.ts";
+import { VIDEO_HOST, VideoService } from "./bluesky/video-service.ts";
 import { tooManyRequests } from "./bluesky/xrpc.ts";
+import { dumpMaps, restoreMaps } from "./kept-maps.ts";
 
 const SHORT_WAIT_MS = 30_000;
 const LONG_WAIT_MS = 6 * 3_600_000;
-const RECORD = "Invalid app.bsky.feed.post record:";
 
 /** An AT Protocol server with accounts, the public app view and the DID directory, as far as publishing needs them. */
 export class Bluesky implements SandboxNetwork {
@@ -50,6 +54,7 @@ export class Bluesky implements SandboxNetwork {
     addAccount: (input) =>
       this.addAccount({ handle: text(input, "handle"), appPassword: text(input, "appPassword") }),
     expireAccessTokens: () => this.expireAccessTokens(),
+    endOAuthSessions: (input) => this.endOAuthSessions(text(input, "handle")),
     revokeAppPasswords: (input) => this.revokeAppPasswords(text(input, "handle")),
     setStatus: (input) => this.setStatus(text(input, "handle"), statusOf(text(input, "status"))),
     collectTemporaryBlobs: () => this.collectTemporaryBlobs(),
@@ -57,13 +62,21 @@ export class Bluesky implements SandboxNetwork {
   readonly routes: readonly Route[];
   readonly #shared: BlueskyShared = { state: freshState() };
   readonly #surroundings: Surroundings;
+  /** OAuth clients with a public address: the sandbox has to be told of them. */
+  readonly oauthClients = new OAuthClients();
+  readonly #grants: Grants;
+  readonly #oauth: OAuth;
   readonly #sessions: Sessions;
   readonly #blobs: Blobs;
   readonly #reading: Reading;
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
-    this.#sessions = new Sessions(this.#shared, surroundings);
+    const proofs = new Proofs(this.#shared, surroundings);
+    this.#grants = new Grants(this.#shared, surroundings, proofs);
+    const parts = { proofs, clients: this.oauthClients, grants: this.#grants };
+    this.#oauth = new OAuth(this.#shared, surroundings, parts);
+    this.#sessions = new Sessions(this.#shared, surroundings, this.#grants);
     this.#blobs = new Blobs(this.#shared, surroundings, this.#sessions);
     this.#reading = new Reading(this.#shared, this.#blobs);
     const repository = new Repository(this.#shared, surroundings, this.#sessions, this.#blobs);
@@ -72,6 +85,8 @@ export class Bluesky implements SandboxNetwork {
       ...identityRoutes(this.#shared),
       ...repository.routes(),
       ...this.#blobs.routes(),
+      ...this.#oauth.routes(),
+      ...new VideoService(this.#shared, surroundings, this.#sessions).routes(),
       ...this.#reading.routes(),
     ];
   }
@@ -85,6 +100,7 @@ export class Bluesky implements SandboxNetwork {
       "public.api.bsky.app",
       "plc.directory",
       "bsky.app",
+      VIDEO_HOST,
       ...handles,
     ];
   }
@@ -108,6 +124,11 @@ export class Bluesky implements SandboxNetwork {
     this.#shared.state.accessEpoch += 1;
   }
 
+  /** As an owner does it on the server's own pages: neither token works any more. */
+  endOAuthSessions(handle: string): void {
+    this.#grants.endAllOf(this.#account(handle).did);
+  }
+
   /** Access tokens go on working until they expire, as on the real server; refreshing is refused. */
   revokeAppPasswords(handle: string): void {
     const account = this.#account(handle);
@@ -124,12 +145,15 @@ export class Bluesky implements SandboxNetwork {
     this.#blobs.collectTemporary();
   }
 
+  claimsBrowser(exchange: Exchange): boolean {
+    return !exchange.path.startsWith("/oauth/") || this.#oauth.knowsRequest(exchange);
+  }
+
   accountOf(exchange: Exchange): string {
     return this.#sessions.speaker(exchange);
   }
 
   failure(code: string, exchange: Exchange): Answer {
-    const invalid = (message: string) => json(400, { error: "InvalidRequest", message });
     const wait = (milliseconds: number) =>
       tooManyRequests({
         limit: 5000,
@@ -138,38 +162,23 @@ export class Bluesky implements SandboxNetwork {
         windowMs: 3_600_000,
         allowed: false,
       });
+    if (exchange.path.startsWith("/oauth/")) return oauthFailure(code);
     switch (code) {
-      case "network_unavailable":
-        return json(503, { error: "ServiceUnavailable", message: "Service Unavailable" });
       case "rate_limited":
         return wait(SHORT_WAIT_MS);
       case "quota_exceeded":
         return wait(LONG_WAIT_MS);
       case "connection_needs_reauth":
         return this.#unauthorized(exchange);
-      case "permission_missing":
-        return json(403, {
-          error: "ScopeMissingError",
-          message: 'Missing required scope "repo:app.bsky.feed.post?action=create"',
-        });
-      case "account_restricted":
-        return json(401, { error: "AccountTakedown", message: "Account has been taken down" });
-      case "text_too_long":
-        return invalid(`${RECORD} grapheme too big (maximum 300, got 301) at $.text`);
-      case "text_invalid":
-        return invalid(
-          `${RECORD} integer too small (minimum 0, got -1) at $.facets[0].index.byteStart`,
-        );
+      case "token_expired":
+        this.expireAccessTokens();
+        return exchange.headers.authorization?.startsWith("DPoP ")
+          ? json(401, { error: "invalid_token", message: "Token has expired" })
+          : json(400, { error: "ExpiredToken", message: "Token has expired" });
       case "media_rejected":
-        return exchange.path.endsWith("uploadBlob")
-          ? this.tooLarge()
-          : invalid(
-              `${RECORD} blob too big (maximum 2000000, got 2000001) at $.embed.images[0].image`,
-            );
-      case "media_processing_failed":
-        return json(400, { error: "BlobNotFound", message: "Could not find blob" });
+        return exchange.path.endsWith("uploadBlob") ? this.tooLarge() : recordRefusal(code);
       default:
-        return invalid(`The sandbox refuses this record (${code})`);
+        return recordRefusal(code);
     }
   }
 
@@ -192,11 +201,11 @@ export class Bluesky implements SandboxNetwork {
   }
 
   dump(): unknown {
-    return dumpState(this.#shared.state);
+    return dumpMaps(this.#shared.state);
   }
 
   restore(dumped: unknown): void {
-    this.#shared.state = restoreState(dumped);
+    this.#shared.state = restoreMaps(dumped, freshState());
   }
 
   #account(handle: string): Account {

@@ -25,6 +25,7 @@ import { issueUserToken, pageToken, tokenRoutes } from "./facebook/tokens.ts";
 import { uploadRoutes } from "./facebook/upload.ts";
 import { videoRoutes } from "./facebook/videos.ts";
 import { graphError } from "./graph/errors.ts";
+import { sufferFailure } from "./graph/tokens.ts";
 import { versioned } from "./graph/version.ts";
 import { dumpMaps, keep, restoreMaps } from "./kept-maps.ts";
 import type {
@@ -211,11 +212,9 @@ export class Facebook implements SandboxNetwork {
   }
 
   failure(code: string, exchange: Exchange): Answer {
-    if (code === "connection_needs_reauth") {
-      const token = findToken(this.#shared, exchange);
-      if (token !== undefined) token.endedBy ??= 460;
-    }
-    return failureAnswer(code, exchange, this.accountOf(exchange));
+    const now = this.#shared.now();
+    sufferFailure(code, findToken(this.#shared, exchange), now);
+    return failureAnswer(code, exchange, { subject: this.accountOf(exchange), now });
   }
 
   tooLarge(): Answer {

@@ -28,36 +28,98 @@ export interface FaultSwitch {
   times: number;
 }
 
-export interface MagicWord {
+interface MagicWord {
   readonly word: string;
   readonly meaning: string;
 }
 
-export const MAGIC_WORDS: readonly MagicWord[] = [
+/** How a network fails, and what to write for it: every network plays all of them. */
+export interface FailureMode {
+  readonly mode: string;
+  readonly words: readonly MagicWord[];
+}
+
+export const FAILURE_MODES: readonly FailureMode[] = [
   {
-    word: "[fail:<code>]",
-    meaning:
-      "The network refuses the post in its own words for the leg error code: network_unavailable, rate_limited, quota_exceeded, connection_needs_reauth, permission_missing, account_restricted, duplicate_content, text_too_long, text_invalid, media_rejected, media_unreachable, media_processing_failed, link_rejected, content_rejected, invalid_request. A network that knows no such refusal calls the request invalid.",
+    mode: "The answer is lost",
+    words: [
+      {
+        word: "[drop-answer]",
+        meaning: "The post goes live, but the connection is cut before the first answer.",
+      },
+      { word: "[hang]", meaning: "The post goes live, but the first attempt is never answered." },
+      { word: "[drop-before]", meaning: "The first attempt is cut off before anything happens." },
+    ],
   },
   {
-    word: "[fail:<code>:2]",
-    meaning: "Only the first two attempts are refused, the third goes through.",
+    mode: "The server fails",
+    words: [
+      { word: "[html-502]", meaning: "An HTML 502 page to the first attempt; nothing happens." },
+      {
+        word: "[fail:network_unavailable:1]",
+        meaning: "The network's own 5xx to the first attempt; nothing happens.",
+      },
+      {
+        word: "[error-after]",
+        meaning: "The post goes live, but the first attempt is answered with an HTML 502 page.",
+      },
+      { word: "[slow]", meaning: "The answer takes 3 seconds; [slow:8] takes 8." },
+    ],
   },
-  { word: "[drop-before]", meaning: "The first attempt is cut off before anything happens." },
   {
-    word: "[drop-answer]",
-    meaning: "The post goes live, but the answer of the first attempt is lost.",
+    mode: "Media is slow or broken",
+    words: [
+      {
+        word: "[processing:3]",
+        meaning: "In an alt text or a post with media: the file is ready only after 3 looks at it.",
+      },
+      {
+        word: "[fail:media_processing_failed]",
+        meaning: "In the same places: the network takes the file and can't process it.",
+      },
+    ],
   },
   {
-    word: "[error-after]",
-    meaning: "The post goes live, but the first attempt is answered with an HTML 502 page.",
+    mode: "Too much",
+    words: [
+      {
+        word: "[fail:rate_limited:1]",
+        meaning: "The first attempt is throttled, with the time of the reset where there is one.",
+      },
+      { word: "[fail:quota_exceeded]", meaning: "The allowance of the day is used up." },
+    ],
   },
-  { word: "[html-502]", meaning: "The first attempt gets an HTML 502 page and nothing happens." },
-  { word: "[slow]", meaning: "The answer takes 3 seconds; [slow:8] takes 8." },
-  { word: "[hang]", meaning: "The post goes live, but the first attempt is never answered." },
   {
-    word: "[processing:3]",
-    meaning: "In an alt text or a post with media: the file is ready only after 3 looks at it.",
+    mode: "The authorisation ends",
+    words: [
+      {
+        word: "[fail:connection_needs_reauth]",
+        meaning: "The token is revoked with this call; no later call with it works.",
+      },
+      {
+        word: "[fail:token_expired:1]",
+        meaning:
+          "The access token reaches its end with this call; whoever holds a refresh token gets another.",
+      },
+    ],
+  },
+  {
+    mode: "The post is refused",
+    words: [
+      {
+        word: "[fail:duplicate_content]",
+        meaning: "The network says that it has the same post already.",
+      },
+      {
+        word: "[fail:<code>]",
+        meaning:
+          "The refusal in the network's own words for any other leg error code: permission_missing, account_restricted, text_too_long, text_invalid, media_rejected, media_unreachable, link_rejected, content_rejected, invalid_request. A network that knows no such refusal calls the request invalid.",
+      },
+      {
+        word: "[fail:<code>:2]",
+        meaning: "Only the first two attempts are refused, the third goes through.",
+      },
+    ],
   },
 ];
 

@@ -1,4 +1,4 @@
-import { MAGIC_WORDS } from "./faults.ts";
+import { FAILURE_MODES } from "./faults.ts";
 import { escapeHtml } from "./html.ts";
 import type { PublishedPost, SandboxNetwork } from "./network.ts";
 import { pageStyle } from "./page-style.ts";
@@ -35,11 +35,14 @@ function logIns(networks: readonly SandboxNetwork[]): string {
 }
 
 function magicWords(): string {
-  const rows = MAGIC_WORDS.map(
-    ({ word, meaning }) =>
-      `<dt><code>${escapeHtml(word)}</code></dt><dd>${escapeHtml(meaning)}</dd>`,
-  );
-  return `<section class="help"><h2>Magic words</h2><p>Write one into the text of a post to see how the relay copes.</p><dl>${rows.join("")}</dl></section>`;
+  const modes = FAILURE_MODES.map(({ mode, words }) => {
+    const rows = words.map(
+      ({ word, meaning }) =>
+        `<dt><code>${escapeHtml(word)}</code></dt><dd>${escapeHtml(meaning)}</dd>`,
+    );
+    return `<h3>${escapeHtml(mode)}</h3><dl>${rows.join("")}</dl>`;
+  });
+  return `<section class="help"><h2>Magic words</h2><p>Write one into the text of a post, or into the alt text of a file, to see how the relay copes. All five networks know them.</p>${modes.join("")}</section>`;
 }
 
 function samples(): string {
@@ -54,6 +57,7 @@ function samples(): string {
 export function frontPage(
   networks: readonly SandboxNetwork[],
   posts: readonly PublishedPost[],
+  isStill = false,
 ): string {
   const feeds = networks.map((network) =>
     feed(
@@ -63,8 +67,8 @@ export function frontPage(
   );
   return document(
     "Sandbox networks",
-    `<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`,
-    `<header class="top"><h1>Sandbox networks</h1><p>What has been published here, as a reader would see it. Nothing leaves your machine.</p></header>
+    isStill ? "" : `<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`,
+    `<header class="top"><h1>Sandbox networks</h1><p>What has been published here, as a reader would see it. Nothing leaves your machine. ${isStill ? '<a href="/">Refresh by itself</a>' : '<a href="/?still">Hold still</a>'}</p></header>
 <main><div class="feeds">${feeds.join("")}</div><div class="helps">${logIns(networks)}${magicWords()}${samples()}</div></main>
 <footer class="end">As JSON: <a href="/_sandbox/posts">posts</a>, <a href="/_sandbox/requests">requests</a>, <a href="/_sandbox/faults">faults</a>.</footer>`,
   );

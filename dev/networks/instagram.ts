@@ -3,6 +3,7 @@ import { optionalText, text } from "./control-input.ts";
 import { htmlPage } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { graphError } from "./graph/errors.ts";
+import { sufferFailure } from "./graph/tokens.ts";
 import { versioned } from "./graph/version.ts";
 import { BASIC, PUBLISH, counted, findToken } from "./instagram/access.ts";
 import { containerRoutes } from "./instagram/containers.ts";
@@ -134,11 +135,9 @@ export class Instagram implements SandboxNetwork {
   }
 
   failure(code: string, exchange: Exchange): Answer {
-    if (code === "connection_needs_reauth") {
-      const token = findToken(this.#shared, exchange);
-      if (token !== undefined) token.endedBy ??= 460;
-    }
-    return failureAnswer(code, exchange, this.accountOf(exchange));
+    const now = this.#shared.now();
+    sufferFailure(code, findToken(this.#shared, exchange), now);
+    return failureAnswer(code, exchange, { subject: this.accountOf(exchange), now });
   }
 
   tooLarge(): Answer {

@@ -155,10 +155,9 @@ export class LinkedIn implements SandboxNetwork {
   }
 
   failure(code: string, exchange: Exchange): Answer {
-    if (code === "connection_needs_reauth") {
-      const token = findToken(this.#shared, exchange);
-      if (token !== undefined) token.isRevoked = true;
-    }
+    const token = findToken(this.#shared, exchange);
+    if (token !== undefined && code === "connection_needs_reauth") token.isRevoked = true;
+    if (token !== undefined && code === "token_expired") token.expiresAt = this.#shared.now();
     return failureAnswer(code);
   }
 

@@ -158,7 +158,9 @@ export class Mastodon implements SandboxNetwork {
       case "quota_exceeded":
         return this.#wait(host, LONG_WAIT_MS);
       case "connection_needs_reauth":
-        return this.#unauthorized(exchange);
+        return this.#unauthorized(exchange, "The access token was revoked");
+      case "token_expired":
+        return this.#unauthorized(exchange, "The access token expired");
       default:
         return errorAnswer(host, 422, `Validation failed: The sandbox refuses this (${code})`);
     }
@@ -198,7 +200,7 @@ export class Mastodon implements SandboxNetwork {
     return tooManyRequests(host, use);
   }
 
-  #unauthorized(exchange: Exchange): Answer {
+  #unauthorized(exchange: Exchange, message: string): Answer {
     if (exchange.path === "/oauth/token")
       return json(400, {
         error: "invalid_grant",
@@ -206,6 +208,6 @@ export class Mastodon implements SandboxNetwork {
       });
     const token = this.#shared.state.tokens.get(bearerToken(exchange) ?? "");
     if (token !== undefined) token.revoked = true;
-    return errorAnswer(exchange.host, 401, "The access token was revoked");
+    return errorAnswer(exchange.host, 401, message);
   }
 }

@@ -33,6 +33,10 @@ export interface PublishedMedia {
   readonly sha256: string;
   readonly alt: string | null;
   readonly title?: string;
+  /** Shown until a video is played. */
+  readonly posterPath?: string;
+  /** From -1 (left, bottom) to 1 (right, top): what stays in sight where the network crops the file. */
+  readonly focus?: { readonly x: number; readonly y: number };
   /** False where the network takes no description, as for videos at Meta. */
   readonly isDescribable?: boolean;
 }
@@ -58,6 +62,8 @@ export interface PublishedPost {
   readonly page: string;
   /** How the network lays it out; a plain post when absent. */
   readonly form?: "carousel" | "reel" | "story";
+  /** What else the network shows with it, in a few words each. */
+  readonly remarks?: readonly string[];
   readonly text: string;
   readonly segments: readonly TextSegment[];
   /** LinkedIn: the network cut the text off at a character that should have been escaped. */

@@ -99,7 +99,9 @@ export function ownSite(workings: Workings): Site {
     name: "sandbox",
     hosts: [],
     routes: [
-      route("GET", "/", () => htmlPage(200, frontPage(workings.networks, workings.posts()))),
+      route("GET", "/", ({ query }) =>
+        htmlPage(200, frontPage(workings.networks, workings.posts(), query.has("still"))),
+      ),
       route("GET", "/_sandbox/health", () => json(200, { status: "ok" })),
       route("GET", "/_sandbox/posts", ({ query }) =>
         json(200, { posts: workings.posts(query.get("network") ?? undefined) }),

@@ -9,6 +9,7 @@ code{background:var(--code);border-radius:5px;padding:.08em .35em;font:.88em/1.4
 .top,main,.end{max-width:84rem;margin:0 auto;padding:0 1.25rem}
 .top{padding-top:2rem}
 .top h1{margin:0;font-size:1.6rem;letter-spacing:-.01em}
+.top a{white-space:nowrap}
 .top p{margin:.25rem 0 1.25rem;color:var(--soft)}
 main{display:grid;gap:1.5rem;align-items:start}
 @media (min-width:64rem){main:not(.single){grid-template-columns:minmax(0,1fr) 23rem}}
@@ -33,6 +34,8 @@ main{display:grid;gap:1.5rem;align-items:start}
 figure{margin:0;min-width:0}
 figure img,figure video{display:block;width:100%;max-height:26rem;object-fit:cover;border-radius:10px;border:1px solid var(--line);background:var(--code)}
 .n2 img,.n3 img,.n4 img{aspect-ratio:4/3}
+.n3 figure:last-child{grid-column:1/-1}
+.n3 figure:last-child img{aspect-ratio:8/3}
 figure video{object-fit:contain}
 figure strong{display:block;margin-top:.35rem;font-size:.92rem}
 .media.carousel{grid-auto-flow:column;grid-auto-columns:86%;overflow-x:auto;scroll-snap-type:x mandatory;padding-bottom:.4rem}
@@ -66,6 +69,7 @@ a.link:hover{border-color:var(--brand)}
 .helps{display:grid;gap:1rem;min-width:0}
 .help{padding:1rem 1.1rem;font-size:.9rem;min-width:0}
 .help h2{margin:0 0 .5rem;font-size:1rem}
+.help h3{margin:1rem 0 0;font-size:.9rem;border-top:1px solid var(--line);padding-top:.7rem}
 .help p{margin:.25rem 0 .75rem;color:var(--soft)}
 .help dl{margin:0}
 .help dt{margin-top:.55rem;font-weight:600}

@@ -15,6 +15,17 @@ function documentHtml({ path, title, mimeType, bytes }: PublishedMedia): string 
   return `<a class="document" href="${escapeHtml(path)}" download><b aria-hidden="true">${type}</b><span><strong>${escapeHtml(title ?? "Untitled")}</strong><small>${type}, ${size}</small></span></a>`;
 }
 
+/** Where a cropped picture is looked at. */
+function positionOf({ focus }: PublishedMedia): string {
+  if (focus === undefined) return "";
+  const [x, y] = [(focus.x + 1) * 50, (1 - focus.y) * 50].map((part) => Math.round(part));
+  return ` style="object-position:${x}% ${y}%"`;
+}
+
+function posterOf({ posterPath }: PublishedMedia): string {
+  return posterPath === undefined ? "" : ` poster="${escapeHtml(posterPath)}"`;
+}
+
 function mediaHtml(media: PublishedMedia): string {
   const { kind, path, alt, title, isDescribable = true } = media;
   if (kind === "document") return documentHtml(media);
@@ -22,8 +33,8 @@ function mediaHtml(media: PublishedMedia): string {
   const label = escapeHtml(alt ?? "");
   const shown =
     kind === "video"
-      ? `<video src="${address}" controls muted preload="metadata" aria-label="${label}"></video>`
-      : `<img src="${address}" alt="${label}" loading="lazy">`;
+      ? `<video src="${address}#t=0.1"${posterOf(media)} controls muted preload="metadata" aria-label="${label}"></video>`
+      : `<img src="${address}" alt="${label}" loading="lazy"${positionOf(media)}>`;
   const named = title === undefined ? "" : `<strong>${escapeHtml(title)}</strong>`;
   const missing = isDescribable ? '<figcaption class="missing">no alt text</figcaption>' : "";
   const caption = alt === null ? missing : `<figcaption><b>ALT</b> ${label}</figcaption>`;
@@ -51,6 +62,7 @@ function badges(post: PublishedPost): string {
   const found = [
     post.form === undefined ? "" : `<span class="badge">${FORMS[post.form]}</span>`,
     post.visibility === "public" ? "" : `<span class="badge">${escapeHtml(post.visibility)}</span>`,
+    ...(post.remarks ?? []).map((remark) => `<span class="badge">${escapeHtml(remark)}</span>`),
     ...post.languages.map((language) => `<span class="badge">${escapeHtml(language)}</span>`),
     post.edits === 0
       ? ""

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
+import { MediaFailure } from "../../src/shared/networks/media.ts";
 import type {
   HttpRequest,
   LegDraft,
@@ -7,7 +8,7 @@ import type {
   LinkOutcome,
   NetworkData,
 } from "../../src/shared/networks/network.ts";
-import { HttpFailure, MediaFailure } from "../../src/shared/networks/network.ts";
+import { HttpFailure } from "../../src/shared/networks/network.ts";
 import type { Script } from "./scripted-tools.ts";
 import {
   NOW,
@@ -18,6 +19,7 @@ import {
   refusedToConnect,
   scriptedTools,
   sentJson,
+  sentSize,
 } from "./scripted-tools.ts";
 
 const DID = `did:plc:${"a".repeat(24)}`;
@@ -84,7 +86,7 @@ const published = {
 
 function blobOf(request: HttpRequest) {
   const mimeType = request.headers?.["content-type"] ?? "";
-  const size = request.body instanceof Uint8Array ? request.body.byteLength : 0;
+  const size = sentSize(request);
   return answer(200, { blob: { $type: "blob", ref: { $link: `bafk${size}` }, mimeType, size } });
 }
 
@@ -95,7 +97,7 @@ async function preparedRecord(draft: Partial<LegDraft>, script: Script = {}) {
 }
 
 describe("linking a Bluesky account", () => {
-  const { link } = bluesky;
+  const link = bluesky.link.alternative;
   const session = {
     did: DID,
     handle: "alice.test",
@@ -465,12 +467,17 @@ describe("preparing a Bluesky post", () => {
     });
   });
 
-  it("shows a video with its description", async () => {
+  it("sends a video to the account's own server when that vouches for nobody", async () => {
     const url = "https://files.example/clip.mp4";
     const record = await preparedRecord(
       { media: [{ url, altText: "A clip" }] },
       {
-        http: { [UPLOAD]: (request) => blobOf(request) },
+        http: {
+          [xrpc("GET", "com.atproto.server.getServiceAuth")]: answer(501, {
+            error: "MethodNotImplemented",
+          }),
+          [UPLOAD]: (request) => blobOf(request),
+        },
         media: { [url]: image({ contentType: "video/mp4", width: null, height: null }) },
       },
     );

@@ -13,6 +13,7 @@ import type {
   LinkOutcome,
   Network,
 } from "../../src/shared/networks/network.ts";
+import { opened } from "./scripted-tools.ts";
 import type { SandboxTools } from "./sandbox-leg.ts";
 import { publishedBy, resumeLeg, sandboxTools, walkLeg } from "./sandbox-leg.ts";
 
@@ -141,8 +142,8 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
     const bytes = Buffer.concat([clip, padding]);
     const large: SandboxTools = {
       ...tools,
-      fetchMedia: () =>
-        Promise.resolve({ bytes, contentType: "video/mp4", width: null, height: null }),
+      openMedia: () =>
+        Promise.resolve(opened({ bytes, contentType: "video/mp4", width: null, height: null })),
     };
     const draft = { text: "Look", media: [file("large.mp4")] };
     publishedBy(await walkLeg(linkedin, await linkAs(kind), draft, large));
@@ -153,7 +154,7 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
   it("shows a document under its title", async () => {
     const bytes = Buffer.from("%PDF-1.7\n%%EOF\n");
     const pdf = { bytes, contentType: "application/pdf", width: null, height: null };
-    const library: SandboxTools = { ...tools, fetchMedia: () => Promise.resolve(pdf) };
+    const library: SandboxTools = { ...tools, openMedia: () => Promise.resolve(opened(pdf)) };
     const draft = {
       text: "Read",
       media: [file("report.pdf")],

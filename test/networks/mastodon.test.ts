@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
+import { MediaFailure } from "../../src/shared/networks/media.ts";
 import type {
   HttpRequest,
   LegDraft,
@@ -7,7 +8,7 @@ import type {
   LinkOutcome,
   NetworkData,
 } from "../../src/shared/networks/network.ts";
-import { HttpFailure, MediaFailure } from "../../src/shared/networks/network.ts";
+import { HttpFailure } from "../../src/shared/networks/network.ts";
 import type { Script } from "./scripted-tools.ts";
 import {
   NOW,
@@ -420,8 +421,10 @@ describe("preparing a Mastodon post", () => {
       { url: FILE, altText: "A cat" },
       { url: "https://files.example/c.png", altText: null },
     ];
-    const outcome = await mastodon.prepare(leg({ media }), tools);
+    const options = { focus: [{ x: -0.5, y: 1 }, null] };
+    const outcome = await mastodon.prepare(leg({ media, options }), tools);
     expect(outcome).toEqual({ kind: "ready", remote: uploaded("1", "2") });
+    expect(sent.map((form) => form.get("focus"))).toEqual(["-0.5,1", null]);
     expect(sent[0]?.get("description")).toBe("A cat");
     expect(sent[1]?.has("description")).toBe(false);
     const file = sent[0]?.get("file");
@@ -498,8 +501,8 @@ describe("preparing a Mastodon post", () => {
     };
     const draft = { media: files(FILE, second) };
     const first = await prepare(script, {}, draft);
-    expect(first).toMatchObject({ kind: "processing", remote: uploaded("1") });
-    if (first.kind !== "processing") return;
+    expect(first).toMatchObject({ kind: "try_later", remote: uploaded("1") });
+    if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
     const limited = { ...script, http: { [MEDIA]: answer(429, { error: "Too many requests" }) } };
     expect(await prepare(limited, { remote: first.remote }, draft)).toMatchObject({
       kind: "try_later",

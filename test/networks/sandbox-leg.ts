@@ -15,7 +15,11 @@ import type {
   PublishOutcome,
   ReconcileOutcome,
 } from "../../src/shared/networks/network.ts";
-import { HttpFailure, MediaFailure } from "../../src/shared/networks/network.ts";
+import { fetchMedia } from "../../src/shared/media/fetch-media.ts";
+import { fitImage, planImage } from "../../src/shared/media/fit-image.ts";
+import { openMedia } from "../../src/shared/media/open-media.ts";
+import { HttpFailure } from "../../src/shared/networks/network.ts";
+import type { OpenedResponse } from "../../src/shared/outbound-body.ts";
 
 const CALL_TIMEOUT_MS = 1500;
 const STEPS_MAX = 25;
@@ -30,6 +34,7 @@ export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
   const hosts = new Map<string, NetworkData>();
   let aheadMs = 0;
   const http = (request: HttpRequest) => dial(sandbox, request);
+  const dialler = { request: http, open: (request: HttpRequest) => open(sandbox, request) };
   return {
     app,
     advance(seconds) {
@@ -38,14 +43,11 @@ export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
     },
     http,
     now: () => new Date(Date.now() + aheadMs),
-    async fetchMedia(url, { bytesMax }) {
-      const answer = await http({ method: "GET", url, bytesMax });
-      if (answer.status !== 200)
-        throw new MediaFailure("media_unreachable", `HTTP ${answer.status}`);
-      if (answer.body.byteLength > bytesMax) throw new MediaFailure("media_rejected", "too large");
-      const contentType = answer.headers["content-type"] ?? "";
-      return { bytes: answer.body, contentType, width: 1200, height: 800 };
-    },
+    fetchMedia: (url, limits) => fetchMedia(dialler, url, limits),
+    openMedia: (url, limits) => openMedia(dialler, url, limits),
+    fitImage,
+    planImage,
+    fittedUrl: (url) => url,
     hosts: {
       find: (host) => Promise.resolve(hosts.get(host)),
       save(host, data) {
@@ -60,16 +62,29 @@ export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
   };
 }
 
-async function dial(sandbox: Sandbox, request: HttpRequest): Promise<HttpResponse> {
+async function send(sandbox: Sandbox, request: HttpRequest): Promise<Response> {
   const { host, pathname, search } = new URL(request.url);
+  const { body } = request;
+  const isStreamed = typeof body === "object" && "chunks" in body;
+  const sent = isStreamed ? await wholeOf(body.chunks()) : (body as string | FormData | undefined);
+  return await fetch(sandbox.url + pathname + search, {
+    method: request.method,
+    redirect: "manual",
+    headers: { ...request.headers, "x-forwarded-host": host },
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    ...(sent === undefined ? {} : { body: sent }),
+  });
+}
+
+async function wholeOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
+}
+
+async function dial(sandbox: Sandbox, request: HttpRequest): Promise<HttpResponse> {
   try {
-    const response = await fetch(sandbox.url + pathname + search, {
-      method: request.method,
-      redirect: "manual",
-      headers: { ...request.headers, "x-forwarded-host": host },
-      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
-      ...(request.body === undefined ? {} : { body: request.body as string | FormData }),
-    });
+    const response = await send(sandbox, request);
     const body = Buffer.from(await response.arrayBuffer());
     return {
       status: response.status,
@@ -87,6 +102,18 @@ async function dial(sandbox: Sandbox, request: HttpRequest): Promise<HttpRespons
   } catch (error) {
     throw new HttpFailure("in_doubt", "connection_lost", { cause: error });
   }
+}
+
+async function open(sandbox: Sandbox, request: HttpRequest): Promise<OpenedResponse> {
+  const { status, headers, body } = await dial(sandbox, request);
+  return {
+    status,
+    headers,
+    async *chunks() {
+      yield body;
+    },
+    cancel: () => undefined,
+  };
 }
 
 type Outcome =

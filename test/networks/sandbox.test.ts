@@ -33,7 +33,7 @@ function accountOf(outcome: LinkOutcome): LinkedAccount {
 
 async function linkBluesky(): Promise<LinkedAccount> {
   const form = { identifier: "demo.bsky.social", appPassword: "demo-demo-demo-demo" };
-  return accountOf(await bluesky.link.signIn(form, tools));
+  return accountOf(await bluesky.link.alternative.signIn(form, tools));
 }
 
 async function linkMastodon(host: string): Promise<LinkedAccount> {
@@ -153,7 +153,10 @@ describe("Bluesky in the sandbox", () => {
     ["nobody.bsky.social", "demo-demo-demo-demo", "account_not_found"],
   ])("does not link %j with %j", async (identifier, appPassword, code) => {
     const form = { identifier: identifier || "demo.bsky.social", appPassword };
-    expect(await bluesky.link.signIn(form, tools)).toMatchObject({ kind: "failed", code });
+    expect(await bluesky.link.alternative.signIn(form, tools)).toMatchObject({
+      kind: "failed",
+      code,
+    });
   });
 });
 

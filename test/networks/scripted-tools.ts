@@ -1,12 +1,13 @@
+import type { FetchedMedia, MediaFile } from "../../src/shared/networks/media.ts";
+import { MediaFailure } from "../../src/shared/networks/media.ts";
 import type {
-  FetchedMedia,
   HttpRequest,
   HttpResponse,
   NetworkApp,
   NetworkData,
   NetworkTools,
 } from "../../src/shared/networks/network.ts";
-import { HttpFailure, MediaFailure } from "../../src/shared/networks/network.ts";
+import { HttpFailure } from "../../src/shared/networks/network.ts";
 
 export const NOW = new Date("2026-11-20T09:00:00.000Z");
 
@@ -96,6 +97,28 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
         ? Promise.reject(new MediaFailure("media_rejected", "larger than asked for"))
         : Promise.resolve(media);
     },
+    /** What is not in the script can't be had, as with any network that fetches files itself. */
+    async openMedia(url, limits) {
+      if (script.media?.[url] === undefined)
+        throw new MediaFailure("media_unreachable", "not in the script");
+      return opened(await this.fetchMedia(url, limits));
+    },
+    /** What is scripted is no real picture: it fits as it is, or not at all. */
+    async fitImage(file, { bytesMax, types, pixelsMax = Infinity }) {
+      const { contentType, width, height, size } = file;
+      const reason =
+        size > bytesMax
+          ? "size"
+          : !types.includes(contentType)
+            ? "type"
+            : (width ?? 0) * (height ?? 0) > pixelsMax
+              ? "pixels"
+              : undefined;
+      if (reason !== undefined) throw new MediaFailure("media_rejected", "scripted", { reason });
+      return { bytes: await file.read(0, size - 1), contentType, width, height, repairs: [] };
+    },
+    planImage: () => Promise.resolve([]),
+    fittedUrl: (url) => `https://relay.example.test/v1/media/${encodeURIComponent(url)}`,
     hosts: {
       find: (host) => Promise.resolve(saved.get(host)),
       save(host, data) {
@@ -107,6 +130,21 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
         return Promise.resolve();
       },
     },
+  };
+}
+
+/** A file in memory, opened. */
+export function opened({ bytes, ...facts }: FetchedMedia): MediaFile {
+  return {
+    ...facts,
+    size: bytes.byteLength,
+    durationSeconds: null,
+    version: '"scripted"',
+    read: (first, last) => Promise.resolve(bytes.subarray(first, last + 1)),
+    async *chunks() {
+      yield bytes;
+    },
+    close: () => Promise.resolve(),
   };
 }
 
@@ -133,4 +171,20 @@ export function sentJson(request: HttpRequest | undefined): Record<string, unkno
 /** The request's form. */
 export function sentForm(request: HttpRequest | undefined): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(sentText(request)));
+}
+
+/** The request's body, streamed or not. */
+export async function sentBytes(request: HttpRequest | undefined): Promise<Buffer> {
+  const body = request?.body;
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  if (typeof body !== "object" || !("chunks" in body)) throw new Error("the body is no file");
+  const parts: Uint8Array[] = [];
+  for await (const part of body.chunks()) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+/** What the request's length is told to be. */
+export function sentSize({ body }: HttpRequest): number {
+  if (body instanceof Uint8Array) return body.byteLength;
+  return typeof body === "object" && "chunks" in body ? body.size : 0;
 }

@@ -34,20 +34,53 @@ async function load<Package>(name: string): Promise<Package> {
   return (await import(name)) as Package;
 }
 
-/** In place of the servers' own way to listen, which is to the whole network. */
-async function listenOnLoopback(app: RequestListener): Promise<string> {
-  const server = createServer(app).listen(0, "127.0.0.1");
+interface Listening {
+  readonly port: number;
+  readonly url: string;
+  /** Requests before this one wait. */
+  serve(app: RequestListener): void;
+}
+
+/** In place of the servers' own way to listen, which is to the whole network; the port is needed before the server. */
+async function listenOnLoopback(): Promise<Listening> {
+  const { promise, resolve } = Promise.withResolvers<RequestListener>();
+  const server = createServer((request, response) => {
+    void promise.then((app) => app(request, response));
+  }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  return { port, url: `http://127.0.0.1:${port}`, serve: resolve };
+}
+
+/** Puts the clock of this process forward when it is told to. Only the reading of the time changes, timers run as ever. */
+function followClock(): void {
+  const RealDate = Date;
+  let aheadMs = 0;
+  globalThis.Date = class extends RealDate {
+    constructor(...given: [] | [number]) {
+      if (given.length === 0) super(RealDate.now() + aheadMs);
+      else super(...given);
+    }
+    static override now(): number {
+      return RealDate.now() + aheadMs;
+    }
+  } as DateConstructor;
+  process.on("message", (milliseconds) => {
+    aheadMs += Number(milliseconds);
+    process.send?.("advanced");
+  });
 }
 
 async function main(folder: string, hostname: string): Promise<void> {
   const { Database, PlcServer } = await load<DirectoryPackage>("@did-plc/server");
   const { PDS, envToCfg, envToSecrets } = await load<ServerPackage>("@atproto/pds");
-  const directory = await listenOnLoopback(PlcServer.create({ db: Database.mock() }).app);
+  const [directory, pds] = [await listenOnLoopback(), await listenOnLoopback()];
+  directory.serve(PlcServer.create({ db: Database.mock() }).app);
   const environment = {
     hostname,
-    didPlcUrl: directory,
+    // Part of the server's own address when that is on localhost.
+    port: pds.port,
+    didPlcUrl: directory.url,
     dataDirectory: folder,
     blobstoreDiskLocation: join(folder, "blobs"),
     serviceHandleDomains: [".test"],
@@ -62,9 +95,12 @@ async function main(folder: string, hostname: string): Promise<void> {
   };
   const server = await PDS.create(envToCfg(environment), envToSecrets(environment));
   await server.ctx.sequencer.start();
-  const pds = await listenOnLoopback(server.app);
-  process.stdout.write(`peers listen ${JSON.stringify({ pds, directory })}\n`);
+  pds.serve(server.app);
+  process.stdout.write(
+    `peers listen ${JSON.stringify({ pds: pds.url, directory: directory.url })}\n`,
+  );
 }
 
+followClock();
 const [folder = "", hostname = ""] = process.argv.slice(2);
 await main(folder, hostname);

@@ -19,6 +19,8 @@ export const PDS_START_MS_MAX = INSTALL_MS_MAX + START_MS_MAX;
 export interface PdsAccount {
   readonly did: string;
   readonly handle: string;
+  /** The owner's own, for the server's log-in page. */
+  readonly password: string;
   /** Of the owner's own log-in, which may do what an app password may not. */
   readonly accessJwt: string;
 }
@@ -45,6 +47,8 @@ export interface Pds {
   /** The name in the accounts' DID documents; reached by mapping it to `url`. */
   readonly hostname: string;
   readonly url: string;
+  /** What the server calls itself. */
+  readonly publicUrl: string;
   /** The PLC directory that the server writes its accounts to. */
   readonly directoryUrl: string;
   createAccount(handle: string): Promise<PdsAccount>;
@@ -53,6 +57,8 @@ export interface Pds {
   xrpc(method: string, call?: XrpcCall): Promise<XrpcAnswer>;
   /** The bytes of a blob, as any reader of the network gets them. */
   blob(did: string, cid: string): Promise<Uint8Array>;
+  /** Puts the server's clock forward. */
+  advance(milliseconds: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,7 +69,7 @@ export async function startPds(options: { readonly hostname: string }): Promise<
   const folder = await mkdtemp(join(tmpdir(), "pds-"));
   const script = fileURLToPath(new URL("pds-process.ts", import.meta.url));
   const child = spawn(process.execPath, ["--import", END_WITH_PARENT, script, folder, hostname], {
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", "ipc"],
     env: { PATH: process.env["PATH"], NODE_ENV: "production" },
   });
   const stop = async (): Promise<void> => {
@@ -77,7 +83,15 @@ export async function startPds(options: { readonly hostname: string }): Promise<
   };
   try {
     const { pds, directory } = await addresses(child);
-    return { hostname, url: pds, directoryUrl: directory, ...callsOf(pds), stop };
+    const publicUrl =
+      hostname === "localhost" ? pds.replace("127.0.0.1", hostname) : `https://${hostname}`;
+    const advance = async (milliseconds: number): Promise<void> => {
+      const done = once(child, "message", { signal: AbortSignal.timeout(CALL_MS_MAX) });
+      child.send(milliseconds);
+      await done;
+    };
+    const addressed = { hostname, url: pds, publicUrl, directoryUrl: directory };
+    return { ...addressed, ...callsOf(pds), advance, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -105,7 +119,7 @@ async function addresses(child: ChildProcess): Promise<{ pds: string; directory:
   }
 }
 
-type Calls = Omit<Pds, "hostname" | "url" | "directoryUrl" | "stop">;
+type Calls = Omit<Pds, "hostname" | "url" | "publicUrl" | "directoryUrl" | "advance" | "stop">;
 
 function callsOf(url: string): Calls {
   const xrpc = (method: string, call: XrpcCall = {}) => xrpcCall(url, method, call);
@@ -120,7 +134,7 @@ function callsOf(url: string): Calls {
       const password = randomBytes(12).toString("hex");
       const input = { handle, password, email: `${handle.replace(/\W/g, "-")}@example.test` };
       const made = await must("com.atproto.server.createAccount", { input });
-      return { handle, did: String(made["did"]), accessJwt: String(made["accessJwt"]) };
+      return { handle, password, did: String(made["did"]), accessJwt: String(made["accessJwt"]) };
     },
     async createAppPassword({ accessJwt }, name) {
       const call = { token: accessJwt, input: { name } };

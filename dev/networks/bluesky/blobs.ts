@@ -79,7 +79,7 @@ export class Blobs {
   }
 
   async #upload(exchange: Exchange): Promise<Answer> {
-    const { did } = await this.#sessions.authorize(exchange);
+    const { did } = await this.#sessions.authorize(exchange, "blob");
     const { body } = exchange;
     const sent = exchange.headers["content-type"];
     if (sent === undefined)

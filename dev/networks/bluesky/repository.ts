@@ -93,7 +93,7 @@ export class Repository {
   }
 
   async #put(exchange: Exchange): Promise<Answer> {
-    const account = await this.#sessions.authorize(exchange);
+    const account = await this.#sessions.authorize(exchange, "repo");
     const input = xrpcInput(exchange);
     const write = this.#prepare(account, input, requiredString(input, "rkey"));
     const current = this.#shared.state.records.get(write.uri);
@@ -109,7 +109,7 @@ export class Repository {
   }
 
   async #create(exchange: Exchange): Promise<Answer> {
-    const account = await this.#sessions.authorize(exchange);
+    const account = await this.#sessions.authorize(exchange, "repo");
     const input = xrpcInput(exchange);
     const rkey = input["rkey"] === undefined ? this.#nextTid() : requiredString(input, "rkey");
     const write = this.#prepare(account, input, rkey);
@@ -198,7 +198,7 @@ export class Repository {
   }
 
   async #delete(exchange: Exchange): Promise<Answer> {
-    const account = await this.#sessions.authorize(exchange);
+    const account = await this.#sessions.authorize(exchange, "repo");
     const input = xrpcInput(exchange);
     if (findAccount(this.#shared.state, requiredString(input, "repo"))?.did !== account.did)
       throw xrpcError(401, "AuthenticationRequired", "Authentication Required");

@@ -5,6 +5,7 @@ import { Refusal, bearerToken, empty, json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import type { Route, Surroundings } from "../network.ts";
 import { didDocument } from "./identity.ts";
+import type { Grants, Need } from "./oauth-grants.ts";
 import { findAccount } from "./state.ts";
 import type { Account, BlueskyShared, Session } from "./state.ts";
 import { requiredString, tooManyRequests, xrpcError, xrpcInput } from "./xrpc.ts";
@@ -25,14 +26,21 @@ interface Issued {
 export class Sessions {
   readonly #shared: BlueskyShared;
   readonly #surroundings: Surroundings;
+  readonly #grants: Grants;
 
-  constructor(shared: BlueskyShared, surroundings: Surroundings) {
+  constructor(shared: BlueskyShared, surroundings: Surroundings, grants: Grants) {
     this.#shared = shared;
     this.#surroundings = surroundings;
+    this.#grants = grants;
   }
 
-  /** The account whose access token the request carries. Refuses as the reference server does: 400 for an expired one. */
-  async authorize(exchange: Exchange): Promise<Account> {
+  /**
+   * The account whose access token the request carries. Refuses as the reference server does: 400 for an expired one.
+   * `need` is asked of OAuth tokens alone: an app password may do all of it.
+   */
+  async authorize(exchange: Exchange, need?: Need): Promise<Account> {
+    const bound = boundToken(exchange);
+    if (bound !== undefined) return await this.#grants.authorize(exchange, bound, need);
     const payload = await this.#verify(exchange, "com.atproto.appPass");
     const { state } = this.#shared;
     if (
@@ -48,6 +56,7 @@ export class Sessions {
     const payload = this.#peek(exchange);
     if (payload === undefined) return;
     const { state } = this.#shared;
+    state.grants.delete(String(payload["gid"]));
     state.killedSessions.push(String(payload["sid"]));
     state.sessions = state.sessions.filter(({ id }) => id !== payload["sid"]);
   }
@@ -203,9 +212,14 @@ export class Sessions {
 
   #peek(exchange: Exchange): JWTPayload | undefined {
     try {
-      return decodeJwt(bearerToken(exchange) ?? "");
+      return decodeJwt(boundToken(exchange) ?? bearerToken(exchange) ?? "");
     } catch {
       return undefined;
     }
   }
+}
+
+/** A token that is worth something only together with a proof (RFC 9449, section 7.1). */
+function boundToken({ headers }: Exchange): string | undefined {
+  return /^DPoP (\S+)$/i.exec(headers.authorization ?? "")?.[1];
 }

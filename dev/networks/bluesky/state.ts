@@ -25,6 +25,51 @@ export interface Session {
   previous: { readonly refreshId: string; readonly graceUntil: number } | null;
 }
 
+/** An authorisation request as the client pushed it. */
+export interface PushedRequest {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly scope: string;
+  /** Of the key that everything later must be signed with. */
+  readonly thumbprint: string;
+  readonly challenge: string;
+  readonly state: string | null;
+  readonly loginHint: string | null;
+  readonly expiresAt: number;
+}
+
+export interface AuthorizationCode {
+  readonly request: PushedRequest;
+  readonly did: string;
+  readonly expiresAt: number;
+  /** What it was exchanged for. */
+  grantId: string | null;
+}
+
+/** What an owner allowed a client. */
+export interface Grant {
+  readonly id: string;
+  readonly did: string;
+  readonly clientId: string;
+  readonly thumbprint: string;
+  readonly scope: string;
+  refreshId: string;
+  tokenId: string;
+}
+
+/** A video on its way through the video service. */
+export interface VideoJob {
+  readonly id: string;
+  readonly did: string;
+  readonly cid: string;
+  readonly mimeType: string;
+  readonly size: number;
+  readonly sha256: string;
+  /** Looks at it that are still answered with "processing". */
+  looksLeft: number;
+  failure: string | null;
+}
+
 export interface StoredRecord {
   readonly did: string;
   readonly collection: string;
@@ -55,6 +100,11 @@ export interface BlueskyState {
   records: Map<string, StoredRecord>;
   /** By DID and CID, with a space between. */
   blobs: Map<string, StoredBlob>;
+  /** By `request_uri`. */
+  pushed: Map<string, PushedRequest>;
+  codes: Map<string, AuthorizationCode>;
+  grants: Map<string, Grant>;
+  videoJobs: Map<string, VideoJob>;
 }
 
 export interface NewAccount {
@@ -101,6 +151,10 @@ export function freshState(): BlueskyState {
     killedSessions: [],
     records: new Map(),
     blobs: new Map(),
+    pushed: new Map(),
+    codes: new Map(),
+    grants: new Map(),
+    videoJobs: new Map(),
   };
 }
 
@@ -115,17 +169,4 @@ export function findAccount(state: BlueskyState, identifier: string): Account | 
 /** What the network's routes share. `state` is replaced by a reset, so it is always read through here. */
 export interface BlueskyShared {
   state: BlueskyState;
-}
-
-export function dumpState(state: BlueskyState): unknown {
-  return { ...state, records: [...state.records], blobs: [...state.blobs] };
-}
-
-/** Reads back what `dumpState` wrote; nothing else ever writes that file. */
-export function restoreState(dumped: unknown): BlueskyState {
-  const plain = dumped as Omit<BlueskyState, "records" | "blobs"> & {
-    records: [string, StoredRecord][];
-    blobs: [string, StoredBlob][];
-  };
-  return { ...plain, records: new Map(plain.records), blobs: new Map(plain.blobs) };
 }

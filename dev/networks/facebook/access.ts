@@ -6,11 +6,12 @@ import {
   UNKNOWN_TOKEN,
   badParameter,
   endedToken,
-  expiredToken,
   graphError,
   graphRefusal,
   noSuchObject,
 } from "../graph/errors.ts";
+import { endOf } from "../graph/tokens.ts";
+import { ACCOUNT_CALLS, PAGE_USE, countedCall } from "../graph/usage.ts";
 import { readParameters, sentToken, textParameter } from "../graph/parameters.ts";
 import { findPage, grantOf } from "./state.ts";
 import type { FacebookShared, Page, Token } from "./state.ts";
@@ -27,10 +28,8 @@ export function findToken(shared: FacebookShared, exchange: Exchange): Token | u
 
 /** Why the token is of no use any more; undefined when it is good. */
 export function tokenProblem(shared: FacebookShared, token: Token): Answer | undefined {
-  if (token.endedBy !== null) return graphError(endedToken(token.endedBy));
-  const now = shared.now();
-  if (token.expiresAt !== null && token.expiresAt <= now)
-    return graphError(expiredToken(token.expiresAt, now));
+  const end = endOf(token, shared.now());
+  if (end !== undefined) return graphError(end);
   if (grantOf(shared.state, token) === undefined) return graphError(endedToken(458));
   if (token.pageId === null) return undefined;
   const page = findPage(shared.state, token.pageId);
@@ -156,49 +155,18 @@ export function authorizeApp(shared: FacebookShared, exchange: Exchange): string
 }
 
 const USER_CALLS = { limit: 200, windowMs: 3_600_000 };
-/** For a page with one engaged user. */
-const PAGE_CALLS = { limit: 4800, windowMs: 24 * 3_600_000 };
 
-/** Counts a call and adds Meta's headers of use; refuses beyond the limit when the sandbox enforces them. */
-export async function counted(
+/** Counts a call, of a page apart from those of the people behind it. */
+export function counted(
   shared: FacebookShared,
   exchange: Exchange,
   run: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const token = findToken(shared, exchange);
-  const subject = token?.pageId ?? token?.userId ?? "anonymous";
-  const { limit, windowMs } = token?.pageId == null ? USER_CALLS : PAGE_CALLS;
-  const use = shared.windows.take(`facebook ${subject}`, limit, windowMs);
-  const percent = Math.round(((use.limit - use.remaining) / use.limit) * 100);
-  const usage = { call_count: percent, total_cputime: 1, total_time: 1 };
-  const waitMinutes = Math.ceil((use.resetAt - shared.now()) / 60_000);
-  if (!use.allowed) return tooManyCalls(subject, waitMinutes);
-  const answer = await run();
-  const headers = { ...answer.headers, "x-app-usage": JSON.stringify(usage) };
-  if (token?.pageId == null) return { ...answer, headers };
-  return { ...answer, headers: { ...businessUse(subject, percent, 0), ...headers } };
-}
-
-function businessUse(id: string, percent: number, waitMinutes: number): Record<string, string> {
-  const use = {
-    type: "pages",
-    call_count: percent,
-    total_cputime: 1,
-    total_time: 1,
-    estimated_time_to_regain_access: waitMinutes,
-  };
-  return { "x-business-use-case-usage": JSON.stringify({ [id]: [use] }) };
-}
-
-export function tooManyCalls(id: string, waitMinutes: number): Answer {
-  return graphError(
-    {
-      message:
-        "(#80001) There have been too many calls to this Page account. Wait a bit and try again.",
-      code: 80001,
-    },
-    businessUse(id, 100, waitMinutes),
-  );
+  const id = token?.pageId ?? token?.userId ?? "anonymous";
+  const isPage = token !== undefined && token.pageId !== null;
+  const [calls, business] = isPage ? [ACCOUNT_CALLS, PAGE_USE] : [USER_CALLS, undefined];
+  return countedCall(shared, { window: `facebook ${id}`, id, calls, business }, run);
 }
 
 export function success(fields: Readonly<Record<string, unknown>> = {}): Answer {

@@ -1,7 +1,8 @@
 import type { Answer, Exchange } from "../exchange.ts";
-import { endedToken, graphError } from "../graph/errors.ts";
 import type { GraphProblem } from "../graph/errors.ts";
-import { tooManyCalls } from "./access.ts";
+import type { Refusals } from "../graph/failures.ts";
+import { refusalAnswer } from "../graph/failures.ts";
+import { PAGE_USE, tooManyCalls } from "../graph/usage.ts";
 
 const DAY_MINUTES = 24 * 60;
 
@@ -21,14 +22,7 @@ const invalid = (subcode: number, userTitle: string, userMessage: string): Graph
   userMessage,
 });
 
-const REFUSALS: Readonly<Record<string, GraphProblem>> = {
-  network_unavailable: {
-    message: "An unexpected error has occurred. Please retry your request later.",
-    code: 2,
-    isTransient: true,
-    status: 500,
-  },
-  connection_needs_reauth: endedToken(460),
+const REFUSALS: Refusals = {
   permission_missing: {
     message: "(#200) Requires pages_manage_posts permission to manage the object",
     code: 200,
@@ -67,16 +61,19 @@ const REFUSALS: Readonly<Record<string, GraphProblem>> = {
   },
 };
 
-const VIDEO_REFUSALS: Readonly<Record<string, GraphProblem>> = {
+const VIDEO_REFUSALS: Refusals = {
   media_unreachable: { message: "(#389) Unable to fetch video file from URL.", code: 389 },
   media_rejected: video(1363128, "The video must be 3 to 90 seconds long."),
 };
 
 /** The failure as Graph would say it on this path. */
-export function failureAnswer(code: string, { path }: Exchange, subject: string): Answer {
-  if (code === "rate_limited") return tooManyCalls(subject, 1);
-  if (code === "quota_exceeded") return tooManyCalls(subject, DAY_MINUTES);
+export function failureAnswer(
+  code: string,
+  { path }: Exchange,
+  { subject, now }: { readonly subject: string; readonly now: number },
+): Answer {
+  if (code === "rate_limited") return tooManyCalls(PAGE_USE, subject, 1);
+  if (code === "quota_exceeded") return tooManyCalls(PAGE_USE, subject, DAY_MINUTES);
   const isVideo = /\/video(s|_reels|_stories)$/.test(path);
-  const refusal = (isVideo ? VIDEO_REFUSALS[code] : undefined) ?? REFUSALS[code];
-  return graphError(refusal ?? { message: `(#100) The sandbox refuses this (${code})`, code: 100 });
+  return refusalAnswer(code, now, isVideo ? VIDEO_REFUSALS : {}, REFUSALS);
 }

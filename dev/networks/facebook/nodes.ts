@@ -1,10 +1,8 @@
 import { linkCard } from "../links.ts";
 import type { GraphNode } from "../graph/fields.ts";
+import { graphTime } from "../graph/fields.ts";
 import { findPage } from "./state.ts";
 import type { FacebookState, Page, Photo, Post, User, Video } from "./state.ts";
-
-const graphTime = (milliseconds: number) =>
-  new Date(milliseconds).toISOString().replace(/\.\d{3}Z$/, "+0000");
 
 function picture(id: string): Record<string, unknown> {
   const url = `https://graph.facebook.com/v26.0/${id}/picture`;

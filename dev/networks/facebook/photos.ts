@@ -4,7 +4,7 @@ import type { Plan } from "../faults.ts";
 import { fetchFile } from "../fetched-file.ts";
 import { badParameter, graphRefusal } from "../graph/errors.ts";
 import { project } from "../graph/fields.ts";
-import { flagParameter, readParameters, textParameter } from "../graph/parameters.ts";
+import { flagParameter, readParameters, readSource, textParameter } from "../graph/parameters.ts";
 import { keep } from "../kept-maps.ts";
 import { pictureFacts } from "../media-facts.ts";
 import type { PictureFacts } from "../media-facts.ts";
@@ -16,6 +16,8 @@ import { nextId } from "./state.ts";
 import type { FacebookShared, Photo } from "./state.ts";
 
 const BYTES_MAX = 10 * 1024 * 1024;
+/** Room for the other parts of the form beside the largest file. */
+const FORM_BYTES_MAX = BYTES_MAX + 64 * 1024;
 const TYPES = ["jpg", "png", "gif", "bmp", "tiff"];
 
 function unreadableFiles() {
@@ -29,11 +31,22 @@ function unreadableFiles() {
   });
 }
 
-async function fetchPicture(
-  shared: FacebookShared,
-  url: string,
-): Promise<{ bytes: Buffer; facts: PictureFacts }> {
-  const fetched = await fetchFile(shared, url, BYTES_MAX);
+type Fetched = Awaited<ReturnType<typeof fetchFile>>;
+
+/** The file that came with the request, or the one at the address that it names. */
+async function givenFile(shared: FacebookShared, exchange: Exchange): Promise<Fetched> {
+  const source = await readSource(exchange);
+  if (source !== undefined) {
+    const bytes = Buffer.from(await source.arrayBuffer());
+    return bytes.length > BYTES_MAX ? { kind: "too_large" } : { kind: "file", bytes };
+  }
+  const url = textParameter(readParameters(exchange), "url");
+  if (url === undefined) throw graphRefusal({ message: "(#324) Requires upload file", code: 324 });
+  if (!URL.canParse(url)) throw badParameter("url should represent a valid URL");
+  return fetchFile(shared, url, BYTES_MAX);
+}
+
+function readPicture(fetched: Fetched): { bytes: Buffer; facts: PictureFacts } {
   if (fetched.kind === "too_large") throw unreadableFiles();
   const facts = fetched.kind === "file" ? pictureFacts(fetched.bytes) : undefined;
   if (fetched.kind !== "file" || facts === undefined)
@@ -50,11 +63,8 @@ async function fetchPicture(
 
 async function upload(shared: FacebookShared, exchange: Exchange, plan: Plan): Promise<Answer> {
   const page = authorizePage(shared, exchange, "pages_manage_posts");
+  const { bytes, facts } = readPicture(await givenFile(shared, exchange));
   const parameters = readParameters(exchange);
-  const url = textParameter(parameters, "url");
-  if (url === undefined) throw graphRefusal({ message: "(#324) Requires upload file", code: 324 });
-  if (!URL.canParse(url)) throw badParameter("url should represent a valid URL");
-  const { bytes, facts } = await fetchPicture(shared, url);
   const caption =
     textParameter(parameters, "caption") ?? textParameter(parameters, "message") ?? null;
   const isPublished = flagParameter(parameters, "published", true);
@@ -96,7 +106,9 @@ export function photoRoutes(shared: FacebookShared): Route[] {
       method: "POST",
       path: "/{id}/photos",
       name: "photos",
-      magic: (exchange) => {
+      bodyMax: FORM_BYTES_MAX,
+      magic: async (exchange) => {
+        await readSource(exchange);
         const parameters = readParameters(exchange);
         const names = ["alt_text_custom", "caption", "message"];
         const text = names.map((name) => textParameter(parameters, name) ?? "").join("\n");

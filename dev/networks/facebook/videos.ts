@@ -4,11 +4,12 @@ import type { Plan } from "../faults.ts";
 import { fetchFile } from "../fetched-file.ts";
 import { badParameter, graphRefusal } from "../graph/errors.ts";
 import { flagParameter, readParameters, textParameter } from "../graph/parameters.ts";
+import { PAGE_USE, tooManyCalls } from "../graph/usage.ts";
 import { keep } from "../kept-maps.ts";
 import { videoFacts } from "../media-facts.ts";
 import type { VideoFacts } from "../media-facts.ts";
 import type { Route } from "../network.ts";
-import { authorizePage, success, tooManyCalls } from "./access.ts";
+import { authorizePage, success } from "./access.ts";
 import { videoNode } from "./nodes.ts";
 import { created, publishPost } from "./publishing.ts";
 import { VIDEO_BYTES_MAX } from "./upload.ts";
@@ -138,7 +139,7 @@ function finishReel(shared: FacebookShared, exchange: Exchange, page: Page, plan
   const state = textParameter(parameters, "video_state");
   if (!["PUBLISHED", "DRAFT", "SCHEDULED"].includes(state ?? ""))
     throw badParameter("video_state must be one of PUBLISHED, DRAFT, SCHEDULED");
-  if (!hasReelsLeft(shared, page)) return tooManyCalls(page.id, DAY_MS / 60_000);
+  if (!hasReelsLeft(shared, page)) return tooManyCalls(PAGE_USE, page.id, DAY_MS / 60_000);
   video.title = checkedTitle(textParameter(parameters, "title"));
   video.description = textParameter(parameters, "description") ?? null;
   if (state !== "PUBLISHED") return success();

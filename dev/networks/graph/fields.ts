@@ -120,3 +120,8 @@ function projected({ type, values }: GraphNode, fields: readonly Field[] | undef
 export function project(node: GraphNode, asked: string | undefined, fallback: string): unknown {
   return projected(node, new FieldParser(asked ?? fallback).parse());
 }
+
+/** A time as Graph writes it. */
+export function graphTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d{3}Z$/, "+0000");
+}

@@ -40,6 +40,19 @@ export function readParameters(exchange: Exchange): Parameters {
   return parameters;
 }
 
+/** The file `source` of a multipart form, whose other parts count as parameters from then on. */
+export async function readSource(exchange: Exchange): Promise<File | undefined> {
+  const type = exchange.headers["content-type"] ?? "";
+  if (!type.startsWith("multipart/form-data")) return undefined;
+  const headers = { "content-type": type };
+  const form = await new Response(new Uint8Array(exchange.body), { headers }).formData();
+  const parameters: Record<string, unknown> = { ...readParameters(exchange) };
+  for (const [name, value] of form) if (typeof value === "string") assign(parameters, name, value);
+  read.set(exchange, parameters);
+  const source = form.get("source");
+  return source instanceof File ? source : undefined;
+}
+
 /** Text; numbers and booleans count as their digits and words. Absent, null and blank are the same. */
 export function textParameter(parameters: Parameters, name: string): string | undefined {
   const value = parameters[name];

@@ -49,7 +49,7 @@ const BAD_OFFSET: GraphProblem = {
   userTitle: "Invalid thumbnail offset",
   userMessage: "The thumbnail offset must be 0 or more and less than the video's duration.",
 };
-type Made = Pick<Container, "mediaType" | "children" | "file" | "errorSubcode">;
+type Made = Pick<Container, "mediaType" | "children" | "file" | "cover" | "errorSubcode">;
 
 function required(parameters: Parameters, name: string): string {
   const value = textParameter(parameters, name);
@@ -79,8 +79,8 @@ async function makeVideo(
   const isBeyond = file !== null && offset >= seconds * 1000;
   if (!Number.isInteger(offset) || offset < 0 || isBeyond) throw graphRefusal(BAD_OFFSET);
   const cover = textParameter(parameters, "cover_url");
-  if (cover !== undefined) await checkedImage(shared, cover, "story");
-  return { mediaType, children: [], file, errorSubcode };
+  const picture = cover === undefined ? null : await checkedImage(shared, cover, "story");
+  return { mediaType, children: [], file, cover: picture, errorSubcode };
 }
 
 function makeCarousel(shared: InstagramShared, account: Account, parameters: Parameters): Made {
@@ -137,6 +137,13 @@ function checkedAlt(parameters: Parameters, file: StoredFile | null): string | n
   return alt;
 }
 
+/** Who else it is by, and where it is not to be seen. */
+function remarksOf(parameters: Parameters): readonly string[] {
+  const names = listParameter(parameters, "collaborators").map((name) => `with @${String(name)}`);
+  const isHidden = !flagParameter(parameters, "share_to_feed", true);
+  return isHidden ? [...names, "not in the feed"] : names;
+}
+
 function checkOptions(parameters: Parameters): void {
   if (listParameter(parameters, "collaborators").length > COLLABORATORS_MAX)
     throw badParameter(`There can be at most ${COLLABORATORS_MAX} collaborators`);
@@ -171,6 +178,7 @@ async function create(shared: InstagramShared, exchange: Exchange, plan: Plan): 
     caption: made.mediaType === "STORIES" || isCarouselItem(parameters) ? null : caption,
     sentCaption: caption ?? "",
     alt: checkedAlt(parameters, made.file),
+    remarks: remarksOf(parameters),
     createdAt: shared.now(),
     pollsLeft: plan.processing ?? (isVideo ? VIDEO_POLLS : 0),
     mediaId: null,

@@ -1,8 +1,10 @@
 import type { Answer, Exchange } from "../exchange.ts";
-import { endedToken, graphError } from "../graph/errors.ts";
 import type { GraphProblem } from "../graph/errors.ts";
+import type { Refusals } from "../graph/failures.ts";
+import { refusalAnswer } from "../graph/failures.ts";
+import { INSTAGRAM_USE, tooManyCalls } from "../graph/usage.ts";
 import { readParameters, textParameter } from "../graph/parameters.ts";
-import { RESTRICTED, tooManyCalls } from "./access.ts";
+import { RESTRICTED } from "./access.ts";
 import { BAD_CAPTION, TOO_MANY_TAGS } from "./caption.ts";
 import { WRONG_FORMAT, unreachable } from "./media-check.ts";
 import { QUOTA_REACHED } from "./publishing.ts";
@@ -15,15 +17,8 @@ const WRONG_VIDEO: GraphProblem = {
   userMessage: "The video format is not supported. Please check the specifications.",
 };
 
-const REFUSALS: Readonly<Record<string, GraphProblem>> = {
-  network_unavailable: {
-    message: "An unexpected error has occurred. Please retry your request later.",
-    code: 2,
-    isTransient: true,
-    status: 500,
-  },
+const REFUSALS: Refusals = {
   quota_exceeded: QUOTA_REACHED,
-  connection_needs_reauth: endedToken(460),
   permission_missing: {
     message: "(#10) Application does not have permission for this action",
     code: 10,
@@ -52,9 +47,12 @@ const REFUSALS: Readonly<Record<string, GraphProblem>> = {
 };
 
 /** The failure as Instagram would say it on this path. */
-export function failureAnswer(code: string, exchange: Exchange, subject: string): Answer {
-  if (code === "rate_limited") return tooManyCalls(subject, 1);
+export function failureAnswer(
+  code: string,
+  exchange: Exchange,
+  { subject, now }: { readonly subject: string; readonly now: number },
+): Answer {
+  if (code === "rate_limited") return tooManyCalls(INSTAGRAM_USE, subject, 1);
   const isVideo = textParameter(readParameters(exchange), "video_url") !== undefined;
-  const refusal = isVideo && code === "media_rejected" ? WRONG_VIDEO : REFUSALS[code];
-  return graphError(refusal ?? { message: `(#100) The sandbox refuses this (${code})`, code: 100 });
+  return refusalAnswer(code, now, isVideo ? { media_rejected: WRONG_VIDEO } : {}, REFUSALS);
 }

@@ -2,8 +2,9 @@ import { json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { NO_TOKEN, UNKNOWN_TOKEN, badParameter, graphRefusal } from "../graph/errors.ts";
 import { readParameters, sentToken, textParameter } from "../graph/parameters.ts";
+import { endOf } from "../graph/tokens.ts";
 import type { Route } from "../network.ts";
-import { findToken, tokenProblem } from "./access.ts";
+import { findToken } from "./access.ts";
 import { issueToken } from "./oauth.ts";
 import type { InstagramShared, Token } from "./state.ts";
 
@@ -14,7 +15,7 @@ function goodToken(shared: InstagramShared, exchange: Exchange): Token {
   if (sentToken(exchange) === undefined) throw graphRefusal(NO_TOKEN);
   const token = findToken(shared, exchange);
   if (token === undefined) throw graphRefusal(UNKNOWN_TOKEN);
-  const problem = tokenProblem(shared, token);
+  const problem = endOf(token, shared.now());
   if (problem !== undefined) throw graphRefusal(problem);
   return token;
 }

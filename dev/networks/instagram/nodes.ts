@@ -1,4 +1,5 @@
 import type { GraphNode } from "../graph/fields.ts";
+import { graphTime } from "../graph/fields.ts";
 import { containerState, statusText } from "./container-state.ts";
 import { findAccount } from "./state.ts";
 import type { Account, Container, InstagramShared, InstagramState, Media } from "./state.ts";
@@ -73,7 +74,7 @@ export function mediaNode(state: InstagramState, media: Media, container: Contai
           : `https://scontent.cdninstagram.com/${container.file.sha256}`,
       permalink: permalink(state, media),
       shortcode: media.shortcode,
-      timestamp: new Date(media.publishedAt).toISOString().replace(/\.\d{3}Z$/, "+0000"),
+      timestamp: graphTime(media.publishedAt),
       username: account?.username,
       owner: { id: media.userId },
       children: children.length === 0 ? undefined : { data: children },

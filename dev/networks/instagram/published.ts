@@ -9,11 +9,13 @@ function mediaOf(state: InstagramState, container: Container): PublishedMedia[] 
     container.mediaType === "CAROUSEL"
       ? container.children.flatMap((id) => state.containers.get(id) ?? [])
       : [container];
-  return shown.flatMap(({ file, alt }): PublishedMedia[] => {
+  return shown.flatMap(({ file, alt, cover }): PublishedMedia[] => {
     if (file === null) return [];
     const { kind, mimeType, sha256, bytes } = file;
     const path = `/_sandbox/blobs/${sha256}`;
-    return [{ kind, path, mimeType, bytes, sha256, alt, isDescribable: kind === "image" }];
+    const posterPath = cover ? `/_sandbox/blobs/${cover.sha256}` : undefined;
+    const about = { alt, isDescribable: kind === "image" };
+    return [{ kind, path, mimeType, bytes, sha256, ...about, ...(posterPath && { posterPath }) }];
   });
 }
 
@@ -48,6 +50,7 @@ function publishedPost(state: InstagramState, media: Media, container: Container
     url: permalink(state, media),
     page: `/instagram/${media.id}`,
     ...formOf(container),
+    remarks: container.remarks ?? [],
     text,
     segments: segments.map((segment) =>
       /^https?:/i.test(segment.text) ? { text: segment.text } : segment,

@@ -61,6 +61,10 @@ export interface Container {
   readonly sentCaption: string;
   readonly children: readonly string[];
   readonly file: StoredFile | null;
+  /** Of a reel; absent in what was kept before it was. */
+  readonly cover?: StoredFile | null;
+  /** What else a reader sees of the options. */
+  readonly remarks?: readonly string[];
   readonly createdAt: number;
   /** Looks until it is done. */
   pollsLeft: number;

@@ -1,7 +1,7 @@
 import { bearerToken } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import type { Route } from "../network.ts";
-import { REVOKED, denied, linkedInRefusal } from "./errors.ts";
+import { EXPIRED, REVOKED, denied, linkedInRefusal } from "./errors.ts";
 import { findOrganization, personUrn } from "./state.ts";
 import type { LinkedInShared, Token } from "./state.ts";
 
@@ -35,8 +35,7 @@ export function authorize(shared: LinkedInShared, exchange: Exchange): Token {
   const token = findToken(shared, exchange);
   if (token === undefined) throw refuse(65600, "INVALID_ACCESS_TOKEN", "Invalid access token");
   if (token.isRevoked) throw linkedInRefusal(REVOKED);
-  if (token.expiresAt <= shared.now())
-    throw refuse(65602, "EXPIRED_ACCESS_TOKEN", "The token used in the request has expired");
+  if (token.expiresAt <= shared.now()) throw linkedInRefusal(EXPIRED);
   return token;
 }
 

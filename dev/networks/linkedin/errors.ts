@@ -63,6 +63,13 @@ export const REVOKED: LinkedInProblem = {
   message: "The token used in the request has been revoked by the user",
 };
 
+export const EXPIRED: LinkedInProblem = {
+  status: 401,
+  serviceErrorCode: 65602,
+  code: "EXPIRED_ACCESS_TOKEN",
+  message: "The token used in the request has expired",
+};
+
 export function throttled(level: "MEMBER DAY" | "APPLICATION MINUTE"): LinkedInProblem {
   return {
     status: 429,

@@ -1,5 +1,5 @@
 import type { Answer } from "../exchange.ts";
-import { REVOKED, denied, duplicateOf, linkedInError, throttled } from "./errors.ts";
+import { EXPIRED, REVOKED, denied, duplicateOf, linkedInError, throttled } from "./errors.ts";
 import type { LinkedInProblem } from "./errors.ts";
 
 /** A post of somebody that nobody can find. */
@@ -10,6 +10,7 @@ const REFUSALS: Readonly<Record<string, LinkedInProblem>> = {
   rate_limited: throttled("APPLICATION MINUTE"),
   quota_exceeded: throttled("MEMBER DAY"),
   connection_needs_reauth: REVOKED,
+  token_expired: EXPIRED,
   permission_missing: denied("partnerApiPostsExternal.CREATE"),
   text_too_long: {
     status: 400,

@@ -42,7 +42,8 @@ function mediaOf(state: LinkedInState, post: Post): PublishedMedia[] {
     const { sha256, bytes, mimeType } = asset.file;
     const path = `/_sandbox/blobs/${sha256}`;
     const named = title === null ? {} : { title };
-    return [{ kind: asset.kind, path, mimeType, bytes, sha256, alt, ...named }];
+    const about = { alt, isDescribable: asset.kind === "image", ...named };
+    return [{ kind: asset.kind, path, mimeType, bytes, sha256, ...about }];
   });
 }
 

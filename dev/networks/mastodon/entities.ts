@@ -138,6 +138,7 @@ export function publishedPost(shared: MastodonShared, status: Status): Published
       bytes: media.bytes,
       sha256: media.sha256,
       alt: media.description,
+      ...(media.focus ? { focus: media.focus } : {}),
     })),
     card:
       card === undefined

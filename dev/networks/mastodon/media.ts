@@ -31,7 +31,7 @@ export function mediaEntity(media: Media): Record<string, unknown> {
     remote_url: null,
     preview_remote_url: null,
     text_url: null,
-    meta: {},
+    meta: media.focus ? { focus: media.focus } : {},
     description: media.description,
     blurhash: null,
   };
@@ -47,6 +47,15 @@ function checkedDescription(host: string, given: unknown): string | null {
       `Validation failed: Description is too long (maximum is ${descriptionMax} characters)`,
     );
   return given;
+}
+
+/** Two numbers from -1 to 1 with a comma. */
+function checkedFocus(host: string, given: unknown): NonNullable<Media["focus"]> | null {
+  if (typeof given !== "string" || given === "") return null;
+  const [x = Number.NaN, y = Number.NaN, ...more] = given.split(",").map(Number);
+  if (more.length > 0 || !(Math.abs(x) <= 1) || !(Math.abs(y) <= 1))
+    throw refusal(host, 422, "Validation failed: Focus is invalid");
+  return { x, y };
 }
 
 export class MediaRoutes {
@@ -111,6 +120,7 @@ export class MediaRoutes {
       bytes: bytes.length,
       sha256: this.#surroundings.blobs.put(bytes),
       description,
+      focus: checkedFocus(host, form?.get("focus")),
       pollsLeft: plan.processing ?? (failed ? 1 : slow),
       failed,
       delayed: plan.processing !== undefined,

@@ -52,6 +52,8 @@ export interface Media {
   readonly bytes: number;
   readonly sha256: string;
   readonly description: string | null;
+  /** What stays in sight where it is cropped; absent in what was kept before there was any. */
+  readonly focus?: { readonly x: number; readonly y: number } | null;
   /** Looks that it takes until the file is ready. */
   pollsLeft: number;
   failed: boolean;

@@ -15,11 +15,13 @@ import { HttpFailure } from "./network.ts";
  */
 type Effect = "refuse" | "later" | "at_once" | "prepare_again" | "doubt";
 
-/** One row of a network's error table. */
+/** What a signal means: the outcome of a row of a network's error table. */
 export interface ErrorRow {
   readonly code: LegErrorCode;
   readonly effect: Effect;
   readonly rule?: string;
+  /** The HTTP status of a refusal that the network's table does not know: somebody has to look at it. */
+  readonly unmappedStatus?: number;
 }
 
 export interface Classified extends ErrorRow {
@@ -73,6 +75,14 @@ export function isHtml(response: HttpResponse): boolean {
   );
 }
 
+/** Such a page with a status of the request itself speaks for the network all the same. */
+const PLAIN_STATUSES: ReadonlySet<number> = new Set([413, 429]);
+
+/** Whether somebody in front of the network answered, of whom nobody knows what the network did. */
+export function isProxyPage(response: HttpResponse): boolean {
+  return isHtml(response) && !PLAIN_STATUSES.has(response.status);
+}
+
 /** Seconds to wait by the first of the headers that is there: a duration, unix seconds or a date. */
 export function waitSeconds(
   response: HttpResponse,
@@ -104,6 +114,9 @@ export function failureOf(classified: Classified, mediaIndex?: number): LegFailu
     ...(classified.rule === undefined ? {} : { rule: classified.rule }),
     ...(mediaIndex === undefined ? {} : { mediaIndex }),
     ...(classified.note === "" ? {} : { note: classified.note }),
+    ...(classified.unmappedStatus === undefined
+      ? {}
+      : { unmappedStatus: classified.unmappedStatus }),
   };
 }
 

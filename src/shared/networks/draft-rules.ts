@@ -1,4 +1,7 @@
-import type { LegDraft, NetworkName, Problem, TextMeasure } from "./network.ts";
+import { graphemesOf } from "./graphemes.ts";
+import type { LegDraft, Problem, TextMeasure } from "./network.ts";
+import type { Rule, RuleTable } from "./rule.ts";
+import { NEARLY } from "./rule.ts";
 
 export type MediaKind = "image" | "video" | "audio";
 
@@ -21,14 +24,12 @@ const KIND_BY_EXTENSION: Readonly<Record<string, MediaKind>> = {
   flac: "audio",
 };
 
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
-
 /** What a reader takes for one character: a family emoji is one. */
 export function countGraphemes(text: string): number {
   // Printable ASCII has no clusters, and most text is nothing else.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let count = 0;
-  for (const segment of graphemes.segment(text)) count += segment.index >= 0 ? 1 : 0;
+  for (const segment of graphemesOf(text)) count += segment.index >= 0 ? 1 : 0;
   return count;
 }
 
@@ -42,40 +43,50 @@ export function mediaKindOf(url: string): MediaKind {
   return KIND_BY_EXTENSION[extensionOf(url)] ?? "image";
 }
 
-type ProblemText = Pick<Problem, "code" | "rule" | "message" | "remediation"> &
-  Partial<Pick<Problem, "field" | "mediaIndex">>;
-
-export function errorOf(problem: ProblemText): Problem {
-  return { severity: "error", field: null, mediaIndex: null, ...problem };
-}
-
-export function warningOf(problem: ProblemText): Problem {
-  return { severity: "warning", field: null, mediaIndex: null, ...problem };
-}
-
 /** The field of the request that a draft's text or media came from. */
 export function fieldOf(
-  network: NetworkName,
+  network: string,
   draft: LegDraft,
   name: "text" | "mediaUrls" | "altTexts",
 ): string {
   return draft.options[name] === undefined ? name : `platformOptions.${network}.${name}`;
 }
 
-/** Texts above nine tenths of the limit: a small edit makes them fail. */
-export function nearLimitWarning(
-  rule: string,
+interface Breach extends Partial<Pick<Problem, "field" | "mediaIndex" | "severity">> {
+  readonly used?: number;
+  /** In place of the table's own. */
+  readonly limit?: number;
+}
+
+/** A problem in the words of the rule that is broken. */
+export function breach<Table extends RuleTable>(
+  table: Table,
+  id: keyof Table & string,
+  { used, limit, field = null, mediaIndex = null, severity }: Breach = {},
+): Problem {
+  // Safe: the id is a key of the table.
+  const rule = table[id] as Rule;
+  const numbers: Readonly<Record<string, number | undefined>> = {
+    used,
+    limit: limit ?? rule.limit,
+  };
+  return {
+    severity: severity ?? rule.severity,
+    code: rule.code,
+    rule: id,
+    message: rule.message.replace(/\{(\w+)\}/g, (_place, name: string) => `${numbers[name] ?? ""}`),
+    remediation: rule.remediation,
+    field,
+    mediaIndex,
+  };
+}
+
+export function checkNearLimit<Table extends RuleTable>(
+  table: Table,
+  id: keyof Table & string,
   field: string,
-  { usedCharacters, maxCharacters }: TextMeasure,
+  { usedCharacters: used, maxCharacters: limit }: TextMeasure,
 ): readonly Problem[] {
-  if (usedCharacters > maxCharacters || usedCharacters * 10 <= maxCharacters * 9) return [];
-  return [
-    warningOf({
-      code: "text_too_long",
-      rule,
-      message: `The text uses ${usedCharacters} of ${maxCharacters} characters.`,
-      remediation: "Nothing needs to be done; a longer text may be refused.",
-      field,
-    }),
-  ];
+  if (used > limit || used <= limit * NEARLY) return [];
+  return [breach(table, id, { used, limit, field })];
 }

@@ -1,9 +1,17 @@
 import type * as z from "zod";
+import type { Setting } from "../setting.ts";
 import type { LegErrorCode } from "./errors.ts";
-
-/** The five networks, in the order of the specification. */
-export const NETWORK_NAMES = ["facebook", "instagram", "linkedin", "bluesky", "mastodon"] as const;
-export type NetworkName = (typeof NETWORK_NAMES)[number];
+import type { LINK_ERRORS } from "./link-errors.ts";
+import type {
+  FetchedMedia,
+  FittedImage,
+  ImageTarget,
+  MediaFile,
+  MediaRepair,
+  MediaTargets,
+  StreamedBody,
+} from "./media.ts";
+import type { RuleTable } from "./rule.ts";
 
 export interface MediaItem {
   readonly url: string;
@@ -66,7 +74,7 @@ export interface HttpRequest {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | FormData;
+  readonly body?: string | Uint8Array | FormData | StreamedBody;
   /** Total time for the whole call; the network timeout of the settings when absent. */
   readonly timeoutMs?: number;
   /** Longest answer that is read; 1 MiB when absent. */
@@ -111,25 +119,6 @@ export class HttpFailure extends Error {
   }
 }
 
-export interface FetchedMedia {
-  readonly bytes: Uint8Array;
-  /** Judged by the content, not by what the server claims. */
-  readonly contentType: string;
-  readonly width: number | null;
-  readonly height: number | null;
-}
-
-/** A media file could not be had: `media_unreachable`, or `media_rejected` when it is larger than asked for. */
-export class MediaFailure extends Error {
-  readonly code: "media_unreachable" | "media_rejected";
-
-  constructor(code: MediaFailure["code"], message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.name = "MediaFailure";
-    this.code = code;
-  }
-}
-
 /** The relay's own registration with a network, from the settings. */
 export interface NetworkApp {
   readonly id: string;
@@ -141,7 +130,22 @@ export interface NetworkApp {
 }
 
 /** The registrations of this deployment. */
-export type NetworkApps = Readonly<Partial<Record<NetworkName, NetworkApp>>>;
+export type NetworkApps = Readonly<Partial<Record<string, NetworkApp>>>;
+
+/** What a network makes of its settings. */
+export interface FromSettings {
+  readonly app?: NetworkApp | undefined;
+  /** Per rolling day and real account, by what `Network.quotaOf` answers. */
+  readonly quotas?: Readonly<Record<string, number>>;
+  /** Rules between settings that are broken: nothing starts with these. */
+  readonly problems?: readonly string[];
+}
+
+/** The settings of a network; made with `networkSettings`. */
+export interface NetworkSettings {
+  readonly table: Readonly<Record<string, Setting<unknown>>>;
+  read(values: Readonly<Record<string, unknown>>): FromSettings;
+}
 
 /** What the process hands to a network: it dials, stores and tells the time by these alone. */
 export interface NetworkTools {
@@ -151,6 +155,14 @@ export interface NetworkTools {
   now(): Date;
   /** Downloads a customer's media file; throws `MediaFailure`. */
   fetchMedia(url: string, limits: { readonly bytesMax: number }): Promise<FetchedMedia>;
+  /** Opens a customer's media file of at most `bytesMax`, without downloading it; throws `MediaFailure`. */
+  openMedia(url: string, limits: { readonly bytesMax: number }): Promise<MediaFile>;
+  /** Downloads an opened image and makes it fit; the same file always gives the same bytes. Throws `MediaFailure`. */
+  fitImage(file: MediaFile, target: ImageTarget): Promise<FittedImage>;
+  /** What `fitImage` would do, as far as the first bytes tell; nothing when it fits. Throws `MediaFailure`. */
+  planImage(file: MediaFile, target: ImageTarget): Promise<readonly MediaRepair[]>;
+  /** An address of ours at which a network finds the image of `url` made to fit: public, for a day and a bit. */
+  fittedUrl(url: string, target: ImageTarget): string;
   /** Facts shared by all accounts of one host, e.g. a client registration; sealed at rest. */
   readonly hosts: {
     find(host: string): Promise<NetworkData | undefined>;
@@ -167,6 +179,8 @@ export interface LegFailure {
   readonly mediaIndex?: number;
   /** The network's own words, at most 500 characters, without secrets: for the timeline and the log. */
   readonly note?: string;
+  /** The HTTP status of a refusal that the network's error table does not know. */
+  readonly unmappedStatus?: number;
 }
 
 /** Everything a network needs to publish one leg. Nothing in it changes between the attempts but `remote` and `sentAt`. */
@@ -204,7 +218,8 @@ export interface Rejected {
 export type PrepareOutcome =
   | { readonly kind: "ready"; readonly remote: NetworkData }
   | { readonly kind: "processing"; readonly remote: NetworkData; readonly pollAfterSeconds: number }
-  | TryLater
+  /** `remote`: what was got so far and is worth keeping. */
+  | (TryLater & { readonly remote?: NetworkData })
   | Rejected;
 
 export type PublishOutcome =
@@ -220,7 +235,12 @@ export type PublishOutcome =
    * The call may have had its effect, or the network still works on it: `reconcile` comes next, never a second
    * `publish`. `remote` is what it will want to know of the answer.
    */
-  | { readonly kind: "in_doubt"; readonly failure: LegFailure; readonly remote?: NetworkData }
+  | {
+      readonly kind: "in_doubt";
+      readonly failure: LegFailure;
+      readonly remote?: NetworkData;
+      readonly pollAfterSeconds?: number;
+    }
   | TryLater
   | Rejected;
 
@@ -247,22 +267,23 @@ export type CredentialsOutcome =
   | TryLater
   | Rejected;
 
-/** What the end user is told when linking fails; the page has one message per code. */
-export const LINK_ERRORS = [
-  "wrong_credentials",
-  "app_password_needed",
-  "account_not_found",
-  "account_restricted",
-  "instance_unreachable",
-  "instance_unsupported",
-  "access_denied",
-  "permission_missing",
-  "rate_limited",
-  "network_unavailable",
-  "account_kind_unsupported",
-  "nothing_to_choose",
-  "input_invalid",
-] as const;
+/** What a network says of its limits for an account: they may change long after it was linked. */
+export type LimitsOutcome =
+  { readonly kind: "read"; readonly limits: NetworkData } | TryLater | Rejected;
+
+/** An account as it is looked after while nothing is published to it. */
+export type KeptAccount = Pick<LinkedAccount, "account" | "credentials" | "instanceUrl">;
+
+/** How an account is kept usable, and known to be, while nothing is published to it. Once a day at most. */
+export interface Upkeep {
+  /** Longest time that an account goes unused before `freshen` and `look` are called for it; 0: every day. */
+  readonly idleDaysMax: number;
+  /** A cheap read that only an authorised caller gets; absent where `freshen` tells as much. */
+  look?(kept: KeptAccount, tools: NetworkTools): Promise<{ kind: "usable" } | TryLater | Rejected>;
+  /** What `limits` of the account would be if it were linked now; absent where they never change. */
+  readLimits?(kept: KeptAccount, tools: NetworkTools): Promise<LimitsOutcome>;
+}
+
 export type LinkErrorCode = (typeof LINK_ERRORS)[number];
 
 export interface LinkFailure {
@@ -309,13 +330,15 @@ export interface OAuthStart {
   readonly codeChallenge: string;
 }
 
+/** Fields that are enough to sign in. */
+export interface LinkForm {
+  readonly fields: readonly LinkField[];
+  signIn(form: Readonly<Record<string, string>>, tools: NetworkTools): Promise<LinkOutcome>;
+}
+
 /** How an account of the network is linked: by a form alone, or by a form and the network's own authorisation page. */
 export type LinkFlow =
-  | {
-      readonly kind: "form";
-      readonly fields: readonly LinkField[];
-      signIn(form: Readonly<Record<string, string>>, tools: NetworkTools): Promise<LinkOutcome>;
-    }
+  | (LinkForm & { readonly kind: "form" })
   | {
       readonly kind: "oauth";
       readonly fields: readonly LinkField[];
@@ -325,7 +348,13 @@ export type LinkFlow =
         oauth: OAuthStart,
         tools: NetworkTools,
       ): Promise<
-        | { readonly kind: "redirect"; readonly url: string; readonly flow: NetworkData }
+        | {
+            readonly kind: "redirect";
+            readonly url: string;
+            readonly flow: NetworkData;
+            /** Where the network's library chose a state of its own, as hard to guess, in place of `oauth.state`. */
+            readonly state?: string;
+          }
         | LinkFailure
       >;
       finish(
@@ -339,6 +368,10 @@ export type LinkFlow =
       ): Promise<LinkOutcome | LinkChoice>;
       /** Where `finish` may ask for a choice; `candidateId` is one of those it offered. */
       choose?(candidateId: string, flow: NetworkData, tools: NetworkTools): Promise<LinkOutcome>;
+      /** A second way in, by a form alone: the page offers it below the first. */
+      readonly alternative?: LinkForm;
+      /** Without `NetworkTools.app` only the alternative is there: the page shows its form as the only one. */
+      readonly needsApp?: boolean;
     };
 
 /**
@@ -346,17 +379,26 @@ export type LinkFlow =
  * `begin` → `prepare` (until ready) → sent marker → `publish`; `reconcile` stands in for a second `publish`.
  */
 export interface Network {
-  readonly name: NetworkName;
+  /** As in the registry, in requests and in rows; part of its rules' ids. */
+  readonly name: string;
   /** Shown to end users. */
   readonly title: string;
   /** Whether it takes a registration of the relay (`NetworkTools.app`); absent: none. */
   readonly needsApp?: boolean;
+  /** What it is configured by; absent: nothing. */
+  readonly settings?: NetworkSettings;
   /** `platformOptions.<name>`: a strict object. */
   readonly options: z.ZodType<Readonly<Record<string, unknown>>>;
   readonly link: LinkFlow;
   measure(draft: LegDraft, limits: NetworkData): TextMeasure;
   /** Which quota of a rolling day and account the draft would use up, e.g. `posts`; absent where there is none. */
   quotaOf?(draft: LegDraft): string | undefined;
+  /** What the network itself told of a quota for the account, where that may be less than the settings allow. */
+  quotaMaxOf?(kind: string, limits: NetworkData): number | undefined;
+  /** What it takes of the draft's media files; absent: whatever there is. `limits` as for `check`. */
+  media?(draft: LegDraft, limits: NetworkData): MediaTargets;
+  /** What `check` and publishing name by its id; absent: nothing. */
+  readonly rules?: RuleTable;
   /** Pure. `limits` is `{}` when the account is not known. */
   check(draft: LegDraft, limits: NetworkData): readonly Problem[];
   /** Chosen once per leg content, before anything is sent, and kept over every attempt: record key, creation time … */
@@ -367,6 +409,8 @@ export interface Network {
     instanceUrl: string | null,
     tools: NetworkTools,
   ): Promise<CredentialsOutcome>;
+  /** Absent: `freshen` is called once a week. */
+  readonly upkeep?: Upkeep;
   /** Uploads and containers: repeatable, nothing of it is visible. One status check per call, never a wait. */
   prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome>;
   /** The one visible call. */

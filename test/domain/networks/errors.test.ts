@@ -89,7 +89,7 @@ describe("Bluesky's answers", () => {
     [503, "", "outcome_unknown", "doubt"],
     [408, "", "outcome_unknown", "doubt"],
     [200, "", "outcome_unknown", "doubt"],
-    [404, "", "network_unavailable", "later"],
+    [404, "", "invalid_request", "refuse"],
     [413, "", "media_rejected", "refuse"],
   ])("%s %j means %s, %s", (status, body, code, effect) => {
     expect(classifyBluesky(answer(status, body), NOW)).toMatchObject({ code, effect });
@@ -177,7 +177,7 @@ describe("Mastodon's answers", () => {
     [500, { error: "oops" }, "outcome_unknown", "doubt"],
     [503, { error: "Remote SSL certificate could not be verified" }, "outcome_unknown", "doubt"],
     [429, { error: "Too many requests" }, "rate_limited", "later"],
-    [404, { error: "Record not found" }, "network_unavailable", "later"],
+    [404, { error: "Record not found" }, "invalid_request", "refuse"],
     [400, { error: { code: 400, message: "Bad" } }, "invalid_request", "refuse"],
     [200, "ok", "outcome_unknown", "doubt"],
   ])("%s %j means %s, %s", (status, body, code, effect) => {

@@ -4,7 +4,7 @@ import { classify, classifyStatus } from "../../../src/shared/networks/facebook/
 import { facebook } from "../../../src/shared/networks/facebook/index.ts";
 import { pageUrl, readVideo } from "../../../src/shared/networks/facebook/video-status.ts";
 import type { LegDraft, MediaItem, Problem } from "../../../src/shared/networks/network.ts";
-import { findAvailable, platformOptionsSchema } from "../../../src/shared/networks/registry.ts";
+import { findAvailable, platformOptionsSchema } from "../../../src/shared/networks/lookup.ts";
 import { NOW, answer, htmlPage, lost } from "../../networks/scripted-tools.ts";
 
 function draft(overrides: Partial<LegDraft> = {}): LegDraft {
@@ -186,7 +186,7 @@ describe("Facebook's answers", () => {
     [400, graph(101), "app_misconfigured", "refuse"],
     [400, { error: "text" }, "invalid_request", "refuse"],
     [413, "", "media_rejected", "refuse"],
-    [404, "", "network_unavailable", "later"],
+    [404, "", "invalid_request", "refuse"],
   ])("%s %j means %s, %s", (status, body, code, effect) => {
     expect(classify(answer(status, body), NOW)).toMatchObject({ code, effect });
   });

@@ -3,7 +3,7 @@ import { readContainer } from "../../../src/shared/networks/instagram/container.
 import { classify } from "../../../src/shared/networks/instagram/errors.ts";
 import { instagram } from "../../../src/shared/networks/instagram/index.ts";
 import type { LegDraft, MediaItem, Problem } from "../../../src/shared/networks/network.ts";
-import { platformOptionsSchema } from "../../../src/shared/networks/registry.ts";
+import { platformOptionsSchema } from "../../../src/shared/networks/lookup.ts";
 import { NOW, answer, htmlPage, lost } from "../../networks/scripted-tools.ts";
 
 function media(...names: readonly string[]): readonly MediaItem[] {
@@ -71,7 +71,7 @@ describe("Instagram's rules", () => {
     ["a name without an ending", { media: media("a") }, []],
     ["a description", { media: described("a.jpg", 1000) }, []],
     ["a long one", { media: described("a.jpg", 1001) }, ["error instagram.media.altText"]],
-    ["one of a video", { media: described("a.mp4", 5) }, ["warning instagram.media.altText"]],
+    ["one of a video", { media: described("a.mp4", 5) }, ["warning instagram.media.altTextUnused"]],
     ["a reel", { media: media("a.mp4"), options: { kind: "reel", thumbOffsetMs: 5 } }, []],
     ["a reel of an image", { options: { kind: "reel" } }, ["error instagram.reel.media"]],
     [

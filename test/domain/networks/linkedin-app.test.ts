@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../../src/shared/config.ts";
-import { renderConnectPage } from "../../../src/shared/connect/page.ts";
+import { renderConnectPage } from "../../../src/shared/connect/page/connect-page.ts";
 import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
-import { findAvailable } from "../../../src/shared/networks/registry.ts";
+import { findAvailable } from "../../../src/shared/networks/lookup.ts";
+import { aCard, aPage } from "../../browser/gallery.ts";
 
 const development = {
   AzureWebJobsStorage: "UseDevelopmentStorage=true",
@@ -46,31 +47,9 @@ describe("LinkedIn's apps", () => {
 });
 
 it("the form's kinds of account can be chosen from, with what was chosen before", () => {
-  const card = {
-    network: "linkedin",
-    title: "LinkedIn",
-    state: "unlinked",
-    username: null,
-    avatarUrl: null,
-    fields: linkedin.link.fields,
-    leaves: true,
-    action: "https://relay.test/v1/connect/ui/linkedin",
-    typed: { kind: "organization" },
-    problem: null,
-    choice: null,
-  } as const;
-  const text = renderConnectPage(
-    {
-      sessionId: "cns_1",
-      token: "token",
-      branding: {},
-      cards: [card],
-      problem: null,
-      hasLinked: false,
-      doneAction: "https://relay.test/v1/connect/ui/done",
-    },
-    "nonce",
-  );
+  const typed = { kind: "organization" };
+  const problem = { problem: "access_denied", way: "first", typed } as const;
+  const text = renderConnectPage(aPage({ cards: [aCard("linkedin", { problem })] }), "nonce");
   const options = [...text.matchAll(/<option value="(\w+)"([^>]*)>/g)].map((found) =>
     found.slice(1),
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { classify, duplicateUrn } from "../../../src/shared/networks/linkedin/errors.ts";
 import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
 import type { LegDraft, MediaItem, Problem } from "../../../src/shared/networks/network.ts";
-import { platformOptionsSchema } from "../../../src/shared/networks/registry.ts";
+import { platformOptionsSchema } from "../../../src/shared/networks/lookup.ts";
 import { NOW, answer, htmlPage } from "../../networks/scripted-tools.ts";
 
 function draft(overrides: Partial<LegDraft> = {}): LegDraft {
@@ -179,7 +179,7 @@ describe("LinkedIn's answers", () => {
     [426, { code: "NONEXISTENT_VERSION" }, "app_misconfigured", "refuse"],
     [426, "", "app_misconfigured", "refuse"],
     [400, { message: "A version must be present." }, "app_misconfigured", "refuse"],
-    [404, "", "network_unavailable", "later"],
+    [404, "", "invalid_request", "refuse"],
     [409, "", "network_unavailable", "doubt"],
     [400, { message: "Unable to obtain activity" }, "network_unavailable", "doubt"],
     [500, { code: "ACCESS_DENIED", message: "x" }, "network_unavailable", "doubt"],

@@ -1,87 +1,91 @@
 import * as z from "zod";
 import type { Classified, ErrorRow } from "../classified.ts";
-import { isHtml, noteOf, waitSeconds, withQuota } from "../classified.ts";
+import { isProxyPage, noteOf, waitSeconds, withQuota } from "../classified.ts";
+import type { TableRow } from "../error-table.ts";
+import { codes, errorTable, rowOf as tableRow, rows } from "../error-table.ts";
 import type { HttpResponse } from "../network.ts";
 
-interface PairRow extends ErrorRow {
-  readonly error: string;
-  readonly message: RegExp;
+const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
+const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };
+
+/** The reference server says most of what it refuses by one error, and the reason by its words. */
+function invalid(message: RegExp, meaning: ErrorRow): TableRow {
+  return { signal: { code: "InvalidRequest", message }, ...meaning };
 }
 
-/** An error and its message: first, because the errors alone say less. */
-const PAIRS: readonly PairRow[] = [
-  {
-    error: "InvalidRequest",
-    message: /could not find blob|blob.*not found/i,
+/** https://atproto.com/specs/xrpc#error-responses and the errors of the reference server. */
+export const ERRORS = errorTable([
+  invalid(/could not find blob|blob.*not found/i, {
     code: "media_processing_failed",
     effect: "prepare_again",
-  },
-  {
-    error: "InvalidRequest",
-    message: /grapheme|too (?:big|long).*\btext$|\btext\b.*(?:longer than|too (?:big|long))/i,
+  }),
+  invalid(/grapheme|too (?:big|long).*\btext$|\btext\b.*(?:longer than|too (?:big|long))/i, {
     code: "text_too_long",
     effect: "refuse",
-  },
-  {
-    error: "InvalidRequest",
-    message: /record:.*\b(?:embed|images?|video|thumb|items|blob)\b/i,
+  }),
+  invalid(/record:.*\b(?:embed|images?|video|thumb|items|blob)\b/i, {
     code: "media_rejected",
     effect: "refuse",
-  },
-  {
-    error: "InvalidRequest",
-    message: /record:.*\b(?:text|facets?)\b/i,
-    code: "text_invalid",
-    effect: "refuse",
-  },
-];
-
-/** https://atproto.com/specs/xrpc#error-responses and the errors of the reference server. */
-const CODES: Readonly<Record<string, ErrorRow>> = {
+  }),
+  invalid(/record:.*\b(?:text|facets?)\b/i, { code: "text_invalid", effect: "refuse" }),
   // Of an access token, and a 400: whether the session as such has ended is told when it is renewed.
-  ExpiredToken: { code: "network_unavailable", effect: "at_once" },
-  InvalidToken: { code: "network_unavailable", effect: "at_once" },
-  AuthMissing: { code: "connection_needs_reauth", effect: "refuse" },
-  AuthenticationRequired: { code: "connection_needs_reauth", effect: "refuse" },
-  AuthFactorTokenRequired: { code: "connection_needs_reauth", effect: "refuse" },
-  RepoNotFound: { code: "connection_needs_reauth", effect: "refuse" },
-  AccountTakedown: { code: "account_restricted", effect: "refuse" },
-  AccountSuspended: { code: "account_restricted", effect: "refuse" },
-  AccountDeactivated: { code: "account_restricted", effect: "refuse" },
-  RepoTakendown: { code: "account_restricted", effect: "refuse" },
-  RepoSuspended: { code: "account_restricted", effect: "refuse" },
-  RepoDeactivated: { code: "account_restricted", effect: "refuse" },
-  UploadForbidden: { code: "account_restricted", effect: "refuse" },
-  ScopeMissingError: { code: "permission_missing", effect: "refuse" },
-  InsufficientScope: { code: "permission_missing", effect: "refuse" },
-  RateLimitExceeded: { code: "rate_limited", effect: "later" },
+  ...codes({ code: "network_unavailable", effect: "at_once" }, "ExpiredToken", "InvalidToken"),
+  // The same of an OAuth token; a proof that came too late or to the wrong place is made anew as well.
+  ...codes({ code: "network_unavailable", effect: "at_once" }, "invalid_token"),
+  ...codes(
+    { code: "network_unavailable", effect: "later" },
+    "use_dpop_nonce",
+    "invalid_dpop_proof",
+  ),
+  ...codes(
+    { code: "connection_needs_reauth", effect: "refuse" },
+    "AuthMissing",
+    "AuthenticationRequired",
+    "AuthFactorTokenRequired",
+    "RepoNotFound",
+  ),
+  ...codes(
+    { code: "account_restricted", effect: "refuse" },
+    "AccountTakedown",
+    "AccountSuspended",
+    "AccountDeactivated",
+    "RepoTakendown",
+    "RepoSuspended",
+    "RepoDeactivated",
+    "UploadForbidden",
+  ),
+  ...codes(
+    { code: "permission_missing", effect: "refuse" },
+    "ScopeMissingError",
+    "insufficient_scope",
+    "InsufficientScope",
+  ),
+  ...codes({ code: "rate_limited", effect: "later" }, "RateLimitExceeded"),
   // Uploads that no record refers to are thrown away after a while.
-  BlobNotFound: { code: "media_processing_failed", effect: "prepare_again" },
-  InvalidMimeType: { code: "media_rejected", effect: "prepare_again" },
-  InvalidSize: { code: "media_rejected", effect: "prepare_again" },
-  PayloadTooLarge: { code: "media_rejected", effect: "refuse", rule: "bluesky.media.size" },
-  UnsupportedContentType: { code: "media_rejected", effect: "refuse" },
-  VideoTooLarge: { code: "media_rejected", effect: "refuse", rule: "bluesky.media.size" },
-  VideoTooLong: { code: "media_rejected", effect: "refuse" },
-  BadAspectRatio: { code: "media_rejected", effect: "refuse" },
-  DailyLimitExceeded: { code: "quota_exceeded", effect: "refuse" },
-  ServiceOverloaded: { code: "network_unavailable", effect: "later" },
+  ...codes({ code: "media_processing_failed", effect: "prepare_again" }, "BlobNotFound"),
+  ...codes({ code: "media_rejected", effect: "prepare_again" }, "InvalidMimeType", "InvalidSize"),
+  ...codes(
+    { code: "media_rejected", effect: "refuse", rule: "bluesky.media.size" },
+    "PayloadTooLarge",
+  ),
+  ...codes({ code: "media_rejected", effect: "refuse" }, "UnsupportedContentType"),
+  ...codes(
+    { code: "media_rejected", effect: "refuse", rule: "bluesky.media.size" },
+    "VideoTooLarge",
+  ),
+  ...codes({ code: "media_rejected", effect: "refuse" }, "VideoTooLong", "BadAspectRatio"),
+  ...codes({ code: "quota_exceeded", effect: "refuse" }, "DailyLimitExceeded"),
+  ...codes({ code: "network_unavailable", effect: "later" }, "ServiceOverloaded"),
   // Someone wrote under our key: only the record itself tells who.
-  InvalidSwap: { code: "outcome_unknown", effect: "doubt" },
-  InvalidRequest: { code: "invalid_request", effect: "refuse" },
-};
-
-const STATUSES: Readonly<Record<number, ErrorRow>> = {
-  400: { code: "invalid_request", effect: "refuse" },
-  401: { code: "connection_needs_reauth", effect: "refuse" },
-  403: { code: "permission_missing", effect: "refuse" },
-  404: { code: "network_unavailable", effect: "later" },
-  408: { code: "outcome_unknown", effect: "doubt" },
-  413: { code: "media_rejected", effect: "refuse", rule: "bluesky.media.size" },
-  429: { code: "rate_limited", effect: "later" },
-};
-
-const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
+  ...codes({ code: "outcome_unknown", effect: "doubt" }, "InvalidSwap"),
+  ...rows(REAUTH, { status: 401 }),
+  ...rows(IN_DOUBT, { status: 408 }),
+  ...rows(
+    { code: "media_rejected", effect: "refuse", rule: "bluesky.media.size" },
+    { status: 413 },
+  ),
+  ...rows({ code: "rate_limited", effect: "later" }, { status: 429 }),
+]);
 
 const errorBody = z.object({ error: z.string(), message: z.string().optional() });
 
@@ -110,13 +114,9 @@ function rowOf(
   response: HttpResponse,
   body: { error: string; message?: string | undefined } | undefined,
 ): ErrorRow {
-  if (body === undefined) {
-    // A proxy's page proves nothing, unless its status speaks of the request itself.
-    const isProxyPage = isHtml(response) && response.status !== 413 && response.status !== 429;
-    return isProxyPage ? IN_DOUBT : (STATUSES[response.status] ?? IN_DOUBT);
-  }
-  if (response.status >= 500) return IN_DOUBT;
-  const { error, message = "" } = body;
-  const pair = PAIRS.find((row) => row.error === error && row.message.test(message));
-  return pair ?? CODES[error] ?? STATUSES[response.status] ?? IN_DOUBT;
+  const { status } = response;
+  if (body === undefined && isProxyPage(response)) return IN_DOUBT;
+  // Of a server that failed: what it says of the reason does not tell what became of the call.
+  if (status >= 500) return IN_DOUBT;
+  return tableRow(ERRORS, { status, code: body?.error, message: body?.message ?? "" }, IN_DOUBT);
 }

@@ -4,15 +4,21 @@ import { blueskyOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish, reconcile } from "./publish.ts";
 import { begin } from "./remote.ts";
+import { rules } from "./rule-table.ts";
 import { check, measure } from "./rules.ts";
+import { media } from "./targets.ts";
+import { blueskySettings } from "./settings.ts";
 import { freshen, revoke } from "./session.ts";
 
 export const bluesky = {
   name: "bluesky",
   title: "Bluesky",
+  settings: blueskySettings,
   options: blueskyOptions,
   link: blueskyLink,
   measure,
+  media,
+  rules,
   check,
   begin,
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),

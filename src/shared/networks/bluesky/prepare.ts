@@ -1,25 +1,25 @@
+import { mediaFailed } from "../media-failed.ts";
+import { MediaFailure } from "../media.ts";
 import type { LegToPublish, NetworkTools, PrepareOutcome, Rejected, TryLater } from "../network.ts";
-import { HttpFailure, MediaFailure } from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { credentialsOf, type Credentials } from "./credentials.ts";
+import type { Embed } from "./embeds.ts";
+import { cardEmbed, imagesEmbed } from "./embeds.ts";
 import type { Facet, Stretch } from "./facets.ts";
 import { facetsOf, findStretches } from "./facets.ts";
 import { resolveHandle } from "./identity.ts";
 import { fetchPageCard } from "./link-card.ts";
 import type { LinkCard } from "./options.ts";
 import { ownOptionsOf } from "./options.ts";
+import type { Remote } from "./remote.ts";
 import { COLLECTION, remoteOf } from "./remote.ts";
 import { RULES } from "./rules.ts";
-import type { Credentials } from "./session.ts";
-import { credentialsOf } from "./session.ts";
-import type { Blob, UploadedFile } from "./upload.ts";
-import { fetchFailed, uploadBlob, uploadMedia } from "./upload.ts";
+import { uploadBlob, uploadMedia } from "./upload.ts";
+import { bringVideo, followVideo, type VideoStep } from "./video.ts";
+import type { Blob } from "./video-service.ts";
 
 const MENTIONS_MAX = 20;
 const RESOLVE_TIMEOUT_MS = 5000;
-
-interface Embed {
-  readonly $type: string;
-  readonly [field: string]: unknown;
-}
 
 /** Uploads the files and settles the record's every byte; from then on it never changes. */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
@@ -27,8 +27,14 @@ export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<P
   if (remote.record !== undefined) return { kind: "ready", remote };
   const credentials = credentialsOf(leg.credentials);
   const stretches = findStretches(leg.draft.text);
-  const embed = await makeEmbed({ leg, credentials, stretches }, tools);
-  if (embed !== null && !("$type" in embed)) return embed;
+  const step = await makeEmbed({ leg, remote, credentials, stretches }, tools);
+  if (step.kind === "waiting") {
+    const { video: _, ...rest } = remote;
+    const waiting = step.video === undefined ? rest : { ...rest, video: step.video };
+    return { kind: "processing", remote: waiting, pollAfterSeconds: step.pollAfterSeconds };
+  }
+  if (step.kind !== "made") return step;
+  const { embed } = step;
   const dids = await resolveMentions(stretches, credentials, tools);
   const facets = facetsOf(leg.draft.text, stretches, dids);
   return {
@@ -85,57 +91,36 @@ async function resolveMentions(
 
 interface Making {
   readonly leg: LegToPublish;
+  readonly remote: Remote;
   readonly credentials: Credentials;
   readonly stretches: readonly Stretch[];
 }
 
-async function makeEmbed(
-  making: Making,
-  tools: NetworkTools,
-): Promise<Embed | null | TryLater | Rejected> {
-  const { leg, credentials, stretches } = making;
+type EmbedStep = VideoStep | { readonly kind: "made"; readonly embed: Embed | null };
+
+async function makeEmbed(making: Making, tools: NetworkTools): Promise<EmbedStep> {
+  const { leg, remote, credentials, stretches } = making;
+  if (remote.video !== undefined) return followVideo(remote.video, tools);
   if (leg.draft.media.length > 0) {
     const files = await uploadMedia(leg, credentials, tools);
-    return "failure" in files ? files : mediaEmbed(files);
+    if ("failure" in files) return files;
+    return "file" in files
+      ? bringVideo({ leg, remote, credentials }, files, tools)
+      : { kind: "made", embed: imagesEmbed(files) };
   }
   const { linkCard } = ownOptionsOf(leg.draft.options);
-  if (linkCard === false) return null;
-  if (linkCard !== undefined) return givenCard(linkCard, credentials, tools);
+  if (linkCard === false) return { kind: "made", embed: null };
+  if (linkCard !== undefined) {
+    const card = await givenCard(linkCard, credentials, tools);
+    return isFailed(card) ? card : { kind: "made", embed: card };
+  }
   const link = stretches.find((stretch) => stretch.kind === "link");
-  return link === undefined ? null : foundCard(link.uri, credentials, tools);
+  const embed = link === undefined ? null : await foundCard(link.uri, credentials, tools);
+  return { kind: "made", embed };
 }
 
-function mediaEmbed(files: readonly UploadedFile[]): Embed {
-  const [first] = files;
-  if (first?.kind === "video") {
-    const { blob, alt, aspectRatio } = first;
-    return {
-      $type: "app.bsky.embed.video",
-      video: blob,
-      ...(alt === "" ? {} : { alt }),
-      ...(aspectRatio === null ? {} : { aspectRatio }),
-    };
-  }
-  if (files.length > RULES.plainImagesMax) {
-    return {
-      $type: "app.bsky.embed.gallery",
-      items: files.map(({ blob, alt, aspectRatio }) => ({
-        $type: "app.bsky.embed.gallery#image",
-        image: blob,
-        alt,
-        // Required here; only a hint for the space that a client keeps free.
-        aspectRatio: aspectRatio ?? { width: 1, height: 1 },
-      })),
-    };
-  }
-  return {
-    $type: "app.bsky.embed.images",
-    images: files.map(({ blob, alt, aspectRatio }) => ({
-      image: blob,
-      alt,
-      ...(aspectRatio === null ? {} : { aspectRatio }),
-    })),
-  };
+function isFailed(made: Embed | TryLater | Rejected): made is TryLater | Rejected {
+  return "failure" in made;
 }
 
 /** A picture that the customer asked for is part of the post: without it the leg does not go out. */
@@ -150,7 +135,7 @@ async function givenCard(
     const thumb = await uploadThumbnail(thumbnailUrl, credentials, tools);
     return "failure" in thumb ? thumb : cardEmbed({ url, title, description }, thumb);
   } catch (error) {
-    if (error instanceof MediaFailure) return fetchFailed(error);
+    if (error instanceof MediaFailure) return mediaFailed("bluesky", error);
     throw error;
   }
 }
@@ -188,19 +173,4 @@ async function uploadThumbnail(
     );
   }
   return uploadBlob(media, { credentials }, tools);
-}
-
-function cardEmbed(
-  card: { readonly url: string; readonly title: string; readonly description: string },
-  thumb: Blob | null,
-): Embed {
-  return {
-    $type: "app.bsky.embed.external",
-    external: {
-      uri: card.url,
-      title: card.title,
-      description: card.description,
-      ...(thumb === null ? {} : { thumb }),
-    },
-  };
 }

@@ -11,11 +11,11 @@ import type {
   ReconcileOutcome,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
+import { callAsAccount } from "./account-call.ts";
+import { credentialsOf, type Credentials } from "./credentials.ts";
 import { classify, xrpcError } from "./errors.ts";
 import type { Remote } from "./remote.ts";
 import { COLLECTION, remoteOf } from "./remote.ts";
-import type { Credentials } from "./session.ts";
-import { credentialsOf, noteEndedToken } from "./session.ts";
 
 /** A blob that is lost again within this time ends the leg; a retry by hand, later, uploads it anew. */
 const REUPLOAD_MS = 15 * 60_000;
@@ -30,8 +30,7 @@ const SETTLED_MS = 30_000;
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
   const remote = remoteOf(leg.remote);
   const credentials = credentialsOf(leg.credentials);
-  const answer = await exchange(tools, putRecord(remote, credentials));
-  await noteEndedToken(answer, credentials, tools);
+  const answer = await callAsAccount(credentials, putRecord(remote, credentials), tools);
   return readPut(answer, remote, tools.now());
 }
 
@@ -46,10 +45,7 @@ function putRecord(remote: Remote, credentials: Credentials): HttpRequest {
   return {
     method: "POST",
     url: `${credentials.pds}/xrpc/com.atproto.repo.putRecord`,
-    headers: {
-      authorization: `Bearer ${credentials.accessJwt}`,
-      "content-type": "application/json",
-    },
+    headers: { "content-type": "application/json" },
     body: JSON.stringify({
       repo: credentials.did,
       collection: COLLECTION,

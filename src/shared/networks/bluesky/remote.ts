@@ -5,11 +5,20 @@ import { timestampId } from "./tid.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
 
+const remoteVideo = z.object({
+  jobId: z.string(),
+  alt: z.string(),
+  aspectRatio: z.object({ width: z.number(), height: z.number() }).nullable(),
+});
+/** A video that the video service works on, and what the post says of it. */
+export type RemoteVideo = z.infer<typeof remoteVideo>;
+
 const remoteShape = z.object({
   rkey: z.string(),
   createdAt: z.string(),
   /** As it is sent: kept whole, because only a repeat with identical content is harmless. */
   record: z.record(z.string(), z.unknown()).optional(),
+  video: remoteVideo.optional(),
   /** When the network's loss of uploads last made the leg start over. */
   reuploadedAt: z.iso.datetime().optional(),
 });

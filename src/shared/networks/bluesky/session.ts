@@ -1,26 +1,16 @@
-import { createHash } from "node:crypto";
 import * as z from "zod";
-import { classify, xrpcError } from "./errors.ts";
 import { exchange, unanswered, unpublished } from "../classified.ts";
 import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../network.ts";
 import { HttpFailure } from "../network.ts";
+import { credentialsOf, isOAuth, type PasswordCredentials } from "./credentials.ts";
+import { forgetEndedToken, isTokenEnded } from "./ended-token.ts";
+import { classify, xrpcError } from "./errors.ts";
+import { endOAuth, renewOAuth } from "./oauth-session.ts";
 
 /** Renewed when less than this is left, so that no upload runs into the end of its token. */
 const FRESH_MS = 5 * 60_000;
 /** A token without a readable end is taken to last this long: shorter than any server's. */
 const UNKNOWN_LIFE_MS = 30 * 60_000;
-
-const credentialsShape = z.object({
-  did: z.string(),
-  /** Where the account's records are written. */
-  pds: z.string(),
-  /** Where the session was made and is renewed: the server itself, or the log-in host in front of it. */
-  service: z.string(),
-  accessJwt: z.string(),
-  refreshJwt: z.string(),
-  accessExpiresAt: z.iso.datetime(),
-});
-export type Credentials = z.infer<typeof credentialsShape>;
 
 const sessionShape = z.object({
   did: z.string().startsWith("did:"),
@@ -31,10 +21,6 @@ const sessionShape = z.object({
   status: z.string().optional(),
 });
 export type Session = z.infer<typeof sessionShape>;
-
-export function credentialsOf(data: NetworkData): Credentials {
-  return credentialsShape.parse(data);
-}
 
 export function readSession(response: HttpResponse): Session | undefined {
   const parsed = sessionShape.safeParse(response.json());
@@ -67,48 +53,33 @@ function expiryOf(jwt: string): Date | undefined {
 /** Never logs in: the network allows few log-ins a day, and the password is not kept. */
 export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
   const credentials = credentialsOf(data);
-  const now = tools.now();
-  const hasEnded = await isEnded(credentials, tools);
-  const leftMs = hasEnded ? 0 : Date.parse(credentials.accessExpiresAt) - now.getTime();
+  const hasEnded = await isTokenEnded(credentials, tools);
+  const leftMs = hasEnded ? 0 : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
   if (leftMs >= FRESH_MS) return { kind: "usable" };
-  const answer = await exchange(tools, {
-    method: "POST",
-    url: `${credentials.service}/xrpc/com.atproto.server.refreshSession`,
-    headers: { authorization: `Bearer ${credentials.refreshJwt}` },
-  });
-  const outcome = readRefresh(answer, credentials, now);
-  if (hasEnded && outcome.kind === "refreshed") await tools.hosts.forget(credentials.did);
+  const outcome = isOAuth(credentials)
+    ? await renewOAuth(credentials, tools)
+    : await renewPassword(credentials, tools);
+  if (hasEnded && outcome.kind === "refreshed") await forgetEndedToken(credentials, tools);
   // The old token still works: a short outage of the log-in host need not delay anything.
   const isUsableAnyway = outcome.kind === "try_later" && leftMs > FRESH_MS / 5;
   return isUsableAnyway ? { kind: "usable" } : outcome;
 }
 
-/**
- * A server may end a token before its time. Publishing can't renew it, as only `freshen` has its outcome stored, so the
- * refused token is noted for `freshen` to find.
- */
-export async function noteEndedToken(
-  answer: HttpResponse | HttpFailure,
-  credentials: Credentials,
+async function renewPassword(
+  credentials: PasswordCredentials,
   tools: NetworkTools,
-): Promise<void> {
-  if (answer instanceof HttpFailure || answer.status === 200) return;
-  if (classify(answer, tools.now()).effect !== "at_once") return;
-  await tools.hosts.save(credentials.did, { endedToken: digestOf(credentials.accessJwt) });
-}
-
-async function isEnded(credentials: Credentials, tools: NetworkTools): Promise<boolean> {
-  const noted = await tools.hosts.find(credentials.did);
-  return noted?.["endedToken"] === digestOf(credentials.accessJwt);
-}
-
-function digestOf(token: string): string {
-  return createHash("sha256").update(token).digest("base64url");
+): Promise<CredentialsOutcome> {
+  const answer = await exchange(tools, {
+    method: "POST",
+    url: `${credentials.service}/xrpc/com.atproto.server.refreshSession`,
+    headers: { authorization: `Bearer ${credentials.refreshJwt}` },
+  });
+  return readRefresh(answer, credentials, tools.now());
 }
 
 function readRefresh(
   answer: HttpResponse | HttpFailure,
-  credentials: Credentials,
+  credentials: PasswordCredentials,
   now: Date,
 ): CredentialsOutcome {
   if (answer instanceof HttpFailure) return unanswered(answer);
@@ -149,7 +120,9 @@ function needsReauth(note: string | null, networkCode: string | null = null): Cr
 }
 
 export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
-  const { service, refreshJwt } = credentialsOf(data);
+  const credentials = credentialsOf(data);
+  if (isOAuth(credentials)) return await endOAuth(credentials, tools);
+  const { service, refreshJwt } = credentials;
   await exchange(tools, {
     method: "POST",
     url: `${service}/xrpc/com.atproto.server.deleteSession`,

@@ -1,29 +1,30 @@
 import * as z from "zod";
-import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { unanswered, unpublished } from "../classified.ts";
+import { mediaFailed, mediaRejected } from "../media-failed.ts";
+import type { MediaFile, MediaTargets, StreamedBody, VideoTarget } from "../media.ts";
+import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../media.ts";
 import type { LegToPublish, MediaItem, NetworkTools, Rejected, TryLater } from "../network.ts";
-import { HttpFailure, MediaFailure } from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { callAsAccount } from "./account-call.ts";
+import type { Credentials } from "./credentials.ts";
 import { classify } from "./errors.ts";
-import { RULES, blobBytesMax } from "./rules.ts";
-import type { Credentials } from "./session.ts";
-import { noteEndedToken } from "./session.ts";
+import { media } from "./targets.ts";
+import { blobShape, type Blob } from "./video-service.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
 
-const blobShape = z.object({
-  blob: z.object({
-    $type: z.literal("blob"),
-    ref: z.object({ $link: z.string() }),
-    mimeType: z.string(),
-    size: z.number(),
-  }),
-});
-export type Blob = z.infer<typeof blobShape>["blob"];
+const uploaded = z.object({ blob: blobShape });
 
-export interface UploadedFile {
-  readonly kind: "image" | "video";
+export interface UploadedImage {
   readonly blob: Blob;
   readonly alt: string;
   readonly aspectRatio: { readonly width: number; readonly height: number } | null;
+}
+
+/** A video is not uploaded here: it has a way of its own. */
+export interface OpenedVideo {
+  readonly file: MediaFile;
+  readonly alt: string;
 }
 
 /** Fetches the leg's files one by one and uploads each: the same bytes make the same blob, so a repeat is harmless. */
@@ -31,108 +32,86 @@ export async function uploadMedia(
   leg: LegToPublish,
   credentials: Credentials,
   tools: NetworkTools,
-): Promise<readonly UploadedFile[] | TryLater | Rejected> {
-  const files: UploadedFile[] = [];
-  const isAlone = leg.draft.media.length === 1;
-  const bytesMax = blobBytesMax(leg.limits);
+): Promise<readonly UploadedImage[] | OpenedVideo | TryLater | Rejected> {
+  const images: UploadedImage[] = [];
+  const targets = media(leg.draft, leg.limits);
   for (const [mediaIndex, item] of leg.draft.media.entries()) {
-    const file = await uploadItem({ item, mediaIndex, isAlone, bytesMax }, credentials, tools);
+    const file = await uploadItem({ item, mediaIndex, targets }, credentials, tools);
     if ("failure" in file) return file;
-    files.push(file);
+    if (!("file" in file)) images.push(file);
+    else if (leg.draft.media.length === 1) return file;
+    else return mediaRejected("bluesky.media.mixed", "a video can't share a post with other media");
   }
-  const videos = files.filter((file) => file.kind === "video").length;
-  if (videos > 0 && files.length > 1) {
-    return rejected("bluesky.media.mixed", "a video can't share a post with other media");
-  }
-  return files;
+  return images;
 }
 
 interface Wanted {
   readonly item: MediaItem;
   readonly mediaIndex: number;
-  readonly isAlone: boolean;
-  readonly bytesMax: number;
+  readonly targets: MediaTargets;
 }
 
 async function uploadItem(
   wanted: Wanted,
   credentials: Credentials,
   tools: NetworkTools,
-): Promise<UploadedFile | TryLater | Rejected> {
-  const { item, mediaIndex, bytesMax, isAlone } = wanted;
-  const imageMax = Math.min(RULES.imageBytesMax, bytesMax);
-  const videoMax = Math.min(RULES.videoBytesMax, bytesMax);
+): Promise<UploadedImage | OpenedVideo | TryLater | Rejected> {
+  const { item, mediaIndex, targets } = wanted;
+  const videoMax = targets.video?.bytesMax ?? 0;
+  const alt = item.altText ?? "";
   try {
-    const media = await tools.fetchMedia(item.url, {
-      // Several files can only be images; what one alone is, shows when it is there.
-      bytesMax: isAlone ? Math.max(imageMax, videoMax) : imageMax,
+    const file = await tools.openMedia(item.url, {
+      bytesMax: Math.max(IMAGE_SOURCE_BYTES_MAX, videoMax),
     });
-    const kind = kindOf(media.contentType);
+    const kind = kindOf(file.contentType);
     if (kind === undefined) {
-      return rejected("bluesky.media.type", `${media.contentType} is not taken`, mediaIndex);
+      return mediaRejected("bluesky.media.type", `${file.contentType} is not taken`, mediaIndex);
     }
-    if (media.bytes.byteLength > (kind === "image" ? imageMax : videoMax)) {
-      return rejected("bluesky.media.size", `${media.bytes.byteLength} bytes`, mediaIndex);
-    }
-    const blob = await uploadBlob(media, { credentials, mediaIndex }, tools);
+    if (kind === "video") return judgeVideo(file, targets.video, mediaIndex) ?? { file, alt };
+    const made = await tools.fitImage(file, targets.image);
+    const blob = await uploadBlob(made, { credentials, mediaIndex }, tools);
     if ("failure" in blob) return blob;
-    const { width, height } = media;
+    const { width, height } = made;
     const aspectRatio = width && height ? { width, height } : null;
-    return { kind, blob, alt: item.altText ?? "", aspectRatio };
+    return { blob, alt, aspectRatio };
   } catch (error) {
-    if (error instanceof MediaFailure) return fetchFailed(error, mediaIndex);
+    if (error instanceof MediaFailure) return mediaFailed("bluesky", error, mediaIndex);
     throw error;
   }
 }
 
+/** What the network would find out only after the whole file was sent. */
+function judgeVideo(
+  { size, durationSeconds }: MediaFile,
+  { bytesMax = 0, secondsMax = Infinity }: Partial<VideoTarget> = {},
+  mediaIndex: number,
+): Rejected | undefined {
+  if (size > bytesMax) return mediaRejected("bluesky.media.size", `${size} bytes`, mediaIndex);
+  const seconds = Math.floor(durationSeconds ?? 0);
+  if (seconds <= secondsMax) return undefined;
+  return mediaRejected("bluesky.media.duration", `${seconds} seconds`, mediaIndex);
+}
+
 export async function uploadBlob(
-  media: { readonly bytes: Uint8Array; readonly contentType: string },
+  media: { readonly bytes: Uint8Array | StreamedBody; readonly contentType: string },
   target: { readonly credentials: Credentials; readonly mediaIndex?: number },
   tools: NetworkTools,
 ): Promise<Blob | TryLater | Rejected> {
-  const answer = await exchange(tools, {
+  const request = {
     method: "POST",
     url: `${target.credentials.pds}/xrpc/com.atproto.repo.uploadBlob`,
-    headers: {
-      authorization: `Bearer ${target.credentials.accessJwt}`,
-      "content-type": media.contentType,
-    },
+    headers: { "content-type": media.contentType },
     body: media.bytes,
     timeoutMs: UPLOAD_TIMEOUT_MS,
-  });
-  await noteEndedToken(answer, target.credentials, tools);
+  } as const;
+  const answer = await callAsAccount(target.credentials, request, tools);
   if (answer instanceof HttpFailure) return unanswered(answer);
-  const parsed = blobShape.safeParse(answer.json());
+  const parsed = uploaded.safeParse(answer.json());
   if (answer.status === 200 && parsed.success) return parsed.data.blob;
   return unpublished(classify(answer, tools.now()), target.mediaIndex);
 }
 
 function kindOf(contentType: string): "image" | "video" | undefined {
-  const isOf = (types: readonly string[]): boolean => types.includes(contentType);
-  if (isOf(RULES.imageTypes)) return "image";
-  return isOf(RULES.videoTypes) ? "video" : undefined;
-}
-
-/** A file that was not had at all; one that is too large is judged by the network's rule. */
-export function fetchFailed(failure: MediaFailure, mediaIndex?: number): TryLater | Rejected {
-  const isTooLarge = failure.code === "media_rejected";
-  return unpublished(
-    {
-      code: failure.code,
-      effect: isTooLarge ? "refuse" : "later",
-      networkCode: null,
-      note: failure.message.slice(0, 500),
-      retryAfterSeconds: null,
-      ...(isTooLarge ? { rule: "bluesky.media.size" } : {}),
-    },
-    mediaIndex,
-  );
-}
-
-function rejected(rule: string, note: string, mediaIndex?: number): Rejected {
-  const row = { code: "media_rejected", effect: "refuse", rule } as const;
-  return {
-    kind: "rejected",
-    failure: failureOf({ ...row, networkCode: null, note, retryAfterSeconds: null }, mediaIndex),
-  };
+  if (contentType.startsWith("image/")) return "image";
+  return contentType === "video/mp4" ? "video" : undefined;
 }

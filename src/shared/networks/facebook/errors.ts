@@ -1,21 +1,17 @@
 import type { Classified, ErrorRow } from "../classified.ts";
-import { noteOf } from "../classified.ts";
-import type { GraphTable } from "../graph/errors.ts";
-import { OUTAGE, classifyGraph, classifyText } from "../graph/errors.ts";
+import type { TableRow } from "../error-table.ts";
+import { codes, rows, subcodes } from "../error-table.ts";
+import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../network.ts";
 
 const DUPLICATE: ErrorRow = { code: "duplicate_content", effect: "refuse" };
 const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };
+const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse" };
 const CONTENT: ErrorRow = { code: "content_rejected", effect: "refuse" };
 const LINK: ErrorRow = { code: "link_rejected", effect: "refuse" };
 /** Said alike of a file that Facebook can't read and of an address that it can't reach. */
 const UNREADABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
-const IMAGE: ErrorRow = {
-  code: "media_rejected",
-  effect: "refuse",
-  rule: "facebook.media.image",
-};
-const BROKEN_UPLOAD: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
+const IMAGE: ErrorRow = { code: "media_rejected", effect: "refuse", rule: "facebook.media.image" };
 
 /** What a video is not taken as a reel or story for; as an ordinary video it may still be. */
 const VIDEO_LIMITS = {
@@ -25,67 +21,49 @@ const VIDEO_LIMITS = {
   1363129: "facebook.video.frameRate",
 } as const;
 
-/** A photo or page that Facebook does not show to us: not there yet, not any more, or not for this account. */
-export const NOT_FOUND = "100/33";
+const videoLimits = Object.entries(VIDEO_LIMITS).map(([subcode, rule]): TableRow => ({
+  signal: { subcode: Number(subcode) },
+  code: "media_rejected",
+  effect: "refuse",
+  rule,
+}));
 
-const table: GraphTable = {
-  pairs: {
-    [NOT_FOUND]: { code: "permission_missing", effect: "refuse" },
-    "190/492": { code: "permission_missing", effect: "refuse" },
-    "324/2069019": UNREADABLE,
-    "368/1404082": DUPLICATE,
-    // For one to three days: no attempt of ours would come late enough.
-    "368/1390008": { code: "rate_limited", effect: "refuse" },
-    "368/4854002": RESTRICTED,
-  },
-  subcodes: {
-    1346003: CONTENT,
-    1349125: { code: "text_invalid", effect: "refuse", rule: "facebook.content.empty" },
-    1363047: OUTAGE,
-    1366046: IMAGE,
-    1366051: DUPLICATE,
-    1404078: RESTRICTED,
-    1404102: CONTENT,
-    1404112: RESTRICTED,
-    1609005: LINK,
-    1609008: LINK,
-    1609010: OUTAGE,
-    2061006: LINK,
-    2069019: IMAGE,
-    ...Object.fromEntries(
-      Object.entries(VIDEO_LIMITS).map(([subcode, rule]): [string, ErrorRow] => [
-        subcode,
-        { code: "media_rejected", effect: "refuse", rule },
-      ]),
-    ),
-  },
-  messages: [
-    { number: 100, message: /parameter too long/i, code: "text_invalid", effect: "refuse" },
-  ],
-  codes: {
-    324: IMAGE,
-    368: CONTENT,
-    389: UNREADABLE,
-    506: DUPLICATE,
-    6000: BROKEN_UPLOAD,
-  },
-};
+/** https://developers.facebook.com/docs/graph-api/guides/error-handling and the subcodes that clients have met. */
+export const ERRORS = graphTable([
+  // The person lost the role on the page.
+  ...rows(PERMISSION, { code: 190, subcode: 492 }),
+  ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
+  ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),
+  // For one to three days: no attempt of ours would come late enough.
+  ...rows({ code: "rate_limited", effect: "refuse" }, { code: 368, subcode: 1390008 }),
+  ...rows(RESTRICTED, { code: 368, subcode: 4854002 }),
+  ...subcodes({ ...textInvalid(), rule: "facebook.content.empty" }, 1349125),
+  ...subcodes(CONTENT, 1346003, 1404102),
+  ...subcodes(DUPLICATE, 1366051),
+  ...subcodes(RESTRICTED, 1404078, 1404112),
+  ...subcodes(LINK, 1609005, 1609008, 2061006),
+  ...subcodes(OUTAGE, 1363047, 1609010),
+  ...subcodes(IMAGE, 1366046, 2069019),
+  ...videoLimits,
+  ...rows(textInvalid(), { code: 100, message: /parameter too long/i }),
+  ...codes(IMAGE, 324),
+  ...codes(CONTENT, 368),
+  ...codes(UNREADABLE, 389),
+  ...codes(DUPLICATE, 506),
+  ...codes({ code: "media_processing_failed", effect: "prepare_again" }, 6000),
+]);
+
+function textInvalid(): ErrorRow {
+  return { code: "text_invalid", effect: "refuse" };
+}
 
 export function classify(response: HttpResponse, now: Date): Classified {
-  return classifyGraph(response, table, now);
+  return classifyGraph(response, ERRORS, now);
 }
 
 /** What a video's status says of why it failed. */
 export function classifyStatus(text: string): Classified {
-  return (
-    classifyText(text, table) ?? {
-      code: "media_processing_failed",
-      effect: "refuse",
-      networkCode: null,
-      note: noteOf(text),
-      retryAfterSeconds: null,
-    }
-  );
+  return classifyFileStatus(text, ERRORS, "refuse");
 }
 
 /** Whether the video is one that Facebook may still take in another form. */

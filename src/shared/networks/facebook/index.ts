@@ -4,21 +4,29 @@ import { facebookOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
+import { rules } from "./rule-table.ts";
 import { check, measure, quotaOf } from "./rules.ts";
+import { media } from "./targets.ts";
+import { facebookSettings } from "./settings.ts";
+import { facebookUpkeep } from "./upkeep.ts";
 
 export const facebook = {
   name: "facebook",
   title: "Facebook",
   needsApp: true,
+  settings: facebookSettings,
   options: facebookOptions,
   link: facebookLink,
   measure,
+  media,
   quotaOf,
+  rules,
   check,
   /** Facebook chooses all ids itself. */
   begin: () => ({}),
   /** A page's token has no end, and nothing tells that it was taken back but a call. */
   freshen: () => Promise.resolve({ kind: "usable" }),
+  upkeep: facebookUpkeep,
   prepare,
   publish,
   reconcile,

@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { exchange } from "../classified.ts";
-import { failed, readCallback, refusedLink } from "../graph/link.ts";
+import { failed, lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
 import type { GraphAccess } from "../graph/request.ts";
 import { appOf, graphDelete, graphGet } from "../graph/request.ts";
 import type {
   HttpRequest,
+  HttpResponse,
   LinkChoice,
   LinkFailure,
   LinkFlow,
@@ -12,7 +13,6 @@ import type {
   NetworkData,
   NetworkTools,
 } from "../network.ts";
-import { HttpFailure } from "../network.ts";
 import { classify } from "./errors.ts";
 import type { Page } from "./pages.ts";
 import { findPages } from "./pages.ts";
@@ -55,7 +55,7 @@ function start(
   tools: NetworkTools,
 ): ReturnType<OAuthLink["start"]> {
   const app = appOf(tools);
-  const query = new URLSearchParams({
+  return redirect(`${DIALOG}/${app.version}/dialog/oauth`, {
     client_id: app.id,
     redirect_uri: oauth.redirectUri,
     response_type: "code",
@@ -64,8 +64,6 @@ function start(
     // Else what was declined once is never asked for again.
     auth_type: "rerequest",
   });
-  const url = `${DIALOG}/${app.version}/dialog/oauth?${query.toString()}`;
-  return Promise.resolve({ kind: "redirect", url, flow: {} });
 }
 
 async function finish(
@@ -79,8 +77,8 @@ async function finish(
   const access = accessFor(userToken, tools);
   const scopes = await grantedPermissions(access, tools);
   if ("kind" in scopes) return scopes;
-  const missing = NEEDED.filter((name) => !scopes.includes(name));
-  if (missing.length > 0) return failed("permission_missing", missing.join(" "));
+  const missing = lacking(NEEDED, scopes);
+  if (missing !== undefined) return missing;
   const userId = await readUserId(access, tools);
   if (typeof userId !== "string") return userId;
   const pages = await findPages(access, tools);
@@ -139,17 +137,9 @@ async function readUserId(access: GraphAccess, tools: NetworkTools): Promise<str
   return "kind" in answer ? answer : answer.id;
 }
 
-async function read<Shape extends z.ZodType>(
-  request: HttpRequest,
-  shape: Shape,
-  tools: NetworkTools,
-): Promise<z.infer<Shape> | LinkFailure> {
-  const answer = await exchange(tools, request);
-  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
-  const parsed = shape.safeParse(answer.json());
-  return answer.status === 200 && parsed.success
-    ? parsed.data
-    : refusedLink(classify(answer, tools.now()));
+function read<Shape extends z.ZodType>(request: HttpRequest, shape: Shape, tools: NetworkTools) {
+  const refuse = (answer: HttpResponse) => refusedLink(classify(answer, tools.now()));
+  return readStep({ request, shape, refuse }, tools);
 }
 
 /** One page is no choice: it was ticked in the dialog. */
@@ -160,7 +150,7 @@ function offer(flow: Flow): LinkOutcome | LinkChoice {
   const candidates = flow.pages.map(({ id, name, username }) => ({
     id,
     label: name === "" ? id : name,
-    hint: username === null ? `Page ${id}` : `@${username}`,
+    hint: username === null ? id : `@${username}`,
   }));
   return { kind: "choose", candidates, flow };
 }

@@ -1,8 +1,12 @@
 import * as z from "zod";
 import type { Classified } from "../classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { NOT_FOUND } from "../graph/errors.ts";
 import { fetchableUrl, probeMedia } from "../graph/probe.ts";
-import { graphGet, graphPostJson } from "../graph/request.ts";
+import { graphGet, graphPostFile, graphPostJson } from "../graph/request.ts";
+import { mediaFailed } from "../media-failed.ts";
+import type { FetchedMedia } from "../media.ts";
+import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../media.ts";
 import type {
   LegToPublish,
   MediaItem,
@@ -12,9 +16,10 @@ import type {
   TryLater,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
-import { NOT_FOUND, classify } from "./errors.ts";
+import { classify } from "./errors.ts";
 import type { Remote } from "./state.ts";
 import { credentialsOf, pageAccess } from "./state.ts";
+import { media } from "./targets.ts";
 
 /** Facebook fetches a photo before it answers: a leg with many goes on in its next turn. */
 const TURN_MS = 25_000;
@@ -58,7 +63,7 @@ async function makeMissing(
     const photo = await makePhoto(leg, { item, mediaIndex }, tools);
     if (typeof photo !== "string") {
       // The ids that were got are worth keeping: each cost a download.
-      return photo.kind === "try_later" && isNewTurn ? carryOn(made) : photo;
+      return photo.kind === "try_later" && isNewTurn ? { ...photo, remote: made } : photo;
     }
     made = { ...made, photos: [...made.photos, photo] };
   }
@@ -80,19 +85,46 @@ async function makePhoto(
   tools: NetworkTools,
 ): Promise<string | TryLater | Rejected> {
   const credentials = credentialsOf(leg.credentials);
+  const source = await repairedPhoto(item.url, mediaIndex, tools);
+  if (source !== undefined && "failure" in source) return source;
+  const access = pageAccess(credentials, tools);
+  const path = `${credentials.pageId}/photos`;
+  const altText = item.altText ?? undefined;
   const answer = await exchange(
     tools,
-    graphPostJson(pageAccess(credentials, tools), `${credentials.pageId}/photos`, {
-      url: fetchableUrl(item.url),
-      published: false,
-      alt_text_custom: item.altText ?? undefined,
-    }),
+    source === undefined
+      ? graphPostJson(access, path, {
+          url: fetchableUrl(item.url),
+          published: false,
+          alt_text_custom: altText,
+        })
+      : graphPostFile(access, path, { published: "false", alt_text_custom: altText }, source),
   );
   if (answer instanceof HttpFailure) return unanswered(answer);
   const parsed = z.object({ id: z.coerce.string().min(1) }).safeParse(answer.json());
   if (answer.status === 200 && parsed.success) return parsed.data.id;
   const classified = await withProbe(classify(answer, tools.now()), item.url, tools);
   return unpublished(classified, mediaIndex);
+}
+
+/** The photo as it has to be for Facebook, where it is not so at its address; what fits Facebook fetches itself. */
+async function repairedPhoto(
+  url: string,
+  mediaIndex: number,
+  tools: NetworkTools,
+): Promise<FetchedMedia | TryLater | Rejected | undefined> {
+  const { image } = media();
+  try {
+    const file = await tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
+    const repairs = await tools.planImage(file, image);
+    return repairs.length === 0 ? undefined : await tools.fitImage(file, image);
+  } catch (error) {
+    if (!(error instanceof MediaFailure)) throw error;
+    // It may be only us who can't have it.
+    return error.code === "media_unreachable"
+      ? undefined
+      : mediaFailed("facebook", error, mediaIndex);
+  }
 }
 
 /** Facebook says the same of a file that it can't read and of an address that it can't reach: our own look decides. */

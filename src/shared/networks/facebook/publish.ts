@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Classified } from "../classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { NOT_FOUND } from "../graph/errors.ts";
 import { graphPostJson } from "../graph/request.ts";
 import type {
   HttpRequest,
@@ -10,7 +11,7 @@ import type {
   PublishOutcome,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
-import { NOT_FOUND, classify } from "./errors.ts";
+import { classify } from "./errors.ts";
 import { findOwnPost } from "./own-posts.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withProbe } from "./photos.ts";
@@ -137,13 +138,19 @@ async function settleVideo(
   switch (state.kind) {
     case "published":
       return publishedVideo(leg, remote, state.url, tools);
-    case "unreadable":
-      return publishedVideo(leg, remote, null, tools);
     case "failed":
       return afterFailure(leg, remote, state.classified, tools.now());
+    case "unreadable":
+      return { kind: "in_doubt", failure: unknown(state.classified.note), remote };
+    case "unavailable":
+      return { kind: "in_doubt", failure: unknown(state.note), remote, ...pollAfter(state) };
     default:
       return { kind: "in_doubt", failure: unknown("Facebook is working on the video"), remote };
   }
+}
+
+function pollAfter({ retryAfterSeconds }: { readonly retryAfterSeconds: number | null }) {
+  return retryAfterSeconds === null ? {} : { pollAfterSeconds: retryAfterSeconds };
 }
 
 /** Nobody will see this video. It may go out in another form, or once more from the beginning. */

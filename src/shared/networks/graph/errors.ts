@@ -1,17 +1,9 @@
 import * as z from "zod";
 import type { Classified, ErrorRow } from "../classified.ts";
-import { isHtml, noteOf, waitSeconds, withQuota } from "../classified.ts";
+import { isHtml, isProxyPage, noteOf, waitSeconds, withQuota } from "../classified.ts";
+import type { ErrorTable, Signal, TableRow } from "../error-table.ts";
+import { codes, errorTable, findRow, rowOf, rows, subcodes } from "../error-table.ts";
 import type { HttpResponse } from "../network.ts";
-
-/** What one network's answers mean. Matched in this order: a pair tells more than either of its halves. */
-export interface GraphTable {
-  /** By `code/subcode`. */
-  readonly pairs: Readonly<Record<string, ErrorRow>>;
-  readonly subcodes: Readonly<Record<string, ErrorRow>>;
-  /** For codes that mean many things; the sentences are in English whatever the account's language. */
-  readonly messages: readonly (ErrorRow & { readonly number: number; readonly message: RegExp })[];
-  readonly codes: Readonly<Record<string, ErrorRow>>;
-}
 
 const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };
 const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse" };
@@ -20,43 +12,41 @@ const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse" };
 /** What Meta calls an unknown or temporary error may have had its effect all the same. */
 export const OUTAGE: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
-/** https://developers.facebook.com/docs/graph-api/guides/error-handling */
-const SUBCODES: Readonly<Record<string, ErrorRow>> = {
-  458: REAUTH,
-  459: REAUTH,
-  460: REAUTH,
-  463: REAUTH,
-  464: REAUTH,
-  467: REAUTH,
-};
-const CODES: Readonly<Record<string, ErrorRow>> = {
-  1: OUTAGE,
-  2: OUTAGE,
-  4: THROTTLED,
-  10: PERMISSION,
-  17: THROTTLED,
-  32: THROTTLED,
-  101: OUR_FAULT,
-  102: REAUTH,
-  190: REAUTH,
-  341: THROTTLED,
-  613: THROTTLED,
-  // A version of the API that ended.
-  2635: OUR_FAULT,
-};
-const RANGES: readonly (readonly [number, number, ErrorRow])[] = [
-  [200, 299, PERMISSION],
+/** Not there yet, not any more, or not for this account: Graph says the same of all of them. */
+export const NOT_FOUND = "100/33";
+/** In place of the code of an error that has none: Graph says by it that the token is of no use. */
+const UNNUMBERED = "OAuthException";
+
+/** What both networks mean by it. https://developers.facebook.com/docs/graph-api/guides/error-handling */
+const SHARED: readonly TableRow[] = [
+  ...rows(PERMISSION, { code: 100, subcode: 33 }),
+  // App removed, checkpoint, password changed, expired, unconfirmed, invalid.
+  ...subcodes(REAUTH, 458, 459, 460, 463, 464, 467),
+  ...codes(REAUTH, 102, 190, UNNUMBERED),
+  // Parameters that we left out or wrote wrong.
+  ...rows(
+    { code: "invalid_request", effect: "refuse" },
+    { code: 100, message: /\b(?:missing|required|must be|nonexisting)\b/i },
+  ),
+  ...codes(PERMISSION, 10),
+  ...rows(PERMISSION, { codes: [200, 299] }),
+  ...codes(THROTTLED, 4, 17, 32, 341, 613),
   // Limits per page, Instagram account and the like.
-  [80_000, 80_099, THROTTLED],
+  ...rows(THROTTLED, { codes: [80_000, 80_099] }),
+  ...codes(OUTAGE, 1, 2),
+  ...rows(OUTAGE, { isTransient: true }),
+  // The app's id or secret; a version of the API that ended.
+  ...codes(OUR_FAULT, 101, 2635),
+  ...rows(REAUTH, { status: 401 }),
+  ...rows(OUTAGE, { status: 408 }),
+  ...rows({ code: "media_rejected", effect: "refuse" }, { status: 413 }),
+  ...rows(THROTTLED, { status: 429 }),
 ];
-const STATUSES: Readonly<Record<number, ErrorRow>> = {
-  400: { code: "invalid_request", effect: "refuse" },
-  401: REAUTH,
-  403: PERMISSION,
-  404: { code: "network_unavailable", effect: "later" },
-  413: { code: "media_rejected", effect: "refuse" },
-  429: THROTTLED,
-};
+
+/** A network's own rows, and for what they don't speak of those that both networks share. */
+export function graphTable(own: readonly TableRow[]): ErrorTable {
+  return errorTable(own, SHARED);
+}
 
 const errorBody = z.object({
   error: z.object({
@@ -77,9 +67,12 @@ function graphError(response: HttpResponse): GraphError | undefined {
 }
 
 /** What an answer that is not the wanted one means: by its structured fields first, by the status last. */
-export function classifyGraph(response: HttpResponse, table: GraphTable, now: Date): Classified {
+export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Date): Classified {
   const error = graphError(response);
-  const found = rowOf(response, error, table);
+  const found =
+    error === undefined && isProxyPage(response)
+      ? OUTAGE
+      : rowOf(table, signalOf(response, error), OUTAGE);
   const seconds = found.code === "rate_limited" ? regainSeconds(response, now) : null;
   return {
     ...withQuota(found, seconds),
@@ -90,42 +83,21 @@ export function classifyGraph(response: HttpResponse, table: GraphTable, now: Da
 }
 
 /** What a code within a sentence means: the status of a file that failed has no other. */
-export function classifyText(text: string, table: GraphTable): Classified | undefined {
+function classifyText(text: string, table: ErrorTable): Classified | undefined {
   for (const [code] of text.matchAll(/\b\d{7}\b/g)) {
-    const row = table.subcodes[code];
-    if (row !== undefined)
-      return { ...row, networkCode: code, note: noteOf(text), retryAfterSeconds: null };
+    const row = findRow(table, { status: 0, subcode: Number(code), message: "" });
+    if (row === undefined) continue;
+    const { signal: _matched, ...meaning } = row;
+    return { ...meaning, networkCode: code, note: noteOf(text), retryAfterSeconds: null };
   }
   return undefined;
 }
 
-function rowOf(response: HttpResponse, error: GraphError | undefined, table: GraphTable): ErrorRow {
-  const { status } = response;
-  const byStatus = STATUSES[status] ?? OUTAGE;
-  if (error === undefined) {
-    // A proxy's page proves nothing, unless its status speaks of the request itself.
-    return isHtml(response) && status !== 413 && status !== 429 ? OUTAGE : byStatus;
-  }
-  return knownRow(error, table) ?? (error.is_transient === true ? OUTAGE : byStatus);
-}
-
-function knownRow(error: GraphError, table: GraphTable): ErrorRow | undefined {
-  const { code, error_subcode: subcode, message, type } = error;
-  const isUnnumbered = code === undefined && type === "OAuthException";
-  return (
-    table.pairs[`${code}/${subcode}`] ??
-    table.subcodes[`${subcode}`] ??
-    SUBCODES[`${subcode}`] ??
-    table.messages.find((row) => row.number === code && row.message.test(message)) ??
-    table.codes[`${code}`] ??
-    CODES[`${code}`] ??
-    rangeRow(code) ??
-    (isUnnumbered ? REAUTH : undefined)
-  );
-}
-
-function rangeRow(code = 0): ErrorRow | undefined {
-  return RANGES.find(([from, to]) => code >= from && code <= to)?.[2];
+function signalOf({ status }: HttpResponse, error: GraphError | undefined): Signal {
+  if (error === undefined) return { status, message: "" };
+  const { code, type, error_subcode: subcode, is_transient: isTransient, message } = error;
+  const named = code ?? (type === UNNUMBERED ? UNNUMBERED : undefined);
+  return { status, code: named, subcode, isTransient, message };
 }
 
 function codeOf(error: GraphError | undefined): string | undefined {
@@ -162,4 +134,21 @@ function usageOf(response: HttpResponse) {
     // Best effort: without it the ordinary delays apply.
     return [];
   }
+}
+
+/** What the status of a file that failed says of the reason; the network's code where it names one. */
+export function classifyFileStatus(
+  text: string,
+  table: ErrorTable,
+  effect: "refuse" | "later",
+): Classified {
+  const unnamed = { code: "media_processing_failed", effect } as const;
+  return (
+    classifyText(text, table) ?? {
+      ...unnamed,
+      networkCode: null,
+      note: noteOf(text),
+      retryAfterSeconds: null,
+    }
+  );
 }

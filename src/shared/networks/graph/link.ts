@@ -1,7 +1,16 @@
+import type * as z from "zod";
 import type { Classified } from "../classified.ts";
-import { noteOf } from "../classified.ts";
+import { exchange, noteOf } from "../classified.ts";
 import type { LegErrorCode } from "../errors.ts";
-import type { LinkErrorCode, LinkFailure } from "../network.ts";
+import type {
+  HttpRequest,
+  HttpResponse,
+  LinkErrorCode,
+  LinkFailure,
+  LinkFlow,
+  NetworkTools,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
 
 export function failed(code: LinkErrorCode, note?: string): LinkFailure {
   return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
@@ -41,4 +50,38 @@ const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
 /** A step of linking that the network refused. */
 export function refusedLink({ code, networkCode, note }: Classified): LinkFailure {
   return failed(CODES[code] ?? "network_unavailable", `${networkCode ?? ""} ${note}`.trim());
+}
+
+type Start = ReturnType<Extract<LinkFlow, { kind: "oauth" }>["start"]>;
+
+/** Off to the dialog; nothing has to be kept for the way back. */
+export function redirect(dialog: string, query: Readonly<Record<string, string>>): Start {
+  const url = `${dialog}?${new URLSearchParams(query).toString()}`;
+  return Promise.resolve({ kind: "redirect", url, flow: {} });
+}
+
+/** In the dialog a person may untick permissions one by one. */
+export function lacking(
+  needed: readonly string[],
+  granted: readonly string[],
+): LinkFailure | undefined {
+  const missing = needed.filter((name) => !granted.includes(name));
+  return missing.length > 0 ? failed("permission_missing", missing.join(" ")) : undefined;
+}
+
+interface Step<Shape extends z.ZodType> {
+  readonly request: HttpRequest;
+  readonly shape: Shape;
+  readonly refuse: (answer: HttpResponse) => LinkFailure;
+}
+
+/** One call of linking, read by its shape. */
+export async function readStep<Shape extends z.ZodType>(
+  { request, shape, refuse }: Step<Shape>,
+  tools: NetworkTools,
+): Promise<z.infer<Shape> | LinkFailure> {
+  const answer = await exchange(tools, request);
+  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
+  const parsed = shape.safeParse(answer.json());
+  return answer.status === 200 && parsed.success ? parsed.data : refuse(answer);
 }

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import type { FetchedMedia } from "../media.ts";
 import type { HttpRequest, NetworkApp, NetworkTools } from "../network.ts";
 
 /** Which API is asked, and in whose name. */
@@ -64,6 +65,26 @@ export function graphPostForm(
     url: graphUrl(access, path, {}),
     headers: { ...graphHeaders(access), "content-type": "application/x-www-form-urlencoded" },
     body: new URLSearchParams(given).toString(),
+  };
+}
+
+/** With a file that is ours to give. What is undefined is left out. */
+export function graphPostFile(
+  access: GraphAccess,
+  path: string,
+  fields: Readonly<Record<string, string | undefined>>,
+  { bytes, contentType }: Pick<FetchedMedia, "bytes" | "contentType">,
+): HttpRequest {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ ...fields, ...proofOf(access) }))
+    if (value !== undefined) form.set(name, value);
+  const blob = new Blob([new Uint8Array(bytes)], { type: contentType });
+  form.set("source", blob, contentType === "image/png" ? "photo.png" : "photo.jpg");
+  return {
+    method: "POST",
+    url: graphUrl(access, path, {}),
+    headers: graphHeaders(access),
+    body: form,
   };
 }
 

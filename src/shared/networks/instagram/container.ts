@@ -1,10 +1,11 @@
 import * as z from "zod";
 import type { Classified } from "../classified.ts";
 import { exchange, unanswered, unpublished } from "../classified.ts";
+import { NOT_FOUND } from "../graph/errors.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
 import type { HttpResponse, LegToPublish, NetworkTools, Rejected, TryLater } from "../network.ts";
 import { HttpFailure } from "../network.ts";
-import { ACCOUNT_KIND, NOT_FOUND, classify, classifyStatus } from "./errors.ts";
+import { ACCOUNT_KIND, classify, classifyStatus } from "./errors.ts";
 import { isStory } from "./forms.ts";
 import type { Container, Remote } from "./state.ts";
 import { accessOf, credentialsOf } from "./state.ts";

@@ -3,21 +3,30 @@ import { instagramLink } from "./link.ts";
 import { instagramOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish, reconcile } from "./publish.ts";
+import { rules } from "./rule-table.ts";
 import { check, measure, quotaOf } from "./rules.ts";
+import { media } from "./targets.ts";
+import { instagramSettings } from "./settings.ts";
 import { freshen } from "./token.ts";
+import { instagramUpkeep, postsPerDayMax } from "./upkeep.ts";
 
 export const instagram = {
   name: "instagram",
   title: "Instagram",
   needsApp: true,
+  settings: instagramSettings,
   options: instagramOptions,
   link: instagramLink,
   measure,
+  media,
   quotaOf,
+  quotaMaxOf: (_kind, limits) => postsPerDayMax(limits),
+  rules,
   check,
   /** Instagram chooses all ids itself. */
   begin: () => ({}),
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
+  upkeep: instagramUpkeep,
   prepare,
   publish,
   reconcile,

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { exchange } from "../classified.ts";
-import { failed, readCallback, refusedLink } from "../graph/link.ts";
+import { failed, lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
 import { appOf, graphGet } from "../graph/request.ts";
 import type {
   Account,
@@ -8,7 +8,6 @@ import type {
   LinkFailure,
   LinkFlow,
   LinkOutcome,
-  NetworkData,
   NetworkTools,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -16,6 +15,7 @@ import { ACCOUNT_KIND, classify } from "./errors.ts";
 import type { Credentials } from "./state.ts";
 import { accessOf } from "./state.ts";
 import { readToken, tokenUrl } from "./token.ts";
+import { readLimits } from "./upkeep.ts";
 
 const SCOPES = ["instagram_business_basic", "instagram_business_content_publish"] as const;
 const PROFESSIONAL: Readonly<Record<string, string>> = {
@@ -38,15 +38,13 @@ function start(
   oauth: Parameters<OAuthLink["start"]>[1],
   tools: NetworkTools,
 ): ReturnType<OAuthLink["start"]> {
-  const query = new URLSearchParams({
+  return redirect("https://www.instagram.com/oauth/authorize", {
     client_id: appOf(tools).id,
     redirect_uri: oauth.redirectUri,
     response_type: "code",
     scope: SCOPES.join(","),
     state: oauth.state,
   });
-  const url = `https://www.instagram.com/oauth/authorize?${query.toString()}`;
-  return Promise.resolve({ kind: "redirect", url, flow: {} });
 }
 
 async function finish(
@@ -57,8 +55,8 @@ async function finish(
   if (typeof code !== "string") return code;
   const granted = await exchangeCode(code, callback.redirectUri, tools);
   if ("kind" in granted) return granted;
-  const missing = SCOPES.filter((name) => !granted.scopes.includes(name));
-  if (missing.length > 0) return failed("permission_missing", missing.join(" "));
+  const missing = lacking(SCOPES, granted.scopes);
+  if (missing !== undefined) return missing;
   const token = await longLivedToken(granted.token, tools);
   if ("kind" in token) return token;
   const account = await readAccount(token.accessToken, tools);
@@ -68,6 +66,7 @@ async function finish(
     authVariant: "instagram_login",
     ...token,
   };
+  const limits = await readLimits(credentials, tools);
   return {
     kind: "linked",
     linked: {
@@ -75,7 +74,7 @@ async function finish(
       credentials,
       instanceUrl: null,
       scopes: granted.scopes,
-      limits: await readLimits(credentials, tools),
+      limits: limits.kind === "read" ? limits.limits : {},
       expiresAt: token.expiresAt,
     },
   };
@@ -102,7 +101,7 @@ async function exchangeCode(
   tools: NetworkTools,
 ): Promise<Granted | LinkFailure> {
   const { id, secret } = appOf(tools);
-  const answer = await exchange(tools, {
+  const request = {
     method: "POST",
     url: "https://api.instagram.com/oauth/access_token",
     headers: { "content-type": "application/x-www-form-urlencoded", "accept-language": "en" },
@@ -113,10 +112,9 @@ async function exchangeCode(
       redirect_uri: redirectUri,
       code,
     }).toString(),
-  });
-  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
-  const grant = grantBody.safeParse(answer.json()).data;
-  if (answer.status !== 200 || grant === undefined) return refusedCode(answer);
+  } as const;
+  const grant = await readStep({ request, shape: grantBody, refuse: refusedCode }, tools);
+  if ("kind" in grant) return grant;
   const { access_token: token, permissions } = grant;
   const listed = typeof permissions === "string" ? permissions.split(/[\s,]+/) : permissions;
   // RFC 6749, section 5.1: no list in the answer means what was asked for.
@@ -155,8 +153,6 @@ async function readAccount(
 ): Promise<Account | LinkFailure> {
   const fields = "user_id,username,name,profile_picture_url,account_type";
   const access = accessOf({ accessToken }, tools);
-  const answer = await exchange(tools, graphGet(access, "me", { fields }));
-  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
   const shape = z.object({
     user_id: z.coerce.string().regex(/^\d+$/),
     username: z.string().min(1),
@@ -164,9 +160,11 @@ async function readAccount(
     profile_picture_url: z.url().nullish().catch(null),
     account_type: z.string().optional().catch(undefined),
   });
-  const parsed = shape.safeParse(answer.json());
-  if (answer.status !== 200 || !parsed.success) return refused(answer, tools);
-  const { user_id: id, username, name, profile_picture_url, account_type } = parsed.data;
+  const request = graphGet(access, "me", { fields });
+  const refuse = (answer: HttpResponse) => refused(answer, tools);
+  const found = await readStep({ request, shape, refuse }, tools);
+  if ("kind" in found) return found;
+  const { user_id: id, username, name, profile_picture_url, account_type } = found;
   const kind = account_type === undefined ? "professional" : PROFESSIONAL[account_type];
   if (kind === undefined) return failed("account_kind_unsupported", account_type);
   return {
@@ -184,19 +182,4 @@ function refused(answer: HttpResponse, tools: NetworkTools): LinkFailure {
   return classified.rule === ACCOUNT_KIND
     ? failed("account_kind_unsupported", classified.note)
     : refusedLink(classified);
-}
-
-/** How many posts a day the account may publish: told differently from account to account. Best effort. */
-async function readLimits(credentials: Credentials, tools: NetworkTools): Promise<NetworkData> {
-  const query = { fields: "quota_usage,config" };
-  const path = `${credentials.userId}/content_publishing_limit`;
-  const answer = await exchange(tools, graphGet(accessOf(credentials, tools), path, query));
-  const shape = z.object({
-    data: z.tuple(
-      [z.object({ config: z.object({ quota_total: z.number().int().positive() }) })],
-      z.unknown(),
-    ),
-  });
-  const parsed = shape.safeParse(answer instanceof HttpFailure ? undefined : answer.json());
-  return parsed.success ? { postsPerDayMax: parsed.data.data[0].config.quota_total } : {};
 }

@@ -38,8 +38,9 @@ export async function findOwnMedia(leg: LegToPublish, tools: NetworkTools): Prom
     tools,
   );
   const candidates = isEdge(media) ? media.filter((item) => isOurs(item, leg, remote)) : [];
-  // Lists begin with the newest: the one nearest to the call is the last.
-  const found = candidates.at(-1);
+  // Lists begin with the newest: the one nearest to the call is the last. Without words nothing tells two apart.
+  const isTold = !isOfStory && leg.draft.text.trim() !== "";
+  const found = isTold || candidates.length === 1 ? candidates.at(-1) : undefined;
   return found === undefined
     ? { kind: "published", networkPostId: remote.container?.id ?? "", url: null }
     : { kind: "published", networkPostId: found.id, url: found.permalink ?? null };

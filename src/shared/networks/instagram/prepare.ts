@@ -3,8 +3,10 @@ import { failureOf } from "../classified.ts";
 import { fetchableUrl, findMediaKind } from "../graph/probe.ts";
 import type { LegToPublish, NetworkTools, PrepareOutcome, Rejected, TryLater } from "../network.ts";
 import { createContainer, lookAtContainer, withoutStories } from "./container.ts";
-import { formOf, isForm, MEDIA_RULES } from "./forms.ts";
+import { type Fields, fileFields } from "./files.ts";
+import { formOf, isForm } from "./forms.ts";
 import { ownOptionsOf } from "./options.ts";
+import { rules } from "./rule-table.ts";
 import type { Container, Remote } from "./state.ts";
 import { remoteOf } from "./state.ts";
 
@@ -21,8 +23,6 @@ const POLLS = [
   { untilMs: 300_000, seconds: 30 },
 ] as const;
 const POLL_SECONDS_MAX = 60;
-
-type Fields = Readonly<Record<string, string | undefined>>;
 
 /** Containers: nobody sees them before they are published. A carousel's items have to be finished before it is made. */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
@@ -44,7 +44,7 @@ async function chosen(
   const kinds = await Promise.all(draft.media.map((item) => findMediaKind(item.url, tools)));
   const form = formOf(ownOptionsOf(draft.options).kind, kinds);
   if (!isForm(form)) {
-    const { code } = MEDIA_RULES[form];
+    const { code } = rules[form];
     return { kind: "rejected", failure: { code, networkCode: null, rule: form } };
   }
   const plain = kinds.map((kind) => (kind === "video" ? kind : "image"));
@@ -57,7 +57,11 @@ async function makeContainer(
   tools: NetworkTools,
 ): Promise<PrepareOutcome> {
   const mediaIndex = remote.form === "carousel" ? undefined : 0;
-  const made = await createContainer(leg, containerFields(leg, remote), mediaIndex, tools);
+  const file =
+    remote.form === "carousel" ? { fields: {} } : await fileFields(leg, remote, 0, tools);
+  if ("failure" in file) return file;
+  const fields = containerFields(leg, remote, file.fields);
+  const made = await createContainer(leg, fields, mediaIndex, tools);
   if ("failure" in made) return withoutStories(made, remote);
   const kept = { ...remote, container: made };
   // Images are finished at once, as a rule.
@@ -101,12 +105,11 @@ async function makeItems(
     const isOver = tools.now().getTime() - startedAt > TURN_MS;
     const hasSome = children.length > remote.children.length;
     if (isOver && hasSome) break;
-    const fields = itemFields(leg, remote, mediaIndex);
-    const made = await createContainer(leg, fields, mediaIndex, tools);
+    const made = await makeItem(leg, remote, mediaIndex, tools);
     if ("failure" in made) {
       // The ids that were got are worth keeping: an account may make only so many containers a day.
       if (made.kind === "rejected" || !hasSome) return made;
-      break;
+      return { ...made, remote: { ...remote, children } };
     }
     children.push(made);
   }
@@ -115,6 +118,17 @@ async function makeItems(
     remote: { ...remote, children },
     pollAfterSeconds: CARRY_ON_SECONDS,
   };
+}
+
+async function makeItem(
+  leg: LegToPublish,
+  remote: Remote,
+  mediaIndex: number,
+  tools: NetworkTools,
+): Promise<Container | TryLater | Rejected> {
+  const file = await fileFields(leg, remote, mediaIndex, tools);
+  if ("failure" in file) return file;
+  return createContainer(leg, itemFields(remote, mediaIndex, file.fields), mediaIndex, tools);
 }
 
 async function look(
@@ -152,13 +166,7 @@ function inDoubt({ networkCode, note }: Classified): TryLater {
 
 /** A container that was just made is worth keeping, whatever the look at it came to. */
 function untold(remote: Remote, outcome: TryLater | Rejected): PrepareOutcome {
-  return outcome.kind === "rejected"
-    ? outcome
-    : {
-        kind: "processing",
-        remote,
-        pollAfterSeconds: outcome.retryAfterSeconds ?? POLL_SECONDS_MAX / 2,
-      };
+  return outcome.kind === "rejected" ? outcome : { ...outcome, remote };
 }
 
 export function withoutContainers({ container: _given, ...remote }: Remote): Remote {
@@ -202,25 +210,13 @@ function isVideo({ kinds }: Remote, mediaIndex: number): boolean {
   return kinds[mediaIndex] === "video";
 }
 
-function fileFields({ draft }: LegToPublish, remote: Remote, mediaIndex: number): Fields {
-  const item = draft.media[mediaIndex];
-  if (item === undefined) throw new Error("a container without a media item");
-  const url = fetchableUrl(item.url);
-  return isVideo(remote, mediaIndex)
-    ? { video_url: url }
-    : { image_url: url, alt_text: item.altText || undefined };
+/** Any other single video is a reel. */
+function itemFields(remote: Remote, mediaIndex: number, file: Fields): Fields {
+  const media_type = isVideo(remote, mediaIndex) ? "VIDEO" : undefined;
+  return { ...file, is_carousel_item: "true", media_type };
 }
 
-function itemFields(leg: LegToPublish, remote: Remote, mediaIndex: number): Fields {
-  return {
-    ...fileFields(leg, remote, mediaIndex),
-    is_carousel_item: "true",
-    // Any other single video is a reel.
-    media_type: isVideo(remote, mediaIndex) ? "VIDEO" : undefined,
-  };
-}
-
-function containerFields(leg: LegToPublish, remote: Remote): Fields {
+function containerFields(leg: LegToPublish, remote: Remote, file: Fields): Fields {
   const { collaborators, shareToFeed, coverUrl, thumbOffsetMs } = ownOptionsOf(leg.draft.options);
   const names = collaborators?.map((name) => name.replace(/^@/, ""));
   const shared = {
@@ -235,7 +231,7 @@ function containerFields(leg: LegToPublish, remote: Remote): Fields {
     case "reel":
       return {
         media_type: "REELS",
-        ...fileFields(leg, remote, 0),
+        ...file,
         ...shared,
         share_to_feed: String(shareToFeed ?? true),
         cover_url: coverUrl === undefined ? undefined : fetchableUrl(coverUrl),
@@ -243,8 +239,8 @@ function containerFields(leg: LegToPublish, remote: Remote): Fields {
       };
     case "image_story":
     case "video_story":
-      return { media_type: "STORIES", ...fileFields(leg, remote, 0) };
+      return { media_type: "STORIES", ...file };
     default:
-      return { ...fileFields(leg, remote, 0), ...shared };
+      return { ...file, ...shared };
   }
 }

@@ -1,86 +1,69 @@
 import * as z from "zod";
 import type { Classified, ErrorRow } from "../classified.ts";
-import { isHtml, noteOf, waitSeconds } from "../classified.ts";
+import { isHtml, isProxyPage, noteOf, waitSeconds } from "../classified.ts";
+import type { Signal, TableRow } from "../error-table.ts";
+import { codes, errorTable, rowOf, rows } from "../error-table.ts";
 import type { HttpResponse } from "../network.ts";
-
-/**
- * The codes of the posts and media APIs. A token's codes are not among them: they are used in so many ways that every
- * 401 is taken for the same.
- */
-const CODES: Readonly<Record<string, ErrorRow>> = {
-  ACCESS_DENIED: { code: "permission_missing", effect: "refuse" },
-  DUPLICATE_POST: { code: "duplicate_content", effect: "refuse" },
-  FIELD_LENGTH_TOO_LONG: { code: "text_too_long", effect: "refuse" },
-  INVALID_VALUE_BLANK_FIELD: { code: "text_invalid", effect: "refuse" },
-  MEDIA_ASSET_WAITING_UPLOAD: { code: "media_not_ready", effect: "prepare_again" },
-  MEDIA_ASSET_PROCESSING_FAILED: { code: "media_processing_failed", effect: "prepare_again" },
-  EXPIRED_UPLOAD_URL: { code: "media_processing_failed", effect: "prepare_again" },
-  NONEXISTENT_VERSION: { code: "app_misconfigured", effect: "refuse" },
-  VERSION_MISSING: { code: "app_misconfigured", effect: "refuse" },
-};
-
-/** A code that says too little without the field that it is about. */
-const FIELDS: readonly (ErrorRow & { readonly networkCode: string; readonly field: RegExp })[] = [
-  {
-    networkCode: "FIELD_LENGTH_TOO_LONG",
-    field: /^content\b/,
-    code: "text_invalid",
-    effect: "refuse",
-  },
-  {
-    networkCode: "INVALID_VALUE_BLANK_FIELD",
-    field: /^content\b/,
-    code: "text_invalid",
-    effect: "refuse",
-  },
-];
 
 const DUPLICATE = /\bduplicate of urn:li:(?:share|ugcPost|activity):\d+/i;
 const POST_URN = /urn:li:(?:share|ugcPost|activity):\d+/;
 
-/** For answers whose code says nothing. The first row whose words fit wins. */
-const MESSAGES: readonly (ErrorRow & { readonly statuses: readonly number[]; words: RegExp })[] = [
-  { statuses: [400, 422], words: DUPLICATE, code: "duplicate_content", effect: "refuse" },
-  {
-    statuses: [400, 422],
-    words: /processing failed/i,
-    code: "media_processing_failed",
-    effect: "prepare_again",
-  },
-  {
-    statuses: [400, 422],
-    words: /waiting upload|(?:still|being) process/i,
-    code: "media_not_ready",
-    effect: "prepare_again",
-  },
-  {
-    statuses: [400, 422],
-    words: /unable to obtain activity|service unavailable/i,
-    code: "network_unavailable",
-    effect: "doubt",
-  },
-  {
-    statuses: [400, 426],
-    words: /version.*(?:not active|deprecated|must be present)/i,
-    code: "app_misconfigured",
-    effect: "refuse",
-  },
-  { statuses: [429], words: /\bMEMBER DAY\b/i, code: "quota_exceeded", effect: "refuse" },
-];
-
-const STATUSES: Readonly<Record<number, ErrorRow>> = {
-  400: { code: "invalid_request", effect: "refuse" },
-  401: { code: "connection_needs_reauth", effect: "refuse" },
-  403: { code: "permission_missing", effect: "refuse" },
-  404: { code: "network_unavailable", effect: "later" },
-  413: { code: "media_rejected", effect: "refuse", rule: "linkedin.media.size" },
-  415: { code: "media_rejected", effect: "refuse", rule: "linkedin.media.type" },
-  422: { code: "invalid_request", effect: "refuse" },
-  426: { code: "app_misconfigured", effect: "refuse" },
-  429: { code: "rate_limited", effect: "later" },
-};
-
+const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };
+const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse" };
+const TEXT: ErrorRow = { code: "text_invalid", effect: "refuse" };
+const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again" };
+const BROKEN_FILE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
+const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse" };
+const OUR_MISTAKE: ErrorRow = { code: "invalid_request", effect: "refuse" };
 const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
+
+/** The same words are used with both. */
+function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
+  return rows(meaning, { status: 400, message }, { status: 422, message });
+}
+
+/**
+ * The codes and words of the posts and media APIs. A token's codes are not among them: they are used in so many ways
+ * that every 401 is taken for the same.
+ */
+export const ERRORS = errorTable([
+  // Of a card's title and the like: the codes alone are about the text.
+  ...rows(TEXT, { code: "FIELD_LENGTH_TOO_LONG", field: /^content\b/ }),
+  ...codes({ code: "text_too_long", effect: "refuse" }, "FIELD_LENGTH_TOO_LONG"),
+  ...codes(TEXT, "INVALID_VALUE_BLANK_FIELD"),
+  // 100 stands in for the code where there is no other.
+  ...codes(PERMISSION, "ACCESS_DENIED", "100"),
+  ...codes({ code: "duplicate_content", effect: "refuse" }, "DUPLICATE_POST"),
+  ...codes(NOT_READY, "MEDIA_ASSET_WAITING_UPLOAD"),
+  ...codes(BROKEN_FILE, "MEDIA_ASSET_PROCESSING_FAILED", "EXPIRED_UPLOAD_URL"),
+  ...codes(OUR_MISTAKE, "INVALID_URN_TYPE", "INVALID_URN_ID", "MISSING_FIELD"),
+  ...codes(OUR_FAULT, "NONEXISTENT_VERSION", "VERSION_MISSING"),
+  ...refusals({ code: "duplicate_content", effect: "refuse" }, DUPLICATE),
+  ...refusals(BROKEN_FILE, /processing failed/i),
+  ...refusals(NOT_READY, /waiting upload|(?:still|being) process/i),
+  ...refusals(IN_DOUBT, /unable to obtain activity|service unavailable/i),
+  ...rows(OUR_FAULT, {
+    status: 400,
+    message: /version.*(?:not active|deprecated|must be present)/i,
+  }),
+  ...rows(PERMISSION, { status: 403, message: /not enough permissions/i }),
+  ...rows(
+    { code: "quota_exceeded", effect: "refuse" },
+    { status: 429, message: /\bMEMBER DAY\b/i },
+  ),
+  ...rows(REAUTH, { status: 401 }),
+  ...rows(IN_DOUBT, { status: 408 }, { status: 409 }),
+  ...rows(
+    { code: "media_rejected", effect: "refuse", rule: "linkedin.media.size" },
+    { status: 413 },
+  ),
+  ...rows(
+    { code: "media_rejected", effect: "refuse", rule: "linkedin.media.type" },
+    { status: 415 },
+  ),
+  ...rows(OUR_FAULT, { status: 426 }),
+  ...rows({ code: "rate_limited", effect: "later" }, { status: 429 }),
+]);
 
 const inputError = z.object({
   code: z.string().optional().catch(undefined),
@@ -124,28 +107,28 @@ export function duplicateUrn(response: HttpResponse): string | undefined {
 /** What an answer that is not the wanted one means. Read by the structured fields first, by the status last. */
 export function classify(response: HttpResponse, now: Date): Classified {
   const complaint = complaintOf(response);
+  const seconds = secondsToWait(response, complaint, now);
+  const row = isProxyPage(response)
+    ? IN_DOUBT
+    : rowOf(ERRORS, signalOf(response, complaint), IN_DOUBT);
   return {
-    ...rowOf(response, complaint),
+    ...row,
     networkCode: complaint.code ?? `HTTP ${response.status}`,
     note: noteOf(complaint.message),
-    retryAfterSeconds: waitSeconds(response, ["retry-after"], now),
+    retryAfterSeconds: seconds,
   };
 }
 
-function rowOf(response: HttpResponse, complaint: Complaint): ErrorRow {
-  const { status } = response;
-  const byStatus = STATUSES[status] ?? IN_DOUBT;
-  // A proxy's page proves nothing, unless its status speaks of the request itself.
-  if (isHtml(response)) return status === 413 || status === 429 ? byStatus : IN_DOUBT;
-  if (status === 401) return byStatus;
-  return status >= 400 && status < 500 ? (complaintRow(status, complaint) ?? byStatus) : IN_DOUBT;
+/** Only a refusal's own words count: a server that failed may say anything. */
+function signalOf({ status }: HttpResponse, { code, field, message }: Complaint): Signal {
+  const isStated = status >= 400 && status < 500;
+  return { status, code: isStated && status !== 401 ? code : undefined, field, message };
 }
 
-function complaintRow(status: number, complaint: Complaint): ErrorRow | undefined {
-  const { code = "", field, message } = complaint;
-  return (
-    FIELDS.find((row) => row.networkCode === code && row.field.test(field)) ??
-    CODES[code] ??
-    MESSAGES.find((row) => row.statuses.includes(status) && row.words.test(message))
-  );
+/** Limits of a day, which an answer names without a time, are reset at midnight UTC. */
+function secondsToWait(response: HttpResponse, { message }: Complaint, now: Date): number | null {
+  const told = waitSeconds(response, ["retry-after"], now);
+  if (told !== null || response.status !== 429 || !/\bDAY\b/.test(message)) return told;
+  const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1);
+  return Math.ceil((midnight - now.getTime()) / 1000);
 }

@@ -1,9 +1,18 @@
-import { failureOf, unpublished } from "../classified.ts";
-import type { FetchedMedia, LegDraft, NetworkTools, Rejected, TryLater } from "../network.ts";
-import { MediaFailure } from "../network.ts";
+import { mediaFailed, mediaRejected } from "../media-failed.ts";
+import type { MediaFile } from "../media.ts";
+import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../media.ts";
+import type { LegDraft, NetworkTools, Rejected, TryLater } from "../network.ts";
 import { ownOptionsOf } from "./options.ts";
-import { KIND_BY_TYPE, RULES } from "./rules.ts";
+import { KIND_BY_TYPE } from "./rules.ts";
 import type { Asset } from "./state.ts";
+import { DOCUMENT_BYTES_MAX, TARGETS } from "./targets.ts";
+
+const BYTES_MAX: Readonly<Record<Asset["kind"], number>> = {
+  // Larger than LinkedIn takes: it is made to fit.
+  image: IMAGE_SOURCE_BYTES_MAX,
+  video: TARGETS.video.bytesMax,
+  document: DOCUMENT_BYTES_MAX,
+};
 
 /** A file that the post is to show. */
 export interface WantedFile {
@@ -13,15 +22,11 @@ export interface WantedFile {
   readonly kinds: readonly Asset["kind"][];
 }
 
-export interface CheckedFile extends FetchedMedia {
-  readonly kind: Asset["kind"];
-}
-
-const BYTES_MAX: Readonly<Record<Asset["kind"], number>> = {
-  image: RULES.imageBytesMax,
-  video: RULES.videoBytesMax,
-  document: RULES.documentBytesMax,
-};
+export type CheckedFile =
+  | { readonly kind: "image"; readonly contentType: string; readonly body: Uint8Array }
+  /** Goes through as it comes: videos are larger than what a process should hold. */
+  | { readonly kind: "document"; readonly contentType: string; readonly body: MediaFile }
+  | { readonly kind: "video"; readonly contentType: string; readonly body: MediaFile };
 
 /** In the order in which the leg keeps what became of them. Only images can share a post with each other. */
 export function wantedFiles(draft: LegDraft): readonly WantedFile[] {
@@ -38,22 +43,26 @@ export function wantedFiles(draft: LegDraft): readonly WantedFile[] {
   return [{ url: link.thumbnailUrl, mediaIndex: null, kinds: ["image"] }];
 }
 
-export async function fetchFile(
+export async function openFile(
   wanted: WantedFile,
   draft: LegDraft,
   tools: NetworkTools,
 ): Promise<CheckedFile | TryLater | Rejected> {
-  const bytesMax = Math.max(...wanted.kinds.map((kind) => BYTES_MAX[kind]));
+  const mediaIndex = wanted.mediaIndex ?? undefined;
   try {
-    const file = await tools.fetchMedia(wanted.url, { bytesMax });
-    const kind = KIND_BY_TYPE[file.contentType];
+    const file = await tools.openMedia(wanted.url, { bytesMax: BYTES_MAX.video });
+    const { contentType } = file;
+    const kind = contentType.startsWith("image/") ? "image" : KIND_BY_TYPE[contentType];
     if (kind === undefined) {
-      return rejected("linkedin.media.type", `${file.contentType} is not taken`, wanted);
+      return mediaRejected("linkedin.media.type", `${contentType} is not taken`, mediaIndex);
     }
-    const problem = checkFile({ ...file, kind }, wanted, draft);
-    return problem === undefined ? { ...file, kind } : rejected(problem.rule, problem.note, wanted);
+    const problem = checkFile(file, kind, { wanted, draft });
+    if (problem !== undefined) return mediaRejected(problem.rule, problem.note, mediaIndex);
+    if (kind !== "image") return { kind, contentType, body: file };
+    const fitted = await tools.fitImage(file, TARGETS.image);
+    return { kind, contentType: fitted.contentType, body: fitted.bytes };
   } catch (error) {
-    if (error instanceof MediaFailure) return fetchFailed(error, wanted);
+    if (error instanceof MediaFailure) return mediaFailed("linkedin", error, mediaIndex);
     throw error;
   }
 }
@@ -64,44 +73,16 @@ interface FileProblem {
 }
 
 function checkFile(
-  { kind, bytes, width, height }: CheckedFile,
-  { kinds }: WantedFile,
-  draft: LegDraft,
+  { size }: MediaFile,
+  kind: Asset["kind"],
+  { wanted, draft }: { readonly wanted: WantedFile; readonly draft: LegDraft },
 ): FileProblem | undefined {
-  if (!kinds.includes(kind)) {
+  if (!wanted.kinds.includes(kind)) {
     return { rule: "linkedin.media.mixed", note: `a ${kind} where only images can be` };
   }
-  if (bytes.byteLength > BYTES_MAX[kind]) {
-    return { rule: "linkedin.media.size", note: `${bytes.byteLength} bytes` };
-  }
-  const pixels = kind === "image" ? (width ?? 0) * (height ?? 0) : 0;
-  if (pixels > RULES.imagePixelsMax) {
-    return { rule: "linkedin.media.pixels", note: `${pixels} pixels` };
-  }
+  if (size > BYTES_MAX[kind]) return { rule: "linkedin.media.size", note: `${size} bytes` };
   const lacksTitle = kind === "document" && ownOptionsOf(draft.options).documentTitle === undefined;
   return lacksTitle
     ? { rule: "linkedin.document.title", note: "a document without a title" }
     : undefined;
-}
-
-function fetchFailed(failure: MediaFailure, wanted: WantedFile): TryLater | Rejected {
-  if (failure.code === "media_rejected") {
-    return rejected("linkedin.media.size", failure.message, wanted);
-  }
-  return unpublished(
-    {
-      code: failure.code,
-      effect: "later",
-      networkCode: null,
-      note: failure.message.slice(0, 500),
-      retryAfterSeconds: null,
-    },
-    wanted.mediaIndex ?? undefined,
-  );
-}
-
-function rejected(rule: string, note: string, { mediaIndex }: WantedFile): Rejected {
-  const row = { code: "media_rejected", effect: "refuse", rule } as const;
-  const classified = { ...row, networkCode: null, note, retryAfterSeconds: null };
-  return { kind: "rejected", failure: failureOf(classified, mediaIndex ?? undefined) };
 }

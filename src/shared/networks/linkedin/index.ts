@@ -1,23 +1,31 @@
 import type { Network } from "../network.ts";
-import { linkedinLink } from "./oauth.ts";
+import { linkedinLink } from "./link.ts";
 import { linkedinOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish, reconcile } from "./publish.ts";
+import { rules } from "./rule-table.ts";
 import { check, measure } from "./rules.ts";
+import { media } from "./targets.ts";
 import { freshen, revoke } from "./session.ts";
+import { linkedinSettings } from "./settings.ts";
 import { begin } from "./state.ts";
 
 export const linkedin = {
   name: "linkedin",
   title: "LinkedIn",
   needsApp: true,
+  settings: linkedinSettings,
   options: linkedinOptions,
   link: linkedinLink,
   measure,
+  media,
   quotaOf: () => "posts",
+  rules,
   check,
   begin,
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
+  /** Asks the network only within a week of the token's end: a read of the member counts against the app's day. */
+  upkeep: { idleDaysMax: 0 },
   prepare,
   publish,
   reconcile,

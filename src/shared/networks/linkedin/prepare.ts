@@ -59,14 +59,14 @@ async function uploadMissing(
     const step = await uploadFile(preparing, wanted, begun);
     switch (step.kind) {
       case "uploaded":
-        current = { ...current, assets: [...current.assets.slice(0, index), step.asset] };
+        current = withAsset(current, index, step.asset);
         if (step.asset.upload !== undefined) return processing(current, CARRY_ON_SECONDS);
         break;
       case "restart":
         return giveUp(current, index, step.failure, preparing.tools);
       case "try_later":
         // What is there is worth keeping: uploads count towards a daily limit.
-        return current === remote ? step : processing(current, CARRY_ON_SECONDS);
+        return { ...step, remote: withAsset(current, index, step.asset) };
       case "rejected":
         return step;
     }
@@ -160,6 +160,12 @@ export function withoutAssets(remote: Remote, from: number, now: Date): Remote |
   const last = reuploadedAt === undefined ? 0 : Date.parse(reuploadedAt);
   if (isRepeat || now.getTime() - last < REUPLOAD_MS) return undefined;
   return { ...remote, assets: assets.slice(0, from), reuploadedAt: now.toISOString() };
+}
+
+function withAsset(remote: Remote, index: number, asset: Asset | undefined): Remote {
+  return asset === undefined
+    ? remote
+    : { ...remote, assets: [...remote.assets.slice(0, index), asset] };
 }
 
 function processing(remote: Remote, pollAfterSeconds: number): PrepareOutcome {

@@ -29,6 +29,8 @@ export type UploadPart = z.infer<typeof partShape>;
 const uploadShape = z.object({
   token: z.string(),
   bytes: z.number().int(),
+  /** Which version of the file the parts are of, where its server tells. */
+  version: z.string().nullable().optional(),
   parts: z.array(partShape),
 });
 export type Upload = z.infer<typeof uploadShape>;

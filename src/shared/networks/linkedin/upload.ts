@@ -9,16 +9,20 @@ import type {
   Rejected,
   TryLater,
 } from "../network.ts";
+import { mediaFailed } from "../media-failed.ts";
+import type { MediaFile } from "../media.ts";
+import { MediaFailure } from "../media.ts";
+import { sliceOf } from "../media-slice.ts";
 import { HttpFailure } from "../network.ts";
 import { originOf } from "../server-address.ts";
 import type { CheckedFile, WantedFile } from "./files.ts";
-import { fetchFile } from "./files.ts";
+import { openFile } from "./files.ts";
 import { restPost } from "./request.ts";
 import { judge } from "./session.ts";
 import type { Asset, Credentials, Upload, UploadPart } from "./state.ts";
 
 const UPLOAD_TIMEOUT_MS = 60_000;
-/** 300 MB in parts of 4 MB are fewer than a hundred. */
+/** 500 MB in parts of 4 MB are about 120. */
 const PARTS_MAX = 300;
 const CHANGED: LegFailure = {
   code: "media_processing_failed",
@@ -66,7 +70,8 @@ export type UploadStep =
   | { readonly kind: "uploaded"; readonly asset: Asset }
   /** What was uploaded so far is of no more use. */
   | { readonly kind: "restart"; readonly failure: LegFailure }
-  | TryLater
+  /** `asset`: with the parts that did get there. */
+  | (TryLater & { readonly asset?: Asset })
   | Rejected;
 
 /**
@@ -82,18 +87,29 @@ export async function uploadFile(
   if (begun?.upload?.parts.every(({ etag }) => etag !== undefined) === true) {
     return finalize(preparing, begun, begun.upload);
   }
-  const file = await fetchFile(wanted, leg.draft, tools);
+  const file = await openFile(wanted, leg.draft, tools);
   if ("failure" in file) return file;
-  // A video that comes in several goes has to be the same file each time.
-  if (begun?.upload !== undefined) {
-    return file.bytes.byteLength === begun.upload.bytes
-      ? uploadParts(preparing, begun, { upload: begun.upload, bytes: file.bytes })
-      : { kind: "restart", failure: CHANGED };
-  }
   const mediaIndex = wanted.mediaIndex ?? undefined;
-  return file.kind === "video"
-    ? uploadVideo(preparing, file, mediaIndex)
-    : uploadWhole(preparing, { ...file, kind: file.kind }, mediaIndex);
+  if (file.kind !== "video") return uploadWhole(preparing, file, mediaIndex);
+  try {
+    return begun?.upload === undefined
+      ? await uploadVideo(preparing, file.body, mediaIndex)
+      : await goOn(preparing, begun, { upload: begun.upload, file: file.body });
+  } finally {
+    await file.body.close();
+  }
+}
+
+/** A video that comes in several goes has to be the same file each time. */
+async function goOn(
+  preparing: Preparing,
+  asset: Asset,
+  { upload, file }: VideoUpload,
+): Promise<UploadStep> {
+  const { bytes, version = file.version } = upload;
+  return file.size === bytes && file.version === version
+    ? uploadParts(preparing, asset, { upload, file })
+    : { kind: "restart", failure: CHANGED };
 }
 
 function initialize(
@@ -107,7 +123,7 @@ function initialize(
 
 async function uploadWhole(
   preparing: Preparing,
-  file: CheckedFile & { readonly kind: "image" | "document" },
+  file: Exclude<CheckedFile, { readonly kind: "video" }>,
   mediaIndex: number | undefined,
 ): Promise<UploadStep> {
   const { credentials, tools } = preparing;
@@ -127,7 +143,7 @@ async function uploadWhole(
       authorization: `Bearer ${credentials.accessToken}`,
       "content-type": file.contentType,
     },
-    body: file.bytes,
+    body: file.body,
     timeoutMs: UPLOAD_TIMEOUT_MS,
   });
   if (answer instanceof HttpFailure) return unanswered(answer);
@@ -136,13 +152,18 @@ async function uploadWhole(
     : unpublished(await judge(answer, credentials, tools), mediaIndex);
 }
 
+interface VideoUpload {
+  readonly upload: Upload;
+  readonly file: MediaFile;
+}
+
 async function uploadVideo(
   preparing: Preparing,
-  file: CheckedFile,
+  file: MediaFile,
   mediaIndex: number | undefined,
 ): Promise<UploadStep> {
   const { credentials, tools } = preparing;
-  const bytes = file.bytes.byteLength;
+  const { size: bytes, version } = file;
   const flags = { uploadCaptions: false, uploadThumbnail: false };
   const begun = await initialize(preparing, "video", { fileSizeBytes: bytes, ...flags });
   if (begun instanceof HttpFailure) return unanswered(begun);
@@ -157,49 +178,58 @@ async function uploadVideo(
   }));
   const foreign = parts.find(({ url }) => !isUploadAddress(url));
   if (foreign !== undefined) return foreignAddress(foreign.url);
-  const upload = { token: value.uploadToken, bytes, parts };
+  const upload = { token: value.uploadToken, bytes, version, parts };
   const asset = { urn: value.video, kind: "video", isReady: false, upload } as const;
-  return uploadParts(preparing, asset, { upload, bytes: file.bytes });
+  return uploadParts(preparing, asset, { upload, file });
 }
 
 /** Each range goes to an address of its own, as the network cut them; its receipts are kept as they come. */
 async function uploadParts(
   preparing: Preparing,
   asset: Asset,
-  { upload, bytes }: { readonly upload: Upload; readonly bytes: Uint8Array },
+  { upload, file }: VideoUpload,
 ): Promise<UploadStep> {
   const parts = [...upload.parts];
-  const soFar = () => uploaded({ ...asset, upload: { ...upload, parts } });
+  const soFar = (): Asset => ({ ...asset, upload: { ...upload, parts } });
   let hasProgress = false;
   for (const [index, part] of upload.parts.entries()) {
     if (part.etag !== undefined) continue;
-    if (hasProgress && isOver(preparing)) return soFar();
-    const sent = await putPart(preparing, part, bytes);
-    if (sent.kind !== "sent") return hasProgress && sent.kind === "try_later" ? soFar() : sent;
+    if (hasProgress && isOver(preparing)) return uploaded(soFar());
+    const sent = await putPart(preparing, part, file);
+    if (sent.kind === "try_later" && hasProgress) return { ...sent, asset: soFar() };
+    if (sent.kind !== "sent") return sent;
     parts[index] = { ...part, etag: sent.etag };
     hasProgress = true;
   }
   const finished = await finalize(preparing, asset, { ...upload, parts });
-  return finished.kind === "try_later" ? soFar() : finished;
+  return finished.kind === "try_later" ? { ...finished, asset: soFar() } : finished;
 }
 
 async function putPart(
   { credentials, tools }: Preparing,
   { url, firstByte, lastByte }: UploadPart,
-  bytes: Uint8Array,
+  file: MediaFile,
 ): Promise<{ readonly kind: "sent"; readonly etag: string } | UploadStep> {
-  // The address is signed: a token beside it would be refused, and told to another server.
-  const answer = await exchange(tools, {
-    method: "PUT",
-    url,
-    headers: { "content-type": "application/octet-stream" },
-    body: bytes.subarray(firstByte, lastByte + 1),
-    timeoutMs: UPLOAD_TIMEOUT_MS,
-  });
-  if (answer instanceof HttpFailure) return unanswered(answer);
-  const etag = answer.headers["etag"];
-  if (isSuccess(answer) && etag !== undefined) return { kind: "sent", etag };
-  return restartOr(await judge(answer, credentials, tools));
+  const body = sliceOf(file, firstByte, Math.min(lastByte, file.size - 1));
+  try {
+    // The address is signed: a token beside it would be refused, and told to another server.
+    const answer = await exchange(tools, {
+      method: "PUT",
+      url,
+      headers: { "content-type": "application/octet-stream" },
+      body,
+      timeoutMs: UPLOAD_TIMEOUT_MS,
+    });
+    if (answer instanceof HttpFailure) return unanswered(answer);
+    const etag = answer.headers["etag"];
+    if (isSuccess(answer) && etag !== undefined) return { kind: "sent", etag };
+    return restartOr(await judge(answer, credentials, tools));
+  } catch (error) {
+    if (!(error instanceof MediaFailure)) throw error;
+    return error.reason === "changed"
+      ? { kind: "restart", failure: CHANGED }
+      : mediaFailed("linkedin", error);
+  }
 }
 
 async function finalize(

@@ -1,10 +1,13 @@
 import type { Network } from "../network.ts";
 import { prepare } from "./media.ts";
-import { mastodonLink, revoke } from "./oauth.ts";
+import { mastodonLink, revoke } from "./link.ts";
 import { mastodonOptions } from "./options.ts";
 import { publish, reconcile } from "./publish.ts";
+import { rules } from "./rule-table.ts";
 import { check, measure } from "./rules.ts";
+import { media } from "./targets.ts";
 import { begin } from "./state.ts";
+import { mastodonUpkeep } from "./upkeep.ts";
 
 export const mastodon = {
   name: "mastodon",
@@ -12,10 +15,13 @@ export const mastodon = {
   options: mastodonOptions,
   link: mastodonLink,
   measure,
+  media,
+  rules,
   check,
   begin,
   /** Tokens last until they are revoked, and nothing tells but a call. */
   freshen: () => Promise.resolve({ kind: "usable" }),
+  upkeep: mastodonUpkeep,
   prepare,
   publish,
   reconcile,

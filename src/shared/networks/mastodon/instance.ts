@@ -3,6 +3,7 @@ import { exchange } from "../classified.ts";
 import type { HttpResponse, LinkFailure, NetworkData, NetworkTools } from "../network.ts";
 import { HttpFailure } from "../network.ts";
 import { originOf } from "../server-address.ts";
+import { rules } from "./rule-table.ts";
 
 export interface Limits {
   readonly charactersMax: number;
@@ -18,12 +19,12 @@ export interface Limits {
 
 /** Of an instance that tells nothing else: Mastodon's own. */
 const DEFAULT_LIMITS: Limits = {
-  charactersMax: 500,
+  charactersMax: rules["mastodon.text.length"].limit,
   charactersPerUrl: 23,
-  mediaMax: 4,
-  altTextMax: 1500,
-  imageBytesMax: 16_777_216,
-  imagePixelsMax: 33_177_600,
+  mediaMax: rules["mastodon.media.count"].limit,
+  altTextMax: rules["mastodon.media.altText"].limit,
+  imageBytesMax: rules["mastodon.media.size"].limit,
+  imagePixelsMax: rules["mastodon.media.pixels"].limit,
   videoBytesMax: 103_809_024,
   mediaTypes: [],
 };

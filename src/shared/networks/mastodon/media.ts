@@ -2,10 +2,14 @@ import * as z from "zod";
 import type { Classified } from "../classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
 import type { MediaKind } from "../draft-rules.ts";
+import { mediaFailed, mediaRejected } from "../media-failed.ts";
+import type { FetchedMedia, MediaFile } from "../media.ts";
+import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../media.ts";
+import { multipartWithFile } from "../multipart.ts";
 import type {
-  FetchedMedia,
-  HttpResponse,
   LegDraft,
+  HttpRequest,
+  HttpResponse,
   LegToPublish,
   MediaItem,
   NetworkTools,
@@ -13,17 +17,19 @@ import type {
   Rejected,
   TryLater,
 } from "../network.ts";
-import { HttpFailure, MediaFailure } from "../network.ts";
+import { HttpFailure } from "../network.ts";
 import { classify, errorText } from "./errors.ts";
 import type { Limits } from "./instance.ts";
 import { limitsOf } from "./instance.ts";
+import { ownOptionsOf } from "./options.ts";
 import { isMixed } from "./rules.ts";
 import type { Credentials, Remote, RemoteMedia } from "./state.ts";
 import { credentialsOf, remoteOf, requestHeaders } from "./state.ts";
+import { media } from "./targets.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
-/** Held in memory: an instance may allow more than this process should. */
-const FILE_BYTES_MAX = 104_857_600;
+/** A video comes from its own server while it is sent on: the slower of the two sets the pace. */
+const STREAM_TIMEOUT_MS = 300_000;
 const POLL_SECONDS = 3;
 const CARRY_ON_SECONDS = 1;
 /** A file that fails again within this time is refused; a retry by hand, later, uploads it anew. */
@@ -41,20 +47,20 @@ async function uploadMissing(
   remote: Remote,
   tools: NetworkTools,
 ): Promise<PrepareOutcome> {
-  const media = [...remote.media];
+  const uploads = [...remote.media];
   for (const [mediaIndex, item] of leg.draft.media.entries()) {
     if (mediaIndex < remote.media.length) continue;
     const uploaded = await uploadItem({ leg, item, mediaIndex }, tools);
     if ("failure" in uploaded) {
       // The ids that were got are worth keeping: a server allows few uploads in half an hour.
-      const isWorthKeeping = uploaded.kind === "try_later" && media.length > remote.media.length;
-      return isWorthKeeping ? processing({ ...remote, media }, CARRY_ON_SECONDS) : uploaded;
+      const isWorthKeeping = uploaded.kind === "try_later" && uploads.length > remote.media.length;
+      return isWorthKeeping ? { ...uploaded, remote: { ...remote, media: uploads } } : uploaded;
     }
-    media.push(uploaded);
+    uploads.push(uploaded);
   }
-  if (isMixed(media.map((item) => item.kind)))
-    return rejected("mastodon.media.mixed", "a video or audio file must be alone");
-  return settled({ ...remote, media });
+  if (isMixed(uploads.map((item) => item.kind)))
+    return mediaRejected("mastodon.media.mixed", "a video or audio file must be alone");
+  return settled({ ...remote, media: uploads });
 }
 
 interface Uploading {
@@ -64,39 +70,72 @@ interface Uploading {
 }
 
 async function uploadItem(
-  uploading: Uploading,
+  { leg, item, mediaIndex }: Uploading,
   tools: NetworkTools,
 ): Promise<RemoteMedia | TryLater | Rejected> {
-  const { leg, item, mediaIndex } = uploading;
-  const limits = limitsOf(leg.limits);
+  const targets = media(leg.draft, leg.limits);
+  const videoMax = targets.video?.bytesMax ?? 0;
   try {
-    const file = await tools.fetchMedia(item.url, { bytesMax: bytesMaxOf(leg.draft, limits) });
+    const file = await tools.openMedia(item.url, {
+      bytesMax: Math.max(IMAGE_SOURCE_BYTES_MAX, videoMax),
+    });
     const kind = kindOf(file.contentType);
-    const problem = checkFile(file, kind, limits);
-    if (problem !== undefined) return rejected(problem.rule, problem.note, mediaIndex);
+    const problem = checkFile(file, kind, limitsOf(leg.limits));
+    if (problem !== undefined) return mediaRejected(problem.rule, problem.note, mediaIndex);
+    const form =
+      kind === "image"
+        ? imageForm(await tools.fitImage(file, targets.image), fieldsOf(leg.draft, mediaIndex))
+        : streamedForm(file, fieldsOf(leg.draft, mediaIndex));
+    const credentials = credentialsOf(leg.credentials);
     const answer = await exchange(tools, {
       method: "POST",
-      url: `${credentialsOf(leg.credentials).origin}/api/v2/media`,
-      headers: requestHeaders(credentialsOf(leg.credentials)),
-      body: uploadForm(file, item.altText),
-      timeoutMs: UPLOAD_TIMEOUT_MS,
+      url: `${credentials.origin}/api/v2/media`,
+      timeoutMs: kind === "image" ? UPLOAD_TIMEOUT_MS : STREAM_TIMEOUT_MS,
+      ...form,
+      headers: { ...requestHeaders(credentials), ...form.headers },
     });
     if (answer instanceof HttpFailure) return unanswered(answer);
-    const media = readUpload(answer, kind);
-    return media ?? unpublished(classify(answer, tools.now()), mediaIndex);
+    const made = readUpload(answer, kind);
+    return made ?? unpublished(classify(answer, tools.now()), mediaIndex);
   } catch (error) {
-    if (error instanceof MediaFailure) return fetchFailed(error, mediaIndex);
+    if (error instanceof MediaFailure) return mediaFailed("mastodon", error, mediaIndex);
     throw error;
   }
 }
 
-function uploadForm(file: FetchedMedia, altText: string | null): FormData {
+interface UploadForm {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: NonNullable<HttpRequest["body"]>;
+}
+
+function fileName(contentType: string): string {
+  return `file.${contentType.split("/")[1]?.replace(/[^a-z0-9]/g, "") ?? "bin"}`;
+}
+
+type FormFields = Readonly<Record<string, string>>;
+
+/** A point of interest is two numbers with a comma. */
+function fieldsOf({ media: items, options }: LegDraft, mediaIndex: number): FormFields {
+  const altText = items[mediaIndex]?.altText;
+  const point = ownOptionsOf(options).focus?.[mediaIndex];
+  return {
+    ...(altText ? { description: altText } : {}),
+    ...(point ? { focus: `${point.x},${point.y}` } : {}),
+  };
+}
+
+function imageForm({ bytes, contentType }: FetchedMedia, fields: FormFields): UploadForm {
   const form = new FormData();
-  const extension = file.contentType.split("/")[1]?.replace(/[^a-z0-9]/g, "") ?? "bin";
-  const bytes = new Uint8Array(file.bytes);
-  form.set("file", new Blob([bytes], { type: file.contentType }), `file.${extension}`);
-  if (altText !== null && altText !== "") form.set("description", altText);
-  return form;
+  const blob = new Blob([new Uint8Array(bytes)], { type: contentType });
+  form.set("file", blob, fileName(contentType));
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  return { body: form };
+}
+
+function streamedForm(file: MediaFile, fields: FormFields): UploadForm {
+  const { contentType } = file;
+  const part = { name: "file", filename: fileName(contentType), contentType, body: file };
+  return multipartWithFile(fields, part);
 }
 
 function readUpload(answer: HttpResponse, kind: MediaKind): RemoteMedia | undefined {
@@ -179,58 +218,24 @@ function processing(remote: Remote, pollAfterSeconds: number): PrepareOutcome {
   return { kind: "processing", remote, pollAfterSeconds };
 }
 
-/** Several files can only be images; what one alone is, shows when it is there. */
-function bytesMaxOf(draft: LegDraft, limits: Limits): number {
-  const { imageBytesMax, videoBytesMax } = limits;
-  const bytesMax = draft.media.length > 1 ? imageBytesMax : Math.max(imageBytesMax, videoBytesMax);
-  return Math.min(bytesMax, FILE_BYTES_MAX);
-}
-
 function kindOf(contentType: string): MediaKind {
   if (contentType.startsWith("video/")) return "video";
   return contentType.startsWith("audio/") ? "audio" : "image";
 }
 
+/** Images are made to fit; what moves or sounds is taken as it is, or not. */
 function checkFile(
-  file: FetchedMedia,
+  { contentType, size }: MediaFile,
   kind: MediaKind,
   limits: Limits,
 ): { readonly rule: string; readonly note: string } | undefined {
-  const { contentType, bytes, width, height } = file;
   const isTold = limits.mediaTypes.length > 0;
   const isMedia = /^(?:image|video|audio)\//.test(contentType);
-  if (!isMedia || (isTold && !limits.mediaTypes.includes(contentType))) {
+  const isRefused = kind !== "image" && isTold && !limits.mediaTypes.includes(contentType);
+  if (!isMedia || isRefused) {
     return { rule: "mastodon.media.type", note: `${contentType} is not taken` };
   }
-  const bytesMax = kind === "image" ? limits.imageBytesMax : limits.videoBytesMax;
-  if (bytes.byteLength > bytesMax) {
-    return { rule: "mastodon.media.size", note: `${bytes.byteLength} bytes` };
-  }
-  const pixels = (width ?? 0) * (height ?? 0);
-  return kind === "image" && pixels > limits.imagePixelsMax
-    ? { rule: "mastodon.media.pixels", note: `${pixels} pixels` }
+  return kind !== "image" && size > limits.videoBytesMax
+    ? { rule: "mastodon.media.size", note: `${size} bytes` }
     : undefined;
-}
-
-function fetchFailed(failure: MediaFailure, mediaIndex: number): TryLater | Rejected {
-  if (failure.code === "media_rejected") {
-    return rejected("mastodon.media.size", failure.message, mediaIndex);
-  }
-  return {
-    kind: "try_later",
-    failure: {
-      code: failure.code,
-      networkCode: null,
-      mediaIndex,
-      note: failure.message.slice(0, 500),
-    },
-  };
-}
-
-function rejected(rule: string, note: string, mediaIndex?: number): Rejected {
-  const row = { code: "media_rejected", effect: "refuse", rule } as const;
-  return {
-    kind: "rejected",
-    failure: failureOf({ ...row, networkCode: null, note, retryAfterSeconds: null }, mediaIndex),
-  };
 }

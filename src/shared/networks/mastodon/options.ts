@@ -3,6 +3,10 @@ import { networkOptions } from "../options.ts";
 
 const VISIBILITIES = ["public", "unlisted", "private", "direct"] as const;
 
+const MEDIA_MAX = 20;
+/** From -1 (left, bottom) to 1 (right, top). */
+const coordinate = z.number().min(-1).max(1);
+
 const ownFields = {
   /** The account's own default when absent. */
   visibility: z.enum(VISIBILITIES).optional(),
@@ -11,6 +15,11 @@ const ownFields = {
   language: z
     .string()
     .regex(/^[a-z]{2,3}(?:-[A-Za-z]{2,4})?$/, { error: "must be a language code such as en" })
+    .optional(),
+  /** Per media file, what stays in sight where it is cropped. */
+  focus: z
+    .array(z.strictObject({ x: coordinate, y: coordinate }).nullable())
+    .max(MEDIA_MAX)
     .optional(),
 };
 

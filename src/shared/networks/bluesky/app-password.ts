@@ -1,0 +1,195 @@
+import { exchange, noteOf } from "../classified.ts";
+import type {
+  HttpResponse,
+  LinkErrorCode,
+  LinkFailure,
+  LinkForm,
+  LinkOutcome,
+  NetworkTools,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { serverOrigin, typedText } from "../server-address.ts";
+import { xrpcError } from "./errors.ts";
+import { readIdentifier, type Identifier } from "./identifier.ts";
+import { resolveHandle, resolveServer } from "./identity.ts";
+import { readAccount, readLimits } from "./account.ts";
+import type { PasswordCredentials } from "./credentials.ts";
+import type { Session } from "./session.ts";
+import { accessExpiry, readSession, sessionExpiry } from "./session.ts";
+
+/** Logs in for every account of the network's own servers, and knows e-mail addresses, which no directory does. */
+const LOGIN_HOST = "https://bsky.social";
+const OWN_SERVERS = /\.host\.bsky\.network$/;
+const APP_PASSWORD = /^[a-z0-9]{4}(?:-[a-z0-9]{4}){3}$/i;
+
+interface SignIn {
+  readonly identifier: Identifier;
+  readonly password: string;
+  /** Typed by the user: for servers that the public directories do not know. */
+  readonly server: string | null;
+}
+interface Home {
+  /** Where to log in. */
+  readonly service: string;
+  /** Known when the identifier was resolved, and then what the session must be of. */
+  readonly did: string | null;
+  readonly pds: string | null;
+}
+
+export const appPasswordForm = {
+  fields: [
+    {
+      name: "identifier",
+      label: "Handle or e-mail address",
+      hint: "As you log in to Bluesky with, for example alice.bsky.social",
+      secret: false,
+      placeholder: "alice.bsky.social",
+      autocomplete: "username",
+    },
+    {
+      name: "appPassword",
+      label: "App password",
+      hint: "Not your own password: make one in Bluesky under Settings, Privacy and security, App passwords",
+      secret: true,
+      placeholder: "xxxx-xxxx-xxxx-xxxx",
+      autocomplete: "off",
+    },
+    {
+      name: "server",
+      label: "Server address (optional)",
+      hint: "Only when your account is on a server of its own that cannot be found by the handle",
+      secret: false,
+      placeholder: "",
+      autocomplete: "off",
+    },
+  ],
+  signIn,
+} as const satisfies LinkForm;
+
+async function signIn(
+  form: Readonly<Record<string, string>>,
+  tools: NetworkTools,
+): Promise<LinkOutcome> {
+  const typed = readForm(form);
+  if ("code" in typed) return typed;
+  const home = await findHome(typed, tools);
+  if ("code" in home) return home;
+  const answer = await exchange(tools, {
+    method: "POST",
+    url: `${home.service}/xrpc/com.atproto.server.createSession`,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ identifier: typed.identifier.value, password: typed.password }),
+  });
+  const session = readLogIn(answer);
+  if ("code" in session) return session;
+  const pds = await confirmServer(session, home, tools);
+  if (typeof pds !== "string") return pds;
+  return { kind: "linked", linked: await describe(session, { service: home.service, pds }, tools) };
+}
+
+function readForm(form: Readonly<Record<string, string>>): SignIn | LinkFailure {
+  const typedServer = typedText(form["server"]);
+  const server = typedServer === "" ? null : serverOrigin(typedServer);
+  const identifier = readIdentifier(typedText(form["identifier"]), server === null);
+  const password = typedText(form["appPassword"]);
+  if (server === undefined || identifier === undefined || password === "") {
+    return failed("input_invalid");
+  }
+  // A main password would work as well: it must not even be sent, let alone kept as a session.
+  if (!APP_PASSWORD.test(password)) return failed("app_password_needed");
+  return { identifier, password: password.toLowerCase(), server };
+}
+
+async function findHome(typed: SignIn, tools: NetworkTools): Promise<Home | LinkFailure> {
+  const { identifier, server } = typed;
+  if (server !== null) return { service: server, did: null, pds: null };
+  if (identifier.kind === "email") return { service: LOGIN_HOST, did: null, pds: null };
+  const did =
+    identifier.kind === "did" ? identifier.value : await resolveHandle(identifier.value, tools);
+  if (did === undefined) return failed("account_not_found", "the handle is not known");
+  if (typeof did !== "string") return did;
+  const pds = await resolveServer(did, tools);
+  if (pds === undefined) return failed("account_not_found", "the account names no server");
+  if (typeof pds !== "string") return pds;
+  return { service: OWN_SERVERS.test(new URL(pds).hostname) ? LOGIN_HOST : pds, did, pds };
+}
+
+/**
+ * The server that the DID itself names. A server may claim to hold any account, and whoever links here takes part in
+ * the quota and the duplicate check of that account, so its word alone does not do.
+ */
+async function confirmServer(
+  session: Session,
+  home: Home,
+  tools: NetworkTools,
+): Promise<string | LinkFailure> {
+  if (home.did !== null && home.did !== session.did) {
+    return failed("account_not_found", "the server answered for another account");
+  }
+  if (home.pds !== null) return home.pds;
+  const pds = await resolveServer(session.did, tools);
+  if (pds === undefined) return failed("account_not_found", "the account names no server");
+  if (typeof pds !== "string" || pds === home.service || home.service === LOGIN_HOST) return pds;
+  return failed("instance_unsupported", "the account is on another server");
+}
+
+async function describe(
+  session: Session,
+  home: { readonly service: string; readonly pds: string },
+  tools: NetworkTools,
+) {
+  const { did, accessJwt, refreshJwt } = session;
+  const [account, limits] = await Promise.all([
+    readAccount(
+      session,
+      { origin: home.pds, headers: { authorization: `Bearer ${accessJwt}` } },
+      tools,
+    ),
+    readLimits(home.pds, tools),
+  ]);
+  const credentials: PasswordCredentials = {
+    did,
+    ...home,
+    accessJwt,
+    refreshJwt,
+    accessExpiresAt: accessExpiry(accessJwt, tools.now()),
+  };
+  return {
+    account,
+    credentials,
+    instanceUrl: home.pds,
+    scopes: [],
+    limits,
+    expiresAt: sessionExpiry(refreshJwt),
+  };
+}
+
+const REFUSED: Readonly<Record<string, LinkErrorCode>> = {
+  AuthenticationRequired: "wrong_credentials",
+  InvalidToken: "wrong_credentials",
+  AuthFactorTokenRequired: "app_password_needed",
+  AccountTakedown: "account_restricted",
+  AccountSuspended: "account_restricted",
+  AccountDeactivated: "account_restricted",
+  RateLimitExceeded: "rate_limited",
+  InvalidRequest: "input_invalid",
+};
+
+function readLogIn(answer: HttpResponse | HttpFailure): Session | LinkFailure {
+  if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+  const session = readSession(answer);
+  if (session !== undefined) {
+    return session.active === false ? failed("account_restricted", session.status) : session;
+  }
+  const error = xrpcError(answer);
+  if (answer.status === 429) return failed("rate_limited");
+  if (answer.status >= 500) return failed("network_unavailable", `HTTP ${answer.status}`);
+  if (error === undefined) return failed("instance_unsupported", `HTTP ${answer.status}`);
+  const code =
+    REFUSED[error.error] ?? (answer.status === 401 ? "wrong_credentials" : "instance_unsupported");
+  return failed(code, `${error.error}: ${error.message ?? ""}`);
+}
+
+function failed(code: LinkErrorCode, note?: string): LinkFailure {
+  return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
+}

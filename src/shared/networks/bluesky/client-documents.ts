@@ -1,0 +1,79 @@
+import * as z from "zod";
+import type { NetworkApp } from "../network.ts";
+
+/** Where the two documents lie below the API's address; the first one's address is the client's name. */
+const METADATA_PATH = "/v1/connect/bluesky/client-metadata.json";
+const KEYS_PATH = "/v1/connect/bluesky/jwks.json";
+const CALLBACK_PATH = "/v1/connect/callback/bluesky";
+const CLIENT_NAME = "Publishing relay";
+
+/**
+ * Writing posts, uploading their files, and handing a video to the video service. `update` is asked for because the
+ * server checks it for the call that writes a record under a key of ours.
+ */
+export const GRANULAR_SCOPE =
+  "atproto repo:app.bsky.feed.post?action=create&action=update blob:*/* rpc:com.atproto.repo.uploadBlob?aud=* rpc:app.bsky.video.getUploadLimits?aud=*";
+/** For servers that know no finer ones. */
+export const BROAD_SCOPE = "atproto transition:generic";
+/** A client may ask for nothing that its document does not name. */
+const ALL_SCOPES = `${GRANULAR_SCOPE} transition:generic`;
+
+const grants = {
+  grant_types: ["authorization_code", "refresh_token"] as ["authorization_code", "refresh_token"],
+  response_types: ["code"] as ["code"],
+  scope: ALL_SCOPES,
+  dpop_bound_access_tokens: true,
+};
+
+/** A client with a public address proves itself with a key; one on the developer's machine has no document at all. */
+export function hasDocuments({ id }: NetworkApp): boolean {
+  return id.startsWith("https:");
+}
+
+/** The client metadata document (https://atproto.com/specs/oauth#client-id-metadata-document). */
+export function clientMetadata({ id: baseUrl }: NetworkApp) {
+  const clientId = `${baseUrl}${METADATA_PATH}` as `https://${string}/${string}`;
+  return {
+    client_id: clientId,
+    client_name: CLIENT_NAME,
+    client_uri: new URL(baseUrl).origin as `https://${string}`,
+    redirect_uris: [`${baseUrl}${CALLBACK_PATH}`] as [`https://${string}`],
+    ...grants,
+    application_type: "web" as const,
+    token_endpoint_auth_method: "private_key_jwt" as const,
+    token_endpoint_auth_signing_alg: "ES256",
+    jwks_uri: `${baseUrl}${KEYS_PATH}` as `https://${string}`,
+  };
+}
+
+/** In place of a document: everything about the client is in its name. */
+export function loopbackMetadata(redirectUri: string) {
+  const query = new URLSearchParams({ redirect_uri: redirectUri, scope: ALL_SCOPES });
+  return {
+    client_id: `http://localhost?${query.toString()}`,
+    client_name: CLIENT_NAME,
+    redirect_uris: [redirectUri] as [`http://127.0.0.1${string}`],
+    ...grants,
+    application_type: "native" as const,
+    token_endpoint_auth_method: "none" as const,
+  };
+}
+
+/** The network takes no `localhost` as a redirect address, only the number behind it (RFC 8252, section 8.3). */
+export function loopbackAddress(redirectUri: string): string {
+  return redirectUri.replace(/^http:\/\/localhost(?=[:/])/, "http://127.0.0.1");
+}
+
+const publicKey = z.object({
+  kty: z.string(),
+  crv: z.string(),
+  x: z.string(),
+  y: z.string(),
+  kid: z.string(),
+});
+
+/** The key set that the metadata names: the public half of the key, field by field, so that nothing else can get out. */
+export function publicKeys({ secret }: NetworkApp) {
+  const { kty, crv, x, y, kid } = publicKey.parse(JSON.parse(secret));
+  return { keys: [{ kty, crv, x, y, kid, alg: "ES256", use: "sig" }] };
+}

@@ -1,0 +1,225 @@
+import * as z from "zod";
+import { noteOf } from "../classified.ts";
+import type {
+  LinkErrorCode,
+  LinkFailure,
+  LinkField,
+  LinkOutcome,
+  NetworkApp,
+  NetworkData,
+  NetworkTools,
+  OAuthStart,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { originOf, serverOrigin, typedText } from "../server-address.ts";
+import { readAccount, readLimits } from "./account.ts";
+import { callAsAccount } from "./account-call.ts";
+import { BROAD_SCOPE, GRANULAR_SCOPE, hasDocuments, loopbackAddress } from "./client-documents.ts";
+import type { OAuthCredentials } from "./credentials.ts";
+import { readIdentifier } from "./identifier.ts";
+import {
+  openClient,
+  problemOf,
+  sessionIn,
+  type Client,
+  type OAuthProblem,
+} from "./oauth-client.ts";
+import { accessEnd, endOAuth, idleEnd } from "./oauth-session.ts";
+
+/** Where an account is looked for when nothing was typed: its log-in page asks for the name itself. */
+const LOGIN_HOST = "https://bsky.social";
+/** Knows every account's public profile, and asks nobody who he is. */
+const PUBLIC_VIEW = "https://public.api.bsky.app";
+
+export const oauthFields = [
+  {
+    name: "identifier",
+    label: "Handle (optional)",
+    hint: "For example alice.bsky.social, or the address of your own server. Leave it empty to log in at bsky.social",
+    secret: false,
+    placeholder: "alice.bsky.social",
+    autocomplete: "username",
+  },
+] as const satisfies readonly LinkField[];
+
+const flowShape = z.object({
+  redirectUri: z.string(),
+  /** What the library wants back. */
+  saved: z.looseObject({}),
+  /** Of the account that was typed; the authorisation must be of no other one. */
+  did: z.string().nullable(),
+});
+
+/** An account, or the origin of a server that is to ask for it. */
+function readInput(typed: string): string | undefined {
+  if (typed === "") return LOGIN_HOST;
+  const profile = /^https?:\/\/bsky\.app\/profile\/([^/?#]+)/i.exec(typed)?.[1];
+  if (profile === undefined && /^https?:\/\//i.test(typed)) return serverOrigin(typed);
+  const identifier = readIdentifier(profile ?? typed, true);
+  // No directory knows e-mail addresses.
+  return identifier?.kind === "email" ? LOGIN_HOST : identifier?.value;
+}
+
+/** The library chooses the state itself: the answer comes back under that one. */
+export async function start(
+  form: Readonly<Record<string, string>>,
+  oauth: OAuthStart,
+  tools: NetworkTools,
+): Promise<
+  | {
+      readonly kind: "redirect";
+      readonly url: string;
+      readonly flow: NetworkData;
+      readonly state: string;
+    }
+  | LinkFailure
+> {
+  const { app } = tools;
+  const input = readInput(typedText(form["identifier"]));
+  if (input === undefined) return failed("input_invalid");
+  if (app === undefined) return failed("network_unavailable", "there is no OAuth client");
+  const redirectUri = addressFor(app, oauth.redirectUri);
+  const client = await openClient(app, redirectUri, tools);
+  try {
+    const url = await authorize(client, input);
+    const [[state, saved] = []] = client.states;
+    if (state === undefined) throw new Error("the library kept no state");
+    const did = input.startsWith("did:") ? input : (client.trace.did ?? null);
+    return { kind: "redirect", url: url.href, state, flow: { redirectUri, saved, did } };
+  } catch (error) {
+    return refusedStart(problemOf(error, client.trace));
+  }
+}
+
+/** Servers that know no fine scopes say so at once, and get the one that all know. */
+async function authorize({ library, states, trace }: Client, input: string): Promise<URL> {
+  try {
+    return await library.authorize(input, { scope: GRANULAR_SCOPE });
+  } catch (error) {
+    if (problemOf(error, trace).networkCode !== "invalid_scope") throw error;
+    states.clear();
+    return await library.authorize(input, { scope: BROAD_SCOPE });
+  }
+}
+
+function addressFor(app: NetworkApp, redirectUri: string): string {
+  return hasDocuments(app) ? redirectUri : loopbackAddress(redirectUri);
+}
+
+function refusedStart({ kind, status, networkCode, note }: OAuthProblem): LinkFailure {
+  const words = networkCode === null ? note : `${networkCode}: ${note}`;
+  if (kind === "unknown_account") return failed("account_not_found", words);
+  if (kind === "unreachable") return failed("instance_unreachable", words);
+  if (status === 429) return failed("rate_limited", words);
+  const isDown = kind === "down" || (status ?? 0) >= 500;
+  return failed(isDown ? "network_unavailable" : "instance_unsupported", words);
+}
+
+export async function finish(
+  callback: {
+    readonly params: Readonly<Record<string, string>>;
+    readonly flow: NetworkData;
+  },
+  tools: NetworkTools,
+): Promise<LinkOutcome> {
+  const { params } = callback;
+  const { redirectUri, saved, did } = flowShape.parse(callback.flow);
+  if (tools.app === undefined) return failed("network_unavailable", "there is no OAuth client");
+  const client = await openClient(tools.app, redirectUri, tools);
+  // Safe: the library's own data, as it was kept for it.
+  client.states.set(params["state"] ?? "", saved as never);
+  try {
+    const { session } = await client.library.callback(new URLSearchParams(params), {
+      redirect_uri: redirectUri as never,
+    });
+    const credentials = credentialsFrom(client, { did: session.did, redirectUri }, tools);
+    if (credentials === undefined)
+      return failed("instance_unsupported", "the tokens are of no use");
+    return await judge(credentials, did, tools);
+  } catch (error) {
+    return refusedFinish(params, problemOf(error, client.trace));
+  }
+}
+
+function credentialsFrom(
+  client: Client,
+  { did, redirectUri }: { readonly did: string; readonly redirectUri: string },
+  tools: NetworkTools,
+): OAuthCredentials | undefined {
+  const session = sessionIn(client, did);
+  const pds = session === undefined ? undefined : originOf(session.tokenSet.aud);
+  if (session === undefined || pds === undefined) return undefined;
+  const accessExpiresAt = accessEnd(session, tools.now());
+  return { kind: "oauth", did, pds, redirectUri, accessExpiresAt, session };
+}
+
+function refusedFinish(
+  params: Readonly<Record<string, string>>,
+  { kind, status, networkCode, note }: OAuthProblem,
+): LinkFailure {
+  const words = noteOf(`${params["error"] ?? networkCode ?? ""} ${note}`);
+  if (params["error"] === "access_denied") return failed("access_denied", words);
+  if (status === 429) return failed("rate_limited", words);
+  const isOutage = kind === "unreachable" || kind === "down" || (status ?? 0) >= 500;
+  const isDown = isOutage || params["error"] !== undefined;
+  return failed(isDown ? "network_unavailable" : "instance_unsupported", words);
+}
+
+/** What is not kept is ended: an authorisation of another account, and one that does not allow to post. */
+async function judge(
+  credentials: OAuthCredentials,
+  expectedDid: string | null,
+  tools: NetworkTools,
+): Promise<LinkOutcome> {
+  const { scope } = credentials.session.tokenSet;
+  const isOther = expectedDid !== null && expectedDid !== credentials.did;
+  if (isOther || !allowsPosting(scope)) {
+    await endOAuth(credentials, tools);
+    return isOther
+      ? failed("access_denied", "the permission was given for another account")
+      : failed("permission_missing", scope);
+  }
+  return await describe(credentials, tools);
+}
+
+function allowsPosting(scope: string): boolean {
+  const granted = scope.split(" ");
+  if (granted.includes("transition:generic")) return true;
+  return (
+    granted.some((one) => one.startsWith("repo:")) && granted.some((one) => one.startsWith("blob"))
+  );
+}
+
+const sessionView = z.object({
+  handle: z.string().optional(),
+  active: z.boolean().optional(),
+  status: z.string().optional(),
+});
+
+async function describe(credentials: OAuthCredentials, tools: NetworkTools): Promise<LinkOutcome> {
+  const { did, pds, session } = credentials;
+  const url = `${pds}/xrpc/com.atproto.server.getSession`;
+  const answer = await callAsAccount(credentials, { method: "GET", url }, tools);
+  if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+  const view = sessionView.safeParse(answer.status === 200 ? answer.json() : {}).data ?? {};
+  if (view.active === false) return failed("account_restricted", view.status);
+  const [account, limits] = await Promise.all([
+    readAccount({ did, handle: view.handle ?? did }, { origin: PUBLIC_VIEW }, tools),
+    readLimits(pds, tools),
+  ]);
+  return {
+    kind: "linked",
+    linked: {
+      account,
+      credentials,
+      instanceUrl: pds,
+      scopes: session.tokenSet.scope.split(" "),
+      limits,
+      expiresAt: idleEnd(tools),
+    },
+  };
+}
+
+function failed(code: LinkErrorCode, note?: string): LinkFailure {
+  return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
+}

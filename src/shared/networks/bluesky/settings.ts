@@ -1,0 +1,32 @@
+import type * as z from "zod";
+import { es256PrivateKey, setting } from "../../setting.ts";
+import type { FromSettings, NetworkSettings } from "../network.ts";
+
+type ClientKey = z.output<typeof es256PrivateKey>;
+
+const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/])/;
+
+/**
+ * Nobody registers with this network: a client is known by the address of its documents, and proves itself by a key of
+ * its own. On a developer's machine it needs neither, and elsewhere there is none without.
+ */
+function read(values: Readonly<Record<string, unknown>>): FromSettings {
+  const id = values["PUBLIC_BASE_URL"];
+  // Safe: parsed by the table below.
+  const key = values["BLUESKY_OAUTH_KEY"] as ClientKey | undefined;
+  if (typeof id !== "string") return {};
+  if (LOOPBACK.test(id)) return { app: { id, secret: "", version: "" } };
+  if (key === undefined || !id.startsWith("https:")) return {};
+  return { app: { id, secret: JSON.stringify(key), version: "" } };
+}
+
+export const blueskySettings: NetworkSettings = {
+  table: {
+    BLUESKY_OAUTH_KEY: setting(
+      es256PrivateKey,
+      null,
+      "Private ES256 key as a JWK with a `kid`: Bluesky's OAuth knows this service by it; without it accounts are linked by app password alone. A `PUBLIC_BASE_URL` on localhost needs none.",
+    ),
+  },
+  read,
+};

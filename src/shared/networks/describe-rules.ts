@@ -1,0 +1,36 @@
+import { MEDIA_REASONS, refusalError, repairWarning } from "./media-rules.ts";
+import { MEDIA_REPAIRS } from "./media.ts";
+import type { Network, Problem } from "./network.ts";
+import type { Rule, RuleTable } from "./rule.ts";
+
+export interface DescribedRule extends Rule {
+  readonly network: string;
+  readonly rule: string;
+}
+
+/** Every rule that a finding or a failed leg may name, in the networks' order: what documents are made from. */
+export function describeRules(networks: Iterable<Network>): readonly DescribedRule[] {
+  return [...networks].flatMap((network) =>
+    Object.entries({ ...mediaRules(network), ...network.rules }).map(([rule, described]) => ({
+      network: network.name,
+      rule,
+      ...described,
+    })),
+  );
+}
+
+/** What every network whose files are looked into has in common; a rule of its own says more. */
+function mediaRules(network: Network): RuleTable {
+  if (network.media === undefined) return {};
+  const { name } = network;
+  const nowhere = { field: null, mediaIndex: null };
+  const problems = [
+    ...MEDIA_REASONS.map((reason) => refusalError(name, reason, nowhere)),
+    ...MEDIA_REPAIRS.map((repair) => repairWarning(name, repair, nowhere)),
+  ];
+  return Object.fromEntries(problems.map(toRule));
+}
+
+function toRule({ rule, severity, code, message, remediation }: Problem): [string, Rule] {
+  return [rule, { severity, code, message, remediation }];
+}

@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { withDefault } from "../../setting.ts";
+import type { FromSettings } from "../network.ts";
+import { readApp } from "../network-settings.ts";
+
+/** One setting for both networks: they are two sides of one API. */
+export const graphVersion = {
+  GRAPH_VERSION: withDefault(
+    z.string().regex(/^v\d{1,3}\.\d$/, "a version such as v26.0"),
+    "v26.0",
+    "Version of Meta's Graph API, for Facebook and Instagram.",
+  ),
+};
+
+/** The registration with the Graph API that two settings make. */
+export function readGraphApp(
+  name: string,
+  values: Readonly<Record<string, unknown>> & { readonly GRAPH_VERSION: string },
+): Pick<FromSettings, "app" | "problems"> {
+  const { app, problems } = readApp(name, values);
+  return { app: app && { ...app, version: values.GRAPH_VERSION }, problems };
+}

@@ -1,0 +1,22 @@
+import { integer, withDefault } from "../../setting.ts";
+import { graphVersion, readGraphApp } from "../graph/settings.ts";
+import { appSettings, networkSettings } from "../network-settings.ts";
+
+export const instagramSettings = networkSettings(
+  {
+    QUOTA_INSTAGRAM: withDefault(
+      integer(1, 10_000),
+      "50",
+      "Posts per Instagram account in 24 hours.",
+    ),
+    ...appSettings(
+      "INSTAGRAM_APP",
+      "The Instagram app, whose id is not the Facebook app's; without it Instagram is not available.",
+    ),
+    ...graphVersion,
+  },
+  (values) => ({
+    ...readGraphApp("INSTAGRAM_APP", values),
+    quotas: { posts: values.QUOTA_INSTAGRAM },
+  }),
+);

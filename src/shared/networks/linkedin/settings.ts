@@ -1,0 +1,45 @@
+import * as z from "zod";
+import { integer, withDefault } from "../../setting.ts";
+import { appSettings, networkSettings, readApp } from "../network-settings.ts";
+
+export const linkedinSettings = networkSettings(
+  {
+    QUOTA_LINKEDIN: withDefault(
+      integer(1, 10_000),
+      "150",
+      "Posts per LinkedIn account in 24 hours.",
+    ),
+    ...appSettings(
+      "LINKEDIN_CLIENT",
+      "The app at LinkedIn, with which members post; without it LinkedIn is not available.",
+    ),
+    ...appSettings(
+      "LINKEDIN_ORG_CLIENT",
+      "The app with LinkedIn's Community Management product; without it no company page can be linked.",
+    ),
+    LINKEDIN_VERSION: withDefault(
+      z.string().regex(/^20\d{2}(0[1-9]|1[0-2])$/, "a month such as 202609"),
+      "202609",
+      "Version of LinkedIn's API; each lives for a year at least.",
+    ),
+  },
+  (values) => {
+    const members = readApp("LINKEDIN_CLIENT", values);
+    const organizations = readApp("LINKEDIN_ORG_CLIENT", values);
+    const isAlone =
+      values.LINKEDIN_ORG_CLIENT_ID !== undefined && values.LINKEDIN_CLIENT_ID === undefined;
+    return {
+      app: members.app && {
+        ...members.app,
+        version: values.LINKEDIN_VERSION,
+        ...(organizations.app === undefined ? {} : { organizations: organizations.app }),
+      },
+      quotas: { posts: values.QUOTA_LINKEDIN },
+      problems: [
+        ...members.problems,
+        ...organizations.problems,
+        ...(isAlone ? ["LINKEDIN_CLIENT_ID: missing, LINKEDIN_ORG_CLIENT_ID goes with it"] : []),
+      ],
+    };
+  },
+);

@@ -1,0 +1,32 @@
+import * as z from "zod";
+import type { Network, NetworkApps } from "./network.ts";
+import { NETWORKS } from "./registry.ts";
+
+export type NetworkName = keyof typeof NETWORKS;
+
+/** A network under the name that it is registered by. */
+export type RegisteredNetwork = Network & { readonly name: NetworkName };
+
+/** In the order of the registry. */
+// Safe: these are all keys of the registry.
+export const NETWORK_NAMES = Object.keys(NETWORKS) as readonly NetworkName[];
+
+const networks: Readonly<Record<NetworkName, RegisteredNetwork>> = NETWORKS;
+
+export function networkOf(name: NetworkName): RegisteredNetwork {
+  return networks[name];
+}
+
+/** The network when this deployment can work with it: one that needs an app must have it in the settings. */
+export function findAvailable(name: NetworkName, apps: NetworkApps): RegisteredNetwork | undefined {
+  const network = networkOf(name);
+  return network.needsApp === true && apps[name] === undefined ? undefined : network;
+}
+
+const options = NETWORK_NAMES.map((name) => [name, networkOf(name).options.optional()] as const);
+
+/** `platformOptions`: each network's own. */
+export const platformOptionsSchema = z.strictObject(
+  // Safe: the keys are exactly the networks' names.
+  Object.fromEntries(options) as Record<NetworkName, z.ZodOptional<Network["options"]>>,
+);

@@ -1,0 +1,80 @@
+import type { RuleTable } from "../rule.ts";
+import { nearLimit } from "../rule.ts";
+
+/** Mastodon's own limits, which hold where the account's server tells no others. */
+const CHARACTERS_MAX = 500;
+
+export const rules = {
+  "mastodon.text.length": {
+    severity: "error",
+    code: "text_too_long",
+    limit: CHARACTERS_MAX,
+    unit: "characters",
+    isTold: true,
+    message: "The text counts {used} characters; this server allows {limit}.",
+    remediation: "Shorten the text, or give Mastodon its own with platformOptions.mastodon.text.",
+  },
+  "mastodon.text.nearLimit": { ...nearLimit(CHARACTERS_MAX, "characters"), isTold: true },
+  "mastodon.content.empty": {
+    severity: "error",
+    code: "text_invalid",
+    message: "The post has neither text nor media.",
+    remediation: "Give the post a text or a media file.",
+  },
+  "mastodon.media.count": {
+    severity: "error",
+    code: "media_rejected",
+    limit: 4,
+    unit: "files",
+    isTold: true,
+    message: "The post has {used} media files; this server allows {limit}.",
+    remediation:
+      "Use fewer media files, or give Mastodon its own with platformOptions.mastodon.mediaUrls.",
+  },
+  "mastodon.media.mixed": {
+    severity: "error",
+    code: "media_rejected",
+    message: "Mastodon allows several images, or one video or audio file alone.",
+    remediation: "Use images alone, or one video or audio file alone.",
+  },
+  "mastodon.media.type": {
+    severity: "error",
+    code: "media_rejected",
+    isTold: true,
+    message: "The server does not take files of this type.",
+    remediation: "Convert the file to JPEG or MP4.",
+  },
+  "mastodon.media.size": {
+    severity: "error",
+    code: "media_rejected",
+    limit: 16_777_216,
+    unit: "bytes",
+    isTold: true,
+    message: "The file is larger than the server takes.",
+    remediation: "Use a smaller file.",
+  },
+  "mastodon.media.pixels": {
+    severity: "error",
+    code: "media_rejected",
+    limit: 33_177_600,
+    unit: "pixels",
+    isTold: true,
+    message: "An image has more pixels than the server takes.",
+    remediation: "Use a smaller image.",
+  },
+  "mastodon.media.altText": {
+    severity: "error",
+    code: "media_rejected",
+    limit: 1500,
+    unit: "UTF-16 units",
+    isTold: true,
+    message: "The alternative text is longer than the {limit} characters of this server.",
+    remediation: "Shorten the alternative text.",
+  },
+  "mastodon.focus.count": {
+    severity: "error",
+    code: "invalid_request",
+    message: "There are more focal points than media files.",
+    remediation: "Give platformOptions.mastodon.focus as many entries as there are media files.",
+  },
+} as const satisfies RuleTable;

@@ -1,0 +1,108 @@
+/** A body that is made while it is sent. Its length is told ahead, exactly: some servers take no chunked body. */
+export interface StreamedBody {
+  readonly size: number;
+  /** From the beginning, each time it is called. */
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+export interface FetchedMedia {
+  readonly bytes: Uint8Array;
+  /** Judged by the content, not by what the server claims. */
+  readonly contentType: string;
+  readonly width: number | null;
+  readonly height: number | null;
+}
+
+/** What a media file is, as its first bytes tell. */
+export interface MediaFacts {
+  /** Judged by the content, not by what the server claims. */
+  readonly contentType: string;
+  /** In bytes. */
+  readonly size: number;
+  /** As it is seen: a photo that was taken on its side is measured upright. */
+  readonly width: number | null;
+  readonly height: number | null;
+  /** Of videos and audio, where it can be told without reading all of it. */
+  readonly durationSeconds: number | null;
+}
+
+/** A customer's media file, opened but not downloaded: what is read is fetched then, in bounded pieces. */
+export interface MediaFile extends MediaFacts, StreamedBody {
+  /** Tells this version of the file from a later one at the same address; null where the server gives no sign. */
+  readonly version: string | null;
+  /** The bytes from `first` up to and including `last`; throws `MediaFailure`, also when the file has changed since. */
+  read(first: number, last: number): Promise<Uint8Array>;
+  /** Ends what is still under way; a file that was read to its end needs none. */
+  close(): Promise<void>;
+}
+
+/** What was done to an image so that a network takes it; part of the warning's rule: `bluesky.media.recompressed`. */
+export const MEDIA_REPAIRS = [
+  "converted",
+  "recompressed",
+  "resized",
+  "rotated",
+  "flattened",
+  "stilled",
+  "metadataRemoved",
+] as const;
+export type MediaRepair = (typeof MEDIA_REPAIRS)[number];
+
+/** Why a file can't be had or made to fit; part of the rule that it breaks: `instagram.media.ratio`. */
+export type MediaReason =
+  "size" | "type" | "ratio" | "pixels" | "damaged" | "animation" | "duration" | "changed";
+
+/** What a network takes of images. What does not fit is repaired; a shape out of range is refused, never cropped. */
+export interface ImageTarget {
+  readonly types: readonly string[];
+  readonly bytesMax: number;
+  /** Longest side. */
+  readonly edgeMax?: number;
+  /** What is made anew is made this wide: the network scales the rest itself. */
+  readonly madeWidth?: { readonly min: number; readonly max: number };
+  readonly pixelsMax?: number;
+  /** Width divided by height. */
+  readonly ratio?: { readonly min: number; readonly max: number };
+  readonly takesAnimation: boolean;
+  /** Whether it turns a photo by its EXIF itself. */
+  readonly turnsByExif: boolean;
+  /** An opaque PNG larger than this is better off as a JPEG. */
+  readonly pngBytesMax?: number;
+}
+
+export interface VideoTarget {
+  readonly bytesMax: number;
+  readonly secondsMin?: number;
+  readonly secondsMax?: number;
+}
+
+/** What a network takes of media files, as data. */
+export interface MediaTargets {
+  readonly image: ImageTarget;
+  readonly video?: VideoTarget;
+}
+
+export interface FittedImage extends FetchedMedia {
+  /** Empty when it is the file itself, byte for byte. */
+  readonly repairs: readonly MediaRepair[];
+}
+
+/** Largest image that is downloaded to be made smaller. */
+export const IMAGE_SOURCE_BYTES_MAX = 50 * 1024 * 1024;
+
+/** A media file could not be had: `media_unreachable`, or `media_rejected` when it is not what was asked for. */
+export class MediaFailure extends Error {
+  readonly code: "media_unreachable" | "media_rejected";
+  readonly reason: MediaReason | null;
+
+  constructor(
+    code: MediaFailure["code"],
+    message: string,
+    options: { readonly cause?: unknown; readonly reason?: MediaReason } = {},
+  ) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    this.name = "MediaFailure";
+    this.code = code;
+    this.reason = options.reason ?? (code === "media_rejected" ? "size" : null);
+  }
+}

@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { describeRules } from "../../../src/shared/networks/describe-rules.ts";
+import { breach, checkNearLimit } from "../../../src/shared/networks/draft-rules.ts";
+import { LEG_ERRORS } from "../../../src/shared/networks/errors.ts";
+import { NETWORK_NAMES, networkOf } from "../../../src/shared/networks/lookup.ts";
+import { nearLimit } from "../../../src/shared/networks/rule.ts";
+
+const described = describeRules(NETWORK_NAMES.map(networkOf));
+const SOURCES = new URL("../../../src/shared/networks/", import.meta.url);
+
+/** The ids that a network's own files name. */
+function namedIn(network: string): readonly string[] {
+  const folder = new URL(`${network}/`, SOURCES);
+  const text = readdirSync(folder)
+    .map((name) => readFileSync(new URL(name, folder), "utf8"))
+    .join("\n");
+  const subjects =
+    "text|content|media|story|reel|video|link|linkCard|document|visibility|focus|account";
+  const ids = text.matchAll(new RegExp(`"(${network}\\.(?:${subjects})\\.[A-Za-z]+)"`, "g"));
+  return [...new Set([...ids].map(([, id = ""]) => id))];
+}
+
+describe("the rules of the networks", () => {
+  it("are listed, each once, under the network that has them", () => {
+    const ids = described.map(({ rule }) => rule);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(new Set(described.map(({ network }) => network))).toEqual(new Set(NETWORK_NAMES));
+    for (const { network, rule } of described) expect(rule.startsWith(`${network}.`)).toBe(true);
+  });
+
+  it.each(NETWORK_NAMES)("of %s are all that its files name", (network) => {
+    const named = namedIn(network);
+    expect(named.length).toBeGreaterThan(5);
+    const known = described.map(({ rule }) => rule);
+    expect(named.filter((id) => !known.includes(id))).toEqual([]);
+  });
+
+  it.each(described.map((rule) => [rule.rule, rule] as const))(
+    "%s has a code of the contract, words of ours and a way out",
+    (_id, { code, message, remediation, limit, unit }) => {
+      expect(LEG_ERRORS[code]).toBeDefined();
+      expect(message).toMatch(/\.$/);
+      expect(remediation).toMatch(/\.$/);
+      expect(limit === undefined).toBe(unit === undefined);
+      if (message.includes("{limit}")) expect(limit).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe("a broken rule", () => {
+  const table = {
+    "toy.text.length": {
+      severity: "error",
+      code: "text_too_long",
+      limit: 10,
+      unit: "characters",
+      message: "It has {used} of {limit}.",
+      remediation: "Shorten it.",
+    },
+    "toy.text.nearLimit": nearLimit(10, "characters"),
+  } as const;
+
+  it("is told in the table's words, with its numbers", () => {
+    expect(breach(table, "toy.text.length", { used: 12, field: "text" })).toEqual({
+      severity: "error",
+      code: "text_too_long",
+      rule: "toy.text.length",
+      message: "It has 12 of 10.",
+      remediation: "Shorten it.",
+      field: "text",
+      mediaIndex: null,
+    });
+  });
+
+  it("may have a limit of the account's own, and be no more than a warning", () => {
+    const at = { used: 6, limit: 5, severity: "warning", mediaIndex: 2 } as const;
+    expect(breach(table, "toy.text.length", at)).toMatchObject({
+      severity: "warning",
+      message: "It has 6 of 5.",
+      mediaIndex: 2,
+    });
+  });
+
+  it.each([
+    [9, []],
+    [10, ["The text uses 10 of 10 characters."]],
+    [11, []],
+  ])("is warned of above nine tenths: %s of 10", (usedCharacters, messages) => {
+    const measured = { usedCharacters, maxCharacters: 10 };
+    const warnings = checkNearLimit(table, "toy.text.nearLimit", "text", measured);
+    expect(warnings.map(({ message }) => message)).toEqual(messages);
+  });
+});

@@ -1,0 +1,89 @@
+import { exportJWK, generateKeyPair } from "jose";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseConfig } from "../../src/shared/config.ts";
+import { startRelay } from "../setup/relay.ts";
+import type { Relay } from "../setup/relay.ts";
+
+const BASE = "https://relay.example/api";
+const METADATA = "/v1/connect/bluesky/client-metadata.json";
+const KEYS = "/v1/connect/bluesky/jwks.json";
+
+let key: string;
+let relay: Relay;
+let local: Relay;
+
+beforeAll(async () => {
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+  key = JSON.stringify({ ...(await exportJWK(privateKey)), kid: "2026-11" });
+  relay = await startRelay({ settings: { PUBLIC_BASE_URL: BASE, BLUESKY_OAUTH_KEY: key } });
+  local = await startRelay();
+});
+afterAll(() => Promise.all([relay?.stop(), local?.stop()]));
+
+describe("what Bluesky's servers are told of this service", () => {
+  it("the metadata document is a confidential client's, under its own address", async () => {
+    const { status, headers, body } = await relay.call("GET", METADATA);
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toMatch(/^application\/json/);
+    expect(body).toMatchObject({
+      client_id: BASE + METADATA,
+      client_uri: "https://relay.example",
+      redirect_uris: [`${BASE}/v1/connect/callback/bluesky`],
+      token_endpoint_auth_method: "private_key_jwt",
+      token_endpoint_auth_signing_alg: "ES256",
+      dpop_bound_access_tokens: true,
+      application_type: "web",
+      jwks_uri: BASE + KEYS,
+    });
+    expect(body.scope.split(" ")).toEqual(
+      expect.arrayContaining(["atproto", "transition:generic"]),
+    );
+  });
+
+  it("the key set holds the public half of the key and nothing else", async () => {
+    const { status, body } = await relay.call("GET", KEYS);
+    expect(status).toBe(200);
+    const { x, y } = JSON.parse(key) as Record<string, string>;
+    expect(body).toEqual({
+      keys: [{ kty: "EC", crv: "P-256", x, y, kid: "2026-11", alg: "ES256", use: "sig" }],
+    });
+  });
+
+  it("a service on a developer's machine has neither", async () => {
+    for (const path of [METADATA, KEYS]) {
+      const { status, body } = await local.call("GET", path);
+      expect([status, body.error.code]).toEqual([404, "not_found"]);
+    }
+  });
+});
+
+describe("the setting of the key", () => {
+  const parse = (given: string, base = BASE) =>
+    parseConfig({
+      AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+      AzureWebJobsStorage: "UseDevelopmentStorage=true",
+      PUBLIC_BASE_URL: base,
+      BLUESKY_OAUTH_KEY: given,
+    }).networkApps["bluesky"];
+
+  it.each([
+    ["no JSON", "secret"],
+    ["a public key alone", JSON.stringify({ kty: "EC", crv: "P-256", x: "x", y: "y", kid: "1" })],
+    ["another curve", JSON.stringify({ kty: "EC", crv: "P-384", kid: "1" })],
+  ])("%s is refused by name and not repeated", (_what, given) => {
+    expect(() => parse(given)).toThrow(/BLUESKY_OAUTH_KEY/);
+    expect(() => parse(given)).not.toThrow(new RegExp(`"${given}"`));
+  });
+
+  it("a key without a kid is refused", () => {
+    const { kid: _, ...rest } = JSON.parse(key) as Record<string, string>;
+    expect(() => parse(JSON.stringify(rest))).toThrow(/BLUESKY_OAUTH_KEY: .*kid/);
+  });
+
+  it("without one there is no OAuth, but on the developer's machine", () => {
+    expect(parse("")).toBeUndefined();
+    expect(parse("", "http://relay.internal/api")).toBeUndefined();
+    expect(parse("", "http://localhost:7071/api")).toMatchObject({ secret: "" });
+    expect(parse(key)).toMatchObject({ id: BASE });
+  });
+});

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { startSandbox } from "../../dev/networks/server.ts";
+import type { Sandbox } from "../../dev/networks/server.ts";
+import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
+import type { LegDraft, LinkedAccount, NetworkApp } from "../../src/shared/networks/network.ts";
+import { publishedBy, sandboxTools, walkLeg } from "./sandbox-leg.ts";
+import type { SandboxTools } from "./sandbox-leg.ts";
+
+const LOCAL: NetworkApp = { id: "http://localhost:7071/api", secret: "", version: "" };
+
+let sandbox: Sandbox;
+let tools: SandboxTools;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+});
+beforeEach(() => {
+  sandbox.reset();
+  tools = sandboxTools(sandbox, LOCAL);
+});
+afterAll(() => sandbox.stop());
+
+const clip: Partial<LegDraft> = {
+  text: "See it rise",
+  media: [{ url: "https://media.sandbox.test/clip.mp4", altText: "Dough in the oven" }],
+};
+
+async function linkByPassword(): Promise<LinkedAccount> {
+  const form = { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD };
+  const outcome = await bluesky.link.alternative.signIn(form, tools);
+  if (outcome.kind === "failed") throw new Error(outcome.code);
+  return outcome.linked;
+}
+
+async function linkByOAuth(): Promise<LinkedAccount> {
+  const redirectUri = `${LOCAL.id}/v1/connect/callback/bluesky`;
+  const asked = { redirectUri, state: "unused", codeChallenge: "unused" };
+  const started = await bluesky.link.start({ identifier: DEMO_HANDLE }, asked, tools);
+  if (started.kind === "failed") throw new Error(started.code);
+  const answer = await tools.http({
+    method: "POST",
+    url: started.url,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: "decision=allow",
+  });
+  const params = Object.fromEntries(new URL(answer.headers["location"] ?? "").searchParams);
+  const callback = { params, codeVerifier: "unused", redirectUri, flow: started.flow };
+  const outcome = await bluesky.link.finish(callback, tools);
+  if (outcome.kind === "failed") throw new Error(outcome.code);
+  return outcome.linked;
+}
+
+const calls = () =>
+  sandbox
+    .requests()
+    .filter(({ status }) => status !== 401)
+    .map(({ route }) => route);
+const callsTo = (route: string) => calls().filter((called) => called === route).length;
+
+function shownVideo() {
+  const [post, ...others] = sandbox.posts("bluesky");
+  expect(others).toEqual([]);
+  expect(post).toMatchObject({ text: clip.text, edits: 0 });
+  return post?.media;
+}
+
+describe.each([
+  ["an app password", linkByPassword],
+  ["OAuth", linkByOAuth],
+])("a video of an account that was linked by %s", (_way, link) => {
+  it("goes through the video service, one look at a time, and is shown with its description", async () => {
+    const linked = await link();
+    sandbox.fault("bluesky", "uploadVideo", "processing:2");
+    const walk = await walkLeg(bluesky, linked, clip, tools);
+    publishedBy(walk);
+    expect(walk.steps).toEqual([
+      "prepare processing",
+      "prepare processing",
+      "prepare processing",
+      "prepare ready",
+      "publish published",
+    ]);
+    expect(callsTo("uploadVideo")).toBe(1);
+    expect(callsTo("uploadBlob")).toBe(0);
+    expect(shownVideo()).toMatchObject([{ kind: "video", alt: "Dough in the oven" }]);
+  });
+
+  it("that was handed over before is not worked on again", async () => {
+    const linked = await link();
+    publishedBy(await walkLeg(bluesky, linked, { ...clip, text: "First" }, tools));
+    const again = await walkLeg(bluesky, linked, { ...clip, text: "Second" }, tools);
+    expect(again.steps).toEqual(["prepare ready", "publish published"]);
+    expect(sandbox.posts("bluesky")).toHaveLength(2);
+  });
+
+  it.each([
+    ["can't be reached", "uploadVideo", "drop-before"],
+    ["answers with a proxy's page", "getUploadLimits", "html-502"],
+    ["is not vouched for", "getServiceAuth", "html-502"],
+    ["is not allowed by the scopes", "getServiceAuth", "fail:permission_missing"],
+  ])("goes to the account's own server when the service %s", async (_what, route, fault) => {
+    const linked = await link();
+    sandbox.fault("bluesky", route, fault, 3);
+    const walk = await walkLeg(bluesky, linked, clip, tools);
+    publishedBy(walk);
+    expect(callsTo("uploadBlob")).toBe(1);
+    expect(shownVideo()).toMatchObject([{ kind: "video", alt: "Dough in the oven" }]);
+  });
+});
+
+describe("a video that the service does not make playable", () => {
+  it.each([
+    ["could not process", "uploadVideo", "media_processing_failed", "media_processing_failed"],
+    ["could not read", "uploadVideo", "media_rejected", "media_rejected"],
+    ["has no room for today", "getUploadLimits", "quota_exceeded", "quota_exceeded"],
+    [
+      "does not take from an unconfirmed account",
+      "getUploadLimits",
+      "account_restricted",
+      "account_restricted",
+    ],
+  ])("that it %s ends the leg as it says", async (_what, route, fault, code) => {
+    const linked = await linkByOAuth();
+    sandbox.fault("bluesky", route, `fail:${fault}`);
+    const { outcome } = await walkLeg(bluesky, linked, clip, tools);
+    expect(outcome).toMatchObject({ kind: "rejected", failure: { code, mediaIndex: 0 } });
+    expect(sandbox.posts("bluesky")).toEqual([]);
+  });
+
+  it("is looked at again when the service is away for a while", async () => {
+    const linked = await linkByPassword();
+    sandbox.fault("bluesky", "getJobStatus", "html-502", 2);
+    const walk = await walkLeg(bluesky, linked, clip, tools);
+    publishedBy(walk);
+    expect(callsTo("uploadVideo")).toBe(1);
+  });
+
+  it("is handed over again when the service lost the job", async () => {
+    const linked = await linkByPassword();
+    sandbox.fault("bluesky", "getJobStatus", "fail:invalid_request");
+    const walk = await walkLeg(bluesky, linked, clip, tools);
+    publishedBy(walk);
+    expect(callsTo("uploadVideo")).toBe(2);
+    shownVideo();
+  });
+
+  it("goes straight to the server when that lost what the service had put there", async () => {
+    const linked = await linkByPassword();
+    sandbox.fault("bluesky", "putRecord", "fail:media_processing_failed");
+    const walk = await walkLeg(bluesky, linked, clip, tools);
+    publishedBy(walk);
+    expect(walk.steps.slice(-3)).toEqual([
+      "publish prepare_again",
+      "prepare ready",
+      "publish published",
+    ]);
+    expect(callsTo("uploadBlob")).toBe(1);
+  });
+
+  it("is refused when only the account's own server is left and that takes no file so large", async () => {
+    const linked = { ...(await linkByPassword()), limits: { blobBytesMax: 1000 } };
+    sandbox.fault("bluesky", "uploadVideo", "html-502", 3);
+    const { outcome } = await walkLeg(bluesky, linked, clip, tools);
+    expect(outcome).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_rejected", rule: "bluesky.media.size" },
+    });
+  });
+});

@@ -1,0 +1,130 @@
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../../dev/networks/bluesky/state.ts";
+import { DEMO_FACEBOOK_APP } from "../../../dev/networks/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP } from "../../../dev/networks/instagram/state.ts";
+import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../../dev/networks/linkedin/state.ts";
+import { STRICT_HOST } from "../../../dev/networks/mastodon/state.ts";
+import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
+import type { Form } from "./leg-run.ts";
+
+/** What the contract suite has to know of a network. */
+export interface NetworkContract {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly forms: Readonly<Record<string, Form>>;
+  /** How long the stand-in asks to be left alone when it throttles. */
+  readonly retryAfterSeconds: number;
+  /** Days after which an account was linked, and how a leg ends then. */
+  readonly lifetimes: Readonly<Record<string, string>>;
+  /** A quota of a rolling day and real account: the setting that says how much, and a form that uses it. */
+  readonly quota?: { readonly setting: string; readonly kind: string; readonly form: string };
+  /** Steps that a leg can do without, by the refusal that does not matter there. */
+  readonly dispensable?: Readonly<Record<string, readonly string[]>>;
+  /** Forms of which nobody can tell for certain whether the lost answer of the visible call was a yes. */
+  readonly unknowable?: readonly string[];
+}
+
+const at = (name: string) => `https://media.sandbox.test/${name}`;
+const image = { mediaUrls: [at("portrait.jpg")], altTexts: ["A portrait"] };
+const images = { mediaUrls: [at("portrait.jpg"), at("photo.jpg")] };
+const video = { mediaUrls: [at("clip.mp4")] };
+const atBluesky = { as: { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD } };
+const VIDEO_SERVICE = ["getUploadLimits", "uploadVideo", "getJobStatus"];
+const atMastodon = { as: { instance: STRICT_HOST } };
+
+/** One entry per registered network: one without does not compile. */
+export const CONTRACTS = {
+  facebook: {
+    settings: {
+      FACEBOOK_APP_ID: DEMO_FACEBOOK_APP.id,
+      FACEBOOK_APP_SECRET: DEMO_FACEBOOK_APP.secret,
+    },
+    retryAfterSeconds: 60,
+    lifetimes: { 100: "succeeded" },
+    quota: { setting: "QUOTA_FACEBOOK_REELS", kind: "reels", form: "reel" },
+    forms: {
+      text: { isKnownAgain: true },
+      image: { body: image, isKnownAgain: true, magic: "altTexts" },
+      images: { body: images, isKnownAgain: true, magic: "altTexts" },
+      reel: { body: video, sendsBy: "videoReels", looks: 4, magic: "text" },
+      "video in the feed": {
+        body: { ...video, options: { kind: "feed" } },
+        sendsBy: "videos",
+        looks: 4,
+        magic: "text",
+      },
+      "photo story": { body: { ...image, options: { kind: "story" } }, magic: "altTexts" },
+      "video story": {
+        body: { ...video, options: { kind: "story" } },
+        sendsBy: "videoStories",
+      },
+    },
+    unknowable: ["video in the feed"],
+  },
+  instagram: {
+    settings: {
+      INSTAGRAM_APP_ID: DEMO_INSTAGRAM_APP.id,
+      INSTAGRAM_APP_SECRET: DEMO_INSTAGRAM_APP.secret,
+    },
+    retryAfterSeconds: 60,
+    lifetimes: { 40: "succeeded", 100: "connection_needs_reauth" },
+    quota: { setting: "QUOTA_INSTAGRAM", kind: "posts", form: "image" },
+    forms: {
+      image: { body: image, looks: 4, magic: "text" },
+      images: { body: images, looks: 4, magic: "text" },
+      reel: { body: video, looks: 4, magic: "text" },
+      story: { body: { ...image, options: { kind: "story" } }, looks: 4, magic: "altTexts" },
+    },
+  },
+  linkedin: {
+    settings: {
+      LINKEDIN_CLIENT_ID: DEMO_LINKEDIN_APP.id,
+      LINKEDIN_CLIENT_SECRET: DEMO_LINKEDIN_APP.secret,
+      LINKEDIN_ORG_CLIENT_ID: DEMO_LINKEDIN_ORG_APP.id,
+      LINKEDIN_ORG_CLIENT_SECRET: DEMO_LINKEDIN_ORG_APP.secret,
+    },
+    // It does not say how long: then the relay's own schedule holds, whose first delay is 5 seconds, more or less.
+    retryAfterSeconds: 4,
+    lifetimes: { 100: "connection_needs_reauth" },
+    quota: { setting: "QUOTA_LINKEDIN", kind: "posts", form: "text" },
+    // Members may not look at their own files.
+    dispensable: { permission_missing: ["image", "video"] },
+    forms: {
+      text: { as: { kind: "member" }, isKnownAgain: true },
+      image: { body: image, as: { kind: "member" }, isKnownAgain: true, magic: "text" },
+      images: { body: images, as: { kind: "member" }, isKnownAgain: true, magic: "text" },
+      video: { body: video, as: { kind: "member" }, isKnownAgain: true, magic: "text" },
+      "text of an organisation": {
+        as: { kind: "organization" },
+        isKnownAgain: true,
+        isRenewable: true,
+      },
+    },
+  },
+  bluesky: {
+    settings: {},
+    retryAfterSeconds: 30,
+    lifetimes: { 1: "succeeded", 100: "connection_needs_reauth" },
+    // Without the video service a video goes the way of the images; a day of videos that is used up is no such case.
+    dispensable: {
+      connection_needs_reauth: VIDEO_SERVICE,
+      permission_missing: ["getServiceAuth", ...VIDEO_SERVICE],
+      quota_exceeded: ["getServiceAuth"],
+    },
+    forms: {
+      text: atBluesky,
+      image: { ...atBluesky, body: image },
+      images: { ...atBluesky, body: images },
+      video: { ...atBluesky, body: video, isRemembered: true },
+    },
+  },
+  mastodon: {
+    settings: {},
+    retryAfterSeconds: 30,
+    lifetimes: { 400: "succeeded" },
+    forms: {
+      text: atMastodon,
+      image: { ...atMastodon, body: image, magic: "altTexts" },
+      images: { ...atMastodon, body: images, magic: "altTexts" },
+      video: { ...atMastodon, body: video, looks: 4, magic: "altTexts" },
+    },
+  },
+} as const satisfies Record<NetworkName, NetworkContract>;

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { NetworkContract } from "./contracts.ts";
+import { expectTruth, runLeg } from "./leg-run.ts";
+import { expectWholeLedger, stepsOf, TIMEOUT_MS } from "./steps.ts";
+import type { World } from "./world.ts";
+
+/** Trouble after which a leg still has to go out, in the words of the sandbox. */
+const PASSING = [
+  ["whose request is lost", "drop-before"],
+  ["that has its effect and whose answer is lost", "drop-answer"],
+  ["that the network fails before it has an effect", "fail:network_unavailable"],
+  ["answered by an HTML error page before it has an effect", "html-502"],
+  ["answered by an HTML error page after it had its effect", "error-after"],
+] as const;
+
+/** The effects of a network's calls: whatever becomes of one, a leg is out once, paid once, and says so. */
+export function describeEffects(contract: NetworkContract, start: () => Promise<World>): void {
+  let world: World;
+  beforeAll(async () => {
+    world = await start();
+  });
+  afterAll(() => world.stop());
+
+  describe.each(Object.entries(contract.forms))("%s", (name, form) => {
+    const isUnknowable = contract.unknowable?.includes(name) === true;
+
+    it.each(PASSING)("is out once for any call %s", { timeout: TIMEOUT_MS }, async (_, fault) => {
+      for (const step of await stepsOf(world, form)) {
+        const run = await runLeg(world, form, { step, fault });
+        const where = `${fault} at ${step.name}`;
+        expectTruth(run, where);
+        expect([where, world.wire.isTroubled]).toEqual([where, true]);
+        const end = run.leg.error?.code ?? run.leg.status;
+        const mayStayOpen = isUnknowable && step.place === "sending";
+        expect([where, end]).toEqual([where, mayStayOpen ? end : "succeeded"]);
+        expect([where, ["succeeded", "outcome_unknown"]]).toEqual([
+          where,
+          expect.arrayContaining([end]),
+        ]);
+      }
+      await expectWholeLedger(world);
+    });
+
+    it.each([
+      ["had its effect", "drop-answer"],
+      ["was lost", "drop-before"],
+    ])(
+      "is left open only where the visible call may have been made, when a call %s and nothing answers after it",
+      { timeout: TIMEOUT_MS },
+      async (_, fault) => {
+        for (const step of await stepsOf(world, form)) {
+          const run = await runLeg(world, form, { step, fault, afterwards: "drop-before" });
+          const where = `silence from ${step.name} on`;
+          expectTruth(run, where);
+          const { error, status, retryAvailable } = run.leg;
+          const ends = {
+            before: ["network_unavailable", "media_not_ready"],
+            sending: ["outcome_unknown"],
+            // A network that goes on working after the call has yet to say what became of it.
+            after: form.sendsBy === undefined ? ["succeeded"] : ["succeeded", "outcome_unknown"],
+          };
+          const end = error?.code ?? status;
+          expect([where, ends[step.place]]).toEqual([where, expect.arrayContaining([end])]);
+          expect([where, retryAvailable]).toEqual([where, status === "failed"]);
+        }
+        await expectWholeLedger(world);
+      },
+    );
+  });
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { LEG_ERRORS } from "../../../src/shared/networks/errors.ts";
+import { ERRORS as BLUESKY } from "../../../src/shared/networks/bluesky/errors.ts";
+import { ERRORS as FACEBOOK } from "../../../src/shared/networks/facebook/errors.ts";
+import { ERRORS as INSTAGRAM } from "../../../src/shared/networks/instagram/errors.ts";
+import { ERRORS as LINKEDIN } from "../../../src/shared/networks/linkedin/errors.ts";
+import { ERRORS as MASTODON } from "../../../src/shared/networks/mastodon/errors.ts";
+import type { ErrorTable } from "../../../src/shared/networks/error-table.ts";
+import { NETWORK_NAMES, networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
+import { SETTINGS } from "../../../src/shared/settings.ts";
+
+const TABLES = {
+  facebook: FACEBOOK,
+  instagram: INSTAGRAM,
+  linkedin: LINKEDIN,
+  bluesky: BLUESKY,
+  mastodon: MASTODON,
+} as const satisfies Record<NetworkName, ErrorTable>;
+
+/** What the forms of the connect page carry beside a network's own fields. */
+const PAGE_FIELDS = ["session", "token", "choice", "candidate", "action", "way"];
+
+describe.each(NETWORK_NAMES)("%s", (name) => {
+  const network = networkOf(name);
+
+  it("maps its signals to codes that a leg can end with", () => {
+    expect(TABLES[name].length).toBeGreaterThan(5);
+    const unknown = TABLES[name].filter(({ code }) => !Object.hasOwn(LEG_ERRORS, code));
+    expect(unknown).toEqual([]);
+  });
+
+  it("asks for nothing by a name that the connect page has for itself", () => {
+    const { link } = network;
+    const ways = link.kind === "oauth" && link.alternative ? [link, link.alternative] : [link];
+    const names = ways.flatMap(({ fields }) => fields.map((field) => field.name));
+    expect(names.filter((field) => PAGE_FIELDS.includes(field))).toEqual([]);
+    for (const { fields } of ways)
+      expect(new Set(fields.map((field) => field.name)).size).toBe(fields.length);
+  });
+
+  it("has its settings among those of the app, as they are", () => {
+    for (const [setting, declared] of Object.entries(network.settings?.table ?? {}))
+      expect(SETTINGS[setting]).toBe(declared);
+  });
+
+  it("begins the ids of its rules with its name", () => {
+    const foreign = Object.keys(network.rules ?? {}).filter((id) => !id.startsWith(`${name}.`));
+    expect(foreign).toEqual([]);
+  });
+});
+
+it.each(Object.entries(LEG_ERRORS))(
+  "%s tells an end user what happened and what to do",
+  (_code, { message, remediation, retryable }) => {
+    expect(message).toMatch(/^[A-Z].+[.]$/);
+    expect(remediation).toMatch(/^[A-Z].+[.]$/);
+    expect(typeof retryable).toBe("boolean");
+  },
+);

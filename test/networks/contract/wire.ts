@@ -1,0 +1,113 @@
+import type { HttpRequest } from "../../../src/shared/networks/network.ts";
+import type { Outbound } from "../../../src/shared/outbound.ts";
+import type { StandIn, VisiblePost } from "./stand-in.ts";
+
+/** One call of a leg to its network. */
+export interface Step {
+  readonly route: string;
+  /** The how many-th call of the leg to this route it is, from 1 on. */
+  readonly nth: number;
+  readonly at: number;
+}
+
+export interface MadeStep extends Step {
+  /** Whether the post could be seen once the call was over. */
+  readonly isVisible: boolean;
+}
+
+/** Trouble at one step of a leg. */
+export interface Trouble {
+  readonly step: Pick<Step, "route" | "nth">;
+  /** A magic word of the sandbox, without its brackets. */
+  readonly fault: string;
+  /** What every later call suffers; none when absent. */
+  readonly afterwards?: string;
+}
+
+/** Stands between the relay and the world: counts a leg's calls to its network and brings trouble to one of them. */
+export class Wire implements Outbound {
+  readonly #outbound: Outbound;
+  readonly #standIn: StandIn;
+  readonly #now: () => number;
+  #earlier: ReadonlySet<string> = new Set();
+  #trouble: Trouble | undefined;
+  #isTroubled = false;
+  #made: MadeStep[] = [];
+
+  constructor(outbound: Outbound, standIn: StandIn, now: () => number) {
+    this.#outbound = outbound;
+    this.#standIn = standIn;
+    this.#now = now;
+  }
+
+  /** From here on calls are those of one leg, and posts that appear are its doing. */
+  begin(trouble?: Trouble): void {
+    this.rest();
+    this.#earlier = new Set(this.#standIn.posts().map(({ id }) => id));
+    this.#trouble = trouble;
+    this.#isTroubled = false;
+    this.#made = [];
+  }
+
+  /** No trouble any more. */
+  rest(): void {
+    this.#standIn.clear();
+    this.#trouble = undefined;
+  }
+
+  get made(): readonly MadeStep[] {
+    return this.#made;
+  }
+
+  /** Whether the step at which there was to be trouble was reached. */
+  get isTroubled(): boolean {
+    return this.#isTroubled;
+  }
+
+  /** What the leg made its readers see. */
+  visible(): readonly VisiblePost[] {
+    return this.#standIn.posts().filter(({ id }) => !this.#earlier.has(id));
+  }
+
+  async request(request: HttpRequest) {
+    return await this.#passing(request, () => this.#outbound.request(request));
+  }
+
+  async open(request: HttpRequest) {
+    return await this.#passing(request, () => this.#outbound.open(request));
+  }
+
+  browserUrl(url: string): string {
+    return this.#outbound.browserUrl(url);
+  }
+
+  async close(): Promise<void> {
+    await this.#outbound.close();
+  }
+
+  async #passing<T>(request: HttpRequest, send: () => Promise<T>): Promise<T> {
+    const route = this.#standIn.stepOf(request);
+    if (route === undefined) return await send();
+    const nth = this.#made.filter((step) => step.route === route).length + 1;
+    const step = { route, nth, at: this.#now() };
+    const index = this.#made.push({ ...step, isVisible: false }) - 1;
+    this.#meetTrouble(step);
+    try {
+      return await send();
+    } finally {
+      this.#made[index] = { ...step, isVisible: this.visible().length > 0 };
+    }
+  }
+
+  #meetTrouble({ route, nth }: Step): void {
+    if (this.#trouble === undefined) return;
+    const { step, fault, afterwards } = this.#trouble;
+    if (this.#isTroubled) {
+      if (afterwards !== undefined) this.#standIn.play(afterwards);
+      return;
+    }
+    if (step.route !== route || step.nth !== nth) return;
+    this.#isTroubled = true;
+    this.#standIn.play(fault);
+  }
+}

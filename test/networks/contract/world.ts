@@ -1,0 +1,161 @@
+import { parseConfig } from "../../../src/shared/config.ts";
+import { createNetworkTools } from "../../../src/shared/connect/network-tools.ts";
+import { newId } from "../../../src/shared/ids.ts";
+import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../../src/shared/networks/lookup.ts";
+import type {
+  LinkedAccount,
+  LinkOutcome,
+  NetworkTools,
+} from "../../../src/shared/networks/network.ts";
+import { createOutbound } from "../../../src/shared/outbound.ts";
+import { aPlatform, aProfile, anApplication, type TestApplication } from "../../setup/factories.ts";
+import type { Publisher } from "../../setup/publisher.ts";
+import { startRelay, type Relay } from "../../setup/relay.ts";
+import type { StandIn } from "./stand-in.ts";
+import { Wire } from "./wire.ts";
+
+const TOKENS = 1_000_000;
+/** No token that is younger has to be renewed: a leg's calls are the same each time. */
+const FRESH_MS = 20 * 60_000;
+
+/** One network, the relay before it, and everything that is said between them. */
+export interface World {
+  readonly network: NetworkName;
+  readonly relay: Relay;
+  readonly wire: Wire;
+  readonly standIn: StandIn;
+  readonly application: TestApplication;
+  /** What to post as; linked anew when the account is not linked well any more. */
+  publisher(form?: Readonly<Record<string, string>>): Promise<Publisher>;
+  /** The one of the last call of `publisher`, however its account is. */
+  lastPublisher(form?: Readonly<Record<string, string>>): Publisher;
+  /** What was linked may have ended at the network: the next one is linked anew. */
+  forgetPublishers(): void;
+  stop(): Promise<void>;
+}
+
+/** Walks an end user's way through a network's authorisation, without the relay's pages. */
+async function signIn(
+  name: NetworkName,
+  form: Readonly<Record<string, string>>,
+  tools: NetworkTools,
+  browserUrl: (url: string) => string,
+): Promise<LinkOutcome> {
+  const { link } = networkOf(name);
+  const direct = link.kind === "form" ? link : link.alternative;
+  if (direct !== undefined) return direct.signIn(form, tools);
+  if (link.kind === "form") throw new Error("a form is a form");
+  const redirectUri = "http://127.0.0.1:1/callback";
+  const codeVerifier = "v".repeat(43);
+  const digest = await crypto.subtle.digest("SHA-256", Buffer.from(codeVerifier));
+  const codeChallenge = Buffer.from(digest).toString("base64url");
+  const oauth = { redirectUri, state: "state", codeChallenge };
+  const started = await link.start(form, oauth, tools);
+  if (started.kind === "failed") return started;
+  const left = await fetch(browserUrl(started.url), {
+    method: "POST",
+    body: new URLSearchParams({ decision: "allow" }),
+    redirect: "manual",
+  });
+  const params = Object.fromEntries(new URL(left.headers.get("location") ?? "").searchParams);
+  const callback = { params, codeVerifier, redirectUri, flow: started.flow };
+  const outcome = await link.finish(callback, tools);
+  if (outcome.kind !== "choose") return outcome;
+  const [first] = outcome.candidates;
+  if (first === undefined || link.choose === undefined) throw new Error(`${name} offers nothing`);
+  return link.choose(first.id, outcome.flow, tools);
+}
+
+async function linkTo(
+  relay: Relay,
+  network: NetworkName,
+  form: Readonly<Record<string, string>>,
+): Promise<LinkedAccount> {
+  const { services } = relay;
+  const tools = createNetworkTools(services, network);
+  const outcome = await signIn(network, form, tools, (url) => services.outbound.browserUrl(url));
+  if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
+  return outcome.linked;
+}
+
+async function aLinkedPublisher(
+  relay: Relay,
+  application: TestApplication,
+  network: NetworkName,
+  linked: LinkedAccount,
+): Promise<Publisher> {
+  const { id: profileId } = await aProfile(relay, application);
+  const owner = { platformId: application.platform.id, applicationId: application.id, profileId };
+  const id = newId("connection", relay.clock.now());
+  await relay.services.connections.saveLinked({ ...owner, id, network, linked });
+  const headers = { "x-profile-id": profileId };
+  return { application, key: application.key, profileId, headers, owner };
+}
+
+/** Several profiles of an application that all publish to the same real account. */
+export async function publishersOfOneAccount(
+  { relay, application, network }: World,
+  form: Readonly<Record<string, string>>,
+  count: number,
+): Promise<readonly Publisher[]> {
+  const linked = await linkTo(relay, network, form);
+  const made: Publisher[] = [];
+  for (let index = 0; index < count; index += 1)
+    made.push(await aLinkedPublisher(relay, application, network, linked));
+  return made;
+}
+
+export interface WorldOptions {
+  readonly network: NetworkName;
+  readonly settings: Readonly<Record<string, string>>;
+  /** Asked once the relay's clock runs. */
+  readonly standIn: StandIn;
+  readonly onClock?: (now: () => number) => void;
+}
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const { network, settings, standIn } = options;
+  const config = parseConfig({
+    AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+    AzureWebJobsStorage: "UseDevelopmentStorage=true",
+    ...settings,
+  });
+  const now = (): number => relay.clock.now().getTime();
+  const wire = new Wire(createOutbound(config), standIn, now);
+  const relay = await startRelay({
+    memoryQueues: true,
+    memoryTables: true,
+    settings,
+    outbound: wire,
+  });
+  options.onClock?.(now);
+  const application = await anApplication(relay, await aPlatform(relay, { tokens: TOKENS }));
+  const publishers = new Map<string, { readonly publisher: Publisher; readonly until: number }>();
+  return {
+    network,
+    relay,
+    wire,
+    standIn,
+    application,
+    async publisher(form = {}) {
+      const key = JSON.stringify(form);
+      const known = publishers.get(key);
+      const connections = relay.services.connections;
+      const connection = known && (await connections.find(known.publisher.profileId, network));
+      if (known !== undefined && connection?.status === "active" && now() < known.until)
+        return known.publisher;
+      const linked = await linkTo(relay, network, form);
+      const made = await aLinkedPublisher(relay, application, network, linked);
+      publishers.set(key, { publisher: made, until: now() + FRESH_MS });
+      return made;
+    },
+    lastPublisher(form = {}) {
+      const known = publishers.get(JSON.stringify(form));
+      if (known === undefined) throw new Error("nobody was linked yet");
+      return known.publisher;
+    },
+    forgetPublishers: () => publishers.clear(),
+    stop: () => relay.stop(),
+  };
+}

@@ -1,0 +1,58 @@
+import * as z from "zod";
+import { exchange } from "../../../../src/shared/networks/classified.ts";
+import {
+  HttpFailure,
+  type LinkFlow,
+  type LinkOutcome,
+  type NetworkData,
+  type NetworkTools,
+} from "../../../../src/shared/networks/network.ts";
+
+export const ORIGIN = "https://api.pinboard.test";
+
+const meShape = z.object({ id: z.string(), name: z.string() });
+
+export function tokenOf(credentials: NetworkData): string {
+  return z.object({ token: z.string() }).parse(credentials).token;
+}
+
+async function signIn(
+  form: Readonly<Record<string, string>>,
+  tools: NetworkTools,
+): Promise<LinkOutcome> {
+  const token = form["accessToken"] ?? "";
+  const answer = await exchange(tools, {
+    method: "GET",
+    url: `${ORIGIN}/me`,
+    headers: { authorization: `Bearer ${token}` },
+  });
+  if (answer instanceof HttpFailure) return { kind: "failed", code: "network_unavailable" };
+  const me = meShape.safeParse(answer.json()).data;
+  if (answer.status !== 200 || me === undefined)
+    return { kind: "failed", code: "wrong_credentials" };
+  const account = {
+    id: me.id,
+    username: me.name,
+    displayName: me.name,
+    avatarUrl: null,
+    url: `https://pinboard.test/${me.name}`,
+    kind: "account",
+  };
+  const linked = { account, credentials: { token }, scopes: ["pin"], limits: {} };
+  return { kind: "linked", linked: { ...linked, instanceUrl: null, expiresAt: null } };
+}
+
+export const pinboardLink = {
+  kind: "form",
+  fields: [
+    {
+      name: "accessToken",
+      label: "Access token",
+      hint: "From your settings at Pinboard",
+      secret: true,
+      placeholder: "",
+      autocomplete: "off",
+    },
+  ],
+  signIn,
+} as const satisfies LinkFlow;

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { FAILURE_MODES } from "../../dev/networks/faults.ts";
+import { escapeHtml } from "../../dev/networks/html.ts";
+import { startSandbox } from "../../dev/networks/server.ts";
+import type { Sandbox } from "../../dev/networks/server.ts";
+import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES, networkOf } from "../../src/shared/networks/lookup.ts";
+import type { LegDraft } from "../../src/shared/networks/network.ts";
+import { walkLeg } from "../networks/sandbox-leg.ts";
+import { linkDemoAccount } from "../networks/sandbox-links.ts";
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+});
+beforeEach(() => sandbox.reset());
+afterAll(() => sandbox.stop());
+
+const PHOTO = "https://media.sandbox.test/portrait.jpg";
+
+async function publish(network: NetworkName, text: string, withFile = network === "instagram") {
+  const { linked, tools } = await linkDemoAccount(sandbox, network);
+  const media = withFile ? [{ url: PHOTO, altText: "A lake" }] : [];
+  const draft: LegDraft = { text, media, options: {} };
+  const walk = await walkLeg(networkOf(network), linked, draft, tools);
+  return { walk, posts: sandbox.posts(network) };
+}
+
+const onEach = (words: readonly string[]) =>
+  NETWORK_NAMES.flatMap((network) => words.map((word) => [network, word] as const));
+
+describe("a failure that passes", () => {
+  it.each(
+    onEach([
+      "[drop-before]",
+      "[html-502]",
+      "[fail:network_unavailable:1]",
+      "[fail:rate_limited:1]",
+      "[processing:2]",
+    ]),
+  )("on %s, %s, leaves one post", async (network, word) => {
+    const { walk, posts } = await publish(
+      network,
+      `hello ${word}`,
+      word === "[processing:2]" || network === "instagram",
+    );
+    expect(walk.outcome.kind).toBe("published");
+    expect(posts).toHaveLength(1);
+  });
+
+  it.each(onEach(["[drop-answer]", "[error-after]"]))(
+    "on %s, %s, shows the post once and finds it again",
+    async (network, word) => {
+      const { walk, posts } = await publish(network, `hello ${word}`);
+      expect(walk.outcome).toMatchObject({ kind: "published", networkPostId: posts[0]?.id });
+      expect(posts).toHaveLength(1);
+    },
+  );
+});
+
+describe("a failure that stays", () => {
+  it.each(onEach(["[fail:connection_needs_reauth]"]))(
+    "on %s, %s, asks for a new link and shows nothing",
+    async (network, word) => {
+      const { walk, posts } = await publish(network, `hello ${word}`);
+      expect(walk.outcome).toMatchObject({
+        kind: "rejected",
+        failure: { code: "connection_needs_reauth" },
+      });
+      expect(posts).toHaveLength(0);
+    },
+  );
+
+  it.each(onEach(["[fail:quota_exceeded]"]))("on %s, %s, ends the leg", async (network, word) => {
+    const { walk, posts } = await publish(network, `hello ${word}`);
+    expect(walk.outcome).toMatchObject({ kind: "rejected", failure: { code: "quota_exceeded" } });
+    expect(posts).toHaveLength(0);
+  });
+
+  it.each([
+    ["facebook", "duplicate_content"],
+    ["linkedin", "duplicate_content"],
+    ["facebook", "link_rejected"],
+    ["instagram", "content_rejected"],
+    ["mastodon", "content_rejected"],
+    ["instagram", "media_rejected"],
+    ["bluesky", "account_restricted"],
+    ["mastodon", "text_too_long"],
+  ] as const)("on %s, %s, is said in our words", async (network, code) => {
+    const { walk, posts } = await publish(network, `hello [fail:${code}]`);
+    expect(walk.outcome).toMatchObject({ kind: "rejected", failure: { code } });
+    expect(posts).toHaveLength(0);
+  });
+});
+
+describe("an access token that reaches its end in the middle", () => {
+  it("is renewed where there is something to renew it with", async () => {
+    const { walk, posts } = await publish("bluesky", "hello [fail:token_expired:1]");
+    expect(walk.outcome.kind).toBe("published");
+    expect(posts).toHaveLength(1);
+  });
+
+  it.each(["facebook", "instagram", "linkedin", "mastodon"] as const)(
+    "asks for a new link on %s",
+    async (network) => {
+      const { walk, posts } = await publish(network, "hello [fail:token_expired:1]");
+      expect(walk.outcome).toMatchObject({
+        kind: "rejected",
+        failure: { code: "connection_needs_reauth" },
+      });
+      expect(posts).toHaveLength(0);
+    },
+  );
+});
+
+describe("the front page", () => {
+  it("names every failure mode and its words, and holds still when it is asked to", async () => {
+    const page = await (await fetch(sandbox.url)).text();
+    for (const { mode, words } of FAILURE_MODES) {
+      expect(page).toContain(`<h3>${mode}</h3>`);
+      for (const { word } of words) expect(page).toContain(`<code>${escapeHtml(word)}</code>`);
+    }
+    expect(page).toContain('http-equiv="refresh"');
+    expect(await (await fetch(`${sandbox.url}/?still`)).text()).not.toContain("http-equiv");
+  });
+
+  it.each(
+    FAILURE_MODES.flatMap(({ words }) => words.map(({ word }) => word)).filter(
+      (word) => !word.includes("<"),
+    ),
+  )("names %s, which is one that the sandbox plays", (word) => {
+    expect(() => sandbox.fault("mastodon", "*", word.slice(1, -1))).not.toThrow();
+  });
+});
