@@ -60,13 +60,15 @@ export class Browser {
     return this.#kept(await this.#world.page("POST", address, { headers, form }));
   }
 
-  /** Fills in the network's form of the page and sends it. */
+  /** Fills in the network's form of the page that has such fields, else its first one, and sends it. */
   async submit(
     page: Answer,
     network: string,
     typed: Readonly<Record<string, string>>,
   ): Promise<Answer> {
-    const form = formsOf(page.body).find(({ action }) => action.endsWith(`/${network}`));
+    const forms = formsOf(page.body).filter(({ action }) => action.endsWith(`/${network}`));
+    const fitting = forms.find(({ fields }) => Object.keys(typed).every((name) => name in fields));
+    const form = fitting ?? forms[0];
     if (form === undefined) throw new Error(`the page has no form for ${network}`);
     return await this.post(form.action, { ...form.fields, ...typed });
   }

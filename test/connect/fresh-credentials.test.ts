@@ -4,10 +4,9 @@ import { SingleFlight } from "../../src/shared/connect/single-flight.ts";
 import type { Connection } from "../../src/shared/connect/connection.ts";
 import { newId } from "../../src/shared/ids.ts";
 import { HttpFailure, type LinkedAccount } from "../../src/shared/networks/network.ts";
-import { findNetwork } from "../../src/shared/networks/registry.ts";
+import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { createNetworkTools } from "../../src/shared/connect/network-tools.ts";
 import { startFaultProxy, type Fault, type FaultProxy } from "../setup/fault-proxy.ts";
-import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { anOwner, openWorld, type Owner, type World } from "./world.ts";
 
@@ -36,7 +35,7 @@ beforeEach(async () => {
   tableFault = () => "pass";
   world.sandbox.reset();
   owner = await anOwner(world);
-  await linkSandboxAccount(world.services, owner, "bluesky");
+  await saveLinked(await signIn(), newId("connection", world.relay.clock.now()));
   connection = await stored();
 });
 
@@ -48,10 +47,11 @@ async function stored(): Promise<Connection> {
 
 /** The account signs in anew; nothing is stored. */
 async function signIn(): Promise<LinkedAccount> {
-  const network = findNetwork("bluesky");
-  if (network?.link.kind !== "form") throw new Error("the sign-in changed");
+  const { link } = networkOf("bluesky");
+  const way = link.kind === "form" ? link : link.alternative;
+  if (way === undefined) throw new Error("the sign-in changed");
   const form = { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD };
-  const outcome = await network.link.signIn(form, createNetworkTools(world.services, "bluesky"));
+  const outcome = await way.signIn(form, createNetworkTools(world.services, "bluesky"));
   if (outcome.kind === "failed") throw new Error(outcome.code);
   return outcome.linked;
 }

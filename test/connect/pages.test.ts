@@ -8,10 +8,11 @@ import {
   type ConnectSession,
 } from "../../src/shared/connect/connect-session.ts";
 import { boundedAccount } from "../../src/shared/connect/connection.ts";
-import { problemMessage, readProblem } from "../../src/shared/connect/link-messages.ts";
+import { readProblem } from "../../src/shared/connect/link-problem.ts";
 import { html } from "../../src/shared/connect/markup.ts";
-import { renderConnectPage, type Card } from "../../src/shared/connect/page.ts";
-import { LINK_ERRORS } from "../../src/shared/networks/network.ts";
+import { renderConnectPage } from "../../src/shared/connect/page/connect-page.ts";
+import { LINK_ERRORS } from "../../src/shared/networks/link-errors.ts";
+import { aCard, aPage } from "../browser/gallery.ts";
 import { formsOf, readable } from "./browser.ts";
 
 const session: ConnectSession = {
@@ -32,29 +33,6 @@ const session: ConnectSession = {
 };
 const now = new Date("2026-03-04T10:30:00.000Z");
 
-const card: Card = {
-  network: "bluesky",
-  title: "Bluesky",
-  state: "unlinked",
-  username: null,
-  avatarUrl: null,
-  fields: [],
-  leaves: false,
-  action: "https://relay.test/v1/connect/ui/bluesky",
-  typed: {},
-  problem: null,
-  choice: null,
-};
-const page = {
-  sessionId: "cns_1",
-  token: "token",
-  branding: {},
-  cards: [card],
-  problem: null,
-  hasLinked: false,
-  doneAction: "https://relay.test/v1/connect/ui/done",
-};
-
 describe("markup", () => {
   test("escapes every interpolation, for text and for quoted attributes", () => {
     const hostile = `"><script>alert('&')</script>`;
@@ -73,25 +51,47 @@ describe("markup", () => {
 describe("the page", () => {
   test("shows an account with a hostile name as text", () => {
     const username = `<img src=x onerror=alert(1)>"'`;
-    const text = renderConnectPage(
-      { ...page, cards: [{ ...card, state: "linked", username }] },
-      "n",
-    );
+    const account = { username, displayName: "", avatarUrl: null };
+    const cards = [aCard("mastodon", { state: "linked", account })];
+    const text = renderConnectPage(aPage({ cards }), "n");
     expect(text).not.toContain("<img");
     expect(readable(text)).toContain(`Connected as ${username}`);
   });
 
+  test("a name can't turn the words around it", () => {
+    const username = "\u202egnp.exe\u2066 \u0007evil";
+    const account = { username, displayName: "", avatarUrl: null };
+    const cards = [aCard("mastodon", { state: "linked", account })];
+    const branding = { name: "\u202eAcme" };
+    const text = renderConnectPage(aPage({ cards, branding }), "n");
+    expect(text).toContain("<bdi>gnp.exe evil</bdi>");
+    expect(text).not.toMatch(/\p{Bidi_Control}/u);
+  });
+
   test("never gives a secret back, even when it is handed one", () => {
-    const field = { hint: "", placeholder: "", autocomplete: "off" };
-    const fields = [
-      { ...field, name: "handle", label: "Handle", secret: false },
-      { ...field, name: "password", label: "Password", secret: true },
-    ];
-    const typed = { handle: `a"b`, password: "hunter2" };
-    const [form] = formsOf(
-      renderConnectPage({ ...page, cards: [{ ...card, fields, typed }] }, "n"),
-    );
-    expect(form?.fields).toEqual({ session: "cns_1", token: "token", handle: `a"b`, password: "" });
+    const typed = { identifier: `a"b`, appPassword: "hunter2" };
+    const problem = { problem: "wrong_credentials", way: "other", typed } as const;
+    const text = renderConnectPage(aPage({ cards: [aCard("bluesky", { problem })] }), "n");
+    const form = formsOf(text).find(({ fields }) => "appPassword" in fields);
+    expect(form?.fields).toEqual({
+      session: "cns_1",
+      token: "token",
+      way: "other",
+      identifier: `a"b`,
+      appPassword: "",
+      server: "",
+    });
+    expect(text).not.toContain("hunter2");
+  });
+
+  test("a problem with one form says nothing about the network's other one", () => {
+    const typed = { identifier: "alice", appPassword: "" };
+    const problem = { problem: "wrong_credentials", way: "other", typed } as const;
+    const text = renderConnectPage(aPage({ cards: [aCard("bluesky", { problem })] }), "n");
+    const [first, other] = formsOf(text);
+    expect([first?.fields["identifier"], other?.fields["identifier"]]).toEqual(["", "alice"]);
+    expect(text.match(/aria-invalid="true"/g)).toHaveLength(3);
+    expect(text).toMatch(/<details open/);
   });
 
   test.each([
@@ -100,22 +100,34 @@ describe("the page", () => {
     ["#000000", "#ffffff"],
     ["#2457d6", "#ffffff"],
   ])("text on %s is %s", (accentColor, text) => {
-    const shown = renderConnectPage({ ...page, branding: { accentColor } }, "n");
+    const shown = renderConnectPage(aPage({ branding: { accentColor } }), "n");
     expect(shown).toContain(`--accent: ${accentColor}; --on-accent: ${text};`);
   });
 
   test.each(LINK_ERRORS)("%s has words of its own that name a way forward", (code) => {
-    const words = problemMessage(code, "Bluesky");
+    const wordsFor = (problem: (typeof LINK_ERRORS)[number]) => {
+      const told = { problem, way: "first", typed: {} } as const;
+      const text = renderConnectPage(aPage({ cards: [aCard("facebook", { problem: told })] }), "n");
+      return readable(/<p class="error"[\s\S]*?<\/p>/.exec(text)?.[0] ?? "");
+    };
+    const words = wordsFor(code);
     expect(words.length).toBeGreaterThan(40);
-    expect(LINK_ERRORS.filter((other) => problemMessage(other, "Bluesky") === words)).toEqual([
-      code,
-    ]);
+    expect(LINK_ERRORS.filter((other) => wordsFor(other) === words)).toEqual([code]);
     expect(readProblem(code)).toBe(code);
   });
 
   test("an address can't put words of its own on the page", () => {
     expect(readProblem("Call +1 555 0100")).toBeUndefined();
     expect(readProblem("constructor")).toBeUndefined();
+  });
+
+  test("says that something is connected only where it is", () => {
+    const account = { username: "ada", displayName: "", avatarUrl: null };
+    const linked = aCard("mastodon", { state: "linked", account });
+    const told = (card: typeof linked) =>
+      readable(renderConnectPage(aPage({ cards: [card], justLinked: "mastodon" }), "n"));
+    expect(told(linked)).toContain("Mastodon is connected.");
+    expect(told(aCard("mastodon"))).not.toContain("Mastodon is connected.");
   });
 });
 
@@ -169,7 +181,13 @@ describe("a session", () => {
 
 describe("the browser's mark", () => {
   const id = "a".repeat(43);
-  const request = (cookie: string | null) => ({ requestId: "", ip: "", cookie, fetchSite: null });
+  const request = (cookie: string | null) => ({
+    requestId: "",
+    ip: "",
+    cookie,
+    fetchSite: null,
+    language: "en" as const,
+  });
   const at = (PUBLIC_BASE_URL: string) =>
     parseConfig({
       AZURE_FUNCTIONS_ENVIRONMENT: "Development",

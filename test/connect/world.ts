@@ -6,7 +6,6 @@ import { createOutbound, type Outbound } from "../../src/shared/outbound.ts";
 import type { Services } from "../../src/shared/services.ts";
 import { anApplication, aPlatform, aProfile, type TestApplication } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 
 export const BASE = "http://localhost:7071/api";
 /** A customer's own site, to which end users return. */
@@ -48,15 +47,21 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function openWorld(more: Readonly<Record<string, string>> = {}): Promise<World> {
+/** `servers` stand in for hosts of their own, beside the sandbox's. */
+export async function openWorld(
+  more: Readonly<Record<string, string>> = {},
+  servers: Readonly<Record<string, string>> = {},
+): Promise<World> {
   let heard: Hear | undefined;
   let relay: Relay | undefined = undefined;
   const now = () => relay?.clock.now().getTime() ?? Date.now();
   const sandbox = await startSandbox({ now });
   const hosts = [CUSTOMER_HOST, ...OWN_INSTANCES, ...sandbox.hosts];
+  const hostMap = { ...Object.fromEntries(hosts.map((host) => [host, sandbox.url])), ...servers };
   const settings = {
     LOG_LEVEL: "debug",
-    ...sandboxSettings({ hosts }, sandbox.url),
+    OUTBOUND_HOST_MAP: JSON.stringify(hostMap),
+    OUTBOUND_ALLOW_CIDRS: "127.0.0.1/32",
     ...more,
   };
   const real = createOutbound(

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 
 /** The hosted page of a session; who has this address may link accounts in it. */
 export function pageAddress(
@@ -18,6 +18,21 @@ export function stepAddress(config: Config, step: NetworkName | "done"): string 
 }
 
 /** Registered with the networks, so constant and exact for each. */
-export function callbackAddress(config: Config, network: NetworkName): string {
+export function callbackAddress(config: Config, network: string): string {
   return `${config.publicBaseUrl}/v1/connect/callback/${network}`;
+}
+
+/**
+ * Some networks take no `localhost` to lead back to, only the number behind it, and the browser's cookie is not sent
+ * there: the same address under our own name. Undefined when the browser is there already, as it always is with https.
+ */
+export function callbackAtHome(
+  config: Config,
+  host: string | null,
+  callback: { readonly network: string; readonly params: Readonly<Record<string, string>> },
+): string | undefined {
+  const isLocal = config.publicBaseUrl.startsWith("http://localhost");
+  if (!isLocal || !/^127\.0\.0\.1(?::\d+)?$/.test(host ?? "")) return undefined;
+  const query = new URLSearchParams(callback.params).toString();
+  return `${callbackAddress(config, callback.network)}?${query}`;
 }

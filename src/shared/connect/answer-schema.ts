@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { idOf, time } from "../fields.ts";
+import { count, idOf, time } from "../fields.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/errors.ts";
-import { NETWORK_NAMES } from "../networks/network.ts";
+import { NETWORK_NAMES } from "../networks/lookup.ts";
 import { shape } from "../shape.ts";
 import type { toSessionView } from "./connect-session.ts";
-import type { ConnectionView } from "./connection.ts";
+import type { ConnectionView, QuotaView } from "./connection.ts";
 import { brandingShape } from "./schema.ts";
 import type { startSession } from "./start-session.ts";
 
@@ -22,6 +22,21 @@ export const legErrorCode = shape(() =>
       .map((code) => `- \`${code}\`: ${LEG_ERRORS[code].message} ${LEG_ERRORS[code].remediation}`)
       .join("\n"),
   }),
+);
+
+export const quota = shape(
+  () =>
+    z
+      .strictObject({
+        used: count().describe("In the last 24 hours."),
+        limit: count(),
+        remaining: count(),
+        resetsAt: time().nullable().describe("When the oldest use stops counting."),
+      })
+      .meta({
+        id: "Quota",
+        description: "How much of a network's quota an account used in a rolling day.",
+      }) satisfies z.ZodType<QuotaView>,
 );
 
 export const connectionStatus = shape(() => z.enum(["active", "needs_reauth", "revoked"]));
@@ -50,9 +65,9 @@ export const connection = shape(
         limits: z
           .record(z.string(), z.unknown())
           .describe("What the network told of its limits for this account."),
-        quota: z
-          .null()
-          .describe("Reserved: validation answers what is left of an account's quota."),
+        quota: quota()
+          .nullable()
+          .describe("Of publishing to the account, by whomever; null where the network has none."),
         expiresAt: time().nullable(),
         lastUsedAt: time().nullable(),
         lastError: z
@@ -115,7 +130,9 @@ export const pageFields = shape(() =>
     session: z.string().optional().describe("The session's id."),
     token: z.string().optional().describe("The secret part of `connectUrl`."),
     problem: z.string().optional().describe("Set by the page's own steps."),
-    network: z.string().optional().describe("The network that the problem is of."),
+    network: z.string().optional().describe("The network that the step before was about."),
+    linked: z.string().optional().describe("It was linked a moment ago."),
+    choice: z.string().optional().describe("One of its accounts is to be chosen."),
   }),
 );
 
@@ -125,6 +142,9 @@ export const formFields = shape(() =>
     session: z.string().optional(),
     token: z.string().optional(),
     action: z.enum(["done", "cancel"]).optional().describe("The last form's button."),
+    way: z.enum(["other"]).optional().describe("The network's second form."),
+    choice: z.string().optional().describe("The form that chooses one of several accounts."),
+    candidate: z.string().optional().describe("The account that was chosen."),
   }),
 );
 
@@ -134,5 +154,6 @@ export const callbackFields = shape(() =>
     state: z.string().optional(),
     code: z.string().optional(),
     error: z.string().optional(),
+    iss: z.string().optional().describe("RFC 9207: has to be the server that was visited."),
   }),
 );

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import type { Language } from "./page/language.ts";
 import { equalSecrets, randomToken, sha256Hex } from "../secrets.ts";
 import type { Services } from "../services.ts";
 import type { ConnectSession } from "./connect-session.ts";
@@ -17,8 +18,12 @@ export interface BrowserRequest {
   readonly requestId: string;
   readonly ip: string;
   readonly cookie: string | null;
+  /** The name under which the browser reached us; needed on a developer's machine alone. */
+  readonly host?: string | null;
   /** `Sec-Fetch-Site`; browsers set it, pages can't. */
   readonly fetchSite: string | null;
+  /** Of the pages that it is answered. */
+  readonly language: Language;
 }
 
 const COOKIE_VALUE = /^[\w-]{43}$/;
@@ -89,6 +94,7 @@ export function pageAnswer(
   const nonce = randomToken(16);
   const policy = [
     "default-src 'none'",
+    "script-src 'none'",
     `style-src 'nonce-${nonce}'`,
     "img-src https: data:",
     `form-action ${targets.join(" ")}`,
@@ -104,6 +110,7 @@ export function pageAnswer(
       // The page's address holds the session's token.
       ["referrer-policy", "no-referrer"],
       ["cross-origin-opener-policy", "same-origin"],
+      ["cross-origin-resource-policy", "same-origin"],
       ["cache-control", "no-store"],
     ],
     body: render(nonce),

@@ -4,6 +4,7 @@ import { AppError } from "../errors.ts";
 import type { Services } from "../services.ts";
 import { sessionStatus, toSessionView } from "./connect-session.ts";
 import { ownSession } from "./get-session.ts";
+import { listConnections } from "./list-connections.ts";
 
 /**
  * Ends an open session: a sign-in that is under way links nothing any more.
@@ -22,6 +23,6 @@ export async function cancelSession(services: Services, scope: ProfileScope, ses
   }
   const target = { type: "connect_session", id: session.id };
   recordAudit(services, scope, { action: "connect_session.canceled", target });
-  const connections = await services.connections.listOfProfile(session.profileId);
-  return toSessionView(canceled, connections, now);
+  const { items } = await listConnections(services, scope);
+  return toSessionView(canceled, items, now);
 }

@@ -1,11 +1,12 @@
-import type { LinkCandidate, LinkChoice, LinkOutcome, Network } from "../networks/network.ts";
+import type { LinkCandidate, LinkChoice, LinkOutcome } from "../networks/network.ts";
+import type { NetworkName, RegisteredNetwork } from "../networks/lookup.ts";
 import { randomToken } from "../secrets.ts";
 import type { Services } from "../services.ts";
 import { pageAddress } from "./addresses.ts";
 import { isSameBrowser, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { createNetworkTools } from "./network-tools.ts";
 import type { FoundAttempt, OAuthAttempt } from "./oauth-state-store.ts";
-import type { OpenChoice } from "./page.ts";
+import type { OpenChoice } from "./page/choice-page.ts";
 import type { OpenVisit } from "./visit.ts";
 
 const CHOICE_MS = 15 * 60_000;
@@ -50,7 +51,7 @@ function bounded({ id, label, hint }: LinkCandidate): LinkCandidate {
 
 interface Named {
   readonly visit: OpenVisit;
-  readonly network: Network["name"];
+  readonly network: NetworkName;
   /** As the browser says. */
   readonly choice: string | undefined;
 }
@@ -80,7 +81,7 @@ export async function takeChoice(
     candidateId,
     ...named
   }: Omit<Named, "network"> & {
-    readonly network: Network;
+    readonly network: RegisteredNetwork;
     readonly candidateId: string | undefined;
   },
 ): Promise<LinkOutcome | { readonly kind: "over" } | { readonly kind: "unknown" }> {

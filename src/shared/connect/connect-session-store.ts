@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { serviceUnavailable } from "../errors.ts";
-import { isId } from "../ids.ts";
+import { idBefore, isId } from "../ids.ts";
 import { numberOf, textOf, textOrNull, type Row } from "../storage/row.ts";
 import type { Table } from "../storage/table.ts";
 import { networkName } from "./connection-row.ts";
@@ -73,10 +73,30 @@ export class ConnectSessionStore {
     if (etag === undefined) throw serviceUnavailable();
   }
 
+  /** Ids of a page of a profile's sessions, open or not; looks through the whole table. */
+  async idsOfProfile(
+    profileId: string,
+    after: string | undefined,
+  ): Promise<{ readonly ids: readonly string[]; readonly next: string | undefined }> {
+    const selection = { property: "profileId", values: [profileId] };
+    const { rows, next } = await this.#table.select(selection, after);
+    return { ids: rows.map(({ partitionKey }) => partitionKey), next };
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#table.delete(id, ROW_KEY);
+  }
+
   async find(id: string): Promise<ConnectSession | undefined> {
     if (!isId("connectSession", id)) return undefined;
     const stored = await this.#table.find(id, ROW_KEY);
     return stored === undefined ? undefined : fromRow(id, stored.row);
+  }
+
+  /** Removes a page of the sessions that were started before. */
+  removeBefore(time: Date, after: string | undefined) {
+    const range = { from: "cns_", before: idBefore("connectSession", time.getTime()) };
+    return this.#table.removeSelected({ partitions: range }, after);
   }
 
   /**

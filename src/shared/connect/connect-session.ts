@@ -1,6 +1,6 @@
 import { equalSecrets, sha256Hex } from "../secrets.ts";
-import type { NetworkName } from "../networks/network.ts";
-import { toConnectionView, type Connection } from "./connection.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import type { ConnectionView } from "./connection.ts";
 import type { Branding } from "./schema.ts";
 
 export type SessionStatus = "open" | "completed" | "canceled" | "expired";
@@ -116,7 +116,7 @@ export function returnAddress(session: ConnectSession, now: Date): string | unde
 /** What the platform sees of a session; the page's address only in the answer that makes it. */
 export function toSessionView(
   session: ConnectSession,
-  connections: readonly Connection[],
+  connections: readonly ConnectionView[],
   now: Date,
 ) {
   const { id, applicationId, profileId, networks, returnUrl, state, branding } = session;
@@ -130,7 +130,7 @@ export function toSessionView(
     returnUrl,
     state,
     branding,
-    connections: connections.filter((made) => ids.includes(made.id)).map(toConnectionView),
+    connections: connections.filter((made) => ids.includes(made.id)),
     expiresAt: session.expiresAt,
     createdAt: session.createdAt,
   };

@@ -1,7 +1,8 @@
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import { sha256Hex } from "../secrets.ts";
 import { textOf } from "../storage/row.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
+import { networkName } from "./connection-row.ts";
 import { grantIdOf, type Connection } from "./connection.ts";
 
 const COUNT_MAX = 50_000;
@@ -12,6 +13,17 @@ const ofPlatform = ({ applicationId, profileId, network }: Connection) =>
   `${applicationId}|${profileId}|${network}`;
 const grantPartition = (network: NetworkName, grantId: string) =>
   `account|${network}|${sha256Hex(grantId)}`;
+
+export interface ConnectionPlace {
+  readonly profileId: string;
+  readonly network: NetworkName;
+}
+
+export interface PlacesPage {
+  readonly places: readonly ConnectionPlace[];
+  /** What the next page comes after; undefined at the end. */
+  readonly last: string | undefined;
+}
 
 /**
  * Where connections are found by their platform and by their authorisation. Rows are written before the connection and
@@ -43,6 +55,24 @@ export class ConnectionIndexStore {
   async removeGrant(connection: Connection): Promise<void> {
     const { network, profileId } = connection;
     await this.#table.delete(grantPartition(network, grantIdOf(connection)), profileId);
+  }
+
+  /** Those of a platform after the given one; "" for the first. */
+  async listPlaces(platformId: string, after: string, limit: number): Promise<PlacesPage> {
+    const prefix = "app_";
+    const rows = await this.#table.list({
+      partitionKey: platformId,
+      from: after === "" ? prefix : `${after} `,
+      before: afterPrefix(prefix),
+      limit,
+    });
+    const places = rows.flatMap(({ row }) => {
+      const network = networkName.safeParse(row["network"]).data;
+      // Of a network that this build does not know any more.
+      if (network === undefined) return [];
+      return [{ profileId: textOf(row, "profileId"), network }];
+    });
+    return { places, last: rows.length < limit ? undefined : rows.at(-1)?.row.rowKey };
   }
 
   /** Linked accounts of the platform or of one application; counts at most 50,000. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { NETWORK_NAMES, type NetworkData } from "../networks/network.ts";
+import type { NetworkData } from "../networks/network.ts";
+import { NETWORK_NAMES } from "../networks/lookup.ts";
 import { fromChunks, numberOf, textOf, textOrNull, toChunks, type Row } from "../storage/row.ts";
 import {
   accountShape,
@@ -34,6 +35,8 @@ export function toConnectionRow(connection: Connection, sealed: string, leaseUnt
     expiresAt: connection.expiresAt ?? "",
     lastUsedAt: connection.lastUsedAt ?? "",
     lastError: connection.lastError === null ? "" : JSON.stringify(connection.lastError),
+    checkedAt: connection.checkedAt ?? "",
+    warnedExpiresAt: connection.warnedExpiresAt ?? "",
     generation: connection.generation,
     leaseUntil,
     createdAt: connection.createdAt,
@@ -59,6 +62,8 @@ export function fromConnectionRow(profileId: string, row: Row): Connection {
     expiresAt: textOrNull(row, "expiresAt"),
     lastUsedAt: textOrNull(row, "lastUsedAt"),
     lastError: lastError === null ? null : connectionErrorShape.parse(JSON.parse(lastError)),
+    checkedAt: textOrNull(row, "checkedAt"),
+    warnedExpiresAt: textOrNull(row, "warnedExpiresAt"),
     generation: numberOf(row, "generation"),
     createdAt: textOf(row, "createdAt"),
     updatedAt: textOf(row, "updatedAt"),

@@ -1,12 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { AppError, serviceUnavailable } from "../errors.ts";
+import { AppError, invariant, serviceUnavailable } from "../errors.ts";
 import type { LegErrorCode } from "../networks/errors.ts";
-import {
-  NETWORK_NAMES,
-  type LinkedAccount,
-  type NetworkData,
-  type NetworkName,
-} from "../networks/network.ts";
+import type { LinkedAccount, NetworkData } from "../networks/network.ts";
+import { NETWORK_NAMES, type NetworkName } from "../networks/lookup.ts";
 import { seal, unseal, type DataKeys } from "../secrets.ts";
 import { fromChunks, textOf, type Row, type StoredRow } from "../storage/row.ts";
 import type { Table } from "../storage/table.ts";
@@ -169,6 +165,13 @@ export class ConnectionStore {
     return { ...opened, connection };
   }
 
+  /** Removes the row of a connection that was revoked, and what leads to it. May be repeated. */
+  async remove(connection: Connection): Promise<void> {
+    invariant(connection.status === "revoked", "a connection that is not revoked was removed");
+    await this.#table.delete(connection.profileId, connection.network);
+    await this.#index.remove(connection);
+  }
+
   /**
    * Whether this call marked it. False when the credentials were changed since the given generation, or when it was
    * marked before: whoever gets true tells the customer.
@@ -253,6 +256,7 @@ export class ConnectionStore {
           generation,
           expiresAt: fresh.expiresAt,
           lastError: null,
+          checkedAt: updatedAt,
           updatedAt,
         };
         return { kind: "replace", row: toConnectionRow(after, sealed, "") };
@@ -323,6 +327,8 @@ function toConnection(linking: Linking, before: Connection | undefined, now: Dat
     expiresAt: linked.expiresAt,
     lastUsedAt: isSame ? before.lastUsedAt : null,
     lastError: null,
+    checkedAt: now.toISOString(),
+    warnedExpiresAt: null,
     generation: (before?.generation ?? 0) + 1,
     createdAt: isSame ? before.createdAt : now.toISOString(),
     updatedAt: now.toISOString(),

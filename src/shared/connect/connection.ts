@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/errors.ts";
-import type { Account, NetworkData, NetworkName } from "../networks/network.ts";
+import type { Account, NetworkData } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 
 type ConnectionStatus = "active" | "needs_reauth" | "revoked";
 
@@ -27,6 +28,10 @@ export interface Connection {
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly lastError: ConnectionError | null;
+  /** When the network last showed, other than by a post, that the account is still authorised. */
+  readonly checkedAt: string | null;
+  /** The `expiresAt` of which the customer was warned. */
+  readonly warnedExpiresAt: string | null;
   /** Grows with every change of the credentials: whoever holds an older one must read again. */
   readonly generation: number;
   readonly createdAt: string;
@@ -44,6 +49,14 @@ export function grantIdOf({
   return grantId ?? account.id;
 }
 
+/** How much of a network's quota an account used in the last 24 hours. */
+export interface QuotaView {
+  readonly used: number;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetsAt: string | null;
+}
+
 export interface ConnectionView {
   readonly id: string;
   readonly profileId: string;
@@ -55,7 +68,7 @@ export interface ConnectionView {
   readonly scopes: readonly string[];
   readonly limits: NetworkData;
   /** The network's publishing quota of the account; null where the network has none. */
-  readonly quota: null;
+  readonly quota: QuotaView | null;
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly lastError: {
@@ -68,7 +81,7 @@ export interface ConnectionView {
   readonly updatedAt: string;
 }
 
-export function toConnectionView(connection: Connection): ConnectionView {
+export function toConnectionView(connection: Connection, quota: QuotaView | null): ConnectionView {
   const { id, profileId, applicationId, status, account, instanceUrl, scopes, limits } = connection;
   const { expiresAt, lastUsedAt, lastError, createdAt, updatedAt } = connection;
   return {
@@ -81,7 +94,7 @@ export function toConnectionView(connection: Connection): ConnectionView {
     instanceUrl,
     scopes,
     limits,
-    quota: null,
+    quota,
     expiresAt,
     lastUsedAt,
     lastError: lastError === null ? null : toErrorView(lastError),

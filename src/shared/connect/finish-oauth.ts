@@ -1,20 +1,14 @@
-import type { LinkChoice, LinkOutcome, Network } from "../networks/network.ts";
-import { findAvailable } from "../networks/registry.ts";
+import type { LinkChoice, LinkOutcome } from "../networks/network.ts";
+import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
-import { callbackAddress, pageAddress } from "./addresses.ts";
-import {
-  isSameBrowser,
-  pageAnswer,
-  redirect,
-  type BrowserAnswer,
-  type BrowserRequest,
-} from "./browser.ts";
+import { callbackAddress, callbackAtHome, pageAddress } from "./addresses.ts";
+import { isSameBrowser, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { offerChoice } from "./choice.ts";
 import { createNetworkTools } from "./network-tools.ts";
+import type { LinkProblem } from "./link-problem.ts";
 import type { FoundAttempt, OAuthAttempt } from "./oauth-state-store.ts";
-import { renderNotice } from "./page.ts";
 import { settleLink, SIGN_IN_LIMITS } from "./submit-form.ts";
-import { deadEnd, openVisit } from "./visit.ts";
+import { deadEnd, loneNotice, openVisit } from "./visit.ts";
 
 const STATE_CHARACTERS_MAX = 200;
 
@@ -26,25 +20,49 @@ export async function finishOAuth(
   request: BrowserRequest,
   callback: { readonly network: string; readonly params: Params },
 ): Promise<BrowserAnswer> {
+  const atHome = callbackAtHome(services.config, request.host ?? null, callback);
+  if (atHome !== undefined) return redirect(atHome);
   const state = (callback.params["state"] ?? "").slice(0, STATE_CHARACTERS_MAX);
   const found = await findStarted(services, state, callback.network);
-  if (found === undefined) return usedStep();
+  if (found === undefined) return loneNotice(request, "usedStep", 410);
   const { attempt } = found;
-  if (!isSameBrowser(services.config, request, attempt.cookieHash)) return otherBrowser();
-  if (!(await services.oauthStates.consume(state, found))) return usedStep();
+  if (!isSameBrowser(services.config, request, attempt.cookieHash))
+    return loneNotice(request, "otherBrowser", 403);
+  if (!(await services.oauthStates.consume(state, found)))
+    return loneNotice(request, "usedStep", 410);
+  return await settle(services, request, attempt, callback.params);
+}
+
+/** What comes of an authorisation that this browser began and brings back for the first time. */
+async function settle(
+  services: Services,
+  request: BrowserRequest,
+  attempt: OAuthAttempt,
+  params: Params,
+): Promise<BrowserAnswer> {
   const { sessionId, secrets, network: name } = attempt;
   const visit = await openVisit(services, { session: sessionId, token: secrets.token });
-  if (visit.kind === "unknown") return deadEnd(services, undefined);
-  if (visit.kind === "over") return deadEnd(services, visit.session);
-  const back = (problem: string) =>
+  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
+  if (visit.kind === "over") return deadEnd(services, request, visit.session);
+  const back = (problem: LinkProblem) =>
     redirect(pageAddress(services.config, sessionId, secrets.token, { network: name, problem }));
   if (Date.parse(attempt.expiresAt) <= services.clock.now().getTime()) return back("step_over");
+  if (isOfAnother(params["iss"], secrets.server)) return back("instance_unsupported");
   const network = findAvailable(name, services.config.networkApps);
   if (network === undefined) return back("not_available");
-  const outcome = await finish(services, network, attempt, callback.params);
+  const outcome = await finish(services, network, attempt, params);
   if (outcome.kind === "choose") return offerChoice(services, attempt, outcome);
   const answer = await settleLink(services, request, { visit, network, outcome });
   return "problem" in answer ? back(answer.problem) : answer;
+}
+
+/**
+ * RFC 9207: an answer that names another server than the one that was visited was mixed up on the way, and its code
+ * must not be sent to either. A network that publishes its issuer's exact name compares that itself.
+ */
+function isOfAnother(issuer: string | undefined, server: string | undefined): boolean {
+  if (issuer === undefined || server === undefined) return false;
+  return !URL.canParse(issuer) || new URL(issuer).origin !== server;
 }
 
 /** The name of a choice is no state, though both are kept in one place. */
@@ -61,7 +79,7 @@ async function findStarted(
 
 async function finish(
   services: Services,
-  { name, link }: Network,
+  { name, link }: RegisteredNetwork,
   { secrets }: OAuthAttempt,
   params: Params,
 ): Promise<LinkOutcome | LinkChoice> {
@@ -70,18 +88,4 @@ async function finish(
   const redirectUri = callbackAddress(services.config, name);
   const tools = createNetworkTools(services, name, SIGN_IN_LIMITS);
   return await link.finish({ params, codeVerifier, redirectUri, flow }, tools);
-}
-
-function usedStep(): BrowserAnswer {
-  const title = "This step is over";
-  const text =
-    "It was used already or took too long. Open the link you were given again to see what is connected, and go on from there.";
-  return pageAnswer(410, (nonce) => renderNotice({ title, text, back: null, branding: {} }, nonce));
-}
-
-function otherBrowser(): BrowserAnswer {
-  const title = "Please stay in one browser";
-  const text =
-    "This was started in another browser, or this one keeps no cookies. For your safety nothing was connected. Open the link you were given in one browser and go through all steps there.";
-  return pageAnswer(403, (nonce) => renderNotice({ title, text, back: null, branding: {} }, nonce));
 }

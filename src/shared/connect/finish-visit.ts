@@ -13,10 +13,10 @@ export async function finishVisit(
   request: BrowserRequest,
   fields: Readonly<Record<string, string>>,
 ): Promise<BrowserAnswer> {
-  if (isForeign(request)) return foreignForm();
+  if (isForeign(request)) return foreignForm(request);
   const visit = await openVisit(services, fields);
-  if (visit.kind === "unknown") return deadEnd(services, undefined);
-  if (visit.kind === "over") return end(services, visit.session.id);
+  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
+  if (visit.kind === "over") return end(services, request, visit.session.id);
   const isCancel = fields["action"] === "cancel";
   const now = services.clock.now();
   const ended = await services.connectSessions.change(visit.session.id, (current) => {
@@ -24,16 +24,22 @@ export async function finishVisit(
     if (linkedIds(current).length > 0) return { ...current, status: "completed" };
     return isCancel ? { ...current, status: "canceled" } : undefined;
   });
-  if (ended !== undefined) return leave(services, ended);
+  if (ended !== undefined) return leave(services, request, ended);
   const after = await services.connectSessions.find(visit.session.id);
   if (after === undefined || sessionStatus(after, now) !== "open")
-    return end(services, visit.session.id);
-  const trouble = { problem: "nothing_linked", network: null, typed: {} } as const;
-  return await connectPage(services, visit, 422, trouble);
+    return end(services, request, visit.session.id);
+  const told = { kind: "general", problem: "nothing_linked" } as const;
+  return await connectPage(services, request, visit, { status: 422, told });
 }
 
 /** Of a session that was ended before: back to the platform where it was the end user who ended it. */
-async function end(services: Services, sessionId: string): Promise<BrowserAnswer> {
+async function end(
+  services: Services,
+  request: BrowserRequest,
+  sessionId: string,
+): Promise<BrowserAnswer> {
   const session = await services.connectSessions.find(sessionId);
-  return session?.status === "completed" ? leave(services, session) : deadEnd(services, session);
+  return session?.status === "completed"
+    ? leave(services, request, session)
+    : deadEnd(services, request, session);
 }

@@ -3,13 +3,12 @@ import type { LegErrorCode } from "../networks/errors.ts";
 import {
   HttpFailure,
   type CredentialsOutcome,
-  type Network,
   type NetworkData,
   type NetworkTools,
   type Rejected,
   type TryLater,
 } from "../networks/network.ts";
-import { findAvailable } from "../networks/registry.ts";
+import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import type { OpenedConnection } from "./connection-store.ts";
 import type { Connection } from "./connection.ts";
@@ -71,7 +70,7 @@ function refusalOf(found: Connection, wanted: Connection): TryLater | Rejected |
 /** Most of the time nothing has to be renewed. The network is asked without a line out first, so that no lease is taken. */
 async function look(
   services: Services,
-  network: Network,
+  network: RegisteredNetwork,
   opened: OpenedConnection,
 ): Promise<FreshCredentials | "read_again"> {
   const { connection, credentials } = opened;
@@ -92,7 +91,7 @@ async function look(
 
 async function renew(
   services: Services,
-  network: Network,
+  network: RegisteredNetwork,
   seen: OpenedConnection,
 ): Promise<FreshCredentials | "read_again"> {
   const until = new Date(services.clock.now().getTime() + LEASE_MS);

@@ -2,6 +2,7 @@ import type { ProfileScope } from "../callers/scope.ts";
 import { notFound } from "../errors.ts";
 import type { Services } from "../services.ts";
 import { toSessionView, type ConnectSession } from "./connect-session.ts";
+import { listConnections } from "./list-connections.ts";
 
 /** The session when it belongs to the scope's profile. @throws AppError 404, for another tenant's alike */
 export async function ownSession(
@@ -17,6 +18,6 @@ export async function ownSession(
 
 export async function getSession(services: Services, scope: ProfileScope, sessionId: string) {
   const session = await ownSession(services, scope, sessionId);
-  const connections = await services.connections.listOfProfile(session.profileId);
-  return toSessionView(session, connections, services.clock.now());
+  const { items } = await listConnections(services, scope);
+  return toSessionView(session, items, services.clock.now());
 }

@@ -1,8 +1,9 @@
-import type { NetworkData, NetworkName } from "../networks/network.ts";
-import { seal, sha256Hex, unseal, type DataKeys } from "../secrets.ts";
-import { fromChunks, toChunks } from "../storage/row.ts";
+import type { NetworkData } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import { reseal, seal, sealingKey, sha256Hex, unseal, type DataKeys } from "../secrets.ts";
+import { fromChunks, replacedChunks, textOf, toChunks, type Row } from "../storage/row.ts";
 import type { Table } from "../storage/table.ts";
-import { networkData } from "./connection-row.ts";
+import { networkData, networkName } from "./connection-row.ts";
 
 const ROW_KEY = "H";
 
@@ -29,8 +30,36 @@ export class HostStore {
 
   async save(network: NetworkName, host: string, data: NetworkData): Promise<void> {
     const sealed = seal(JSON.stringify(data), placeOf(network, host), this.#dataKeys);
-    const row = { rowKey: ROW_KEY, host: sha256Hex(host), ...toChunks("data", sealed) };
+    const row = { rowKey: ROW_KEY, network, host, ...toChunks("data", sealed) };
     await this.#table.put(partitionOf(network, host), row);
+  }
+
+  /**
+   * Seals a page of the facts about all hosts with the first data key. Answers the key of each after that, and where the
+   * next page begins. Looks through the whole table.
+   */
+  async resealPage(after: string | undefined): Promise<{
+    readonly keys: readonly string[];
+    readonly next: string | undefined;
+  }> {
+    const selection = { property: "RowKey", values: [ROW_KEY] };
+    const { rows, next } = await this.#table.select(selection, after);
+    const keys: string[] = [];
+    for (const { row, partitionKey } of rows) {
+      const change = (before: Row) => this.#resealed(before);
+      const isOld = change(row) !== undefined;
+      const now = isOld ? await this.#table.update(partitionKey, ROW_KEY, change) : row;
+      if (now !== undefined) keys.push(sealingKey(fromChunks("data", now)));
+    }
+    return { keys, next };
+  }
+
+  #resealed(row: Row): Record<string, string> | undefined {
+    const network = networkName.safeParse(row["network"]).data;
+    if (network === undefined) return undefined;
+    const place = placeOf(network, textOf(row, "host"));
+    const sealed = reseal(fromChunks("data", row), place, this.#dataKeys);
+    return sealed === undefined ? undefined : replacedChunks("data", sealed, row);
   }
 
   async forget(network: NetworkName, host: string): Promise<void> {

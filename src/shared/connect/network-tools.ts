@@ -1,6 +1,14 @@
-import { HttpFailure, type NetworkName, type NetworkTools } from "../networks/network.ts";
+import { HttpFailure, type NetworkTools } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
-import { fetchMedia } from "./fetch-media.ts";
+import { fittedUrl } from "../media/fitted-url.ts";
+
+/** Loaded when a post's files are first looked at: most requests never need them. */
+const media = {
+  fetch: () => import("../media/fetch-media.ts"),
+  open: () => import("../media/open-media.ts"),
+  fit: () => import("../media/fit-image.ts"),
+};
 
 export interface ToolLimits {
   /** Longest single call. */
@@ -29,7 +37,23 @@ export function createNetworkTools(
       return await services.outbound.request({ ...request, timeoutMs });
     },
     now: () => services.clock.now(),
-    fetchMedia: (url, mediaLimits) => fetchMedia(services, url, mediaLimits),
+    async fetchMedia(url, mediaLimits) {
+      const { fetchMedia } = await media.fetch();
+      return await fetchMedia(services.outbound, url, mediaLimits);
+    },
+    async openMedia(url, mediaLimits) {
+      const { openMedia } = await media.open();
+      return await openMedia(services.outbound, url, mediaLimits);
+    },
+    async fitImage(file, target) {
+      const { fitImage } = await media.fit();
+      return await fitImage(file, target);
+    },
+    async planImage(file, target) {
+      const { planImage } = await media.fit();
+      return await planImage(file, target);
+    },
+    fittedUrl: (url, target) => fittedUrl(services, url, target),
     hosts: {
       find: (host) => services.hosts.find(network, host),
       save: (host, data) => services.hosts.save(network, host, data),

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import { seal, sha256Hex, unseal, type DataKeys } from "../secrets.ts";
 import { fromChunks, textOf, toChunks } from "../storage/row.ts";
 import type { Table } from "../storage/table.ts";
@@ -12,6 +12,8 @@ const secretsShape = z.object({
   /** The session's token: the callback leads back to the page with it. */
   token: z.string(),
   flow: networkData,
+  /** Origin of the authorisation page; what comes back may be of no other server. */
+  server: z.string().optional(),
   /** Of an authorisation that came back and covers several accounts: the end user has yet to choose. */
   candidates: z.array(z.object({ id: z.string(), label: z.string(), hint: z.string() })).optional(),
 });
@@ -67,6 +69,21 @@ export class OAuthStateStore {
       secrets: secretsShape.parse(JSON.parse(text)),
     };
     return { attempt, etag };
+  }
+
+  /** Removes the attempts of these sessions; looks through the whole table, which holds few rows. */
+  async removeOfSessions(sessionIds: readonly string[]): Promise<void> {
+    let after: string | undefined;
+    do {
+      const selection = { property: "sessionId", values: sessionIds };
+      ({ next: after } = await this.#table.removeSelected(selection, after));
+    } while (after !== undefined);
+  }
+
+  /** Removes a page of those that ended before; the table holds only what is on its way and what was left behind. */
+  removeEndedBefore(time: Date, after: string | undefined) {
+    const olderThan = { property: "expiresAt", time: time.toISOString() };
+    return this.#table.removeSelected({ olderThan }, after);
   }
 
   /** Whether this call used it up: of two callbacks with one state, one gets true. */

@@ -32,5 +32,5 @@ export async function removeConnection(
     recordAudit(services, scope, { action: "connection.removed", target });
     await tellConnection(services, "connection.removed", connection);
   }
-  return toConnectionView(connection);
+  return toConnectionView(connection, null);
 }

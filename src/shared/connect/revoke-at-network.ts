@@ -1,5 +1,5 @@
-import type { NetworkData, NetworkName } from "../networks/network.ts";
-import { findAvailable } from "../networks/registry.ts";
+import type { NetworkData } from "../networks/network.ts";
+import { findAvailable, type NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import { createNetworkTools } from "./network-tools.ts";
 

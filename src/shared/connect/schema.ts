@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { NETWORK_NAMES } from "../networks/network.ts";
+import { NETWORK_NAMES } from "../networks/lookup.ts";
 import { publicUrl } from "../networks/options.ts";
 
 const EXPIRES_IN_DEFAULT = 3_600;

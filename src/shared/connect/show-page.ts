@@ -1,25 +1,31 @@
-import type { LinkField, Network, NetworkApp, NetworkName } from "../networks/network.ts";
-import { findAvailable, findNetwork } from "../networks/registry.ts";
+import { findAvailable, networkOf, type NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
-import { stepAddress } from "./addresses.ts";
+import { pageAddress, stepAddress } from "./addresses.ts";
 import { formTargets, pageAnswer, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { findChoice } from "./choice.ts";
 import { linkedIds } from "./connect-session.ts";
 import { networkName } from "./connection-row.ts";
 import type { Connection } from "./connection.ts";
-import { problemMessage, readProblem, type LinkProblem } from "./link-messages.ts";
-import { renderConnectPage, type Card, type OpenChoice } from "./page.ts";
+import { readProblem, type LinkProblem } from "./link-problem.ts";
+import type { Card, CardProblem, ShownAccount } from "./page/card.ts";
+import { renderChoicePage, type OpenChoice } from "./page/choice-page.ts";
+import { renderConnectPage } from "./page/connect-page.ts";
 import { isProfileActive } from "./profile-state.ts";
 import { deadEnd, openVisit, type OpenVisit } from "./visit.ts";
+import { waysIn } from "./ways-in.ts";
 
-/** What the page has to say about a network's card: what did not work there and was typed, or what is to be chosen. */
-export interface Attention {
-  readonly problem: LinkProblem | null;
-  /** Null: it is about the page as a whole. */
-  readonly network: NetworkName | null;
-  readonly typed: Readonly<Record<string, string>>;
-  readonly choice?: OpenChoice;
-}
+/** What the page has to say of the step before. */
+export type Told =
+  /** About the page as a whole. */
+  | { readonly kind: "general"; readonly problem: LinkProblem }
+  | ({ readonly kind: "problem"; readonly network: NetworkName } & CardProblem)
+  | {
+      readonly kind: "choice";
+      readonly network: NetworkName;
+      readonly choice: OpenChoice;
+      readonly problem: LinkProblem | null;
+    }
+  | { readonly kind: "linked"; readonly network: NetworkName };
 
 /** GET of the hosted page, with what the last step left in its address. */
 export async function showPage(
@@ -28,96 +34,115 @@ export async function showPage(
   fields: Readonly<Record<string, string>>,
 ): Promise<BrowserAnswer> {
   const visit = await openVisit(services, fields);
-  if (visit.kind === "unknown") return deadEnd(services, undefined);
-  if (visit.kind === "over") return deadEnd(services, visit.session);
-  if (!(await isProfileActive(services, visit.session))) return deadEnd(services, visit.session);
+  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
+  const { session } = visit;
+  if (visit.kind === "over") return deadEnd(services, request, session);
+  if (!(await isProfileActive(services, session))) return deadEnd(services, request, session);
+  const told = await toldBy(services, request, { visit, fields });
+  return await connectPage(services, request, visit, { status: 200, told });
+}
+
+async function toldBy(
+  services: Services,
+  request: BrowserRequest,
+  {
+    visit,
+    fields,
+  }: { readonly visit: OpenVisit; readonly fields: Readonly<Record<string, string>> },
+): Promise<Told | undefined> {
   const problem = readProblem(fields["problem"]);
-  const network = networkName.safeParse(fields["network"]).data ?? null;
-  const attention = { network, typed: {} };
-  if (problem !== undefined)
-    return await connectPage(services, visit, 200, { ...attention, problem });
-  if (network === null || fields["choice"] === undefined)
-    return await connectPage(services, visit, 200);
+  const network = networkName.safeParse(fields["network"]).data;
+  if (network === undefined)
+    return problem === undefined ? undefined : { kind: "general", problem };
+  if (problem !== undefined) return problemOf(network, problem);
+  if (fields["linked"] !== undefined) return { kind: "linked", network };
+  if (fields["choice"] === undefined) return undefined;
   const choice = await findChoice(services, request, { visit, network, choice: fields["choice"] });
   return choice === undefined
-    ? await connectPage(services, visit, 200, { ...attention, problem: "step_over" })
-    : await connectPage(services, visit, 200, { ...attention, problem: null, choice });
+    ? problemOf(network, "step_over")
+    : { kind: "choice", network, choice, problem: null };
+}
+
+/** A problem that no form is to blame for. */
+export function problemOf(network: NetworkName, problem: LinkProblem): Told {
+  return { kind: "problem", network, problem, way: "first", typed: {} };
 }
 
 /** The page of an open session; what was typed is kept, secrets excepted. */
 export async function connectPage(
   services: Services,
-  { session, token }: OpenVisit,
-  status: number,
-  attention?: Attention,
+  { language }: BrowserRequest,
+  visit: OpenVisit,
+  { status, told }: { readonly status: number; readonly told?: Told | undefined },
 ): Promise<BrowserAnswer> {
+  const { session, token } = visit;
+  const { branding } = session;
+  const common = { sessionId: session.id, token, language, branding };
+  const targets = formTargets(services, session);
+  if (told?.kind === "choice") {
+    const { network, choice, problem } = told;
+    const page = {
+      ...common,
+      network,
+      title: networkOf(network).title,
+      choice,
+      problem,
+      action: stepAddress(services.config, network),
+      pageAddress: pageAddress(services.config, session.id, token),
+    };
+    return pageAnswer(status, (nonce) => renderChoicePage(page, nonce), targets);
+  }
   const connections = await services.connections.listOfProfile(session.profileId);
   const cards = session.networks.map((network) =>
     toCard(
       services,
       network,
       connections.find((made) => made.network === network && made.status !== "revoked"),
-      attention?.network === network ? attention : undefined,
+      told,
     ),
   );
-  const general = attention?.network === null ? attention.problem : null;
   const page = {
-    sessionId: session.id,
-    token,
-    branding: session.branding,
+    ...common,
     cards,
-    problem: general === null ? null : problemMessage(general, ""),
+    problem: told?.kind === "general" ? told.problem : null,
+    justLinked: told?.kind === "linked" ? told.network : null,
     hasLinked: linkedIds(session).length > 0,
     doneAction: stepAddress(services.config, "done"),
   };
-  const targets = formTargets(services, session);
   return pageAnswer(status, (nonce) => renderConnectPage(page, nonce), targets);
 }
 
-/** A network that is not part of this build goes by its name. */
 function toCard(
   services: Services,
   name: NetworkName,
   connection: Connection | undefined,
-  attention: Attention | undefined,
+  told: Told | undefined,
 ): Card {
-  const network = findNetwork(name);
-  const isAvailable = findAvailable(name, services.config.networkApps) !== undefined;
-  const title = network?.title ?? name.charAt(0).toUpperCase() + name.slice(1);
+  const { networkApps } = services.config;
+  const network = networkOf(name);
+  const isAvailable = findAvailable(name, networkApps) !== undefined;
+  const { first, other } = waysIn(network, networkApps[name]);
   return {
     network: name,
-    title,
-    ...shownAccount(connection),
+    title: network.title,
     state: isAvailable ? stateOf(connection) : "unavailable",
-    fields: askedFields(network, services.config.networkApps[name]),
-    leaves: network?.link.kind === "oauth",
+    account: connection === undefined ? null : shownAccount(connection),
+    form: first,
+    otherForm: other,
+    leaves: first.kind === "oauth",
     action: stepAddress(services.config, name),
-    ...shownAttention(attention, title),
+    problem: told?.kind === "problem" && told.network === name ? told : null,
   };
 }
 
-/** What this deployment's form asks for. */
-function askedFields(
-  network: Network | undefined,
-  app: NetworkApp | undefined,
-): readonly LinkField[] {
-  const fields: readonly LinkField[] = network?.link.fields ?? [];
-  return fields.filter(({ isAsked }) => isAsked === undefined || isAsked(app));
-}
-
-function shownAttention(
-  attention: Attention | undefined,
-  title: string,
-): Pick<Card, "typed" | "problem" | "choice"> {
-  if (attention === undefined) return { typed: {}, problem: null, choice: null };
-  const { typed, problem, choice = null } = attention;
-  return { typed, problem: problem === null ? null : problemMessage(problem, title), choice };
-}
-
-function shownAccount(connection: Connection | undefined): Pick<Card, "username" | "avatarUrl"> {
-  if (connection === undefined) return { username: null, avatarUrl: null };
-  const { username, displayName, avatarUrl } = connection.account;
-  return { username: username === "" ? displayName : username, avatarUrl };
+function shownAccount({ account }: Connection): ShownAccount {
+  const { username, displayName, avatarUrl } = account;
+  const isNamedTwice = username === "" || username === displayName;
+  return {
+    username: username === "" ? displayName : username,
+    displayName: isNamedTwice ? "" : displayName,
+    avatarUrl,
+  };
 }
 
 function stateOf(connection: Connection | undefined): Card["state"] {

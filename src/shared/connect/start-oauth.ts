@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { LinkFlow, NetworkName } from "../networks/network.ts";
+import type { LinkFlow } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import { randomToken } from "../secrets.ts";
 import type { Services } from "../services.ts";
 import { callbackAddress } from "./addresses.ts";
@@ -12,7 +13,7 @@ import {
   type BrowserAnswer,
   type BrowserRequest,
 } from "./browser.ts";
-import type { LinkProblem } from "./link-messages.ts";
+import type { LinkProblem } from "./link-problem.ts";
 import { createNetworkTools } from "./network-tools.ts";
 import type { OpenVisit } from "./visit.ts";
 
@@ -48,12 +49,17 @@ export async function startOAuth(
   }
   if (!isWebPage(started.url, config.production)) return { problem: "instance_unsupported" };
   const browserId = readBrowserId(config, request) ?? newBrowserId();
-  await services.oauthStates.insert(state, {
+  await services.oauthStates.insert(started.state ?? state, {
     sessionId: visit.session.id,
     network,
     cookieHash: hashBrowserId(browserId),
     expiresAt: new Date(clock.now().getTime() + STATE_MS).toISOString(),
-    secrets: { codeVerifier, token: visit.token, flow: started.flow },
+    secrets: {
+      codeVerifier,
+      token: visit.token,
+      flow: started.flow,
+      server: new URL(started.url).origin,
+    },
   });
   return redirect(outbound.browserUrl(started.url), [browserCookie(config, browserId)]);
 }

@@ -1,6 +1,6 @@
 import { recordAudit } from "../audit/record.ts";
-import type { LinkFlow, LinkOutcome, Network } from "../networks/network.ts";
-import { findAvailable } from "../networks/registry.ts";
+import type { LinkField, LinkOutcome } from "../networks/network.ts";
+import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import { pageAddress } from "./addresses.ts";
 import { isForeign, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
@@ -8,11 +8,13 @@ import { findChoice, takeChoice } from "./choice.ts";
 import { sessionStatus } from "./connect-session.ts";
 import { networkName } from "./connection-row.ts";
 import { linkAccount } from "./link-account.ts";
-import type { LinkProblem } from "./link-messages.ts";
+import type { LinkProblem } from "./link-problem.ts";
 import { createNetworkTools } from "./network-tools.ts";
-import { connectPage } from "./show-page.ts";
+import { WAY_FIELD } from "./page/form.ts";
+import { connectPage, problemOf } from "./show-page.ts";
 import { startOAuth } from "./start-oauth.ts";
 import { deadEnd, foreignForm, leave, openVisit, type OpenVisit } from "./visit.ts";
+import { wayOf, waysIn, type WayIn } from "./ways-in.ts";
 
 /** Somebody waits in front of the page. */
 export const SIGN_IN_LIMITS = { callMs: 15_000, totalMs: 40_000 };
@@ -32,20 +34,18 @@ export async function submitForm(
   request: BrowserRequest,
   step: { readonly network: string; readonly fields: Fields },
 ): Promise<BrowserAnswer> {
-  if (isForeign(request)) return foreignForm();
+  if (isForeign(request)) return foreignForm(request);
   const visit = await openVisit(services, step.fields);
-  if (visit.kind === "unknown") return deadEnd(services, undefined);
-  if (visit.kind === "over") return deadEnd(services, visit.session);
+  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
+  if (visit.kind === "over") return deadEnd(services, request, visit.session);
   const name = networkName.safeParse(step.network).data;
   if (name === undefined || !visit.session.networks.includes(name))
-    return deadEnd(services, undefined);
+    return deadEnd(services, request, undefined);
   const network = findAvailable(name, services.config.networkApps);
-  if (network === undefined)
-    return await connectPage(services, visit, 422, {
-      problem: "not_available",
-      network: name,
-      typed: {},
-    });
+  if (network === undefined) {
+    const told = problemOf(name, "not_available");
+    return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, told });
+  }
   const given = { visit, network, fields: step.fields };
   return step.fields["choice"] === undefined
     ? await signIn(services, request, given)
@@ -54,7 +54,7 @@ export async function submitForm(
 
 interface SignIn {
   readonly visit: OpenVisit;
-  readonly network: Network;
+  readonly network: RegisteredNetwork;
   readonly fields: Fields;
 }
 
@@ -63,33 +63,41 @@ async function signIn(
   request: BrowserRequest,
   { visit, network, fields }: SignIn,
 ): Promise<BrowserAnswer> {
-  const form = readFields(network.link, fields);
-  const typed = withoutSecrets(network.link, form ?? {});
+  const ways = waysIn(network, services.config.networkApps[network.name]);
+  const [way, chosen] = wayOf(ways, fields[WAY_FIELD]);
+  const form = readFields(chosen.fields, fields);
+  const typed = withoutSecrets(chosen.fields, form ?? {});
   const trouble = (problem: LinkProblem) =>
-    connectPage(services, visit, STATUS[problem] ?? STATUS_OTHERWISE, {
-      problem,
-      network: network.name,
-      typed,
+    connectPage(services, request, visit, {
+      status: STATUS[problem] ?? STATUS_OTHERWISE,
+      told: { kind: "problem", network: network.name, problem, way, typed },
     });
   if (form === undefined) return await trouble("input_invalid");
   const counted = await countAttempt(services, visit);
   if (counted === "over")
-    return deadEnd(services, await services.connectSessions.find(visit.session.id));
+    return deadEnd(services, request, await services.connectSessions.find(visit.session.id));
   if (counted !== "counted") return await trouble(counted);
-  const { link } = network;
-  if (link.kind === "oauth") {
-    const started = await startOAuth(services, request, {
-      visit,
-      network: network.name,
-      link,
-      form,
-    });
-    return "problem" in started ? await trouble(started.problem) : started;
-  }
-  const tools = createNetworkTools(services, network.name, SIGN_IN_LIMITS);
-  const outcome = await link.signIn(form, tools);
-  const answer = await settleLink(services, request, { visit, network, outcome });
+  const answer = await begin(services, request, { visit, network, chosen, form });
   return "problem" in answer ? await trouble(answer.problem) : answer;
+}
+
+/** Leads to the network's own page, or signs in with what was typed. */
+async function begin(
+  services: Services,
+  request: BrowserRequest,
+  {
+    visit,
+    network,
+    chosen,
+    form,
+  }: Omit<SignIn, "fields"> & { readonly chosen: WayIn; readonly form: Fields },
+): Promise<BrowserAnswer | { readonly problem: LinkProblem }> {
+  const { name } = network;
+  if (chosen.kind === "oauth")
+    return await startOAuth(services, request, { visit, network: name, link: chosen.link, form });
+  const tools = createNetworkTools(services, name, SIGN_IN_LIMITS);
+  const outcome = await chosen.link.signIn(form, tools);
+  return await settleLink(services, request, { visit, network, outcome });
 }
 
 /** The form in which one of the accounts that an authorisation covers is chosen. */
@@ -99,30 +107,34 @@ async function choose(
   { visit, network, fields }: SignIn,
 ): Promise<BrowserAnswer> {
   const { choice, candidate: candidateId } = fields;
-  const attention = { network: network.name, typed: {} };
+  const { name } = network;
+  const trouble = (problem: LinkProblem) =>
+    connectPage(services, request, visit, {
+      status: STATUS[problem] ?? STATUS_OTHERWISE,
+      told: problemOf(name, problem),
+    });
   const outcome = await takeChoice(services, request, { visit, network, choice, candidateId });
-  if (outcome.kind === "over")
-    return await connectPage(services, visit, STATUS_OTHERWISE, {
-      ...attention,
-      problem: "step_over",
-    });
+  if (outcome.kind === "over") return await trouble("step_over");
   if (outcome.kind === "unknown") {
-    const open = await findChoice(services, request, { visit, network: network.name, choice });
-    return await connectPage(services, visit, STATUS_OTHERWISE, {
-      ...attention,
+    const open = await findChoice(services, request, { visit, network: name, choice });
+    if (open === undefined) return await trouble("step_over");
+    const told = {
+      kind: "choice",
+      network: name,
+      choice: open,
       problem: "nothing_chosen",
-      ...(open === undefined ? {} : { choice: open }),
-    });
+    } as const;
+    return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, told });
   }
   const answer = await settleLink(services, request, { visit, network, outcome });
-  if (!("problem" in answer)) return answer;
-  const { problem } = answer;
-  const status = STATUS[problem] ?? STATUS_OTHERWISE;
-  return await connectPage(services, visit, status, { ...attention, problem });
+  return "problem" in answer ? await trouble(answer.problem) : answer;
 }
 
 /** The form's own fields and no others; undefined when one can't be meant. */
-function readFields({ fields }: LinkFlow, given: Fields): Record<string, string> | undefined {
+function readFields(
+  fields: readonly LinkField[],
+  given: Fields,
+): Record<string, string> | undefined {
   const form: Record<string, string> = {};
   for (const { name } of fields) {
     const value = given[name] ?? "";
@@ -133,7 +145,7 @@ function readFields({ fields }: LinkFlow, given: Fields): Record<string, string>
   return form;
 }
 
-function withoutSecrets({ fields }: LinkFlow, form: Fields): Record<string, string> {
+function withoutSecrets(fields: readonly LinkField[], form: Fields): Record<string, string> {
   const shown = fields.filter(({ secret }) => !secret);
   return Object.fromEntries(shown.map(({ name }) => [name, form[name] ?? ""]));
 }
@@ -157,7 +169,11 @@ async function countAttempt(
 export async function settleLink(
   services: Services,
   request: BrowserRequest,
-  { visit, network, outcome }: { visit: OpenVisit; network: Network; outcome: LinkOutcome },
+  {
+    visit,
+    network,
+    outcome,
+  }: { visit: OpenVisit; network: RegisteredNetwork; outcome: LinkOutcome },
 ): Promise<BrowserAnswer | { readonly problem: LinkProblem }> {
   const { session, token } = visit;
   if (outcome.kind === "failed") {
@@ -176,12 +192,13 @@ export async function settleLink(
   if (result.kind === "unpaid") return { problem: "unpaid" };
   if (result.kind === "failed") return { problem: result.code };
   if (result.kind === "closed")
-    return deadEnd(services, (await services.connectSessions.find(session.id)) ?? session);
+    return deadEnd(services, request, (await services.connectSessions.find(session.id)) ?? session);
   const { platformId, applicationId } = session;
   const caller = { kind: "connect_session", sessionId: session.id } as const;
   const target = { type: "connection", id: result.connection.id };
   const scope = { caller, platformId, applicationId, requestId, ip };
   recordAudit(services, scope, { action: "connection.linked", target });
-  if (result.session.status === "completed") return leave(services, result.session);
-  return redirect(pageAddress(services.config, session.id, token));
+  if (result.session.status === "completed") return leave(services, request, result.session);
+  const told = { network: network.name, linked: "yes" };
+  return redirect(pageAddress(services.config, session.id, token, told));
 }

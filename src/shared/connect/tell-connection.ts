@@ -1,23 +1,25 @@
 import type { Services } from "../services.ts";
 import { emitEvent } from "../webhooks/emit-event.ts";
-import { toConnectionView, type Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import { viewConnection } from "./quota.ts";
 
-type ConnectionEvent = "connection.linked" | "connection.needs_reauth" | "connection.removed";
+type ConnectionEvent =
+  "connection.linked" | "connection.expiring" | "connection.needs_reauth" | "connection.removed";
 
 /** Tells the application what became of a connection, with the connection as it is now. */
-export function tellConnection(
+export async function tellConnection(
   services: Services,
   type: ConnectionEvent,
   connection: Connection,
 ): Promise<void> {
   const { platformId, applicationId, profileId } = connection;
-  return emitEvent(services, platformId, {
+  await emitEvent(services, platformId, {
     type,
     sequence: null,
     applicationId,
     profileId,
     postId: null,
-    data: { connection: toConnectionView(connection) },
+    data: { connection: await viewConnection(services, connection) },
   });
 }
 

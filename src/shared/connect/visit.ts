@@ -1,13 +1,13 @@
 import type { Services } from "../services.ts";
-import { formTargets, pageAnswer, redirect, type BrowserAnswer } from "./browser.ts";
 import {
-  isTokenOf,
-  returnAddress,
-  sessionStatus,
-  type ConnectSession,
-  type SessionStatus,
-} from "./connect-session.ts";
-import { renderNotice } from "./page.ts";
+  formTargets,
+  pageAnswer,
+  redirect,
+  type BrowserAnswer,
+  type BrowserRequest,
+} from "./browser.ts";
+import { isTokenOf, returnAddress, sessionStatus, type ConnectSession } from "./connect-session.ts";
+import { renderNotice, type NoticeName } from "./page/notice.ts";
 
 /** A browser with a session's address. `over`: the token is right, but nothing can be linked any more. */
 export type Visit =
@@ -31,61 +31,48 @@ export async function openVisit(
   return status === "open" ? { kind: "open", session, token } : { kind: "over", session };
 }
 
-const OVER: Readonly<Record<SessionStatus, { readonly title: string; readonly text: string }>> = {
-  completed: {
-    title: "You are done here",
-    text: "This page was used already and your accounts are connected. To connect others, start again where you came from.",
-  },
-  canceled: {
-    title: "This was canceled",
-    text: "Nothing more can be connected on this page. To go on, start again where you came from.",
-  },
-  expired: {
-    title: "This page has expired",
-    text: "It was open for too long. Accounts that were connected stay connected; for others, start again where you came from.",
-  },
-  open: {
-    title: "This can't be done now",
-    text: "Accounts can't be connected for you at the moment. Please ask the service that sent you here.",
-  },
-};
-
 /** The page for a visit that leads no further: what is wrong, and the way back where one is known. */
-export function deadEnd(services: Services, session: ConnectSession | undefined): BrowserAnswer {
-  if (session === undefined) {
-    const title = "This link does not work";
-    const text =
-      "It may be incomplete or out of date. Go back to the service that sent you here and start again.";
-    return pageAnswer(404, (nonce) =>
-      renderNotice({ title, text, back: null, branding: {} }, nonce),
-    );
-  }
+export function deadEnd(
+  services: Services,
+  request: BrowserRequest,
+  session: ConnectSession | undefined,
+): BrowserAnswer {
+  if (session === undefined) return loneNotice(request, "unknown", 404);
   const now = services.clock.now();
-  const notice = OVER[sessionStatus(session, now)];
+  const { language } = request;
+  const { branding } = session;
   const address = returnAddress(session, now);
   const back = address === undefined ? null : services.outbound.browserUrl(address);
-  const { branding } = session;
-  return pageAnswer(410, (nonce) => renderNotice({ ...notice, back, branding }, nonce));
+  const page = { language, notice: sessionStatus(session, now), back, branding };
+  return pageAnswer(410, (nonce) => renderNotice(page, nonce));
 }
 
 /** The end of a visit: back to the platform's own page, or word that the window can be closed. */
-export function leave(services: Services, session: ConnectSession): BrowserAnswer {
+export function leave(
+  services: Services,
+  { language }: BrowserRequest,
+  session: ConnectSession,
+): BrowserAnswer {
   const address = returnAddress(session, services.clock.now());
   if (address !== undefined) return redirect(services.outbound.browserUrl(address));
   const { branding } = session;
-  const isDone = session.status === "completed";
-  const title = isDone ? "All set" : "Nothing was connected";
-  const text = isDone
-    ? "Your accounts are connected. You can close this window."
-    : "You left without connecting an account. You can close this window.";
-  const render = (nonce: string) => renderNotice({ title, text, back: null, branding }, nonce);
+  const notice = session.status === "completed" ? "allSet" : "nothing";
+  const page = { language, notice, back: null, branding } as const;
+  const render = (nonce: string) => renderNotice(page, nonce);
   return pageAnswer(200, render, formTargets(services, undefined));
 }
 
+/** A page about a visit of which no session is known, or may be told. */
+export function loneNotice(
+  { language }: BrowserRequest,
+  notice: NoticeName,
+  status: number,
+): BrowserAnswer {
+  const page = { language, notice, back: null, branding: {} };
+  return pageAnswer(status, (nonce) => renderNotice(page, nonce));
+}
+
 /** A form that did not come from our page: nothing was done with it. */
-export function foreignForm(): BrowserAnswer {
-  const title = "This did not come from our page";
-  const text =
-    "For your safety nothing was done. Open the link you were given again and go on from there.";
-  return pageAnswer(403, (nonce) => renderNotice({ title, text, back: null, branding: {} }, nonce));
+export function foreignForm(request: BrowserRequest): BrowserAnswer {
+  return loneNotice(request, "foreign", 403);
 }

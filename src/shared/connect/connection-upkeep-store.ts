@@ -1,0 +1,70 @@
+import type { NetworkData } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import { reseal, sealingKey, type DataKeys } from "../secrets.ts";
+import { fromChunks, replacedChunks, textOf, type Row, type RowValue } from "../storage/row.ts";
+import type { Table } from "../storage/table.ts";
+import { ConnectionIndexStore, type PlacesPage } from "./connection-index-store.ts";
+import { credentialsPlace } from "./connection-row.ts";
+import type { Connection } from "./connection.ts";
+
+type Changes = Readonly<Record<string, RowValue>>;
+
+/**
+ * What is noted of connections between their posts. Each note is of the account that it was made for: once another one
+ * took the place, or the account was unlinked, it is dropped.
+ */
+export class ConnectionUpkeepStore {
+  readonly #connections: Table;
+  readonly #dataKeys: DataKeys;
+  readonly #index: ConnectionIndexStore;
+
+  constructor(connections: Table, dataKeys: DataKeys) {
+    this.#connections = connections;
+    this.#dataKeys = dataKeys;
+    this.#index = new ConnectionIndexStore(connections);
+  }
+
+  /** Where connections of a platform are, in the order of their applications and profiles; those left over, too. */
+  listPlaces(platformId: string, after: string, limit: number): Promise<PlacesPage> {
+    return this.#index.listPlaces(platformId, after, limit);
+  }
+
+  async recordChecked(connection: Connection, at: Date): Promise<void> {
+    await this.#note(connection, () => ({ checkedAt: at.toISOString() }));
+  }
+
+  async saveLimits(connection: Connection, limits: NetworkData, at: Date): Promise<void> {
+    const text = JSON.stringify(limits);
+    await this.#note(connection, (row) =>
+      fromChunks("limits", row) === text
+        ? undefined
+        : { ...replacedChunks("limits", text, row), updatedAt: at.toISOString() },
+    );
+  }
+
+  async recordWarned(connection: Connection): Promise<void> {
+    const { expiresAt } = connection;
+    if (expiresAt === null) return;
+    await this.#note(connection, () => ({ warnedExpiresAt: expiresAt }));
+  }
+
+  /** Seals the secrets with the first data key. Answers the key that they are sealed with then; none when there are none. */
+  async reseal(profileId: string, network: NetworkName): Promise<string | undefined> {
+    const place = credentialsPlace(profileId, network);
+    const row = await this.#connections.update(profileId, network, (before) => {
+      const again = reseal(fromChunks("credentials", before), place, this.#dataKeys);
+      return again === undefined ? undefined : replacedChunks("credentials", again, before);
+    });
+    const sealed = row === undefined ? "" : fromChunks("credentials", row);
+    return sealed === "" ? undefined : sealingKey(sealed);
+  }
+
+  async #note(
+    { profileId, network, id }: Connection,
+    change: (row: Row) => Changes | undefined,
+  ): Promise<void> {
+    await this.#connections.update(profileId, network, (row) =>
+      textOf(row, "id") === id && textOf(row, "status") !== "revoked" ? change(row) : undefined,
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import { networkOf, type NetworkName } from "../networks/lookup.ts";
+import type { Services } from "../services.ts";
+import { toConnectionView, type Connection } from "./connection.ts";
+import type { ConnectionView, QuotaView } from "./connection.ts";
+
+/** A quota of a network: how much of it an account may use in a rolling day. */
+export interface Quota {
+  readonly kind: string;
+  readonly limit: number;
+}
+
+/** The quota of a kind as it holds for an account: the network may allow it less than the settings do. */
+export function quotaOfKind(
+  services: Services,
+  kind: string,
+  { network, limits }: Pick<Connection, "network" | "limits">,
+): Quota | undefined {
+  const configured = services.config.publishing.quotas[`${network}.${kind}`];
+  if (configured === undefined) return undefined;
+  const told = networkOf(network)?.quotaMaxOf?.(kind, limits);
+  return { kind, limit: told === undefined ? configured : Math.min(configured, told) };
+}
+
+function kindsOf(services: Services, network: NetworkName): string[] {
+  const prefix = `${network}.`;
+  return Object.keys(services.config.publishing.quotas)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length));
+}
+
+/** How much of a quota the real account has used, whoever linked it: one read. */
+export async function readQuota(
+  services: Services,
+  { network, account }: Pick<Connection, "network" | "account">,
+  { kind, limit }: Quota,
+): Promise<QuotaView> {
+  const now = services.clock.now();
+  const real = { network, accountId: account.id };
+  const { used, resetsAt } = await services.networkAccounts.readQuota(real, kind, now);
+  return { used, limit, remaining: Math.max(0, limit - used), resetsAt };
+}
+
+/** Of several quotas the one that is used up first. */
+async function tightestQuota(
+  services: Services,
+  connection: Connection,
+): Promise<QuotaView | null> {
+  if (connection.status === "revoked") return null;
+  const quotas = kindsOf(services, connection.network).flatMap(
+    (kind) => quotaOfKind(services, kind, connection) ?? [],
+  );
+  const uses = await Promise.all(quotas.map((quota) => readQuota(services, connection, quota)));
+  const [tightest = null] = uses.sort((left, right) => left.remaining - right.remaining);
+  return tightest;
+}
+
+/** The connection as customers see it. Costs one read where the network has a quota, none where it has not. */
+export async function viewConnection(
+  services: Services,
+  connection: Connection,
+): Promise<ConnectionView> {
+  return toConnectionView(connection, await tightestQuota(services, connection));
+}

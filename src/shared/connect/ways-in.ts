@@ -1,0 +1,47 @@
+import type { LinkField, LinkFlow, LinkForm, NetworkApp } from "../networks/network.ts";
+import type { RegisteredNetwork } from "../networks/lookup.ts";
+import type { AskedForm, Way } from "./page/form.ts";
+
+type OAuthFlow = Extract<LinkFlow, { kind: "oauth" }>;
+
+/** A form of the page, and what it begins. */
+export type WayIn = AskedForm &
+  (
+    | { readonly kind: "oauth"; readonly link: OAuthFlow }
+    | { readonly kind: "form"; readonly link: LinkForm }
+  );
+
+export interface WaysIn {
+  readonly first: WayIn;
+  readonly other: WayIn | null;
+}
+
+/** How this deployment links accounts of the network. */
+export function waysIn({ name, link }: RegisteredNetwork, app: NetworkApp | undefined): WaysIn {
+  const fields = asked(link.fields, app);
+  if (link.kind === "form")
+    return { first: { kind: "form", link, fields, wordsAt: name }, other: null };
+  const other = alternativeOf(name, link, app);
+  if (other !== null && link.needsApp === true && app === undefined)
+    return { first: other, other: null };
+  return { first: { kind: "oauth", link, fields, wordsAt: name }, other };
+}
+
+/** The way whose form was sent: its hidden field says which. */
+export function wayOf({ first, other }: WaysIn, said: string | undefined): [Way, WayIn] {
+  return said === "other" && other !== null ? ["other", other] : ["first", first];
+}
+
+function alternativeOf(
+  name: string,
+  { alternative }: OAuthFlow,
+  app: NetworkApp | undefined,
+): WayIn | null {
+  if (alternative === undefined) return null;
+  const fields = asked(alternative.fields, app);
+  return { kind: "form", link: alternative, fields, wordsAt: `${name}.alternative` };
+}
+
+function asked(fields: readonly LinkField[], app: NetworkApp | undefined): readonly LinkField[] {
+  return fields.filter(({ isAsked }) => isAsked === undefined || isAsked(app));
+}

@@ -1,0 +1,166 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import axe from "axe-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pageAnswer } from "../../src/shared/connect/browser.ts";
+import { LANGUAGES, type Language } from "../../src/shared/connect/page/language.ts";
+import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
+import { gallery, type Shown } from "./gallery.ts";
+
+const RUN_MS = 120_000;
+const ACCENTS = ["#b4531a", "#ffff00", "#000000", "#ffffff", "#7f7f7f", "#0b1020", "#39ff14"];
+const SCHEMES = ["light", "dark"] as const;
+const WIDTHS = [360, 1280];
+const PHONE = { schemes: ["light"], widths: [360] } as const;
+
+/** Shows pages as the product sends them, policy included. */
+class Stand {
+  readonly #server: Server;
+  #shown: Shown | undefined;
+
+  constructor() {
+    this.#server = createServer((_request, response) => {
+      const { status, headers, body } = pageAnswer(200, (nonce) =>
+        this.#shown === undefined ? "" : this.#shown.render(nonce),
+      );
+      response.writeHead(status, Object.fromEntries(headers)).end(body);
+    }).listen(0, "127.0.0.1");
+  }
+
+  async ready(): Promise<void> {
+    if (!this.#server.listening) await once(this.#server, "listening");
+  }
+
+  async show(page: Page, shown: Shown): Promise<void> {
+    this.#shown = shown;
+    const { port } = this.#server.address() as AddressInfo;
+    await page.goto(`http://127.0.0.1:${port}/`);
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+}
+
+/** What axe finds wrong, in one line each; what it can't tell counts as wrong, too. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const checker = (globalThis as unknown as { axe: typeof axe }).axe;
+    const { violations, incomplete } = await checker.run();
+    return [...violations, ...incomplete].map(({ id, help, nodes }) => ({
+      rule: `${id}: ${help}`,
+      nodes: nodes.map((node) => node.html.slice(0, 200)),
+    }));
+  });
+  return found.map(({ rule, nodes }) => `${rule} at ${nodes.join(" and ")}`);
+}
+
+describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
+  const stand = new Stand();
+  let chromium: Browser;
+
+  beforeAll(async () => {
+    [chromium] = await Promise.all([openChromium(), stand.ready()]);
+  }, RUN_MS);
+  afterAll(async () => {
+    await chromium.close();
+    stand.close();
+  });
+
+  async function eachPage(
+    pages: readonly Shown[],
+    look: (page: Page) => Promise<readonly string[]>,
+    {
+      schemes = SCHEMES,
+      widths = WIDTHS,
+    }: {
+      readonly schemes?: readonly ("light" | "dark")[];
+      readonly widths?: readonly number[];
+    } = {},
+  ): Promise<string[]> {
+    const found: string[] = [];
+    for (const colorScheme of schemes)
+      for (const width of widths) {
+        const context = await chromium.newContext({
+          colorScheme,
+          viewport: { width, height: 740 },
+        });
+        const page = await context.newPage();
+        const refused: string[] = [];
+        page.on("console", (message) => {
+          if (message.text().includes("Content Security Policy")) refused.push(message.text());
+        });
+        for (const shown of pages) {
+          await stand.show(page, shown);
+          const where = `${shown.name} in ${colorScheme} at ${width}`;
+          found.push(...(await look(page)).map((one) => `${where}: ${one}`), ...refused);
+        }
+        await context.close();
+      }
+    return found;
+  }
+
+  test(
+    "can be used by everybody, in every state, in light and dark",
+    { timeout: RUN_MS },
+    async () => {
+      expect(await eachPage(gallery(), (page) => violations(page))).toEqual([]);
+    },
+  );
+
+  test("can be used whatever a customer's colour is", { timeout: RUN_MS }, async () => {
+    const pages = ACCENTS.flatMap((accentColor) =>
+      gallery("en", { name: "Acme", accentColor })
+        .filter(({ name }) => ["mixed", "choice", "notice-expired"].includes(name))
+        .map(({ name, render }) => ({ name: `${name} in ${accentColor}`, render })),
+    );
+    const found = await eachPage(pages, (page) => violations(page), { widths: [360] });
+    expect(found).toEqual([]);
+  });
+
+  test.each(Object.keys(LANGUAGES) as Language[])(
+    "fits a phone in every state, and buttons are large enough for a thumb (%s)",
+    { timeout: RUN_MS },
+    async (language) => {
+      const unfit = async (page: Page) => {
+        const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+        const found = isWide === false ? [] : ["wider than the window"];
+        for (const one of await page.locator("button:visible, .button:visible").all()) {
+          const box = await one.boundingBox();
+          if (box === null || box.height < 44) found.push(await one.innerText());
+        }
+        return found;
+      };
+      expect(await eachPage(gallery(language), unfit, PHONE)).toEqual([]);
+    },
+  );
+
+  test("does not move for who wants no movement", async () => {
+    const context = await chromium.newContext({ reducedMotion: "reduce" });
+    const page = await context.newPage();
+    const [shown] = gallery();
+    if (shown === undefined) throw new Error("there is no page");
+    await stand.show(page, shown);
+    const moving = await page.evaluate(`[...document.querySelectorAll("*")].filter((one) => {
+      const { scrollBehavior, transitionDuration, animationName } = getComputedStyle(one);
+      return scrollBehavior === "smooth" || transitionDuration !== "0s" || animationName !== "none";
+    }).length`);
+    expect(moving).toBe(0);
+    await context.close();
+  });
+
+  test("puts the focus on what went wrong", async () => {
+    const page = await chromium.newPage();
+    const problems = gallery().filter(({ name }) => name.endsWith("problem"));
+    expect(problems.length).toBeGreaterThan(3);
+    for (const shown of problems) {
+      await stand.show(page, shown);
+      await page.locator("#problem:focus").waitFor({ timeout: 5_000 });
+    }
+    await page.close();
+  });
+});

@@ -1,0 +1,359 @@
+import type { Browser, BrowserContext } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { FRIEND_USER, SECOND_PAGE } from "../../dev/networks/facebook/state.ts";
+import { PERSONAL_ACCOUNT } from "../../dev/networks/instagram/state.ts";
+import { DEMO_ORGANIZATION, FRIEND_MEMBER } from "../../dev/networks/linkedin/state.ts";
+import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
+import { openSite, Visitor, type BrowserSite } from "./site.ts";
+
+const MINUTE = 60_000;
+const WALK_MS = 60_000;
+
+describe.skipIf(!hasChromium).each([
+  ["with scripts", true],
+  ["without scripts", false],
+])(inBrowser("the hosted page %s"), (_name, javaScriptEnabled) => {
+  let site: BrowserSite;
+  let chromium: Browser;
+  let context: BrowserContext;
+  let visitor: Visitor;
+  const visitors: Visitor[] = [];
+
+  beforeAll(async () => {
+    [site, chromium] = await Promise.all([openSite(), openChromium()]);
+  }, WALK_MS);
+  afterAll(async () => {
+    await chromium.close();
+    await site.close();
+  });
+  beforeEach(async () => {
+    site.world.sandbox.reset();
+    context = await chromium.newContext({
+      javaScriptEnabled,
+      viewport: { width: 360, height: 740 },
+    });
+    visitor = await Visitor.arrive(site.world, context);
+    visitors.push(visitor);
+  });
+  // What a test leaves linked would keep the authorisation of the one person behind all these pages.
+  afterEach(async () => {
+    await context.close();
+    const store = site.world.services.connections;
+    for (const { owner } of visitors.splice(0))
+      for (const { network, id } of await store.listOfProfile(owner.profileId))
+        await store.revoke(owner.profileId, network, id);
+  });
+
+  describe("links", () => {
+    test("a Facebook page that is chosen of several", { timeout: WALK_MS }, async () => {
+      const { id } = await visitor.open(["facebook", "mastodon"]);
+      await visitor.press("Continue at Facebook");
+      await visitor.decide("allow");
+      expect(await visitor.heading()).toBe("Choose an account");
+      await visitor.page.getByLabel(/Demo Coffee Bar/).check();
+      await visitor.press("Connect this one");
+      expect(await visitor.page.getByRole("status").innerText()).toBe("Facebook is connected.");
+      expect(await visitor.text()).toContain("Connected as democoffeebar");
+      const [connection] = await visitor.connections();
+      expect(connection).toMatchObject({ platform: "facebook", account: { id: SECOND_PAGE } });
+      await visitor.press("Done");
+      expect(visitor.returned()).toEqual({
+        session: id,
+        status: "completed",
+        connections: connection?.id,
+        state: "s 1",
+      });
+    });
+
+    test("an Instagram account, and is over when it was all that was asked for", async () => {
+      await visitor.open(["instagram"]);
+      await visitor.press("Continue at Instagram");
+      await visitor.decide("allow");
+      expect(visitor.returned()).toMatchObject({ status: "completed" });
+      expect(await visitor.connections()).toMatchObject([{ platform: "instagram" }]);
+    });
+
+    test("a LinkedIn member", async () => {
+      await visitor.open(["linkedin"], { returnUrl: null });
+      await visitor.press("Continue at LinkedIn");
+      await visitor.decide("allow");
+      expect(await visitor.heading()).toBe("All set");
+      expect(await visitor.connections()).toMatchObject([{ platform: "linkedin" }]);
+    });
+
+    test("a company page on LinkedIn", async () => {
+      await visitor.open(["linkedin", "mastodon"]);
+      await visitor.page.getByLabel(/Publish as/).selectOption("organization");
+      await visitor.press("Continue at LinkedIn");
+      await visitor.decide("allow");
+      const choice = visitor.page.getByRole("radio").first();
+      if ((await visitor.heading()) === "Choose an account") {
+        await choice.check();
+        await visitor.press("Connect this one");
+      }
+      expect(await visitor.page.getByRole("status").innerText()).toBe("LinkedIn is connected.");
+      const [connection] = await visitor.connections();
+      expect(connection?.account.id).toContain(DEMO_ORGANIZATION);
+    });
+
+    test("a Bluesky account by its own page", async () => {
+      await visitor.open(["bluesky", "mastodon"]);
+      await visitor.page.getByLabel(/Handle \(optional\)/).fill(DEMO_HANDLE);
+      await visitor.press("Continue at Bluesky");
+      await visitor.decide("allow");
+      expect(await visitor.text()).toContain(`Connected as ${DEMO_HANDLE}`);
+    });
+
+    test("a Bluesky account by an app password", async () => {
+      await visitor.open(["bluesky", "mastodon"]);
+      await visitor.page.getByText("Use an app password instead").click();
+      await visitor.page.getByLabel(/Handle or e-mail/).fill(DEMO_HANDLE);
+      await visitor.page.getByLabel(/^App password/).fill(DEMO_APP_PASSWORD);
+      await visitor.press("Connect Bluesky");
+      expect(await visitor.text()).toContain(`Connected as ${DEMO_HANDLE}`);
+    });
+
+    test.each(["mastodon.sandbox.test", "gotosocial.sandbox.test"])(
+      "an account of the server %s",
+      async (instance) => {
+        await visitor.open(["mastodon", "facebook"]);
+        await visitor.page.getByLabel(/Your server/).fill(instance);
+        await visitor.press("Continue at Mastodon");
+        await visitor.decide("allow");
+        expect(await visitor.page.getByRole("status").innerText()).toBe("Mastodon is connected.");
+        const [connection] = await visitor.connections();
+        expect(connection?.account.id).toContain(instance);
+      },
+    );
+
+    test("several networks in one session", { timeout: WALK_MS }, async () => {
+      await visitor.open(["instagram", "linkedin", "mastodon"]);
+      for (const network of ["Instagram", "LinkedIn"]) {
+        await visitor.press(`Continue at ${network}`);
+        await visitor.decide("allow");
+      }
+      expect(await visitor.text()).toContain("2 of 3 connected");
+      await visitor.press("Done");
+      expect(visitor.returned()["connections"]?.split(",")).toHaveLength(2);
+    });
+
+    test("an account again that has lost its permission, under its old id", async () => {
+      await visitor.open(["instagram"]);
+      await visitor.press("Continue at Instagram");
+      await visitor.decide("allow");
+      const [before] = await visitor.connections();
+      const { connections } = site.world.services;
+      const { profileId } = visitor.owner;
+      const { generation = 0 } = (await connections.find(profileId, "instagram")) ?? {};
+      const failure = { code: "connection_needs_reauth" } as const;
+      await connections.markNeedsReauth(profileId, "instagram", generation, failure);
+      await visitor.open(["instagram"]);
+      expect(await visitor.text()).toContain("Needs attention");
+      await visitor.press("Connect Instagram again");
+      await visitor.decide("allow");
+      expect(await visitor.connections()).toMatchObject([{ id: before?.id, status: "active" }]);
+    });
+  });
+
+  describe("tells the truth", () => {
+    const problem = () => visitor.page.getByRole("alert").innerText();
+
+    test.each([
+      ["instagram", "Continue at Instagram"],
+      ["linkedin", "Continue at LinkedIn"],
+      ["facebook", "Continue at Facebook"],
+    ] as const)("when access is declined at %s", async (network, button) => {
+      await visitor.open([network, "mastodon"]);
+      await visitor.press(button);
+      await visitor.decide("deny");
+      expect(await problem()).toContain("You did not give permission");
+      expect(await visitor.connections()).toEqual([]);
+      expect(await visitor.page.title()).toMatch(/^Error: /);
+    });
+
+    test("about a permission that was unticked", async () => {
+      await visitor.open(["instagram", "mastodon"]);
+      await visitor.press("Continue at Instagram");
+      await visitor.page.locator("input[name=may_instagram_business_content_publish]").uncheck();
+      await visitor.decide("allow");
+      expect(await problem()).toContain("A permission that is needed for posting was not given");
+    });
+
+    test("about a personal Instagram account", async () => {
+      await visitor.open(["instagram", "mastodon"]);
+      await visitor.press("Continue at Instagram");
+      await visitor.page.locator(`input[value="${PERSONAL_ACCOUNT}"]`).check();
+      await visitor.decide("allow");
+      expect(await problem()).toContain("Make it a professional one");
+    });
+
+    test("about a person without Facebook pages", async () => {
+      await visitor.open(["facebook", "mastodon"]);
+      await visitor.press("Continue at Facebook");
+      await visitor.page.locator(`input[value="${FRIEND_USER}"]`).check();
+      await visitor.decide("allow");
+      expect(await problem()).toContain("showed us no page that you may publish for");
+    });
+
+    test("about a member without company pages", async () => {
+      await visitor.open(["linkedin", "mastodon"]);
+      await visitor.page.getByLabel(/Publish as/).selectOption("organization");
+      await visitor.press("Continue at LinkedIn");
+      await visitor.page.locator(`input[value="${FRIEND_MEMBER}"]`).check();
+      await visitor.decide("allow");
+      expect(await problem()).toContain("showed us no page that you may publish for");
+    });
+
+    test.each([
+      ["nowhere.invalid", "could not be reached"],
+      ["links.sandbox.test", "does not answer the way Mastodon servers do"],
+      ["not a server", "Something is missing or not written as expected"],
+    ])("about the server %s, keeps it in the field and leads there", async (instance, words) => {
+      await visitor.open(["facebook", "mastodon"]);
+      await visitor.page.getByLabel(/Your server/).fill(instance);
+      await visitor.press("Continue at Mastodon");
+      expect(await problem()).toContain(words);
+      const field = visitor.page.getByLabel(/Your server/);
+      expect(await field.inputValue()).toBe(instance);
+      expect(await field.getAttribute("aria-invalid")).toBe("true");
+      await visitor.page.getByRole("link", { name: "Go to Mastodon" }).click();
+      expect(new URL(visitor.page.url()).hash).toBe("#mastodon-instance");
+    });
+
+    test("about a password that is no app password, and never shows it again", async () => {
+      await visitor.open(["bluesky", "mastodon"]);
+      await visitor.page.getByText("Use an app password instead").click();
+      await visitor.page.getByLabel(/Handle or e-mail/).fill(DEMO_HANDLE);
+      await visitor.page.getByLabel(/^App password/).fill("hunter2");
+      await visitor.press("Connect Bluesky");
+      expect(await problem()).toContain("This has to be an app password");
+      expect(await visitor.page.getByLabel(/Handle or e-mail/).inputValue()).toBe(DEMO_HANDLE);
+      expect(await visitor.page.getByLabel(/^App password/).inputValue()).toBe("");
+      expect(await visitor.page.content()).not.toContain("hunter2");
+    });
+
+    test("to another browser than the one that began", async () => {
+      const { connectUrl } = await visitor.open(["instagram", "mastodon"]);
+      await visitor.press("Continue at Instagram");
+      const callback = visitor.page.waitForRequest(/connect\/callback/);
+      const stranger = await chromium.newContext({ javaScriptEnabled });
+      const page = await stranger.newPage();
+      await page.goto(connectUrl);
+      await page.goto(visitor.page.url());
+      await page.locator("button[name=decision][value=allow]").click();
+      expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe(
+        "Please stay in one browser",
+      );
+      await stranger.close();
+      expect(await visitor.connections()).toEqual([]);
+      await visitor.decide("allow");
+      await callback;
+      expect(await visitor.connections()).toMatchObject([{ platform: "instagram" }]);
+    });
+
+    test("to who comes back to a step that is over", async () => {
+      await visitor.open(["instagram", "mastodon"]);
+      await visitor.press("Continue at Instagram");
+      const callback = visitor.page.waitForRequest(/connect\/callback/);
+      await visitor.decide("allow");
+      await visitor.page.goto((await callback).url());
+      expect(await visitor.heading()).toBe("This step is over");
+      expect(await visitor.connections()).toHaveLength(1);
+    });
+
+    test("when the session was canceled meanwhile", async () => {
+      const { id } = await visitor.open(["instagram", "mastodon"]);
+      await visitor.press("Continue at Instagram");
+      const path = `/v1/connect/sessions/${id}/cancel`;
+      await site.world.relay.call("POST", path, { key: visitor.owner.key });
+      await visitor.decide("allow");
+      expect(await visitor.heading()).toBe("This was canceled");
+      expect(await visitor.connections()).toEqual([]);
+      await visitor.page.getByRole("link", { name: "Back to Bakery" }).click();
+      expect(visitor.returned()).toMatchObject({ session: id, status: "canceled" });
+    });
+
+    test("when the session ran out meanwhile", async () => {
+      await visitor.open(["instagram", "mastodon"], { expiresIn: 300 });
+      await visitor.press("Continue at Instagram");
+      site.world.relay.advance(6 * MINUTE);
+      await visitor.decide("allow");
+      expect(await visitor.heading()).toBe("This page has expired");
+      await visitor.page.getByRole("link", { name: "Back to Bakery" }).click();
+      expect(visitor.returned()).toMatchObject({ status: "expired" });
+    });
+
+    test("about a link that is no link", async () => {
+      const { connectUrl } = await visitor.start(["instagram"]);
+      await visitor.page.goto(connectUrl.replace(/token=.{6}/, "token=wrong-"));
+      expect(await visitor.heading()).toBe("This link does not work");
+    });
+
+    test("to who leaves without an account", async () => {
+      const { id } = await visitor.open(["instagram", "mastodon"]);
+      await visitor.press("Back to Bakery");
+      expect(visitor.returned()).toMatchObject({ session: id, status: "canceled" });
+    });
+  });
+
+  test("speaks the browser's language all the way", async () => {
+    const german = await chromium.newContext({ javaScriptEnabled, locale: "de-DE" });
+    const guest = await Visitor.arrive(site.world, german);
+    visitors.push(guest);
+    await guest.open(["instagram", "mastodon"]);
+    expect(await guest.page.locator("html").getAttribute("lang")).toBe("de");
+    await guest.press("Weiter bei Instagram");
+    await guest.decide("deny");
+    expect(await guest.page.getByRole("alert").innerText()).toContain("keine Erlaubnis gegeben");
+    await german.close();
+  });
+
+  test("shows what others are called as the text that it is", async () => {
+    const { sandbox } = site.world;
+    const name = `</li><script>document.title="x"</script>\u202egnp`;
+    sandbox.networks.facebook.addPage({ name });
+    await visitor.open(["facebook", "mastodon"], { branding: { name: `<b>"&amp;` } });
+    await visitor.press("Continue at Facebook");
+    await visitor.decide("allow");
+    await visitor.page.getByLabel(/document\.title/).check();
+    await visitor.press("Connect this one");
+    expect(await visitor.text()).toContain(`</li><script>document.title="x"</script>gnp`);
+    expect(await visitor.text()).toContain(`<b>"&amp;`);
+    expect(await visitor.page.locator("main script").count()).toBe(0);
+  });
+
+  test("can be walked by keyboard alone", { timeout: WALK_MS }, async () => {
+    await visitor.open(["mastodon", "facebook"]);
+    const { keyboard } = visitor.page;
+    const focused = () => visitor.page.locator(":focus");
+    await keyboard.press("Tab");
+    expect(await focused().innerText()).toBe("Skip to content");
+    const tabTo = async (selector: string) => {
+      for (let presses = 0; presses < 30; presses += 1) {
+        await keyboard.press("Tab");
+        if ((await visitor.page.locator(`${selector}:focus`).count()) === 1) return;
+      }
+      throw new Error(`the keyboard does not get to ${selector}`);
+    };
+    await tabTo("#mastodon-instance");
+    await keyboard.type("nowhere.invalid");
+    await keyboard.press("Enter");
+    await visitor.page.getByRole("alert").waitFor();
+    expect(await focused().getAttribute("id")).toBe("problem");
+    await tabTo("#problem a");
+    await keyboard.press("Enter");
+    await tabTo("#mastodon-instance");
+    await keyboard.press("Control+A");
+    await keyboard.type("mastodon.sandbox.test");
+    await keyboard.press("Enter");
+    await visitor.page.locator("button[value=allow]").waitFor();
+    await tabTo("button[value=allow]");
+    await keyboard.press("Enter");
+    await visitor.page.getByRole("status").waitFor();
+    await tabTo("button[value=done]");
+    await keyboard.press("Space");
+    await visitor.page.waitForURL(/\/back\?/);
+    expect(visitor.returned()).toMatchObject({ status: "completed" });
+  });
+});

@@ -1,0 +1,63 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { contrast, readableOn, textOn } from "../../src/shared/connect/page/colors.ts";
+import { GROUNDS, stylesheet } from "../../src/shared/connect/page/stylesheet.ts";
+
+const AA = 4.5;
+const color = fc
+  .integer({ min: 0, max: 0xffffff })
+  .map((value) => `#${value.toString(16).padStart(6, "0")}`);
+
+describe("contrast", () => {
+  test.each([
+    ["#000000", "#ffffff", 21],
+    ["#ffffff", "#ffffff", 1],
+    ["#777777", "#ffffff", 4.48],
+    ["#0000ff", "#ffffff", 8.59],
+  ])("of %s and %s is %d, either way round", (one, other, expected) => {
+    expect(contrast(one, other)).toBeCloseTo(expected, 2);
+    expect(contrast(other, one)).toBeCloseTo(expected, 2);
+  });
+});
+
+describe("any accent colour at all", () => {
+  test("bears text on it", () => {
+    fc.assert(
+      fc.property(color, (accent) => contrast(accent, textOn(accent)) >= AA),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each(["light", "dark"] as const)("can be read as text in %s", (scheme) => {
+    fc.assert(
+      fc.property(color, (accent) => {
+        const ink = readableOn(accent, GROUNDS[scheme]);
+        return GROUNDS[scheme].every((ground) => contrast(ink, ground) >= AA);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("stays as it is where it can be read already", () => {
+    expect(readableOn("#2457d6", GROUNDS.light)).toBe("#2457d6");
+    expect(readableOn("#8fb2ff", GROUNDS.dark)).toBe("#8fb2ff");
+  });
+});
+
+test.each([
+  ["light", 0],
+  ["dark", 1],
+] as const)("the page's own colours can be read in %s", (scheme, index) => {
+  const blocks = stylesheet(undefined).text.split("prefers-color-scheme: dark");
+  const found = [...(blocks[index] ?? "").matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)];
+  const named = new Map(found.map(([, name = "", value = ""]) => [name, value]));
+  const of = (name: string) => named.get(name) ?? "#808080";
+  const pairs = ["ink", "soft", "bad", "good", "warn", "accent-ink"].flatMap((text) =>
+    GROUNDS[scheme].map((ground) => [text, contrast(of(text), ground)] as const),
+  );
+  expect(pairs.filter(([, ratio]) => ratio < AA)).toEqual([]);
+  expect(contrast(of("bad"), of("bad-ground"))).toBeGreaterThanOrEqual(AA);
+  expect(contrast(of("good"), of("good-ground"))).toBeGreaterThanOrEqual(AA);
+  // What is no text but has to be seen: WCAG 2.2, 1.4.11.
+  for (const ground of GROUNDS[scheme]) expect(contrast(of("edge"), ground)).toBeGreaterThan(3);
+});
