@@ -1,0 +1,40 @@
+import { removeConnection } from "../connect/remove-connection.ts";
+import type { ProfileScope } from "../callers/scope.ts";
+import { AppError } from "../errors.ts";
+import { cancelPost } from "../posts/change-scheduled.ts";
+import type { Services } from "../services.ts";
+
+const PAGE_POSTS = 50;
+
+/** Ends the profile's authorisations: their secrets are purged and the networks are told. May be repeated. */
+export async function endConnections(services: Services, scope: ProfileScope): Promise<void> {
+  for (const { id, status } of await services.connections.listOfProfile(scope.profileId))
+    if (status !== "revoked") await removeConnection(services, scope, id);
+}
+
+async function cancel(services: Services, scope: ProfileScope, postId: string): Promise<void> {
+  try {
+    await cancelPost(services, scope, postId);
+  } catch (error) {
+    // It fired meanwhile: its legs end by themselves, for there is no connection any more.
+    if (!(error instanceof AppError && error.code === "invalid_state")) throw error;
+  }
+}
+
+/** Cancels what is scheduled on a page of the profile's posts; answers how many posts of the page are still open. */
+export async function closePosts(
+  services: Services,
+  scope: ProfileScope,
+  after: string | undefined,
+): Promise<{ readonly open: number; readonly next: string | undefined }> {
+  const position = { after, limit: PAGE_POSTS };
+  const { items, next } = await services.posts.listOfProfile(
+    scope,
+    position,
+    ({ post }) => post.status === "scheduled" || post.status === "processing",
+  );
+  for (const { post } of items)
+    if (post.status === "scheduled") await cancel(services, scope, post.id);
+  // What was just canceled is looked at once more, for the cancel may have lost against the firing.
+  return { open: items.length, next };
+}

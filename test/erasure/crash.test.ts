@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { reconcileWallets } from "../../src/shared/posts/reconcile-wallet.ts";
+import { startFaultProxy, type FaultProxy } from "../setup/fault-proxy.ts";
+import { readBalance } from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { storedRows } from "../setup/stored-rows.ts";
+import {
+  aMarkedProfile,
+  erase,
+  isGone,
+  runOnce,
+  startEndCustomers,
+  worldSettings,
+  type EndCustomers,
+} from "./world.ts";
+
+const MINUTE = 60_000;
+/** Of a run before storage is out of reach for the rest of it, as it is for a process that dies. */
+const WRITES_MAX = 9;
+const RUNS_MAX = 150;
+
+let sandbox: Sandbox;
+let receiver: EndCustomers;
+let proxy: FaultProxy;
+let calm: Relay;
+let dying: Relay;
+let writesLeft = Infinity;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  receiver = await startEndCustomers();
+  const connectionString = inject("azurite");
+  const tablePort = Number(/TableEndpoint=http:\/\/127\.0\.0\.1:(\d+)/.exec(connectionString)?.[1]);
+  proxy = await startFaultProxy(tablePort, ({ method, path }) => {
+    // What is written beside the request comes in no order that a test could count: a key's last use, rate limits.
+    const isBeside = /RowKey='U'|ratewindows/.test(decodeURIComponent(path));
+    if (method === "GET" || isBeside) return "pass";
+    writesLeft -= 1;
+    if (writesLeft >= 0) return "pass";
+    // The last one before the end had its effect, and nobody heard of it.
+    return writesLeft === -1 ? "lose_answer" : "lose_request";
+  });
+  calm = await startRelay({ memoryQueues: true, settings: worldSettings(sandbox, receiver) });
+  dying = await startRelay({
+    sameDeploymentAs: calm,
+    memoryQueues: true,
+    settings: {
+      AzureWebJobsStorage: connectionString.replace(`:${tablePort}/`, `:${proxy.port}/`),
+    },
+  });
+});
+afterAll(async () => {
+  await calm.stop();
+  await dying.stop();
+  await proxy.stop();
+  await receiver.stop();
+  await sandbox.stop();
+});
+
+async function tablesWith(mark: string): Promise<string[]> {
+  const rows = await storedRows(calm);
+  return rows.filter(({ text }) => text.includes(mark)).map(({ table }) => table);
+}
+
+test("an erasure whose every run dies after a few writes leaves nothing behind all the same", async () => {
+  const profile = await aMarkedProfile(calm, receiver);
+  const before = await readBalance(calm, profile);
+  await erase(calm, profile);
+  let runs = 0;
+  for (; runs < RUNS_MAX && !(await isGone(calm, profile)); runs += 1) {
+    writesLeft = runs % WRITES_MAX;
+    await runOnce(dying);
+    writesLeft = Infinity;
+    await calm.drain();
+    calm.advance(MINUTE);
+  }
+  await runOnce(calm);
+
+  expect(runs).toBeLessThan(RUNS_MAX);
+  expect(dying.logLines.some((line) => line.includes("profile not erased"))).toBe(true);
+  expect(await tablesWith(profile.mark)).toEqual([]);
+  const rows = await storedRows(calm);
+  const left = rows.filter(({ text }) => text.includes(profile.profileId));
+  for (const { rowKey } of left) expect(rowKey).toMatch(/^(L|O)\|/);
+  expect(rows.filter(({ table }) => table === "erasures")).toEqual([]);
+  expect(await readBalance(calm, profile)).toMatchObject({
+    tokenBalance: before.tokenBalance,
+    tokenReserved: 0,
+  });
+  await reconcileWallets(calm.services);
+  expect(calm.logLines.filter((line) => line.includes("does not reconcile"))).toEqual([]);
+});
+
+test("an erasure whose request dies right after its first write is carried out", async () => {
+  const profile = await aMarkedProfile(calm, receiver);
+  writesLeft = 1;
+  const answer = await erase(dying, profile);
+  writesLeft = Infinity;
+  expect(answer.status).toBe(503);
+  for (let minutes = 0; minutes < RUNS_MAX && !(await isGone(calm, profile)); minutes += 1) {
+    await calm.drain();
+    await runOnce(calm);
+    calm.advance(MINUTE);
+  }
+  expect(await isGone(calm, profile)).toBe(true);
+  expect(await tablesWith(profile.mark)).toEqual([]);
+});

@@ -1,0 +1,86 @@
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
+import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../dev/networks/linkedin/state.ts";
+import type { Connection } from "../../src/shared/connect/connection.ts";
+import { createNetworkTools } from "../../src/shared/connect/network-tools.ts";
+import { newId } from "../../src/shared/ids.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { Services } from "../../src/shared/services.ts";
+import { keepAccounts } from "../../src/shared/upkeep/keep-accounts.ts";
+import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
+import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A deployment with all five networks. */
+export function openWholeWorld(more: Readonly<Record<string, string>> = {}): Promise<World> {
+  return openWorld({
+    FACEBOOK_APP_ID: DEMO_FACEBOOK_APP.id,
+    FACEBOOK_APP_SECRET: DEMO_FACEBOOK_APP.secret,
+    INSTAGRAM_APP_ID: DEMO_INSTAGRAM_APP.id,
+    INSTAGRAM_APP_SECRET: DEMO_INSTAGRAM_APP.secret,
+    LINKEDIN_CLIENT_ID: DEMO_LINKEDIN_APP.id,
+    LINKEDIN_CLIENT_SECRET: DEMO_LINKEDIN_APP.secret,
+    LINKEDIN_ORG_CLIENT_ID: DEMO_LINKEDIN_ORG_APP.id,
+    LINKEDIN_ORG_CLIENT_SECRET: DEMO_LINKEDIN_ORG_APP.secret,
+    ...more,
+  });
+}
+
+export async function storedConnection(
+  { services }: World,
+  { profileId }: Pick<Owner, "profileId">,
+  network: NetworkName,
+): Promise<Connection> {
+  const found = await services.connections.find(profileId, network);
+  if (found === undefined) throw new Error("nothing is linked");
+  return found;
+}
+
+export async function aLinkedOwner(
+  world: World,
+  network: NetworkName,
+): Promise<{ readonly owner: Owner; readonly connection: Connection }> {
+  const owner = await anOwner(world);
+  if (network === "bluesky") await linkByAppPassword(world.services, owner);
+  else await linkSandboxAccount(world.services, owner, network);
+  return { owner, connection: await storedConnection(world, owner, network) };
+}
+
+/** Bluesky's sessions of app passwords last longer than those of OAuth at the sandbox. */
+export async function linkByAppPassword(services: Services, owner: Owner): Promise<void> {
+  const { link } = networkOf("bluesky");
+  const form = link.kind === "form" ? link : link.alternative;
+  const fields = { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD };
+  const outcome = await form?.signIn(fields, createNetworkTools(services, "bluesky"));
+  if (outcome?.kind !== "linked") throw new Error(`not linked: ${outcome?.code}`);
+  const id = newId("connection", services.clock.now());
+  const { linked } = outcome;
+  await services.connections.saveLinked({ ...owner, id, network: "bluesky", linked });
+}
+
+/** What the daily timer does, a day later each time. */
+export async function passDays(world: World, days: number): Promise<void> {
+  for (let day = 0; day < days; day += 1) {
+    world.relay.advance(DAY_MS);
+    await keepAccounts(world.services);
+  }
+}
+
+/** Paths of the calls that the networks got, without their queries. */
+export function calls(world: World, part: string): string[] {
+  return world.sandbox
+    .requests()
+    .map(({ path }) => path.split("?")[0] ?? "")
+    .filter((path) => path.includes(part));
+}
+
+/** Types of the events that the owner's application was told of, oldest first. */
+export async function toldTypes(world: World, owner: Owner): Promise<string[]> {
+  await world.relay.drain();
+  // The list leaves out what is so young that something older may still be written.
+  world.relay.advance(60_000);
+  const answer = await world.relay.call("GET", "/v1/events?limit=100", { key: owner.key });
+  return (answer.body.data as { type: string }[]).map(({ type }) => type);
+}

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { freshCredentials } from "../../src/shared/connect/fresh-credentials.ts";
+import { keepAccounts } from "../../src/shared/upkeep/keep-accounts.ts";
+import type { World } from "../connect/world.ts";
+import { enabledTotp, type Authenticator } from "../setup/authenticator.ts";
+import { dataOf, PASSWORD } from "../setup/factories.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { storedRows } from "../setup/stored-rows.ts";
+import { aLinkedOwner, openWholeWorld, storedConnection } from "./accounts.ts";
+
+const key = (byte: number) => Buffer.alloc(32, byte).toString("base64");
+const OLD = { spring: key(1) };
+const BOTH = { summer: key(2), ...OLD };
+const NEW = { summer: key(2) };
+
+let world: World;
+const instances: Relay[] = [];
+beforeEach(async () => {
+  world = await openWholeWorld({ DATA_KEYS: JSON.stringify(OLD) });
+});
+afterEach(async () => {
+  for (const instance of instances.splice(0)) await instance.stop();
+  await world.close();
+});
+
+/** An instance of the deployment after its settings were changed. */
+async function withKeys(keys: Readonly<Record<string, string>>): Promise<Relay> {
+  const instance = await startRelay({
+    sameDeploymentAs: world.relay,
+    settings: { DATA_KEYS: JSON.stringify(keys) },
+  });
+  instances.push(instance);
+  return instance;
+}
+
+interface Sealed {
+  readonly owners: Awaited<ReturnType<typeof aLinkedOwner>>[];
+  readonly endpointId: string;
+  readonly secrets: readonly string[];
+  readonly app: Authenticator;
+}
+
+/** Something of everything that is stored sealed. */
+async function sealSomething(): Promise<Sealed> {
+  const { relay } = world;
+  const owners = [await aLinkedOwner(world, "mastodon"), await aLinkedOwner(world, "bluesky")];
+  const [{ owner } = { owner: undefined }] = owners;
+  if (owner === undefined) throw new Error("nobody is there");
+  const body = { url: "https://app.customer.test/hook" };
+  const made = dataOf(await relay.call("POST", "/v1/webhooks", { key: owner.key, body }));
+  const path = `/v1/webhooks/${made.id}/rotate-secret`;
+  const rotated = dataOf(await relay.call("POST", path, { key: owner.key }));
+  const app = await enabledTotp(relay, owner.application.platform.session);
+  return { owners, endpointId: made.id, secrets: [rotated.secret, made.secret], app };
+}
+
+/** Everything that was sealed is of use to a process with these keys. */
+async function expectOpen(relay: Relay, { owners, endpointId, secrets, app }: Sealed) {
+  const { services } = relay;
+  for (const { owner, connection } of owners) {
+    const now = await storedConnection(world, owner, connection.network);
+    expect(await freshCredentials(services, now)).toMatchObject({ kind: "usable" });
+  }
+  const [{ owner } = { owner: undefined }] = owners;
+  const platform = owner?.application.platform;
+  const opened = await services.endpoints.open(
+    platform?.id ?? "",
+    endpointId,
+    services.clock.now(),
+  );
+  expect(opened?.secrets).toEqual(secrets);
+  expect(await services.hosts.find("mastodon", STRICT_HOST)).toMatchObject({
+    clientSecret: expect.any(String),
+  });
+  const body = { email: platform?.email, password: PASSWORD, totpCode: app.code() };
+  expect((await relay.call("POST", "/v1/auth/login", { body })).status).toBe(200);
+}
+
+const sealedWith = async (id: string) =>
+  (await storedRows(world.relay)).filter(({ text }) => text.includes(`"v1.${id}.`)).length;
+
+describe("a rotation of data keys", () => {
+  test("seals everything with the new key, so that the old one can go", async () => {
+    const sealed = await sealSomething();
+    const before = await sealedWith("spring");
+    // Two connections, a webhook, a user, and the registration with a server.
+    expect(before).toBeGreaterThanOrEqual(5);
+    const rotating = await withKeys(BOTH);
+    await keepAccounts(rotating.services);
+    expect(await sealedWith("spring")).toBe(0);
+    expect(await sealedWith("summer")).toBe(before);
+    const report = rotating.logLines.find((line) => line.includes("sealed texts by data key"));
+    expect(JSON.parse(report ?? "{}")).toMatchObject({
+      dataKeys: [{ id: "summer", texts: expect.any(Number) }],
+    });
+    await expectOpen(await withKeys(NEW), sealed);
+  });
+
+  test("before the round is over the old key is still needed, and the report says so", async () => {
+    const { owners } = await sealSomething();
+    const early = await withKeys(NEW);
+    const [first] = owners;
+    if (first === undefined) throw new Error("nobody is there");
+    expect(await early.services.connections.openCredentials(first.connection)).toBeUndefined();
+    // What is sealed with a key that is not there can't be sealed anew: it stays on the report.
+    const wrong = await withKeys({ summer: key(2), autumn: key(3) });
+    await keepAccounts(wrong.services);
+    const report = wrong.logLines.find((line) => line.includes("sealed texts by data key"));
+    expect(JSON.parse(report ?? "{}").dataKeys).toContainEqual({
+      id: "spring",
+      texts: expect.any(Number),
+    });
+  });
+
+  test("does not undo what is stored at the same time", async () => {
+    const { owner, connection } = await aLinkedOwner(world, "bluesky");
+    // The new key comes last at first, so that every instance opens it before any seals with it.
+    const earlier = await withKeys({ ...OLD, ...NEW });
+    const rotating = await withKeys(BOTH);
+    world.relay.advance(3 * 3_600_000);
+    const [fresh] = await Promise.all([
+      freshCredentials(earlier.services, connection),
+      ...[1, 2, 3, 4].map(() =>
+        rotating.services.connectionUpkeep.reseal(owner.profileId, "bluesky"),
+      ),
+    ]);
+    await rotating.services.connectionUpkeep.reseal(owner.profileId, "bluesky");
+    if (fresh.kind !== "usable") throw new Error("not renewed");
+    const now = await storedConnection(world, owner, "bluesky");
+    expect(now.generation).toBe(connection.generation + 1);
+    expect(await rotating.services.connections.openCredentials(now)).toEqual(fresh.credentials);
+  });
+
+  test("costs nothing while there is one key alone", async () => {
+    await sealSomething();
+    await keepAccounts(world.services);
+    expect(world.relay.logLines.join("\n")).not.toContain("sealed texts by data key");
+    expect(await sealedWith("summer")).toBe(0);
+  });
+});

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { newId } from "../../src/shared/ids.ts";
+import type { LinkedAccount } from "../../src/shared/networks/network.ts";
+import { keepAccounts } from "../../src/shared/upkeep/keep-accounts.ts";
+import { anotherProfile, anOwner, aSibling, type Owner, type World } from "../connect/world.ts";
+import { startFaultProxy } from "../setup/fault-proxy.ts";
+import { calls, DAY_MS, openWholeWorld, storedConnection } from "./accounts.ts";
+
+const LEASE_MS = 5 * 60 * 1000;
+/** So few that a round takes several runs. */
+const SMALL = { connectionsMin: 3, connectionsOfPage: 2 };
+
+let world: World;
+beforeEach(async () => {
+  world = await openWholeWorld();
+});
+afterEach(() => world.close());
+
+/** An account at a server that stands in for many. */
+async function link({ platformId, applicationId, profileId }: Owner): Promise<void> {
+  const { services, sandbox } = world;
+  const grant = { host: STRICT_HOST, username: "demo" };
+  const { accessToken, accountId } = sandbox.networks.mastodon.issueToken(grant);
+  const origin = `https://${STRICT_HOST}`;
+  const linked: LinkedAccount = {
+    account: {
+      id: `${STRICT_HOST}/${accountId}`,
+      username: `demo@${STRICT_HOST}`,
+      displayName: "Demo",
+      avatarUrl: null,
+      url: `${origin}/@demo`,
+      kind: "person",
+    },
+    credentials: { origin, accessToken, clientId: "id", clientSecret: "secret", keepsKeys: true },
+    instanceUrl: origin,
+    scopes: [],
+    limits: {},
+    expiresAt: null,
+  };
+  const id = newId("connection", services.clock.now());
+  const owner = { platformId, applicationId, profileId };
+  await services.connections.saveLinked({ ...owner, id, network: "mastodon", linked });
+}
+
+async function linkedOwners(): Promise<Owner[]> {
+  const [first, second, third] = [await anOwner(world), await anOwner(world), await anOwner(world)];
+  const owners = [first, second, third];
+  for (let more = 0; more < 3; more += 1) owners.push(await anotherProfile(world, first));
+  owners.push(await aSibling(world, second));
+  for (const owner of owners) await link(owner);
+  return owners;
+}
+
+const looks = () => calls(world, "verify_credentials").length;
+
+async function run(): Promise<void> {
+  world.relay.advance(3_600_000);
+  await keepAccounts(world.services, SMALL);
+}
+
+describe("the walk over all accounts", () => {
+  test("is spread over runs, looks at each account once a round, and begins anew a day later", async () => {
+    const owners = await linkedOwners();
+    world.relay.advance(4 * DAY_MS);
+    const perRun: number[] = [];
+    for (let runs = 0; runs < 6; runs += 1) {
+      const before = looks();
+      await run();
+      perRun.push(looks() - before);
+    }
+    expect(looks()).toBe(owners.length);
+    expect(Math.max(...perRun)).toBeLessThanOrEqual(
+      SMALL.connectionsMin + SMALL.connectionsOfPage - 1,
+    );
+    expect(perRun.slice(0, 2).every((count) => count > 0)).toBe(true);
+    expect(perRun.at(-1)).toBe(0);
+    for (const owner of owners) {
+      const { checkedAt, createdAt } = await storedConnection(world, owner, "mastodon");
+      expect(Date.parse(checkedAt ?? "")).toBeGreaterThan(Date.parse(createdAt) + 4 * DAY_MS);
+    }
+    world.relay.advance(4 * DAY_MS);
+    for (let runs = 0; runs < 6; runs += 1) await run();
+    expect(looks()).toBe(2 * owners.length);
+  });
+
+  test("is done by one of several runs at once", async () => {
+    const owners = await linkedOwners();
+    world.relay.advance(4 * DAY_MS);
+    const others = await Promise.all([world.anotherProcess(), world.anotherProcess()]);
+    await Promise.all([world.services, ...others].map((services) => keepAccounts(services)));
+    expect(looks()).toBe(owners.length);
+  });
+
+  test("goes on where a run died, once its lease is over", async () => {
+    const owners = await linkedOwners();
+    world.relay.advance(4 * DAY_MS);
+    let left = 3;
+    world.intercept(async (request, send) => {
+      if (!request.url.includes("verify_credentials")) return await send(request);
+      left -= 1;
+      if (left < 0) throw new Error("the process dies");
+      return await send(request);
+    });
+    const { walks } = world.services;
+    const save = walks.save.bind(walks);
+    vi.spyOn(walks, "save").mockImplementation((...parts) =>
+      left < 0 ? Promise.reject(new Error("the process is dead")) : save(...parts),
+    );
+    await expect(keepAccounts(world.services, { ...SMALL, connectionsMin: 100 })).rejects.toThrow(
+      "dead",
+    );
+    world.intercept(undefined);
+    const other = await world.anotherProcess();
+    await keepAccounts(other, SMALL);
+    expect(looks()).toBe(3);
+    world.relay.advance(LEASE_MS);
+    for (let runs = 0; runs < 4; runs += 1) await keepAccounts(other, SMALL);
+    for (const owner of owners) {
+      const { checkedAt, createdAt } = await storedConnection(world, owner, "mastodon");
+      expect(Date.parse(checkedAt ?? "")).toBeGreaterThan(Date.parse(createdAt) + 4 * DAY_MS);
+    }
+    // Those of the page that the dead run had in hand were noted as looked at.
+    expect(looks()).toBe(owners.length);
+  });
+
+  test("passes over an account that can't be read and goes on", async () => {
+    const owners = await linkedOwners();
+    world.relay.advance(4 * DAY_MS);
+    const { connections } = world.services;
+    const list = connections.listOfProfile.bind(connections);
+    vi.spyOn(connections, "listOfProfile").mockImplementation((profileId) =>
+      profileId === owners[0]?.profileId
+        ? Promise.reject(new Error("a row that makes no sense"))
+        : list(profileId),
+    );
+    await keepAccounts(world.services);
+    expect(looks()).toBe(owners.length - 1);
+    expect(world.relay.logLines.join("\n")).toContain("a connection could not be looked after");
+  });
+
+  test("costs one query per profile and a few per platform", async () => {
+    const owners = await linkedOwners();
+    let requests = 0;
+    const port = Number(/TableEndpoint=http:\/\/[^:]+:(\d+)/.exec(inject("azurite"))?.[1]);
+    const proxy = await startFaultProxy(port, () => {
+      requests += 1;
+      return "pass";
+    });
+    try {
+      const AzureWebJobsStorage = inject("azurite").replace(String(port), String(proxy.port));
+      const services = await world.anotherProcess({ AzureWebJobsStorage });
+      await keepAccounts(services);
+      // The limits of their server were read and kept; from now on nothing changes.
+      requests = 0;
+      world.relay.advance(DAY_MS);
+      await keepAccounts(services);
+      expect(looks()).toBe(0);
+      const platforms = new Set(owners.map(({ platformId }) => platformId)).size;
+      // The walk is taken (a read and a write), ended and given back. The list of platforms is one query and a read of
+      // each; then there is one query for a platform's connections, and a note of how far the walk is.
+      const walk = 4 + 1 + platforms * 3;
+      // One query for a profile, and one read to open the credentials for a server that is asked for its limits.
+      expect(requests).toBeLessThanOrEqual(walk + owners.length * 2);
+      requests = 0;
+      await keepAccounts(services);
+      expect(requests).toBe(1);
+    } finally {
+      await proxy.stop();
+    }
+  });
+});
