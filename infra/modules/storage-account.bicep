@@ -1,0 +1,77 @@
+param name string
+param location string
+param tags object
+
+@allowed(['Standard_LRS', 'Standard_ZRS', 'Standard_GRS', 'Standard_GZRS'])
+param sku string
+
+@description('Whose identity gets the roles.')
+param principalId string
+param roles ('blobOwner' | 'queueContributor' | 'tableContributor')[]
+param containers string[]
+param isLocked bool
+
+var roleIds = {
+  blobOwner: 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'
+  queueContributor: '974c5e8b-45b9-4653-ba55-5f855dd0fb88'
+  tableContributor: '0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3'
+}
+
+resource account 'Microsoft.Storage/storageAccounts@2023-05-01' = {
+  name: name
+  location: location
+  tags: tags
+  kind: 'StorageV2'
+  sku: { name: sku }
+  properties: {
+    accessTier: 'Hot'
+    allowBlobPublicAccess: false
+    allowCrossTenantReplication: false
+    allowSharedKeyAccess: false
+    defaultToOAuthAuthentication: true
+    minimumTlsVersion: 'TLS1_2'
+    supportsHttpsTrafficOnly: true
+  }
+}
+
+resource blobs 'Microsoft.Storage/storageAccounts/blobServices@2023-05-01' = {
+  parent: account
+  name: 'default'
+  properties: {
+    deleteRetentionPolicy: { enabled: true, days: 7 }
+    containerDeleteRetentionPolicy: { enabled: true, days: 7 }
+  }
+}
+
+resource blobContainers 'Microsoft.Storage/storageAccounts/blobServices/containers@2023-05-01' = [
+  for container in containers: {
+    parent: blobs
+    name: container
+    properties: { publicAccess: 'None' }
+  }
+]
+
+resource assignments 'Microsoft.Authorization/roleAssignments@2022-04-01' = [
+  for role in roles: {
+    scope: account
+    name: guid(account.id, principalId, roleIds[role])
+    properties: {
+      principalId: principalId
+      principalType: 'ServicePrincipal'
+      roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', roleIds[role])
+    }
+  }
+]
+
+resource lock 'Microsoft.Authorization/locks@2020-05-01' = if (isLocked) {
+  scope: account
+  name: 'keep-the-data'
+  properties: {
+    level: 'CanNotDelete'
+    notes: 'Tables have no soft delete: an account that is deleted by mistake is gone with every post and ledger.'
+  }
+}
+
+output id string = account.id
+output name string = account.name
+output blobEndpoint string = account.properties.primaryEndpoints.blob

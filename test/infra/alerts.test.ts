@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { timers } from "../../src/functions/timers.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(resolve(ROOT, path), "utf8");
+
+interface Alert {
+  readonly name: string;
+  readonly summary: string;
+  readonly severity: number;
+  readonly every: string;
+  readonly window: string;
+  readonly rowsMax: number;
+  /** Messages of log lines that it looks for. */
+  readonly events: readonly string[];
+  readonly query: readonly string[];
+}
+
+const alerts = JSON.parse(read("infra/alerts.json")) as readonly Alert[];
+const runbook = read("docs/operate.md");
+const workbook = read("infra/workbook.json");
+const source = readdirSync(resolve(ROOT, "src"), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts"))
+  .map((path) => read(`src/${path}`))
+  .join("\n");
+
+/** Messages that the code logs. */
+const messages = new Set(
+  [...source.matchAll(/[lL]og\s*\.(?:info|warn|error)\(\s*"([^"]+)"/g)].map((match) => match[1]),
+);
+
+/** Names of the rules on metrics, which stand in the template itself. */
+const metricAlerts = [
+  ...read("infra/modules/alerts.bicep").matchAll(
+    /metricAlerts@[\s\S]*?name: '([\w-]+?)(?:-\$\{index\})?'/g,
+  ),
+].map((match) => match[1] ?? "");
+
+/** Lengths of time that Azure takes for rules on logs. */
+const PERIODS = ["PT5M", "PT15M", "PT30M", "PT1H", "PT6H", "P1D"];
+const minutesOf = (period: string) =>
+  Number(/\d+/.exec(period)?.[0]) * (period === "P1D" ? 1440 : period.endsWith("H") ? 60 : 1);
+
+describe.each(alerts)("the alert $name", (alert) => {
+  const query = alert.query.join("\n");
+
+  test("looks for lines that the code writes", () => {
+    expect(alert.events.filter((event) => !messages.has(event))).toEqual([]);
+    for (const event of alert.events) expect(query).toContain(`"${event}"`);
+  });
+
+  test("names in its query no line that it does not list", () => {
+    const named = [...query.matchAll(/line\.message\) in \(([^)]*)\)/g)].flatMap((match) =>
+      [...(match[1] ?? "").matchAll(/"([^"]+)"/g)].map((text) => text[1]),
+    );
+    expect(new Set(named)).toEqual(new Set(alert.events));
+  });
+
+  test("is looked at in periods that Azure takes, none of which is passed over", () => {
+    expect(PERIODS).toContain(alert.every);
+    expect(PERIODS).toContain(alert.window);
+    expect(minutesOf(alert.every)).toBeLessThanOrEqual(minutesOf(alert.window));
+    expect([0, 1, 2, 3]).toContain(alert.severity);
+  });
+});
+
+describe("the runbook", () => {
+  test("has a section for every alert, and none for what is no alert", () => {
+    const chapter = /^## Alerts$([\s\S]*?)^## /m.exec(runbook)?.[1] ?? "";
+    const sections = [...chapter.matchAll(/^### (.+)$/gm)].map((match) => match[1] ?? "");
+    const names = [...alerts.map(({ name }) => name), ...new Set(metricAlerts)];
+    expect(sections.toSorted()).toEqual(names.toSorted());
+    expect(metricAlerts.length).toBeGreaterThan(2);
+  });
+
+  test("says of every alert what causes it and what to do", () => {
+    const chapter = /^## Alerts$([\s\S]*?)^## /m.exec(runbook)?.[1] ?? "";
+    for (const section of chapter.split(/^### /m).slice(1)) {
+      expect(section).toMatch(/^Cause: ./m);
+      expect(section).toMatch(/^Action: ./m);
+    }
+  });
+
+  test("speaks of timers that exist", () => {
+    const known = timers.map(({ name }) => name);
+    const named = [...runbook.matchAll(/timer `([\w-]+)`/g)].map((match) => match[1] ?? "");
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+    expect(alerts.map(({ query }) => query.join()).join()).toContain("sweep-stalled-work");
+    expect(known).toContain("sweep-stalled-work");
+  });
+});
+
+test("the workbook asks for lines that the code writes", () => {
+  const queries = (JSON.parse(workbook) as { items: { content: { query?: string } }[] }).items
+    .map(({ content }) => content.query ?? "")
+    .join("\n");
+  const named = [...queries.matchAll(/line\.message\) in \(([^)]*)\)/g)].flatMap((match) =>
+    [...(match[1] ?? "").matchAll(/"([^"]+)"/g)].map((text) => text[1]),
+  );
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((message) => !messages.has(message))).toEqual([]);
+});

@@ -1,0 +1,26 @@
+import { checkReadiness } from "../../src/shared/accounts/check-readiness.ts";
+import { readConfig } from "../../src/shared/config.ts";
+import { newErasure } from "../../src/shared/erasure/erasure.ts";
+import { newId } from "../../src/shared/ids.ts";
+import { buildServices } from "../../src/shared/services.ts";
+
+/**
+ * The product's storage as a deployment has it: settings from the environment, a write and a read of each kind. Single
+ * rows alone: Azurite answers transactions with 500 where the account is named by the host.
+ */
+const services = buildServices(readConfig());
+const now = services.clock.now();
+const [platformId, profileId] = [newId("platform", now), newId("profile", now)];
+const applicationId = newId("application", now);
+const requestedBy = { kind: "session", id: newId("user", now) } as const;
+
+await services.erasures.open(
+  newErasure({ platformId, applicationId, profileId, requestedBy }, now),
+);
+await services.publishQueue.hint({ platformId, profileId, postId: newId("post", now) }, [
+  "bluesky",
+]);
+const { checks } = await checkReadiness(services);
+const found = await services.erasures.listDue(now);
+const read = found.some(({ erasure }) => erasure.profileId === profileId);
+process.stdout.write(JSON.stringify({ read, checks }));
