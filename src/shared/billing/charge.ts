@@ -1,6 +1,6 @@
 import type { Actor } from "../callers/caller.ts";
 import { AppError } from "../errors.ts";
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import type { Operation } from "./rate-card.ts";
 import { markerKey, markerRow } from "./marker.ts";

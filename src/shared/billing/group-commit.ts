@@ -1,7 +1,7 @@
 import { serviceUnavailable, type AppError } from "../errors.ts";
 import type { RowWrite, StoredRow, TransactionResult } from "../storage/row.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
-import { applyMovement, withBudget, type Movement, type Wallet } from "./wallet.ts";
+import { applyChange, type LedgerEntry, type Wallet, type WalletChange } from "./wallet.ts";
 
 /** The platform's partition as the committer needs it. */
 export interface CorePartition {
@@ -22,7 +22,7 @@ export interface StoredWallet {
   readonly etag: string;
 }
 
-export type LedgerRow = ReturnType<typeof applyMovement>["entry"];
+export type LedgerRow = LedgerEntry;
 
 /** What an operation sees: the wallet and its rows, the earlier operations of the same transaction included. */
 export interface CoreView {
@@ -32,14 +32,11 @@ export interface CoreView {
 }
 
 export type Decision<Answer> =
-  | {
+  | (WalletChange & {
       readonly kind: "write";
-      readonly movements: readonly Movement[];
       readonly writes: readonly RowWrite[];
-      /** A change of the wallet that moves no tokens. */
-      readonly dailyBudget?: number | null;
       readonly answer: Answer;
-    }
+    })
   /** Nothing to write: it was applied before, or it no longer applies. */
   | { readonly kind: "done"; readonly answer: Answer }
   | { readonly kind: "refuse"; readonly error: AppError };
@@ -272,7 +269,7 @@ export class GroupCommit {
         now,
         row: (rowKey) => batch.overlay.see(rowKey, pending.rows?.get(rowKey)),
       });
-      if (decision.kind === "write") next = move(batch.wallet, decision, now);
+      if (decision.kind === "write") next = applyChange(batch.wallet, decision, now);
     } catch (error) {
       batch.isTorn ||= pending.tries < TORN_TRIES_MAX;
       batch.members.push(pending);
@@ -345,22 +342,6 @@ export class GroupCommit {
     if (rest.length > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     this.#queue.unshift(...rest);
   }
-}
-
-function move(
-  wallet: Wallet,
-  decision: { readonly movements: readonly Movement[]; readonly dailyBudget?: number | null },
-  now: Date,
-): { wallet: Wallet; entries: LedgerRow[] } {
-  const entries: LedgerRow[] = [];
-  let next =
-    decision.dailyBudget === undefined ? wallet : withBudget(wallet, decision.dailyBudget, now);
-  for (const movement of decision.movements) {
-    const applied = applyMovement(next, movement, now);
-    next = applied.wallet;
-    entries.push(applied.entry);
-  }
-  return { wallet: next, entries };
 }
 
 function fits(batch: Batch, writes: readonly RowWrite[], entries: number): boolean {

@@ -1,9 +1,11 @@
 import { sha256Hex } from "../secrets.ts";
 import type { Row } from "../storage/row.ts";
 
+export const MARKER_ROWS = "O|";
+
 /** Where the trace of an operation that may happen only once lies; hashed, since callers choose references freely. */
 export function markerKey(operationId: string): string {
-  return `O|${sha256Hex(operationId)}`;
+  return MARKER_ROWS + sha256Hex(operationId);
 }
 
 export function markerRow(

@@ -1,4 +1,4 @@
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 
 /** What is charged, in tokens. The names are the ledger's `operation` too. */
 export const RATE_CARD = {
@@ -35,8 +35,12 @@ export function priceOf(operation: BillableOperation): number {
   return RATE_CARD[operation].tokens;
 }
 
-/** What publishing to these networks may cost, and storing for later on top when the post is scheduled. */
+/**
+ * What publishing to these networks may cost, and storing for later on top when the post is scheduled. A post that no
+ * network takes is refused, and costs nothing.
+ */
 export function estimateTokens(networks: readonly NetworkName[], scheduled: boolean): number {
+  if (networks.length === 0) return 0;
   return networks.length * priceOf("publish_leg") + (scheduled ? priceOf("posts.schedule") : 0);
 }
 

@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 import { inverted, newId } from "../ids.ts";
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import { numberOf, textOf, textOrNull, type Row, type RowWrite } from "../storage/row.ts";
 import { scan, type Scanned } from "../storage/scan.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
@@ -14,6 +14,7 @@ import {
   type StoredWallet,
 } from "./group-commit.ts";
 import type { Operation } from "./rate-card.ts";
+import { MARKER_ROWS } from "./marker.ts";
 import { EMPTY_WALLET, utcDay, type EntryType, type LedgerEntry, type Wallet } from "./wallet.ts";
 
 const WALLET_KEY = "W";
@@ -160,6 +161,25 @@ export class WalletStore {
     await this.#core.put(platformId, { rowKey: RECONCILED_KEY, sequence, balance, reserved });
   }
 
+  /**
+   * Removes a page of the traces of debits before that time: nobody repeats them any more. Those of credits stay, for a
+   * reference credits once whenever it comes again.
+   */
+  async removeMarkersBefore(platformId: string, time: Date, after: string | undefined) {
+    const { rows, next } = await this.#core.select(
+      {
+        partitionKey: platformId,
+        from: MARKER_ROWS,
+        before: afterPrefix(MARKER_ROWS),
+        olderThan: { property: "createdAt", time: time.toISOString() },
+      },
+      after,
+    );
+    const spent = rows.filter(({ row }) => row["operation"] !== "billing.credit");
+    for (const { row } of spent) await this.#core.delete(platformId, row.rowKey);
+    return { removed: spent.length, next };
+  }
+
   async findEntry(platformId: string, sequence: number): Promise<StoredEntry | undefined> {
     const stored = await this.#core.find(platformId, entryKey(sequence));
     return stored === undefined ? undefined : toEntry(stored.row);
@@ -198,6 +218,7 @@ function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRo
     budgetChangedAt: to.budgetChangedAt ?? "",
     day: to.day,
     daySpent: to.daySpent,
+    paceUntil: to.paceUntil ?? "",
   };
   const wallet: RowWrite =
     from.etag === "" ? { kind: "create", row } : { kind: "replace", row, etag: from.etag };
@@ -214,6 +235,7 @@ function toWallet(row: Row): Wallet {
     budgetChangedAt: textOrNull(row, "budgetChangedAt"),
     day: textOf(row, "day"),
     daySpent: numberOf(row, "daySpent"),
+    paceUntil: textOrNull(row, "paceUntil"),
   };
 }
 

@@ -1,6 +1,6 @@
 import { AppError, invariant } from "../errors.ts";
 import type { Actor } from "../callers/caller.ts";
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import type { Operation } from "./rate-card.ts";
 
 /** A platform's prepaid tokens. Available = balance − reserved, never below zero. */
@@ -17,6 +17,8 @@ export interface Wallet {
   /** The UTC day that `daySpent` counts. */
   readonly day: string;
   readonly daySpent: number;
+  /** Until when the platform's legs are spread at its pace; null while there are none. */
+  readonly paceUntil: string | null;
 }
 
 export const EMPTY_WALLET: Wallet = {
@@ -27,6 +29,7 @@ export const EMPTY_WALLET: Wallet = {
   budgetChangedAt: null,
   day: "",
   daySpent: 0,
+  paceUntil: null,
 };
 
 /** Keeps every number of a row within Int32. */
@@ -162,6 +165,31 @@ export function canCredit(wallet: Wallet, tokens: number): boolean {
 }
 
 /** The wallet with another cap on what a day may cost; null lifts it. Moves no tokens. */
-export function withBudget(wallet: Wallet, dailyBudget: number | null, now: Date): Wallet {
+function withBudget(wallet: Wallet, dailyBudget: number | null, now: Date): Wallet {
   return { ...wallet, dailyBudget, budgetChangedAt: now.toISOString() };
+}
+
+/** What one decision does to a wallet. */
+export interface WalletChange {
+  readonly movements: readonly Movement[];
+  /** A change that moves no tokens. */
+  readonly dailyBudget?: number | null;
+  /** The pace of the platform's legs after this. */
+  readonly paceUntil?: string;
+}
+
+/** The wallet after a change, and the entries that explain it. @throws Error as `applyMovement` does */
+export function applyChange(
+  wallet: Wallet,
+  { movements, dailyBudget, paceUntil = wallet.paceUntil ?? undefined }: WalletChange,
+  now: Date,
+): { readonly wallet: Wallet; readonly entries: LedgerEntry[] } {
+  const entries: LedgerEntry[] = [];
+  let next = dailyBudget === undefined ? wallet : withBudget(wallet, dailyBudget, now);
+  for (const movement of movements) {
+    const applied = applyMovement(next, movement, now);
+    next = applied.wallet;
+    entries.push(applied.entry);
+  }
+  return { wallet: { ...next, paceUntil: paceUntil ?? null }, entries };
 }

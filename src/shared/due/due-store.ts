@@ -26,6 +26,8 @@ export interface StoredDue<Place> extends Due<Place> {
 export interface DueKind<Place> {
   /** Tells places apart that are due at one time. */
   idOf(place: Place): string;
+  /** Whose work it is, where one's must not be in the way of another's. */
+  ownerOf?(place: Place): string;
   toProperties(place: Place): Readonly<Record<string, RowValue>>;
   toPlace(row: Row): Place;
 }
@@ -47,6 +49,11 @@ export class DueStore<Place> {
     return this.#kind.idOf(place);
   }
 
+  /** Undefined where nobody has to be kept out of anybody's way. */
+  ownerOf({ place }: Due<Place>): string | undefined {
+    return this.#kind.ownerOf?.(place);
+  }
+
   /** Written before the work is: a crash in between leaves a row that is dropped later. */
   async add(due: Due<Place>, now: Date): Promise<void> {
     await this.#put({ ...due, createdAt: now.toISOString(), hintedAt: null, lost: 0 });
@@ -58,8 +65,9 @@ export class DueStore<Place> {
     await this.#put({ ...due, createdAt: at, hintedAt: at, lost: 0 });
   }
 
-  async markHinted(due: StoredDue<Place>, now: Date): Promise<void> {
-    await this.#put({ ...due, hintedAt: now.toISOString() });
+  /** `at` is when the hint is seen. */
+  async markHinted(due: StoredDue<Place>, at: Date): Promise<void> {
+    await this.#put({ ...due, hintedAt: at.toISOString() });
   }
 
   /** Into the present, so that one stubborn row can't hold the watermark back. Answers what it is now. */
@@ -101,13 +109,7 @@ export class DueStore<Place> {
       before: afterPrefix("9"),
       limit: PAGE_ROWS,
     });
-    const dues = rows.map(({ row }) => ({
-      place: this.#kind.toPlace(row),
-      dueAt: textOf(row, "dueAt"),
-      createdAt: textOf(row, "createdAt"),
-      hintedAt: textOrNull(row, "hintedAt"),
-      lost: numberOf(row, "lost"),
-    }));
+    const dues = rows.map(({ row }) => this.#toStored(row));
     return { dues, next: rows.length < PAGE_ROWS ? undefined : rows.at(-1)?.row.rowKey };
   }
 
@@ -119,6 +121,26 @@ export class DueStore<Place> {
     for (let at = Date.parse(first); at <= last && minutes.length < minutesMax; at += MINUTE_MS)
       minutes.push(new Date(at).toISOString());
     return minutes;
+  }
+
+  /**
+   * A page of rows in minutes that were worked through: whoever wrote them came too late, as after a process that stood
+   * still between choosing a time and writing it.
+   */
+  async listLeftBehind(now: Date): Promise<StoredDue<Place>[]> {
+    const partitions = { before: await this.#watermark(now) };
+    const { rows } = await this.#table.select({ partitions, pageRows: PAGE_ROWS }, undefined);
+    return rows.map(({ row }) => this.#toStored(row));
+  }
+
+  #toStored(row: Row): StoredDue<Place> {
+    return {
+      place: this.#kind.toPlace(row),
+      dueAt: textOf(row, "dueAt"),
+      createdAt: textOf(row, "createdAt"),
+      hintedAt: textOrNull(row, "hintedAt"),
+      lost: numberOf(row, "lost"),
+    };
   }
 
   async #watermark(now: Date): Promise<string> {

@@ -1,5 +1,5 @@
 import type { Services } from "../services.ts";
-import type { Due, DueStore, StoredDue } from "./due-store.ts";
+import { minuteOf, type Due, type DueStore, type StoredDue } from "./due-store.ts";
 
 /** How far ahead hints are sent: their delay makes the work exact to the second. */
 const AHEAD_MS = 90_000;
@@ -12,6 +12,9 @@ const HINT_LOST_MS_MAX = 15 * 60_000;
 const SENDS_AT_ONCE = 16;
 /** After an outage nearly all of them are empty. */
 const MINUTES_AT_ONCE = 16;
+/** One owner's work that is due at once is told at this rate, after the first few: others' is told in between. */
+const OWNER_FREE = 50;
+const OWNER_MS = 20;
 
 /** One kind of work that becomes due: where its times are kept, and how its workers are told. */
 export interface DueWork<Place> {
@@ -36,22 +39,40 @@ export function needOf(
   return now.getTime() - since > patienceMs ? "hint_again" : "wait";
 }
 
+/** One run of the timer. */
+interface Run<Place> {
+  readonly services: Services;
+  readonly work: DueWork<Place>;
+  readonly now: Date;
+  /** When an owner's next hint of a minute may be seen. */
+  readonly turns: Map<string, number>;
+}
+
+/** Seconds after which the hint of a row is seen: when it is due, or after those of its owner that came before. */
+function delaySeconds<Place>({ work, now, turns }: Run<Place>, due: Due<Place>): number {
+  const dueAt = Math.max(now.getTime(), Date.parse(due.dueAt));
+  const owner = work.store.ownerOf(due);
+  if (owner === undefined) return (dueAt - now.getTime()) / 1000;
+  const key = `${owner}|${minuteOf(new Date(dueAt).toISOString())}`;
+  const turn = Math.max(turns.get(key) ?? 0, dueAt - OWNER_FREE * OWNER_MS) + OWNER_MS;
+  turns.set(key, turn);
+  return (Math.max(dueAt, turn) - now.getTime()) / 1000;
+}
+
 /** True when the row needs no other look in its minute. */
-async function attend<Place>(
-  services: Services,
-  { store, hint }: DueWork<Place>,
-  due: StoredDue<Place>,
-  now: Date,
-): Promise<boolean> {
+async function attend<Place>(run: Run<Place>, due: StoredDue<Place>): Promise<boolean> {
+  const { services, work, now } = run;
+  const { store, hint } = work;
   try {
     switch (needOf(due, now)) {
       case "hint": {
-        await hint(due, (Date.parse(due.dueAt) - now.getTime()) / 1000);
-        await store.markHinted(due, now);
+        const seconds = delaySeconds(run, due);
+        await hint(due, seconds);
+        await store.markHinted(due, new Date(now.getTime() + seconds * 1000));
         return false;
       }
       case "hint_again":
-        await hint(await store.moveUp(due, now), 0);
+        await hint(await store.moveUp(due, now), delaySeconds(run, due));
         return true;
       case "wait":
         return false;
@@ -78,24 +99,31 @@ export async function hintIfSoon<Place>(
 }
 
 /** Hints a minute's work. True when none is left in it: work that was done has removed its row. */
-async function enqueueMinute<Place>(
-  services: Services,
-  work: DueWork<Place>,
-  minute: string,
-  now: Date,
-): Promise<boolean> {
+async function enqueueMinute<Place>(run: Run<Place>, minute: string): Promise<boolean> {
   let isDone = true;
   let after: string | undefined;
   do {
-    const { dues, next } = await work.store.listMinute(minute, after);
+    const { dues, next } = await run.work.store.listMinute(minute, after);
     for (let index = 0; index < dues.length; index += SENDS_AT_ONCE) {
       const batch = dues.slice(index, index + SENDS_AT_ONCE);
-      const done = await Promise.all(batch.map((due) => attend(services, work, due, now)));
+      const done = await Promise.all(batch.map((due) => attend(run, due)));
       isDone &&= done.every(Boolean);
     }
     after = next;
   } while (after !== undefined);
   return isDone;
+}
+
+/** Brings what was written too late for its minute into the present, and hints it. */
+async function catchUp<Place>(run: Run<Place>): Promise<void> {
+  const { services, work, now } = run;
+  for (const due of await work.store.listLeftBehind(now)) {
+    try {
+      await work.hint(await work.store.moveUp(due, now), delaySeconds(run, due));
+    } catch (error) {
+      services.log.error("due work not hinted", { due: work.store.idOf(due), error });
+    }
+  }
 }
 
 /** How many lead that are done. */
@@ -111,13 +139,13 @@ function unbroken(done: readonly boolean[]): number {
 export async function enqueueDue<Place>(services: Services, work: DueWork<Place>): Promise<void> {
   const startedAt = Date.now();
   const now = services.clock.now();
+  const run = { services, work, now, turns: new Map<string, number>() };
+  await catchUp(run);
   const minutes = await work.store.minutes(now, AHEAD_MS, MINUTES_MAX);
   let isUnbroken = true;
   for (let index = 0; index < minutes.length; index += MINUTES_AT_ONCE) {
     const batch = minutes.slice(index, index + MINUTES_AT_ONCE);
-    const done = await Promise.all(
-      batch.map((minute) => enqueueMinute(services, work, minute, now)),
-    );
+    const done = await Promise.all(batch.map((minute) => enqueueMinute(run, minute)));
     const through = isUnbroken ? batch[unbroken(done) - 1] : undefined;
     if (through !== undefined) await work.store.advance(through, now);
     isUnbroken &&= done.every(Boolean);

@@ -1,7 +1,8 @@
 import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
+import { checkAfter, paced } from "../billing/pace.ts";
 import { priceOf } from "../billing/rate-card.ts";
 import { refusal, utcDay, type Movement } from "../billing/wallet.ts";
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import { sha256Hex } from "../secrets.ts";
 import { textOf, type Row, type RowWrite } from "../storage/row.ts";
 import { legDraft, errorsOf, toLegProblem, warningsOf, type Judgement } from "./check-draft.ts";
@@ -10,9 +11,11 @@ import { withEvents } from "./post-events.ts";
 import { toLegRow, toPostRow } from "./post-row.ts";
 import { legKey, postKey, toWorkRow, type PostPlace, type PostWithLegs } from "./post-store.ts";
 
+export const IDEMPOTENCY_ROWS = "I|";
+
 /** Where an Idempotency-Key of the platform is kept; hashed, for the key may hold what a row key may not. */
 export function idempotencyRowKey(idempotencyKey: string): string {
-  return `I|${sha256Hex(idempotencyKey)}`;
+  return IDEMPOTENCY_ROWS + sha256Hex(idempotencyKey);
 }
 
 /** What an Idempotency-Key stands for once a post was accepted under it. */
@@ -36,8 +39,15 @@ export interface Acceptance {
   readonly idempotencyKey: string;
   readonly accepted: Accepted;
   readonly found: PostWithLegs;
-  /** When the sweeper first looks whether the post's legs move on. */
+  /** When the sweeper first looks whether the post's legs move on, should they begin at once. */
   readonly nextCheckAt: string;
+  readonly legsPerSecond: number;
+}
+
+/** What the key stands for after an acceptance. */
+export interface AcceptAnswer extends Accepted {
+  /** When the legs begin; null for at once. */
+  readonly startAt: string | null;
 }
 
 export function placeOf(post: Post): PostPlace {
@@ -65,6 +75,7 @@ export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
     retries: 0,
     crashes: 0,
     sentAt: null,
+    calledAt: null,
     resend: false,
     remote: null,
     hold: {
@@ -117,9 +128,15 @@ function storage(post: Post): Movement {
   return { ...reservation(post, tokens), type: "debit", operation };
 }
 
-function acceptedRows(acceptance: Acceptance, now: Date): RowWrite[] {
-  const { idempotencyKey, accepted, found, nextCheckAt } = acceptance;
-  const { legs } = found;
+/** The legs that are paid for begin then. */
+export function startingAt(legs: readonly Leg[], startAt: string | null): Leg[] {
+  return legs.map((leg) => (leg.hold.state === "open" ? { ...leg, notBefore: startAt } : leg));
+}
+
+function acceptedRows(acceptance: Acceptance, startAt: string | null, now: Date): RowWrite[] {
+  const { idempotencyKey, accepted, found } = acceptance;
+  const legs = startingAt(found.legs, startAt);
+  const nextCheckAt = checkAfter(acceptance.nextCheckAt, startAt, now);
   const { post, writes } = withEvents({ before: undefined, ...found }, now);
   const place = placeOf(post);
   const rows: Row[] = [
@@ -136,7 +153,7 @@ function acceptedRows(acceptance: Acceptance, now: Date): RowWrite[] {
  * The accepting transaction: idempotency, post, legs with their reservations, work row, ledger and wallet, all or
  * nothing. Its answer is what the key stands for, which is another post's when somebody was first.
  */
-export function acceptOperation(acceptance: Acceptance): CoreOperation<Accepted> {
+export function acceptOperation(acceptance: Acceptance): CoreOperation<AcceptAnswer> {
   const { accepted, found } = acceptance;
   const keyRow = idempotencyRowKey(acceptance.idempotencyKey);
   const held = found.legs.reduce((sum, { hold }) => sum + hold.tokens, 0);
@@ -146,16 +163,20 @@ export function acceptOperation(acceptance: Acceptance): CoreOperation<Accepted>
     id: `accept|${keyRow}|${accepted.fingerprint}`,
     rowKeys: [keyRow],
     known: new Map([[keyRow, undefined]]),
-    decide({ wallet, now, row }: CoreView): Decision<Accepted> {
+    decide({ wallet, now, row }: CoreView): Decision<AcceptAnswer> {
       const taken = row(keyRow);
-      if (taken !== undefined) return { kind: "done", answer: toAccepted(taken.row) };
+      if (taken !== undefined)
+        return { kind: "done", answer: { ...toAccepted(taken.row), startAt: null } };
       const error = refusal(wallet, movement.tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
+      const legs = found.legs.filter(({ hold }) => hold.state === "open").length;
+      const { paceUntil, startAt } = paced(wallet, legs, now, acceptance.legsPerSecond);
       return {
         kind: "write",
         movements: [movement],
-        writes: acceptedRows(acceptance, now),
-        answer: accepted,
+        paceUntil,
+        writes: acceptedRows(acceptance, startAt, now),
+        answer: { ...accepted, startAt },
       };
     },
   };

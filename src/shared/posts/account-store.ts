@@ -1,8 +1,9 @@
 import { serviceUnavailable } from "../errors.ts";
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import { sha256Hex } from "../secrets.ts";
 import { fromChunks, textOf, toChunks, type Row } from "../storage/row.ts";
-import type { Table } from "../storage/table.ts";
+import { idBefore } from "../ids.ts";
+import { afterPrefix, type Table } from "../storage/table.ts";
 import type { PostPlace } from "./post-store.ts";
 
 const TRIES_MAX = 12;
@@ -37,7 +38,8 @@ interface Use {
 
 const partitionOf = ({ network, accountId }: NetworkAccount) =>
   `${network}|${sha256Hex(accountId)}`;
-const textKey = (textHash: string) => `T|${textHash}`;
+const TEXTS = "T|";
+const textKey = (textHash: string) => TEXTS + textHash;
 const quotaKey = (kind: string) => `Q|${kind}`;
 
 function recent(uses: readonly Use[], now: Date): Use[] {
@@ -66,14 +68,7 @@ export class AccountStore {
 
   async findText(account: NetworkAccount, textHash: string): Promise<StoredTextHolder | undefined> {
     const stored = await this.#table.find(partitionOf(account), textKey(textHash));
-    if (stored === undefined) return undefined;
-    const { row, etag } = stored;
-    const place = {
-      platformId: textOf(row, "platformId"),
-      profileId: textOf(row, "profileId"),
-      postId: textOf(row, "postId"),
-    };
-    return { place, legKey: textOf(row, "legKey"), etag };
+    return stored === undefined ? undefined : toHolder(stored.row, stored.etag);
   }
 
   /** Takes a text for a leg; of two at once, one gets it. `instead` is the holder that no longer counts. */
@@ -97,6 +92,35 @@ export class AccountStore {
         ? await this.#table.insertIfAbsent(partition, row)
         : await this.#table.replaceIfUnchanged(partition, row, instead.etag);
     return written !== undefined;
+  }
+
+  /** A page of the texts, of all accounts, that posts from before hold; looks through the whole table. */
+  async listTextsBefore(time: Date, after: string | undefined) {
+    const olderThan = { property: "postId", time: idBefore("post", time.getTime()) };
+    const page = { from: TEXTS, before: afterPrefix(TEXTS), olderThan };
+    const { rows, next } = await this.#table.select(page, after);
+    const texts = rows.map(({ partitionKey, row, etag }) => ({
+      partitionKey,
+      rowKey: row.rowKey,
+      // Safe: `partitionOf` begins with a network's name.
+      network: partitionKey.split("|")[0] as NetworkName,
+      holder: toHolder(row, etag),
+    }));
+    return { texts, next };
+  }
+
+  /** A text as it was listed, unless another leg holds it by now. */
+  async removeText(text: {
+    readonly partitionKey: string;
+    readonly rowKey: string;
+    readonly holder: StoredTextHolder;
+  }): Promise<boolean> {
+    return this.#table.delete(text.partitionKey, text.rowKey, text.holder.etag);
+  }
+
+  /** Removes a page of the texts that a profile's posts hold; looks through the whole table. */
+  removeTextsOfProfile(profileId: string, after: string | undefined) {
+    return this.#table.removeSelected({ property: "profileId", values: [profileId] }, after);
   }
 
   async readQuota(account: NetworkAccount, kind: string, now: Date): Promise<QuotaUse> {
@@ -146,6 +170,15 @@ export class AccountStore {
     }
     throw serviceUnavailable();
   }
+}
+
+function toHolder(row: Row, etag: string): StoredTextHolder {
+  const place = {
+    platformId: textOf(row, "platformId"),
+    profileId: textOf(row, "profileId"),
+    postId: textOf(row, "postId"),
+  };
+  return { place, legKey: textOf(row, "legKey"), etag };
 }
 
 function usesOf(row: Row): Use[] {

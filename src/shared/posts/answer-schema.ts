@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { connectionStatus, legErrorCode, networkName } from "../connect/answer-schema.ts";
+import { connectionStatus, legErrorCode, networkName, quota } from "../connect/answer-schema.ts";
 import { count, idOf, time } from "../fields.ts";
-import { NETWORK_NAMES, type NetworkName } from "../networks/network.ts";
+import { NETWORK_NAMES, type NetworkName } from "../networks/lookup.ts";
 import { shape } from "../shape.ts";
 import type { PostView } from "./post-view.ts";
 import type { TimelineStep } from "./timeline-store.ts";
@@ -101,15 +101,9 @@ const networkValidation = shape(() =>
       warnings: z.array(finding()),
       usedCharacters: count().nullable().describe("Counted as the network counts."),
       maxCharacters: count().nullable(),
-      quota: z
-        .strictObject({
-          used: count(),
-          limit: count(),
-          remaining: count(),
-          resetsAt: time().nullable(),
-        })
+      quota: quota()
         .nullable()
-        .describe("The account's publishing quota of 24 hours; null where there is none."),
+        .describe("The one that the draft would use up; null where there is none."),
       connection: z
         .strictObject({ id: idOf("connection"), status: connectionStatus() })
         .nullable()

@@ -131,7 +131,7 @@ export async function cancelPost(
   const legs = found.legs.map(canceled);
   await services.dirty.announce(scope.platformId, services.clock.now());
   await services.wallets.commit(scope.platformId, changeOperation(found.post, { post, legs }));
-  await services.fanOutQueue.hint(scope.platformId);
+  await services.fanOutQueue.announceAndHint(scope.platformId, services.clock.now());
   const dueAt = found.post.draft.scheduleAt ?? "";
   await services.due.remove({ place: placeOf(post), dueAt });
   recordAudit(services, scope, {

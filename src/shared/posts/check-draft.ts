@@ -1,7 +1,7 @@
-import type { Connection } from "../connect/connection.ts";
+import type { Connection, QuotaView } from "../connect/connection.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/errors.ts";
-import type { LegDraft, NetworkName, Problem, TextMeasure } from "../networks/network.ts";
-import { findNetwork } from "../networks/registry.ts";
+import type { LegDraft, Problem, TextMeasure } from "../networks/network.ts";
+import { networkOf, type NetworkName } from "../networks/lookup.ts";
 import type { Draft, LegProblem } from "./post.ts";
 
 /** What one network says of a draft before anything is sent. */
@@ -14,14 +14,6 @@ export interface Judgement {
   readonly quota: QuotaView | null;
   /** Set when the text was published to the account of late. `postId` only of the same profile. */
   readonly duplicate?: { readonly postId: string | null; readonly allowedAfter: string };
-}
-
-/** How much of a network's quota an account used in the last 24 hours. */
-export interface QuotaView {
-  readonly used: number;
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetsAt: string | null;
 }
 
 interface Replacements {
@@ -77,8 +69,7 @@ export function judgeDraft(
   connection: Connection | undefined,
   when: "now" | "later" = "now",
 ): Judgement {
-  const adapter = findNetwork(network);
-  if (adapter === undefined) return judgeUnavailable(network, connection);
+  const adapter = networkOf(network);
   const content = legDraft(draft, network);
   const limits = connection?.limits ?? {};
   return {

@@ -1,6 +1,11 @@
-import { MediaFailure } from "../networks/network.ts";
-import { fetchMedia } from "../connect/fetch-media.ts";
+import { judgeMedia } from "../media/judge-media.ts";
+import type { MediaProbe } from "../media/probe-media.ts";
+import { fieldOf } from "../networks/draft-rules.ts";
+import { networkOf } from "../networks/lookup.ts";
+import { MediaFailure } from "../networks/media.ts";
 import type { Services } from "../services.ts";
+import { legDraft, type Judgement } from "./check-draft.ts";
+import type { Draft } from "./post.ts";
 
 export interface MediaCheck {
   readonly url: string;
@@ -10,19 +15,27 @@ export interface MediaCheck {
   readonly error: string | null;
 }
 
-/** Enough for every image; a longer video is judged by what its server says. */
-const BYTES_MAX = 32 * 1024 * 1024;
+/** What was found at each address. */
+export interface CheckedMedia {
+  readonly checks: readonly MediaCheck[];
+  readonly probes: ReadonlyMap<string, MediaProbe>;
+}
+
 const AT_ONCE = 4;
 
-/** Downloads media files to see whether they can be had and what they are. Never throws. */
+/** Looks at media files to see whether they can be had and what they are. Never throws. */
 export async function checkMedia(
   services: Services,
   urls: readonly string[],
-): Promise<MediaCheck[]> {
+): Promise<CheckedMedia> {
+  const { probeMedia } = await import("../media/probe-media.ts");
+  const probes = new Map<string, MediaProbe>();
   const check = async (url: string): Promise<MediaCheck> => {
     try {
-      const { bytes, contentType } = await fetchMedia(services, url, { bytesMax: BYTES_MAX });
-      return { url, ok: true, contentType, bytes: bytes.length, error: null };
+      const probe = await probeMedia(services.outbound, url);
+      probes.set(url, probe);
+      const { contentType, size: bytes } = probe;
+      return { url, ok: true, contentType, bytes, error: null };
     } catch (error) {
       if (!(error instanceof MediaFailure)) throw error;
       return { url, ok: false, contentType: null, bytes: null, error: error.code };
@@ -31,5 +44,23 @@ export async function checkMedia(
   const checks: MediaCheck[] = [];
   for (let index = 0; index < urls.length; index += AT_ONCE)
     checks.push(...(await Promise.all(urls.slice(index, index + AT_ONCE).map(check))));
-  return checks;
+  return { checks, probes };
+}
+
+/** A judgement with what the network will make of the draft's files, as far as they were looked at. */
+export function withMedia(
+  judgement: Judgement,
+  draft: Draft,
+  { probes }: Pick<CheckedMedia, "probes">,
+): Judgement {
+  const { network, connection } = judgement;
+  const content = legDraft(draft, network);
+  const targets = networkOf(network).media?.(content, connection?.limits ?? {});
+  if (targets === undefined) return judgement;
+  const field = fieldOf(network, content, "mediaUrls");
+  const found = content.media.flatMap(({ url }, mediaIndex) => {
+    const probe = probes.get(url);
+    return probe === undefined ? [] : judgeMedia(network, targets, { probe, field, mediaIndex });
+  });
+  return { ...judgement, problems: [...judgement.problems, ...found] };
 }

@@ -24,7 +24,7 @@ export async function claimAccount(work: Work, connection: Connection): Promise<
     if (holding.kind === "published") await fail(work, failure);
     if (holding.kind !== "free") return false;
   }
-  const quota = quotaFor(services, post.draft, network);
+  const quota = quotaFor(services, post.draft, network, connection.limits);
   if (quota === undefined) return true;
   const now = services.clock.now();
   if (await services.networkAccounts.claimQuota(account, quota, key, now)) return true;

@@ -1,6 +1,8 @@
 import { recordAudit } from "../audit/record.ts";
+import { secondsUntil } from "../billing/pace.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
+import type { PublishingScope } from "../connect/publishing-scope.ts";
 import { AppError, invariant } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
@@ -27,6 +29,11 @@ export interface CreatePost {
   readonly draft: Draft;
 }
 
+/** The first is about the key itself; with the second a look at the key would fare no better. */
+const ANSWERED_AS_IS: ReadonlySet<string> = new Set([
+  "idempotency_conflict",
+  "service_unavailable",
+]);
 /** Accepted for publishing at once. */
 const ACCEPTED = 202;
 /** Stored for later. */
@@ -96,28 +103,47 @@ function newPost(services: Services, scope: ProfileScope, draft: Draft, now: Dat
  */
 export async function createPost(
   services: Services,
-  scope: ProfileScope,
+  scope: PublishingScope,
   { idempotencyKey, draft }: CreatePost,
 ): Promise<CreatedPost> {
   const key = parseIdempotencyKey(idempotencyKey);
   const print = fingerprint(scope, draft);
+  try {
+    return await acceptPost(services, scope, { key, print, draft });
+  } catch (error) {
+    if (!(error instanceof AppError) || ANSWERED_AS_IS.has(error.code)) throw error;
+    // A key that stands for a post answers with it whatever a new request would meet: the look comes after the failure,
+    // so that the many requests with an unused key do without it.
+    const earlier = await services.idempotency.find(scope.platformId, key);
+    if (earlier === undefined) throw error;
+    return replay(services, scope, earlier, print);
+  }
+}
+
+interface Acceptable {
+  readonly key: string;
+  readonly print: string;
+  readonly draft: Draft;
+}
+
+async function acceptPost(
+  services: Services,
+  scope: PublishingScope,
+  { key, print, draft }: Acceptable,
+): Promise<CreatedPost> {
   const now = services.clock.now();
-  const [earlier, connections] = await Promise.all([
-    services.idempotency.find(scope.platformId, key),
-    services.connections.listOfProfile(scope.profileId),
+  const isScheduled = draft.scheduleAt !== null;
+  const { connections } = scope;
+  const [earlier] = await Promise.all([
+    // Its due row is written before the transaction can say that the key is taken.
+    isScheduled ? services.idempotency.find(scope.platformId, key) : undefined,
     services.dirty.announce(scope.platformId, now),
   ]);
   if (earlier !== undefined) return replay(services, scope, earlier, print);
   if (draft.scheduleAt !== null) requireSchedulable(draft.scheduleAt, now);
-  const isScheduled = draft.scheduleAt !== null;
   const judgements = await judgePost(services, draft, connections);
   const error = duplicateRefusal(judgements) ?? unpublishableRefusal(judgements);
-  if (error !== undefined) {
-    // A twin of this request may have been accepted, and published, since the first look.
-    const twin = await services.idempotency.find(scope.platformId, key);
-    if (twin !== undefined) return replay(services, scope, twin, print);
-    throw error;
-  }
+  if (error !== undefined) throw error;
   const post = newPost(services, scope, draft, now);
   const place = placeOf(post);
   const found = { post, legs: judgements.map((judgement) => firstLeg(post, judgement, now)) };
@@ -131,6 +157,7 @@ export async function createPost(
       found,
       accepted: { fingerprint: print, postId: post.id, profileId: post.profileId, httpStatus },
       nextCheckAt: firstCheckAt(services, now),
+      legsPerSecond: services.config.publishing.legsPerSecond,
     }),
   );
   if (accepted.postId !== post.id) return replay(services, scope, accepted, print);
@@ -140,10 +167,12 @@ export async function createPost(
     target: { type: "post", id: post.id },
   });
   // The worker of a post that goes out now tells of it too.
-  if (draft.scheduleAt === null) await hintLegs(services, place, pendingOf(found.legs));
-  else {
+  if (draft.scheduleAt === null) {
+    const seconds = secondsUntil(accepted.startAt, services.clock.now());
+    await hintLegs(services, place, pendingOf(found.legs), seconds);
+  } else {
     await hintIfSoon(services, { place, dueAt: draft.scheduleAt });
-    await services.fanOutQueue.hint(scope.platformId);
+    await services.fanOutQueue.announceAndHint(scope.platformId, services.clock.now());
   }
   return { post: postView(found, connections), httpStatus, replayed: false };
 }

@@ -1,3 +1,4 @@
+import { textOf } from "../storage/row.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
 
 const MINUTE_MS = 60_000;
@@ -44,6 +45,19 @@ export class DirtyStore {
     )
       minutes.push(new Date(at).toISOString());
     return minutes;
+  }
+
+  /** Announcements in minutes that were worked through: they came too late to be seen there. */
+  async listLeftBehind(): Promise<readonly { minute: string; platformId: string }[]> {
+    const stored = await this.#table.find(WATERMARK.partitionKey, WATERMARK.rowKey);
+    if (stored === undefined) return [];
+    const partitions = { before: textOf(stored.row, "minute") };
+    const { rows } = await this.#table.select({ partitions }, undefined);
+    return rows.map(({ partitionKey, row }) => ({ minute: partitionKey, platformId: row.rowKey }));
+  }
+
+  async removeLeftBehind(left: { readonly minute: string; readonly platformId: string }) {
+    await this.#table.delete(left.minute, left.platformId);
   }
 
   async platformsOf(minute: string): Promise<string[]> {

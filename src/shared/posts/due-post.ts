@@ -7,6 +7,7 @@ export type DuePost = Due<PostPlace>;
 
 export const DUE_POSTS: DueKind<PostPlace> = {
   idOf: ({ postId }) => postId,
+  ownerOf: ({ platformId }) => platformId,
   toProperties: ({ platformId, profileId, postId }) => ({ platformId, profileId, postId }),
   toPlace: (row) => ({
     platformId: textOf(row, "platformId"),

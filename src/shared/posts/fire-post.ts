@@ -1,12 +1,13 @@
 import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
+import { checkAfter, paced, secondsUntil } from "../billing/pace.ts";
 import { priceOf } from "../billing/rate-card.ts";
 import type { AppError } from "../errors.ts";
 import { refusal, utcDay } from "../billing/wallet.ts";
 import type { LegErrorCode } from "../networks/errors.ts";
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
-import { reservation } from "./accept.ts";
+import { reservation, startingAt } from "./accept.ts";
 import { errorsOf, toLegProblem, type Judgement } from "./check-draft.ts";
 import { firstCheckAt } from "./first-check.ts";
 import type { FireHint } from "./fire-queue.ts";
@@ -37,12 +38,15 @@ interface Firing {
   readonly standstill: Standstill | undefined;
   readonly judgements: readonly Judgement[];
   readonly nextCheckAt: string;
+  readonly legsPerSecond: number;
 }
 
 type Fired =
   | {
       readonly kind: "fired";
       readonly networks: readonly NetworkName[];
+      /** When they begin; null for at once. */
+      readonly startAt: string | null;
       /** Why the wallet did not pay, where it did not. */
       readonly unpaid: AppError | undefined;
     }
@@ -104,8 +108,8 @@ function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredL
  * The firing transaction, guarded by the post's state: legs on their way with their tokens reserved, or ended with
  * the reason. Of a firing and a cancel that race, exactly one wins.
  */
-function fireOperation(firing: Firing): CoreOperation<Fired> {
-  const { place, post } = firing;
+function fireOperation(asked: Firing): CoreOperation<Fired> {
+  const { place, post } = asked;
   return {
     id: `fire|${postKey(place)}`,
     rowKeys: postRowKeys(place, post),
@@ -115,11 +119,11 @@ function fireOperation(firing: Firing): CoreOperation<Fired> {
       const scheduleAt = current.post.draft.scheduleAt ?? "";
       if (current.post.status !== "scheduled" || scheduleAt > now.toISOString())
         return { kind: "done", answer: { kind: "not_due" } };
-      const { legs, unpaid } = firedLegs(
-        firing,
-        current.legs.map(({ leg }) => leg),
-        view,
-      );
+      const before = { post: current.post, legs: current.legs.map(({ leg }) => leg) };
+      const { legs: firing, unpaid } = firedLegs(asked, before.legs, view);
+      const held = firing.filter(({ hold }) => hold.state === "open");
+      const { paceUntil, startAt } = paced(view.wallet, held.length, now, asked.legsPerSecond);
+      const legs = startingAt(firing, startAt);
       const at = now.toISOString();
       const isOver = legs.every(isEnded);
       const started: Post = {
@@ -129,7 +133,6 @@ function fireOperation(firing: Firing): CoreOperation<Fired> {
         startedAt: at,
         completedAt: isOver ? at : null,
       };
-      const before = { post: current.post, legs: current.legs.map(({ leg }) => leg) };
       const told = withEvents({ before, post: started, legs }, now);
       const writes: RowWrite[] = [
         ...told.writes,
@@ -144,16 +147,17 @@ function fireOperation(firing: Firing): CoreOperation<Fired> {
         writes.push({ kind: "replace", row, etag: current.legs[index]?.etag ?? "" });
       }
       if (!isOver) {
-        const row = toWorkRow({ place, nextCheckAt: firing.nextCheckAt, checks: 0 });
+        const nextCheckAt = checkAfter(asked.nextCheckAt, startAt, now);
+        const row = toWorkRow({ place, nextCheckAt, checks: 0 });
         writes.push({ kind: "create", row });
       }
-      const held = legs.filter(({ hold }) => hold.state === "open");
       const tokens = held.reduce((sum, { hold }) => sum + hold.tokens, 0);
       return {
         kind: "write",
         movements: tokens === 0 ? [] : [reservation(current.post, tokens)],
+        paceUntil,
         writes,
-        answer: { kind: "fired", networks: held.map(({ network }) => network), unpaid },
+        answer: { kind: "fired", networks: held.map(({ network }) => network), startAt, unpaid },
       };
     },
   };
@@ -181,15 +185,17 @@ async function fire(services: Services, place: PostPlace, post: Post): Promise<v
   ]);
   const judgements = await judgePost(services, { ...post.draft, scheduleAt: null }, connections);
   const nextCheckAt = firstCheckAt(services, now);
+  const { legsPerSecond } = services.config.publishing;
   const outcome = await services.wallets.commit(
     place.platformId,
-    fireOperation({ place, post, standstill, judgements, nextCheckAt }),
+    fireOperation({ place, post, standstill, judgements, nextCheckAt, legsPerSecond }),
   );
   if (outcome.kind !== "fired") return;
   if (outcome.unpaid !== undefined)
     await services.wallets.noteRefusal(place.platformId, outcome.unpaid);
-  await hintLegs(services, place, outcome.networks);
-  await services.fanOutQueue.hint(place.platformId);
+  const firedAt = services.clock.now();
+  await hintLegs(services, place, outcome.networks, secondsUntil(outcome.startAt, firedAt));
+  await services.fanOutQueue.announceAndHint(place.platformId, firedAt);
 }
 
 /**

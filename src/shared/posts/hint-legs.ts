@@ -1,8 +1,11 @@
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import type { PostPlace } from "./post-store.ts";
 
-/** Hints that legs have something to do. A hint that can't be sent costs only time: the sweeper sends it later. */
+/**
+ * Hints that legs have something to do. A hint that can't be sent costs only time: the sweeper sends it later. For it
+ * the platform is announced anew, since the work may have been written long after it was announced first.
+ */
 export async function hintLegs(
   services: Services,
   place: PostPlace,
@@ -11,7 +14,10 @@ export async function hintLegs(
 ): Promise<void> {
   if (networks.length === 0) return;
   try {
-    await services.publishQueue.hint(place, networks, delaySeconds);
+    await Promise.all([
+      services.dirty.announce(place.platformId, services.clock.now()),
+      services.publishQueue.hint(place, networks, delaySeconds),
+    ]);
   } catch (error) {
     services.log.warn("hint not sent, the sweeper will", { postId: place.postId, error });
   }

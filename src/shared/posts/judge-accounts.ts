@@ -1,7 +1,8 @@
-import type { Connection } from "../connect/connection.ts";
+import type { Connection, QuotaView } from "../connect/connection.ts";
+import { quotaOfKind, readQuota, type Quota } from "../connect/quota.ts";
 import { AppError } from "../errors.ts";
-import type { Problem } from "../networks/network.ts";
-import { findAvailable, findNetwork } from "../networks/registry.ts";
+import type { NetworkData, Problem } from "../networks/network.ts";
+import { findAvailable, networkOf } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import type { NetworkAccount } from "./account-store.ts";
 import {
@@ -12,16 +13,9 @@ import {
   legDraft,
   problem,
   type Judgement,
-  type QuotaView,
 } from "./check-draft.ts";
 import type { Draft } from "./post.ts";
 import { findHolding, textHash } from "./recent-text.ts";
-
-/** A quota of a network: how much of it an account may use in a rolling day. */
-export interface Quota {
-  readonly kind: string;
-  readonly limit: number;
-}
 
 export function accountOf({ network, account }: Connection): NetworkAccount {
   return { network, accountId: account.id };
@@ -32,10 +26,10 @@ export function quotaFor(
   services: Services,
   draft: Draft,
   network: Judgement["network"],
+  limits: NetworkData = {},
 ): Quota | undefined {
-  const kind = findNetwork(network)?.quotaOf?.(legDraft(draft, network));
-  const limit = services.config.publishing.quotas[`${network}.${kind}`];
-  return kind === undefined || limit === undefined ? undefined : { kind, limit };
+  const kind = networkOf(network).quotaOf?.(legDraft(draft, network));
+  return kind === undefined ? undefined : quotaOfKind(services, kind, { network, limits });
 }
 
 async function judgeQuota(
@@ -43,18 +37,13 @@ async function judgeQuota(
   draft: Draft,
   { network, connection }: Judgement,
 ): Promise<{ readonly quota: QuotaView | null; readonly problems: readonly Problem[] }> {
-  const quota = quotaFor(services, draft, network);
-  if (quota === undefined || connection === undefined) return { quota: null, problems: [] };
-  const now = services.clock.now();
-  const { used, resetsAt } = await services.networkAccounts.readQuota(
-    accountOf(connection),
-    quota.kind,
-    now,
-  );
-  const remaining = Math.max(0, quota.limit - used);
+  if (connection === undefined) return { quota: null, problems: [] };
+  const quota = quotaFor(services, draft, network, connection.limits);
+  if (quota === undefined) return { quota: null, problems: [] };
+  const view = await readQuota(services, connection, quota);
   const problems =
-    remaining > 0 ? [] : [problem("quota_exceeded", `${network}.quota.${quota.kind}`)];
-  return { quota: { used, limit: quota.limit, remaining, resetsAt }, problems };
+    view.remaining > 0 ? [] : [problem("quota_exceeded", `${network}.quota.${quota.kind}`)];
+  return { quota: view, problems };
 }
 
 async function judgeText(services: Services, draft: Draft, judgement: Judgement) {

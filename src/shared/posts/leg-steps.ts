@@ -7,6 +7,8 @@ export const CRASHES_MAX = 8;
 /** How far a retry's delay may lie beside the schedule. */
 const JITTER = 0.2;
 const RETRY_AFTER_SECONDS_MAX = 3_600;
+/** After the call. Each a moment later than the networks' own limits, for clocks differ. */
+const LAST_LOOKS_SECONDS = [32, 63] as const;
 
 const after = (now: Date, seconds: number) =>
   new Date(now.getTime() + seconds * 1000).toISOString();
@@ -35,9 +37,30 @@ export function claimed(
   };
 }
 
-/** Written before the one visible call: whoever finds it must look, since `sentAt`, before sending again. */
-export function markedSent(leg: Leg, remote: NetworkData, sentAt: string): Leg {
-  return { ...leg, phase: "sent", remote, sentAt };
+/**
+ * Written before the one visible call: whoever finds it must look, since `doubtSince` where an earlier call's outcome is
+ * not known either, before sending again.
+ */
+export function markedSent(
+  leg: Leg,
+  remote: NetworkData,
+  doubtSince: string | null,
+  now: Date,
+): Leg {
+  const calledAt = now.toISOString();
+  return { ...leg, phase: "sent", remote, sentAt: doubtSince ?? calledAt, calledAt };
+}
+
+/** As it was before a worker took it, until its account has no other leg in hand. A lease that ended stays counted. */
+export function givenBack(before: Leg, taken: Leg, now: Date, seconds: number): Leg {
+  return {
+    ...before,
+    phase: before.phase === "claimed" ? "waiting" : before.phase,
+    claimId: null,
+    leaseUntil: null,
+    notBefore: after(now, seconds),
+    crashes: taken.crashes,
+  };
 }
 
 /** The lease is given back until `seconds` from now. `sent` legs stay sent; their outcome is not known yet. */
@@ -67,6 +90,7 @@ export function putBack(leg: Leg, now: Date, seconds: number, sentAt: string | n
     notBefore: after(now, seconds),
     retries: leg.retries + 1,
     sentAt,
+    calledAt: sentAt === null ? null : leg.calledAt,
   };
 }
 
@@ -98,6 +122,18 @@ export function nextLookSeconds(
   return nextRetrySeconds(twice, retries, random, pollAfterSeconds);
 }
 
+/**
+ * Seconds until a call of unknown outcome is looked up once more although the schedule is used up; null when that was
+ * done. What a call did shows within half a minute at most networks and within a minute at all: given up earlier, an
+ * outage of a few seconds would leave unknown what can be known.
+ */
+export function lastLookSeconds({ calledAt }: Leg, now: Date): number | null {
+  if (calledAt === null) return null;
+  const sinceSeconds = (now.getTime() - Date.parse(calledAt)) / 1000;
+  const look = LAST_LOOKS_SECONDS.find((seconds) => seconds > sinceSeconds);
+  return look === undefined ? null : look - sinceSeconds;
+}
+
 const ended = { phase: "idle", claimId: null, leaseUntil: null, notBefore: null } as const;
 
 /** Published and paid for. */
@@ -125,6 +161,7 @@ export function failed(leg: Leg, failure: LegFailure): Leg {
     error: problemOf(failure),
     resend: false,
     sentAt: failure.code === "outcome_unknown" ? leg.sentAt : null,
+    calledAt: failure.code === "outcome_unknown" ? leg.calledAt : null,
     hold: { ...leg.hold, state: "released" },
     tokensReleased: leg.tokensReleased + leg.hold.tokens,
   };

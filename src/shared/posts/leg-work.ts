@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Connection } from "../connect/connection.ts";
-import { tellNeedsReauth } from "../connect/tell-connection.ts";
+import { markIfRefused } from "../connect/refused-account.ts";
 import type {
   LegFailure,
   NetworkData,
@@ -10,12 +10,22 @@ import type {
   TryLater,
 } from "../networks/network.ts";
 import type { Services } from "../services.ts";
+import type { NetworkAccount } from "./account-store.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { quotaFor } from "./judge-accounts.ts";
-import { claimed, nextLookSeconds, nextRetrySeconds, parked, putBack } from "./leg-steps.ts";
+import {
+  claimed,
+  givenBack,
+  lastLookSeconds,
+  nextLookSeconds,
+  nextRetrySeconds,
+  parked,
+  putBack,
+} from "./leg-steps.ts";
 import { nextStep, type Leg, type Post } from "./post.ts";
 import type { PostPlace, StoredLeg } from "./post-store.ts";
 import type { Trace } from "./trace.ts";
+import type { Turn } from "./turn-store.ts";
 import { settleLeg } from "./settle-leg.ts";
 
 /** One leg in the hands of one worker. `stored` follows every write; losing a race ends the work quietly. */
@@ -26,6 +36,10 @@ export interface Work {
   readonly tools: NetworkTools;
   readonly trace: Trace;
   stored: StoredLeg;
+  /** As it was before this worker took it. */
+  readonly before: Leg;
+  /** While the leg is the one that its account has in hand. */
+  turn: Turn | null;
   /** Of an earlier call whose outcome is not known: until it is, a failure must not claim that nothing went out. */
   doubtSince: string | null;
 }
@@ -55,7 +69,8 @@ export async function holdingLease<T>(work: Work, run: () => Promise<T>): Promis
   const renew = async (): Promise<void> => {
     const leaseUntil = new Date(services.clock.now().getTime() + leaseMs).toISOString();
     try {
-      await save(work, { ...work.stored.leg, leaseUntil });
+      const isOurs = await save(work, { ...work.stored.leg, leaseUntil });
+      if (isOurs && work.turn !== null) await services.turns.extend(work.turn, leaseUntil);
     } catch (error) {
       services.log.warn("lease not renewed", { postId: work.place.postId, error });
     }
@@ -102,6 +117,30 @@ export async function park(work: Work, leg: Leg): Promise<void> {
   await hintLegs(services, place, [leg.network], seconds);
 }
 
+/** Whether the leg is the one that its account has in hand now; else it was given back until it may be. */
+export async function takeTurn(work: Work, account: NetworkAccount): Promise<boolean> {
+  const { services, stored } = work;
+  const now = services.clock.now();
+  const until = stored.leg.leaseUntil ?? now.toISOString();
+  const turn = await services.turns.take(account, stored.leg.key, { now, until });
+  if ("waitMs" in turn) {
+    await park(work, givenBack(work.before, stored.leg, now, turn.waitMs / 1000));
+    return false;
+  }
+  work.turn = turn;
+  return true;
+}
+
+/** Best effort: one that is not given back ends with its lease. */
+export async function releaseTurn({ services, place, turn }: Work): Promise<void> {
+  if (turn === null) return;
+  try {
+    await services.turns.release(turn, services.clock.now());
+  } catch (error) {
+    services.log.warn("an account was not released", { postId: place.postId, error });
+  }
+}
+
 /** Before the leg ends, so that a crash in between claims anew instead of losing a slot. */
 async function returnQuota({ services, post, stored }: Work): Promise<void> {
   const { network, account, key } = stored.leg;
@@ -113,6 +152,7 @@ async function returnQuota({ services, post, stored }: Work): Promise<void> {
 
 export async function fail(work: Work, failure: LegFailure): Promise<void> {
   const { services, place, post, stored } = work;
+  services.unmappedSignals.record(stored.leg.network, failure);
   const known = work.doubtSince === null ? failure : outcomeUnknown(failure);
   const end = { kind: "failed", failure: known } as const;
   const at = services.clock.now().toISOString();
@@ -143,28 +183,27 @@ export async function tryLater(
     Math.random(),
     retryAfterSeconds,
   );
-  if (seconds === null) return fail(work, failure);
+  if (seconds === null) return failOrLook(work, failure);
   const back = putBack(stored.leg, services.clock.now(), seconds, work.doubtSince);
   await park(work, { ...back, remote: prepared ?? back.remote });
 }
 
-const BROKEN_CONNECTION: ReadonlySet<string> = new Set([
-  "connection_needs_reauth",
-  "permission_missing",
-  "account_restricted",
-]);
+/** The schedule is used up. What may still show of an earlier call is looked up before the outcome is told. */
+export async function failOrLook(work: Work, failure: LegFailure): Promise<void> {
+  const { services, stored, doubtSince } = work;
+  const now = services.clock.now();
+  const seconds = doubtSince === null ? null : lastLookSeconds(stored.leg, now);
+  if (seconds === null) return fail(work, failure);
+  const waiting = parked({ ...stored.leg, sentAt: doubtSince }, null, now, seconds);
+  await park(work, { ...waiting, retries: stored.leg.retries + 1 });
+}
 
 export async function reject(
   work: Work,
   connection: Connection,
   { failure }: Rejected,
 ): Promise<void> {
-  if (BROKEN_CONNECTION.has(failure.code)) {
-    const { profileId, network, generation } = connection;
-    const { connections } = work.services;
-    if (await connections.markNeedsReauth(profileId, network, generation, failure))
-      await tellNeedsReauth(work.services, connection);
-  }
+  await markIfRefused(work.services, connection, failure);
   await fail(work, failure);
 }
 
@@ -182,8 +221,11 @@ export async function lookAgain(
   const { services, stored } = work;
   const { retrySeconds } = services.config.publishing;
   const { leg } = stored;
-  const seconds = nextLookSeconds(retrySeconds, leg.retries, Math.random(), pollAfterSeconds);
+  const now = services.clock.now();
+  const seconds =
+    nextLookSeconds(retrySeconds, leg.retries, Math.random(), pollAfterSeconds) ??
+    lastLookSeconds(leg, now);
   if (seconds === null) return fail(work, outcomeUnknown(failure));
-  const waiting = parked(leg, remote, services.clock.now(), seconds);
+  const waiting = parked(leg, remote, now, seconds);
   await park(work, { ...waiting, retries: leg.retries + 1 });
 }

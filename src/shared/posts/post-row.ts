@@ -1,6 +1,7 @@
 import type { Actor } from "../callers/caller.ts";
 import type { Operation } from "../billing/rate-card.ts";
-import type { NetworkData, NetworkName } from "../networks/network.ts";
+import type { NetworkData } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import { fromChunks, numberOf, textOf, textOrNull, toChunks, type Row } from "../storage/row.ts";
 import type {
   Draft,
@@ -86,6 +87,7 @@ export function toLegRow(rowKey: string, leg: Leg): Row {
     retries: leg.retries,
     crashes: leg.crashes,
     sentAt: leg.sentAt ?? "",
+    calledAt: leg.calledAt ?? "",
     resend: leg.resend,
     ...toChunks("remote", jsonOrEmpty(leg.remote)),
     holdState: leg.hold.state,
@@ -125,6 +127,7 @@ export function toLeg(row: Row): Leg {
     retries: numberOf(row, "retries"),
     crashes: numberOf(row, "crashes"),
     sentAt: textOrNull(row, "sentAt"),
+    calledAt: textOrNull(row, "calledAt"),
     resend: row["resend"] === true,
     remote: parseOrNull(fromChunks("remote", row)) as NetworkData | null,
     hold,

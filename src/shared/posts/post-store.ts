@@ -1,5 +1,5 @@
 import { inverted, timeOfId } from "../ids.ts";
-import { NETWORK_NAMES, type NetworkName } from "../networks/network.ts";
+import { NETWORK_NAMES, type NetworkName } from "../networks/lookup.ts";
 import type { Row, StoredRow } from "../storage/row.ts";
 import type { Scanned } from "../storage/scan.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
@@ -50,7 +50,7 @@ export interface OpenWork {
   readonly checks: number;
 }
 
-const OPEN_WORK_MAX = 1_000;
+export const OPEN_WORK_PAGE = 1_000;
 const ROWS_OF_POST_MAX = NETWORK_NAMES.length + 1;
 const LIST_PAGES_MAX = 10;
 
@@ -129,13 +129,28 @@ export class PostStore {
     return { items, next: from };
   }
 
-  /** The platform's open work whenever it is due. */
-  async listOpenWork(platformId: string): Promise<(OpenWork & { readonly etag: string })[]> {
+  /** Removes a post that nobody works on any more. Its own row goes last, so that a crash leaves what finds the rest. */
+  async remove({ post, legs }: PostWithLegs): Promise<void> {
+    const { platformId, profileId, id: postId } = post;
+    const place = { profileId, postId };
+    const parts = legs.map(({ network }) => legKey(place, network));
+    await Promise.all(
+      [...parts, workKey(postId)].map((rowKey) => this.#core.delete(platformId, rowKey)),
+    );
+    await this.#core.delete(platformId, postKey(place));
+  }
+
+  /** A page of the platform's open work, whenever it is due, of posts after the given one. */
+  async listOpenWork(
+    platformId: string,
+    after = "",
+    limit = OPEN_WORK_PAGE,
+  ): Promise<(OpenWork & { readonly etag: string })[]> {
     const rows = await this.#core.list({
       partitionKey: platformId,
-      from: "X|",
+      from: workKey(after === "" ? "" : `${after} `),
       before: afterPrefix("X|"),
-      limit: OPEN_WORK_MAX,
+      limit,
     });
     return rows.map(({ row, etag }) => ({ ...toOpenWork(platformId, row), etag }));
   }

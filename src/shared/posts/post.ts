@@ -1,7 +1,8 @@
 import type { Actor } from "../callers/caller.ts";
 import type { Operation } from "../billing/rate-card.ts";
 import type { LegErrorCode } from "../networks/errors.ts";
-import type { NetworkData, NetworkName } from "../networks/network.ts";
+import type { NetworkData } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 
 export type LegStatus = "pending" | "publishing" | "succeeded" | "failed" | "skipped";
 export type PostStatus =
@@ -95,6 +96,8 @@ export interface Leg {
   readonly crashes: number;
   /** First visible call whose outcome is not known; null when there was none. */
   readonly sentAt: string | null;
+  /** The latest of them: what it did may show only later. */
+  readonly calledAt: string | null;
   /** The caller asked again although an earlier call may have published: what can't be known is sent again. */
   readonly resend: boolean;
   readonly remote: NetworkData | null;

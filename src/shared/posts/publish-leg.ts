@@ -9,25 +9,38 @@ import type {
   PublishOutcome,
   TryLater,
 } from "../networks/network.ts";
-import { findAvailable } from "../networks/registry.ts";
+import { findAvailable } from "../networks/lookup.ts";
+import type { MediaRepair } from "../networks/media.ts";
 import type { Services } from "../services.ts";
 import { legDraft } from "./check-draft.ts";
 import { claimAccount } from "./claim-account.ts";
-import { CRASHES_MAX, markedSent, nextRetrySeconds, parked, putBack } from "./leg-steps.ts";
+import { accountOf } from "./judge-accounts.ts";
+import {
+  CRASHES_MAX,
+  lastLookSeconds,
+  markedSent,
+  nextRetrySeconds,
+  parked,
+  putBack,
+} from "./leg-steps.ts";
 import {
   claim,
   fail,
+  failOrLook,
   holdingLease,
   lookAgain,
   outcomeUnknown,
   park,
   reject,
+  releaseTurn,
   save,
   succeed,
+  takeTurn,
   tryLater,
   type Work,
 } from "./leg-work.ts";
-import type { Post } from "./post.ts";
+import { notingRepairs, withRepairs } from "./note-repairs.ts";
+import type { Leg, Post } from "./post.ts";
 import { createTrace } from "./trace.ts";
 import type { PostPlace, StoredLeg } from "./post-store.ts";
 
@@ -48,6 +61,11 @@ function toPublish(work: Work, connection: Connection, credentials: NetworkData)
   };
 }
 
+/** Whether the network's word on the first call holds for a later one too, which may still be on its way. */
+function isShown(leg: Leg, now: Date): boolean {
+  return leg.calledAt === leg.sentAt || lastLookSeconds(leg, now) === null;
+}
+
 /** True when nothing stands in the way of a (further) visible call. */
 async function reconcile(work: Work, network: Network, ready: LegToPublish): Promise<boolean> {
   const { services, stored } = work;
@@ -57,9 +75,9 @@ async function reconcile(work: Work, network: Network, ready: LegToPublish): Pro
       await succeed(work, outcome);
       return false;
     case "may_publish":
-      if (outcome.isAbsent) work.doubtSince = null;
+      if (outcome.isAbsent && isShown(stored.leg, services.clock.now())) work.doubtSince = null;
       if (stored.leg.retries <= services.config.publishing.retrySeconds.length) return true;
-      await fail(work, { code: "network_unavailable", networkCode: null });
+      await failOrLook(work, { code: "network_unavailable", networkCode: null });
       return false;
     case "ask_again":
       await lookAgain(work, outcome.failure, outcome.pollAfterSeconds);
@@ -69,6 +87,7 @@ async function reconcile(work: Work, network: Network, ready: LegToPublish): Pro
       await fail(work, outcomeUnknown(outcome.failure));
       return false;
     case "rejected":
+      if (isShown(stored.leg, services.clock.now())) work.doubtSince = null;
       await fail(work, outcome.failure);
       return false;
   }
@@ -90,7 +109,7 @@ async function finish(work: Work, connection: Connection, outcome: PublishOutcom
       await succeed(work, outcome);
       return recordUse(work, connection);
     case "in_doubt":
-      return lookAgain(work, outcome.failure, undefined, outcome.remote);
+      return lookAgain(work, outcome.failure, outcome.pollAfterSeconds, outcome.remote);
     case "try_later":
       return tryLater(work, outcome);
     case "rejected":
@@ -116,7 +135,11 @@ async function prepare(
   connection: Connection,
   leg: LegToPublish,
 ): Promise<LegToPublish | undefined> {
-  const outcome = await holdingLease(work, () => network.prepare(leg, work.tools));
+  const repairs: MediaRepair[] = [];
+  const tools = notingRepairs(work.tools, repairs);
+  const outcome = await holdingLease(work, () => network.prepare(leg, tools));
+  // Written with whatever the leg's next state is.
+  work.stored = { ...work.stored, leg: withRepairs(work.stored.leg, repairs) };
   const now = work.services.clock.now();
   switch (outcome.kind) {
     case "ready":
@@ -129,7 +152,7 @@ async function prepare(
       return undefined;
     }
     case "try_later":
-      await tryLater(work, outcome);
+      await tryLater(work, outcome, outcome.remote);
       return undefined;
     case "rejected":
       await reject(work, connection, outcome);
@@ -159,11 +182,12 @@ async function send(
   const { services } = work;
   // Uploads that took this long must not be done again, or they would use up the next lease as well.
   if (!leaseSuffices(work)) return tryLater(work, leaseTooShort, ready.remote);
-  const sentAt = work.doubtSince ?? services.clock.now().toISOString();
-  if (!(await save(work, markedSent(work.stored.leg, ready.remote, sentAt)))) return;
+  const now = services.clock.now();
+  const marked = markedSent(work.stored.leg, ready.remote, work.doubtSince, now);
+  if (!(await save(work, marked))) return;
   // The marker itself may have taken long.
   if (!leaseSuffices(work)) return tryLater(work, leaseTooShort);
-  const leg = { ...ready, sentAt: new Date(sentAt) };
+  const leg = { ...ready, sentAt: new Date(work.doubtSince ?? now) };
   await finish(work, connection, await network.publish(leg, work.tools));
 }
 
@@ -179,7 +203,11 @@ async function connect(work: Work) {
   if (linked === undefined || linked.status === "revoked")
     return failUnlinked(work, "connection_missing");
   if (linked.status === "needs_reauth") return failUnlinked(work, "connection_needs_reauth");
-  const fresh = await freshCredentials(services, linked);
+  const [fresh, isOurTurn] = await Promise.all([
+    freshCredentials(services, linked),
+    takeTurn(work, accountOf(linked)),
+  ]);
+  if (!isOurTurn) return undefined;
   if (fresh.kind === "usable") return fresh;
   if (fresh.kind === "rejected") await reject(work, linked, fresh);
   else if (leg.sentAt === null) await tryLater(work, fresh);
@@ -211,7 +239,11 @@ async function work(on: Work): Promise<void> {
   const network = findAvailable(leg.network, services.config.networkApps);
   if (network === undefined) return fail(on, { code: "app_misconfigured", networkCode: null });
   if (leg.crashes < CRASHES_MAX) return walk(on, network);
-  services.log.error("leg given up after crashes", { postId: place.postId, network: leg.network });
+  services.log.error("leg given up after crashes", {
+    event: "leg_given_up",
+    postId: place.postId,
+    network: leg.network,
+  });
   await fail(on, { code: "internal_error", networkCode: null });
 }
 
@@ -228,12 +260,13 @@ export async function publishLeg(
   const { network, sentAt } = stored.leg;
   const trace = createTrace(network, () => on.stored.leg.attempts, services.clock);
   const tools = trace.tools(createNetworkTools(services, network));
-  const on: Work = { services, place, post, stored, tools, trace, doubtSince: sentAt };
+  const worker = { services, place, post, tools, trace };
+  const on: Work = { ...worker, stored, before: stored.leg, turn: null, doubtSince: sentAt };
   if (!(await claim(on))) return;
   const run = on.stored.leg.claimId ?? "";
   try {
     await work(on);
   } finally {
-    await trace.save(services, place.postId, run);
+    await Promise.all([releaseTurn(on), trace.save(services, place.postId, run)]);
   }
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { NETWORK_NAMES, type NetworkName } from "../networks/network.ts";
+import { NETWORK_NAMES, type NetworkName } from "../networks/lookup.ts";
 import type { MessageQueue } from "../storage/queue.ts";
 import type { PostPlace } from "./post-store.ts";
 

@@ -39,6 +39,25 @@ function holdingOf(
     : { kind: "free" };
 }
 
+/** Removes a page of the texts that keep no leg from anything any more, of posts that were made before. */
+export async function removeFreeTexts(
+  services: Services,
+  madeBefore: Date,
+  after: string | undefined,
+) {
+  const { networkAccounts, posts } = services;
+  const { texts, next } = await networkAccounts.listTextsBefore(madeBefore, after);
+  const hours = services.config.publishing.duplicateWindowHours;
+  const window = { hours, now: services.clock.now() };
+  let removed = 0;
+  for (const text of texts) {
+    const found = await posts.findLeg(text.holder.place, text.network);
+    if (holdingOf(text.holder, found?.leg, window).kind !== "free") continue;
+    if (await networkAccounts.removeText(text)) removed += 1;
+  }
+  return { removed, next };
+}
+
 /** Who holds a text of an account, if anybody does. */
 export async function findHolding(
   services: Services,

@@ -2,9 +2,11 @@ import type { Reconciled, StoredEntry } from "../billing/wallet-store.ts";
 import type { Wallet } from "../billing/wallet.ts";
 import type { Services } from "../services.ts";
 import type { Leg } from "./post.ts";
+import { OPEN_WORK_PAGE } from "./post-store.ts";
 
 const PAGE_ENTRIES = 1_000;
 const PLATFORMS_OF_PAGE = 100;
+const POSTS_AT_ONCE = 32;
 const TRIES_MAX = 3;
 const HOLD_MS_MAX = 24 * 60 * 60 * 1000;
 
@@ -58,9 +60,19 @@ async function entriesAfter(
 
 /** Legs with tokens promised to them: only posts with open work have any. */
 async function openHolds(services: Services, platformId: string): Promise<Leg[]> {
-  const works = await services.posts.listOpenWork(platformId);
-  const posts = await Promise.all(works.map(({ place }) => services.posts.find(place)));
-  return posts.flatMap((found) => found?.legs ?? []).filter(({ hold }) => hold.state === "open");
+  const holding: Leg[] = [];
+  let after: string | undefined;
+  do {
+    const works = await services.posts.listOpenWork(platformId, after);
+    for (let index = 0; index < works.length; index += POSTS_AT_ONCE) {
+      const batch = works.slice(index, index + POSTS_AT_ONCE);
+      const posts = await Promise.all(batch.map(({ place }) => services.posts.find(place)));
+      const legs = posts.flatMap((found) => found?.legs ?? []);
+      holding.push(...legs.filter(({ hold }) => hold.state === "open"));
+    }
+    after = works.length < OPEN_WORK_PAGE ? undefined : works.at(-1)?.place.postId;
+  } while (after !== undefined);
+  return holding;
 }
 
 function holdMismatches(legs: readonly Leg[], wallet: Wallet, now: Date): string[] {
@@ -108,7 +120,11 @@ export async function reconcileWallets(services: Services): Promise<void> {
     for (const { id: platformId } of items) {
       const mismatches = await reconcilePlatform(services, platformId);
       if (mismatches.length > 0)
-        services.log.error("wallet does not reconcile", { platformId, mismatches });
+        services.log.error("wallet does not reconcile", {
+          event: "wallet_mismatch",
+          platformId,
+          mismatches,
+        });
     }
     after = next;
   } while (after !== undefined);

@@ -1,19 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { recordAudit } from "../audit/record.ts";
 import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
+import { checkAfter, paced, secondsUntil } from "../billing/pace.ts";
 import { priceOf } from "../billing/rate-card.ts";
-import { refusal, utcDay } from "../billing/wallet.ts";
+import { refusal, utcDay, type Movement } from "../billing/wallet.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { AppError, validationFailed } from "../errors.ts";
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
-import { placeOf } from "./accept.ts";
+import { placeOf, reservation } from "./accept.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { firstCheckAt } from "./first-check.ts";
 import { findPostOf, viewPost } from "./get-post.ts";
-import type { Leg } from "./post.ts";
+import type { Leg, Post } from "./post.ts";
 import { postProgress, toLegRow } from "./post-row.ts";
 import type { PostView } from "./post-view.ts";
 import { legKey, postKey, toWorkRow, workKey, type PostWithLegs } from "./post-store.ts";
@@ -44,6 +45,15 @@ function retried(leg: Leg, round: string, now: Date): Leg {
   };
 }
 
+function reservationOf(scope: ProfileScope, post: Post, tokens: number): Movement {
+  return {
+    ...reservation(post, tokens),
+    operation: "posts.retry_leg",
+    actor: actorOf(scope.caller),
+    requestId: scope.requestId,
+  };
+}
+
 function nothingToRetry(): AppError {
   return new AppError("nothing_to_retry", "Only failed legs can be retried.");
 }
@@ -56,6 +66,13 @@ interface Retry {
   /** All failed legs when absent. */
   readonly networks: readonly NetworkName[] | undefined;
   readonly nextCheckAt: string;
+  readonly legsPerSecond: number;
+}
+
+interface Retried {
+  readonly networks: NetworkName[];
+  /** When they begin; null for at once. */
+  readonly startAt: string | null;
 }
 
 function retryOperation({
@@ -63,8 +80,9 @@ function retryOperation({
   scope,
   found,
   networks,
-  nextCheckAt,
-}: Retry): CoreOperation<NetworkName[]> {
+  nextCheckAt: firstCheck,
+  legsPerSecond,
+}: Retry): CoreOperation<Retried> {
   const place = placeOf(found.post);
   const wanted =
     networks ??
@@ -72,18 +90,20 @@ function retryOperation({
   return {
     id: `retry|${round}`,
     rowKeys: postRowKeys(place, found.post),
-    decide(view: CoreView): Decision<NetworkName[]> {
+    decide(view: CoreView): Decision<Retried> {
       const { now } = view;
       const current = readPost(view, place, found.post);
       const chosen = current.legs.filter(({ leg }) => wanted.includes(leg.network));
-      const answer = chosen.map(({ leg }) => leg.network);
+      const chosenNetworks = chosen.map(({ leg }) => leg.network);
       if (chosen.length > 0 && chosen.every(({ leg }) => leg.round === round))
-        return { kind: "done", answer };
+        return { kind: "done", answer: { networks: chosenNetworks, startAt: null } };
       if (chosen.length === 0 || chosen.some(({ leg }) => leg.status !== "failed"))
         return { kind: "refuse", error: nothingToRetry() };
       const tokens = chosen.length * priceOf("posts.retry_leg");
       const error = refusal(view.wallet, tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
+      const { paceUntil, startAt } = paced(view.wallet, chosen.length, now, legsPerSecond);
+      const nextCheckAt = checkAfter(firstCheck, startAt, now);
       const post = {
         ...current.post,
         status: "processing" as const,
@@ -94,7 +114,10 @@ function retryOperation({
         ...chosen.map(({ leg, etag }): RowWrite => {
           return {
             kind: "replace",
-            row: toLegRow(legKey(place, leg.network), retried(leg, round, now)),
+            row: toLegRow(legKey(place, leg.network), {
+              ...retried(leg, round, now),
+              notBefore: startAt,
+            }),
             etag,
           };
         }),
@@ -108,22 +131,10 @@ function retryOperation({
         writes.push({ kind: "create", row: toWorkRow({ place, nextCheckAt, checks: 0 }) });
       return {
         kind: "write",
-        movements: [
-          {
-            type: "reserve",
-            operation: "posts.retry_leg",
-            tokens,
-            postId: post.id,
-            network: null,
-            applicationId: post.applicationId,
-            profileId: post.profileId,
-            actor: actorOf(scope.caller),
-            requestId: scope.requestId,
-            note: null,
-          },
-        ],
+        movements: [reservationOf(scope, post, tokens)],
+        paceUntil,
         writes,
-        answer,
+        answer: { networks: chosenNetworks, startAt },
       };
     },
   };
@@ -158,15 +169,24 @@ export async function retryPost(
   const now = services.clock.now();
   await services.dirty.announce(scope.platformId, now);
   const nextCheckAt = firstCheckAt(services, now);
-  const networks = await services.wallets.commit(
+  const { legsPerSecond } = services.config.publishing;
+  const { networks, startAt } = await services.wallets.commit(
     scope.platformId,
-    retryOperation({ round: randomUUID(), scope, found, networks: input.networks, nextCheckAt }),
+    retryOperation({
+      round: randomUUID(),
+      scope,
+      found,
+      networks: input.networks,
+      nextCheckAt,
+      legsPerSecond,
+    }),
   );
   recordAudit(services, scope, {
     action: "post.retried",
     target: { type: "post", id: found.post.id },
   });
   await noteStep(services, found.post.id, step(now.toISOString(), "retried", networks.join(", ")));
-  await hintLegs(services, placeOf(found.post), networks);
+  const seconds = secondsUntil(startAt, services.clock.now());
+  await hintLegs(services, placeOf(found.post), networks, seconds);
   return viewPost(services, scope, await findPostOf(services, scope, input.postId));
 }

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { validationFailed, type Issue } from "../errors.ts";
 import { externalId, externalIdFilter, instant, metadata } from "../fields.ts";
-import { NETWORK_NAMES, type NetworkData, type NetworkName } from "../networks/network.ts";
+import type { NetworkData } from "../networks/network.ts";
+import { NETWORK_NAMES, platformOptionsSchema, type NetworkName } from "../networks/lookup.ts";
 import { publicUrl } from "../networks/options.ts";
-import { platformOptionsSchema } from "../networks/registry.ts";
 import { pageQuery } from "../page.ts";
 import type { Draft } from "./post.ts";
 

@@ -118,6 +118,9 @@ export async function settleLeg(services: Services, settlement: Settlement): Pro
   const settled = await services.wallets.commit(place.platformId, settleOperation(settlement));
   const fields = { postId: place.postId, network: leg.network };
   if (!settled) services.log.warn("leg was settled by another worker", fields);
-  else if (end.kind === "failed") services.log.info("leg failed", { ...fields, ...end.failure });
-  else services.log.info("leg published", { ...fields, ...end.published });
+  else if (end.kind === "failed") {
+    // Not `code`: the log blots out what is called that, for the codes of authenticator apps.
+    const { code: reason, ...failure } = end.failure;
+    services.log.info("leg failed", { ...fields, reason, ...failure });
+  } else services.log.info("leg published", { ...fields, ...end.published });
 }

@@ -1,4 +1,4 @@
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import { numberOf, textOf, textOrNull, type Row } from "../storage/row.ts";
 import type { Table } from "../storage/table.ts";
 
@@ -63,6 +63,15 @@ export class TimelineStore {
       postId,
       rows.map((row) => ({ kind: "create", row })),
     );
+  }
+
+  /** Removes everything that was written down for the post. May be repeated. */
+  async remove(postId: string): Promise<void> {
+    for (;;) {
+      const rows = await this.#table.list({ partitionKey: postId, limit: STEPS_MAX });
+      await Promise.all(rows.map(({ row }) => this.#table.delete(postId, row.rowKey)));
+      if (rows.length < STEPS_MAX) return;
+    }
   }
 
   /** In the order of time. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { HttpFailure, type NetworkName, type NetworkTools } from "../networks/network.ts";
+import { HttpFailure, type NetworkTools } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import type { Clock, Services } from "../services.ts";
 import type { TimelineStep } from "./timeline-store.ts";
 

@@ -2,11 +2,12 @@ import { chargeTogether } from "../billing/charge.ts";
 import { estimateTokens, priceOf } from "../billing/rate-card.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
+import type { PublishingScope } from "../connect/publishing-scope.ts";
 import { newId } from "../ids.ts";
-import type { NetworkName } from "../networks/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import { errorsOf, judgementView, legDraft } from "./check-draft.ts";
-import { checkMedia, type MediaCheck } from "./check-media.ts";
+import { checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
 import { judgePost } from "./judge-accounts.ts";
 import type { Draft } from "./post.ts";
 import { requireSchedulable } from "./schedule.ts";
@@ -54,27 +55,30 @@ async function charge(services: Services, scope: ProfileScope, mediaUrls: number
  */
 export async function validatePost(
   services: Services,
-  scope: ProfileScope,
+  scope: PublishingScope,
   { draft, media }: ValidatePost,
 ): Promise<ValidationResult> {
   if (draft.scheduleAt !== null) requireSchedulable(draft.scheduleAt, services.clock.now());
   const urls = media ? mediaOf(draft) : [];
   await charge(services, scope, urls.length);
-  const [connections, checks] = await Promise.all([
-    services.connections.listOfProfile(scope.profileId),
+  const [judgements, looked] = await Promise.all([
+    judgePost(services, draft, scope.connections),
     checkMedia(services, urls),
   ]);
-  const judgements = await judgePost(services, draft, connections);
   const publishable = judgements.filter((judgement) => errorsOf(judgement).length === 0);
+  const judged = judgements.map((judgement) => withMedia(judgement, draft, looked));
   return {
-    valid: publishable.length === judgements.length && checks.every(({ ok }) => ok),
+    valid:
+      judged.every((judgement) => errorsOf(judgement).length === 0) &&
+      looked.checks.every(({ ok }) => ok),
+    // Accepting looks at no file: it reserves for a leg that one of them will fail, and gives that back.
     tokensEstimate: estimateTokens(
       publishable.map(({ network }) => network),
       draft.scheduleAt !== null,
     ),
     platforms: Object.fromEntries(
-      judgements.map((judgement) => [judgement.network, judgementView(judgement)]),
+      judged.map((judgement) => [judgement.network, judgementView(judgement)]),
     ),
-    media: checks,
+    media: looked.checks,
   };
 }

@@ -6,12 +6,13 @@ import {
   type CorePartition,
 } from "../../../src/shared/billing/group-commit.ts";
 import { AppError } from "../../../src/shared/errors.ts";
-import type { NetworkName } from "../../../src/shared/networks/network.ts";
+import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import {
   acceptOperation,
   idempotencyRowKey,
   placeOf,
   toAccepted,
+  type AcceptAnswer,
   type Accepted,
 } from "../../../src/shared/posts/accept.ts";
 import type { Leg, Post } from "../../../src/shared/posts/post.ts";
@@ -103,7 +104,7 @@ export function chargeOf(id: string, tokens: number, kind = "charge") {
 }
 
 /** A new post under the key: every request for one key makes a post of its own, of which one is accepted. */
-export function acceptanceOf(key: string): { post: Post; operation: CoreOperation<Accepted> } {
+export function acceptanceOf(key: string): { post: Post; operation: CoreOperation<AcceptAnswer> } {
   const post = postOf({ requestId: key });
   const legs = NETWORKS.map((network) => legOf({ network }));
   const operation = acceptOperation({
@@ -111,6 +112,7 @@ export function acceptanceOf(key: string): { post: Post; operation: CoreOperatio
     found: { post, legs },
     accepted: { fingerprint: key, postId: post.id, profileId: post.profileId, httpStatus: 202 },
     nextCheckAt: NOW.toISOString(),
+    legsPerSecond: 10,
   });
   return { post, operation };
 }
@@ -119,7 +121,7 @@ export function acceptanceOf(key: string): { post: Post; operation: CoreOperatio
 async function acceptOnce(
   { partition, commit }: Instance,
   key: string,
-  operation: CoreOperation<Accepted>,
+  operation: CoreOperation<AcceptAnswer>,
 ): Promise<Accepted> {
   const earlier = await partition.find(idempotencyRowKey(key));
   return earlier === undefined ? commit.submit(operation) : toAccepted(earlier.row);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Connection } from "../../../src/shared/connect/connection.ts";
-import type { LegDraft, NetworkName } from "../../../src/shared/networks/network.ts";
+import type { LegDraft } from "../../../src/shared/networks/network.ts";
+import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { firstLeg } from "../../../src/shared/posts/accept.ts";
 import {
   errorsOf,
@@ -35,6 +36,8 @@ function connectionOf(overrides: Partial<Connection> = {}): Connection {
     expiresAt: null,
     lastUsedAt: null,
     lastError: null,
+    checkedAt: null,
+    warnedExpiresAt: null,
     generation: 1,
     createdAt: at,
     updatedAt: at,

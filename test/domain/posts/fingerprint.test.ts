@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NETWORK_NAMES } from "../../../src/shared/networks/network.ts";
+import { NETWORK_NAMES } from "../../../src/shared/networks/lookup.ts";
 import { fingerprint } from "../../../src/shared/posts/fingerprint.ts";
 import type { Draft } from "../../../src/shared/posts/post.ts";
 import { DraftBody } from "../../../src/shared/posts/schema.ts";

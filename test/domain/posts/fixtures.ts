@@ -55,6 +55,7 @@ export function legOf(overrides: Partial<Leg> = {}): Leg {
     retries: 0,
     crashes: 0,
     sentAt: null,
+    calledAt: null,
     resend: false,
     remote: null,
     hold: { state: "open", tokens: 10, operation: "publish_leg", day: "2030-01-31" },

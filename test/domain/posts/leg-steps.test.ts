@@ -103,12 +103,20 @@ describe("a claimed leg", () => {
 describe("a leg that is about to be sent", () => {
   it("says so with what was prepared, under the same claim", () => {
     const leg = claimed(legOf({ remote: { recordKey: "3k" } }), claim);
-    const marked = markedSent(leg, { recordKey: "3k", blob: "b" }, at);
+    const marked = markedSent(leg, { recordKey: "3k", blob: "b" }, null, now);
     expect(marked).toEqual({
       ...leg,
       phase: "sent",
       sentAt: at,
+      calledAt: at,
       remote: { recordKey: "3k", blob: "b" },
+    });
+  });
+
+  it("keeps when the first call of unknown outcome was, and when this one is", () => {
+    expect(markedSent(claimed(legOf(), claim), {}, earlier, now)).toMatchObject({
+      sentAt: earlier,
+      calledAt: at,
     });
   });
 });
@@ -136,13 +144,13 @@ describe("a parked leg", () => {
   });
 
   it("stays sent when its outcome is not known", () => {
-    const waiting = parked(markedSent(owned, { container: "1" }, at), null, now, 15);
+    const waiting = parked(markedSent(owned, { container: "1" }, null, now), null, now, 15);
     expect(waiting).toMatchObject({ phase: "sent", sentAt: at });
   });
 });
 
 describe("a leg that is put back", () => {
-  const owned = markedSent(claimed(legOf({ retries: 1 }), claim), { container: "1" }, at);
+  const owned = markedSent(claimed(legOf({ retries: 1 }), claim), { container: "1" }, null, now);
 
   it("waits for its next attempt as if this one had never begun", () => {
     expect(putBack(owned, now, 30, null)).toMatchObject({
@@ -164,7 +172,12 @@ describe("a leg that is put back", () => {
 
 describe("a leg that succeeded", () => {
   it("is published, paid for once and nobody's", () => {
-    const leg = markedSent(claimed(legOf({ tokensReleased: 10, resend: true }), claim), {}, at);
+    const leg = markedSent(
+      claimed(legOf({ tokensReleased: 10, resend: true }), claim),
+      {},
+      null,
+      now,
+    );
     expect(succeeded(leg, published, now)).toMatchObject({
       status: "succeeded",
       phase: "idle",
@@ -189,7 +202,7 @@ describe("a leg that succeeded", () => {
 });
 
 describe("a leg that failed", () => {
-  const sent = markedSent(claimed(legOf({ tokensCharged: 10 }), claim), {}, at);
+  const sent = markedSent(claimed(legOf({ tokensCharged: 10 }), claim), {}, null, now);
 
   it("tells why, is not paid for and nobody's", () => {
     const leg = failed(sent, refused);

@@ -43,7 +43,13 @@ describe("accepting a post", () => {
     httpStatus: 202,
   };
   const accept = (found = { post, legs }) =>
-    acceptOperation({ idempotencyKey: key, accepted, found, nextCheckAt: NOW.toISOString() });
+    acceptOperation({
+      idempotencyKey: key,
+      accepted,
+      found,
+      nextCheckAt: NOW.toISOString(),
+      legsPerSecond: 10,
+    });
 
   it("writes key, post, legs and work together, and holds the tokens of the legs", () => {
     const decision = accept().decide(viewOf([]));
@@ -57,7 +63,7 @@ describe("accepting a post", () => {
     });
     expect(eventsOf(decision.writes)).toEqual(["post.processing"]);
     expect(decision.movements).toMatchObject([{ type: "reserve", tokens: 20, postId: post.id }]);
-    expect(decision.answer).toEqual(accepted);
+    expect(decision.answer).toEqual({ ...accepted, startAt: null });
   });
 
   it("holds nothing for a leg that failed from the start", () => {
@@ -76,7 +82,7 @@ describe("accepting a post", () => {
     const taken = { rowKey: idempotencyRowKey(key), ...theirs };
     expect(accept().decide(viewOf([taken], EMPTY_WALLET))).toEqual({
       kind: "done",
-      answer: theirs,
+      answer: { ...theirs, startAt: null },
     });
   });
 

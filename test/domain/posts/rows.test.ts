@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/errors.ts";
-import { NETWORK_NAMES } from "../../../src/shared/networks/network.ts";
+import { NETWORK_NAMES } from "../../../src/shared/networks/lookup.ts";
 import { problemOf } from "../../../src/shared/posts/leg-steps.ts";
 import type { Leg, Post } from "../../../src/shared/posts/post.ts";
 import {
@@ -14,6 +14,7 @@ import {
 import {
   fromChunks,
   PROPERTY_LENGTH_MAX,
+  replacedChunks,
   toChunks,
   type Row,
 } from "../../../src/shared/storage/row.ts";
@@ -42,6 +43,17 @@ describe("long text in one row", () => {
     );
     expect(chunks.some(isHalfPair)).toBe(false);
     expect(roundTrip(text)).toBe(text);
+  });
+
+  it.each([
+    ["a longer one", "x".repeat(PROPERTY_LENGTH_MAX * 2), "short"],
+    ["a shorter one", "short", "x".repeat(PROPERTY_LENGTH_MAX * 2)],
+    ["one beside a property of a like name", "y".repeat(PROPERTY_LENGTH_MAX + 1), ""],
+  ])("merged over %s leaves nothing of it", (_, before, after) => {
+    const row = { ...rowOf(toChunks("text", before)), texts0: "another", textual: "another" };
+    const merged = { ...row, ...replacedChunks("text", after, row) };
+    expect(fromChunks("text", merged)).toBe(after);
+    expect(merged).toMatchObject({ texts0: "another", textual: "another" });
   });
 
   it("comes back whole whatever stands at the borders", () => {
@@ -105,6 +117,7 @@ const leg: fc.Arbitrary<Leg> = fc.record({
   attempts: count,
   retries: count,
   crashes: count,
+  calledAt: timeOrNull,
   sentAt: timeOrNull,
   resend: fc.boolean(),
   remote: fc.option(json, { nil: null }),

@@ -1,0 +1,41 @@
+import { recordAudit } from "../audit/record.ts";
+import type { Services } from "../services.ts";
+
+const TEXT_MAX = 4_000;
+
+function textOfMessage(message: unknown): string {
+  return (typeof message === "string" ? message : (JSON.stringify(message) ?? "")).slice(
+    0,
+    TEXT_MAX,
+  );
+}
+
+/**
+ * Keeps and tells of a message that no worker could do, for an alert to find by its event. What the message hinted at
+ * is not lost with it: the row that stands for the work is still there, and its timer finds it. Never throws: a message
+ * that came this far has nowhere else to go.
+ */
+export async function recordPoison(
+  services: Services,
+  queue: string,
+  message: unknown,
+): Promise<void> {
+  const text = textOfMessage(message);
+  let count: number | null = null;
+  try {
+    count = await services.housekeeping.recordPoison(queue, text, services.clock.now());
+  } catch (error) {
+    services.log.error("poison message not kept", {
+      event: "poison_message_not_kept",
+      queue,
+      error,
+    });
+  }
+  services.log.error("poison message", { event: "poison_message", queue, message: text, count });
+  const caller = { kind: "system", worker: `${queue}-poison` } as const;
+  recordAudit(
+    services,
+    { requestId: "", ip: "", caller },
+    { action: "message.poisoned", target: { type: "queue", id: queue } },
+  );
+}

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { HttpFailure } from "../../src/shared/networks/network.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, readBalance, readPost, submitPost, unique } from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+
+let sandbox: Sandbox;
+let relay: Relay;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  relay = await startRelay({
+    memoryQueues: true,
+    settings: { ...sandboxSettings(sandbox, sandbox.url), LEG_RETRY_SECONDS: "0.5,1,1" },
+  });
+});
+afterAll(async () => {
+  await relay.stop();
+  await sandbox.stop();
+});
+
+const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
+
+/** Second by second; answers the post and how many seconds it took. */
+async function ended(publisher: Awaited<ReturnType<typeof aPublisher>>, postId: string) {
+  for (let seconds = 0; seconds < 400; seconds += 1) {
+    await relay.drain();
+    const post = await readPost(relay, publisher, postId);
+    if (post.status !== "processing") return { post, seconds };
+    relay.advance(1_000);
+  }
+  throw new Error("the post did not end");
+}
+
+/** Calls to the networks fail as said until the clock says otherwise. */
+function outage(untilMs: number, failure: "lost" | "after"): () => void {
+  const { outbound } = relay.services;
+  const request = outbound.request.bind(outbound);
+  outbound.request = async (asked) => {
+    if (relay.clock.now().getTime() > untilMs) return request(asked);
+    if (failure === "after" && asked.method === "POST") await request(asked);
+    throw new HttpFailure("in_doubt", "timeout");
+  };
+  return () => {
+    outbound.request = request;
+  };
+}
+
+describe.each(["bluesky", "mastodon"] as const)(
+  "%s, away for seconds, with a schedule that is over sooner than the outage",
+  (network) => {
+    test("is asked once more when absence proves something: the leg goes out, once", async () => {
+      const publisher = await aPublisher(relay, [network]);
+      const text = unique("Away");
+      const end = outage(relay.clock.now().getTime() + 12_000, "lost");
+      const { id } = dataOf(await submitPost(relay, publisher, { text, platforms: [network] }));
+      const { post, seconds } = await ended(publisher, id);
+      end();
+      expect(post.legs[0].error).toBeNull();
+      expect(post.status).toBe("succeeded");
+      expect(seconds).toBeGreaterThan(20);
+      expect(seconds).toBeLessThan(70);
+      expect(visible(text)).toHaveLength(1);
+      expect(await readBalance(relay, publisher)).toMatchObject({ tokenReserved: 0 });
+    });
+
+    test("that took the post without saying so is found to have it", async () => {
+      const publisher = await aPublisher(relay, [network]);
+      const text = unique("Silent");
+      const end = outage(relay.clock.now().getTime() + 12_000, "after");
+      const { id } = dataOf(await submitPost(relay, publisher, { text, platforms: [network] }));
+      const { post } = await ended(publisher, id);
+      end();
+      expect(post).toMatchObject({ status: "succeeded", tokens: { charged: 10, reserved: 0 } });
+      expect(visible(text)).toHaveLength(1);
+    });
+
+    test("for longer than that leaves the outcome unknown, within bounds", async () => {
+      const publisher = await aPublisher(relay, [network]);
+      const text = unique("Gone");
+      const end = outage(relay.clock.now().getTime() + 3_600_000, "lost");
+      const { id } = dataOf(await submitPost(relay, publisher, { text, platforms: [network] }));
+      const { post, seconds } = await ended(publisher, id);
+      end();
+      expect(post.legs[0]).toMatchObject({ status: "failed", error: { code: "outcome_unknown" } });
+      expect(seconds).toBeGreaterThan(55);
+      expect(seconds).toBeLessThan(300);
+      expect(await readBalance(relay, publisher)).toMatchObject({ tokenReserved: 0 });
+    });
+  },
+);

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { parseConfig } from "../../src/shared/config.ts";
+import { minuteOf } from "../../src/shared/due/due-store.ts";
+import { newId } from "../../src/shared/ids.ts";
+import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
+import { firePost } from "../../src/shared/posts/fire-post.ts";
+import { FireHint } from "../../src/shared/posts/fire-queue.ts";
+import { buildServices, type Services } from "../../src/shared/services.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, readPost, settlePost, submitPost, unique } from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+
+const MINUTE = 60_000;
+const POSTS = 2_500;
+let sandbox: Sandbox;
+let relay: Relay;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
+});
+afterAll(async () => {
+  await relay.stop();
+  await sandbox.stop();
+});
+
+const ahead = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOString();
+const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
+
+describe("2,500 posts of one minute", () => {
+  test(
+    "are all hinted in one run of the timer, once each, and none again while they are on time",
+    { timeout: 120_000 },
+    async () => {
+      // Of its own: rows that nothing stands behind would be hinted in the other tests too.
+      const own = await startRelay({ memoryQueues: true });
+      const { due } = own.services;
+      const now = own.clock.now();
+      const dueAt = new Date(now.getTime() + 70_000).toISOString();
+      const platforms = Array.from({ length: 50 }, () => newId("platform", now));
+      for (let start = 0; start < POSTS; start += 50)
+        await Promise.all(
+          platforms.map((platformId) => {
+            const place = {
+              platformId,
+              profileId: newId("profile", now),
+              postId: newId("post", now),
+            };
+            return due.add({ place, dueAt }, now);
+          }),
+        );
+      const hinted = new Map<string, number>();
+      own.queues.onSend = (message) => {
+        const { postId } = message as { postId: string };
+        hinted.set(postId, (hinted.get(postId) ?? 0) + 1);
+        return "lose";
+      };
+      const startedAt = performance.now();
+      await enqueueDuePosts(own.services);
+      const tookMs = performance.now() - startedAt;
+      process.stdout.write(`timer: ${hinted.size} hints in ${Math.round(tookMs)} ms\n`);
+      expect(tookMs).toBeLessThan(45_000);
+      expect(hinted.size).toBe(POSTS);
+      own.advance(MINUTE);
+      await enqueueDuePosts(own.services);
+      expect([...new Set(hinted.values())]).toEqual([1]);
+      // Every one of them was lost: later all come again.
+      own.advance(5 * MINUTE);
+      await enqueueDuePosts(own.services);
+      own.queues.onSend = () => "keep";
+      expect([...new Set(hinted.values())]).toEqual([2]);
+      const { dues } = await due.listMinute(minuteOf(dueAt), undefined);
+      expect(dues).toEqual([]);
+      await own.stop();
+    },
+  );
+});
+
+describe("instances whose clocks differ by a minute", () => {
+  /** Another instance of the deployment, whose clock is wrong by so much. */
+  function instance(skewMs: number): Services {
+    return buildServices(parseConfig(relay.settings), {
+      clock: { now: () => new Date(relay.clock.now().getTime() + skewMs) },
+      log: relay.services.log,
+      queue: (name) => relay.queues.open(name),
+      outbound: relay.services.outbound,
+    });
+  }
+
+  test.each([
+    ["the timer's is ahead", 30_000, -30_000],
+    ["the worker's is ahead", -30_000, 30_000],
+  ])("fire a post once, and within their difference: %s", async (_, timerSkew, workerSkew) => {
+    const [timer, worker] = [instance(timerSkew), instance(workerSkew)];
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const text = unique("Skewed");
+    const scheduleAt = ahead(5 * MINUTE);
+    const body = { text, platforms: ["bluesky"], scheduleAt };
+    const { id } = dataOf(await submitPost(relay, publisher, body));
+    const dueAt = Date.parse(scheduleAt);
+    const waiting: { readonly hint: FireHint; readonly at: number }[] = [];
+    for (const services of [timer, worker])
+      services.fireQueue.hint = (row, seconds) => {
+        const hint = FireHint.parse({ v: 1, ...row.place, dueAt: row.dueAt });
+        const at = relay.clock.now().getTime() + Math.max(0, Math.ceil(seconds)) * 1000;
+        waiting.push({ hint, at });
+        return Promise.resolve();
+      };
+    for (let second = 0; second < 8 * 60; second += 5) {
+      relay.advance(5_000);
+      const now = relay.clock.now().getTime();
+      if (second % 60 === 0) await enqueueDuePosts(timer);
+      const seen = waiting.filter(({ at }) => at <= now);
+      waiting.splice(0, waiting.length, ...waiting.filter(({ at }) => at > now));
+      for (const { hint } of seen) await firePost(worker, hint);
+    }
+    const post = await settlePost(relay, publisher, id);
+    expect(post.status).toBe("succeeded");
+    expect(visible(text)).toHaveLength(1);
+    // By the clock of the one that fired it, never before its time.
+    const firedAt = Date.parse(post.startedAt);
+    expect(firedAt).toBeGreaterThanOrEqual(dueAt);
+    expect(firedAt - workerSkew - dueAt).toBeLessThan(45_000);
+  });
+});
+
+describe("a post that fires", () => {
+  test("does so to the second, whatever lies between the timer's run and its time", async () => {
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const scheduleAt = ahead(7 * MINUTE + 23_000);
+    const body = { text: unique("To the second"), platforms: ["bluesky"], scheduleAt };
+    const { id } = dataOf(await submitPost(relay, publisher, body));
+    const dueAt = Date.parse(scheduleAt);
+    while (relay.clock.now().getTime() < dueAt - 61_000) {
+      await enqueueDuePosts(relay.services);
+      await relay.drain();
+      relay.advance(MINUTE);
+    }
+    await enqueueDuePosts(relay.services);
+    while (relay.clock.now().getTime() < dueAt - 1_500) {
+      await relay.drain();
+      relay.advance(500);
+    }
+    expect((await readPost(relay, publisher, id)).status).toBe("scheduled");
+    relay.advance(2_500);
+    const post = await settlePost(relay, publisher, id);
+    expect(Date.parse(post.startedAt) - dueAt).toBeLessThan(3_000);
+    expect(Date.parse(post.startedAt)).toBeGreaterThanOrEqual(dueAt);
+  });
+
+  test("is judged as things are then: an account that is gone, and one whose text went out meanwhile", async () => {
+    const publisher = await aPublisher(relay, ["bluesky", "mastodon"]);
+    const text = unique("Judged anew");
+    const scheduleAt = ahead(10 * MINUTE);
+    const body = { text, platforms: ["bluesky", "mastodon"], scheduleAt };
+    const { id } = dataOf(await submitPost(relay, publisher, body));
+    const twin = dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"] }));
+    await settlePost(relay, publisher, twin.id);
+    const { connections } = relay.services;
+    const mastodon = await connections.find(publisher.profileId, "mastodon");
+    await connections.revoke(publisher.profileId, "mastodon", mastodon?.id ?? "");
+    relay.advance(10 * MINUTE);
+    await enqueueDuePosts(relay.services);
+    const post = await settlePost(relay, publisher, id);
+    expect(post).toMatchObject({ status: "failed", tokens: { charged: 0, reserved: 0 } });
+    const codes = post.legs.map((leg: { error: { code: string } }) => leg.error.code);
+    expect(codes.toSorted()).toEqual(["connection_missing", "duplicate_content"]);
+    expect(visible(text)).toHaveLength(1);
+  });
+});
