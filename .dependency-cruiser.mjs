@@ -1,11 +1,11 @@
 const DOMAINS =
-  "accounts|applications|keys|profiles|posts|networks|connect|billing|webhooks|audit|limits|callers";
+  "accounts|applications|keys|profiles|posts|networks|connect|media|billing|webhooks|audit|limits|callers|erasure|upkeep";
 const domain = `^src/shared/(${DOMAINS})/`;
 
 /** What each domain folder may import of the others; `callers` is open to all, `accounts` may read all. */
 const ALLOWED = {
-  posts: ["networks", "connect", "billing", "webhooks", "audit", "profiles"],
-  connect: ["networks", "billing", "profiles", "webhooks", "audit"],
+  posts: ["networks", "connect", "media", "billing", "webhooks", "audit", "profiles"],
+  connect: ["networks", "media", "billing", "profiles", "webhooks", "audit"],
   webhooks: ["networks", "billing", "audit"],
   accounts: [
     "applications",
@@ -18,10 +18,13 @@ const ALLOWED = {
     "limits",
   ],
   applications: ["keys", "audit"],
+  upkeep: ["accounts", "connect", "networks"],
+  erasure: ["posts", "connect", "webhooks", "profiles", "audit"],
   keys: ["profiles", "audit"],
   profiles: ["audit"],
   billing: ["networks", "webhooks", "audit"],
   networks: [],
+  media: ["networks"],
   audit: [],
   limits: [],
   callers: [],
@@ -74,12 +77,12 @@ export default {
     {
       name: "networks-by-argument",
       comment:
-        "a network imports network.ts, errors.ts, its own files and those it shares with a network of the same API; HTTP is handed to it",
+        "a network imports network.ts, errors.ts, setting.ts, its own files and those it shares with a network of the same API; HTTP is handed to it",
       severity: "error",
       from: { path: "^src/shared/networks/([^/]+)/" },
       to: {
         path: "^src/shared/",
-        pathNot: "^src/shared/(networks/($1/|graph/|[^/]+\\.ts$)|errors\\.ts$)",
+        pathNot: "^src/shared/(networks/($1/|graph/|[^/]+\\.ts$)|errors\\.ts$|setting\\.ts$)",
       },
     },
     {

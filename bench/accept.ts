@@ -2,11 +2,14 @@ import { availableParallelism } from "node:os";
 import { measureCell, type Cell, type Load } from "./cell.ts";
 import { startBenchStorage, type BenchStorage } from "./emulator.ts";
 import { acceptTable, goalsTable, singleText } from "./report.ts";
+import { ratio, saveResults } from "./results.ts";
+import { runBench } from "./run.ts";
 
 const LOADS: readonly Load[] = [1, 50].flatMap((tenants) => [
   { tenants, concurrency: 1, calls: 50 },
   { tenants, concurrency: 16, calls: 128 },
   { tenants, concurrency: 64, calls: 192 },
+  { tenants, concurrency: 256, calls: 256 },
 ]);
 
 /** Not shown: the first load of a process runs on code that is not compiled yet. */
@@ -25,6 +28,22 @@ async function inNewStorage<T>(run: (storage: BenchStorage) => Promise<T>): Prom
   }
 }
 
+function ratiosOf(cells: readonly Cell[]) {
+  const named = cells.map(({ load, product, http, ...cell }) => {
+    const ratios = {
+      ofHttp: ratio(cell.ofHttp),
+      ofSdk: ratio(cell.ofSdk),
+      commitOfHttp: ratio(cell.commitOfHttp),
+      p50OfHttp: ratio(product.p50Ms / http.p50Ms),
+      tail: ratio(product.p99Ms / product.p50Ms),
+      requestsPerPost: ratio(cell.requestsPerPost),
+      postsPerTransaction: ratio(cell.postsPerTransaction),
+    };
+    return [`${load.tenants} tenants, ${load.concurrency} at once`, ratios] as const;
+  });
+  return Object.fromEntries(named);
+}
+
 async function main(): Promise<void> {
   const startedAt = performance.now();
   console.log(
@@ -37,13 +56,9 @@ async function main(): Promise<void> {
   console.log(`\n${acceptTable(cells)}\n`);
   if (first !== undefined) console.log(`${singleText(first)}\n`);
   console.log(goalsTable(cells));
+  await saveResults("accept", ratiosOf(cells));
   const seconds = (performance.now() - startedAt) / 1000;
   console.log(`\nEvery answer was right and every ledger adds up. ${seconds.toFixed(0)} s.`);
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(error);
-  process.exitCode = 1;
-}
+runBench(main);

@@ -30,15 +30,16 @@ export class Accepting {
     const tenant = this.#tenantOf(index);
     const key = randomUUID();
     const { status, body, headers } = await this.#post(tenant, key);
-    if (status !== 202) throw new Error(`a post was answered with ${status}: ${body}`);
-    const { data } = JSON.parse(body ?? "") as { data: AcceptedView };
+    if (status !== 202) throw new Error(`a post was answered with ${status}: ${String(body)}`);
+    const { data } = JSON.parse(String(body)) as { data: AcceptedView };
     const isRight =
       data.status === "processing" &&
       data.legs.length === BENCH_NETWORKS.length &&
       data.legs.every((leg) => leg.status === "pending") &&
       data.tokens.reserved === TOKENS_OF_LEG * BENCH_NETWORKS.length &&
       !headers.has("idempotent-replayed");
-    if (!isRight || this.#ids.has(data.id)) throw new Error(`a post was answered wrongly: ${body}`);
+    if (!isRight || this.#ids.has(data.id))
+      throw new Error(`a post was answered wrongly: ${String(body)}`);
     this.#ids.add(data.id);
     this.#count(tenant);
   }

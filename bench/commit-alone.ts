@@ -30,6 +30,7 @@ function postOf(tenant: Tenant, text: string): Post {
     draft,
     revision: "",
     requestId: newId("request", now),
+    traceId: null,
     actor: { kind: "system", id: "bench" },
     createdAt: at,
     updatedAt: at,
@@ -62,6 +63,7 @@ export async function commitAlone(services: Services, tenant: Tenant): Promise<v
         httpStatus: 202,
       },
       nextCheckAt: new Date(now.getTime() + WORK_CHECK_MS).toISOString(),
+      legsPerSecond: services.config.publishing.legsPerSecond,
     }),
   );
   if (accepted.postId !== post.id) throw new Error("a new key stood for another post");

@@ -38,11 +38,15 @@ function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }
 
-export function median(values: readonly number[]): number {
+export function percentileOf(values: readonly number[], share: number): number {
   return percentile(
     [...values].sort((left, right) => left - right),
-    0.5,
+    share,
   );
+}
+
+export function median(values: readonly number[]): number {
+  return percentileOf(values, 0.5);
 }
 
 /** The median of the rounds' rates, and the latencies of all rounds together. */

@@ -5,15 +5,28 @@ import { parseConfig } from "../src/shared/config.ts";
 import { answer, type Outgoing } from "../src/shared/http/answer.ts";
 import { matchPath } from "../src/shared/http/route.ts";
 import { newId } from "../src/shared/ids.ts";
-import type { NetworkName } from "../src/shared/networks/network.ts";
+import type { NetworkName } from "../src/shared/networks/lookup.ts";
 import { buildServices, type Services } from "../src/shared/services.ts";
 import type { BenchStorage } from "./emulator.ts";
 
-/** Two networks whose adapters need no app of ours; nothing is published here. */
+/** Two networks whose adapters need no app of ours. */
 export const BENCH_NETWORKS = ["bluesky", "mastodon"] as const satisfies readonly NetworkName[];
 
 /** Begins the name of every table and queue that a benchmark makes. */
 export const BENCH_PREFIX = "b";
+
+/** Where the benchmarks' Mastodon-compatible accounts live. */
+export const NETWORK_HOST = "social.example";
+
+/** As linking leaves them, for every network that a benchmark publishes to. */
+const CREDENTIALS = {
+  origin: `https://${NETWORK_HOST}`,
+  accessToken: "bench",
+  clientId: "bench",
+  clientSecret: "bench",
+  keepsKeys: true,
+};
+const VIDEO_BYTES_MAX = 400_000_000;
 
 const CREDITED_TOKENS = 10_000_000;
 
@@ -25,24 +38,31 @@ export interface Tenant {
   readonly apiKey: string;
 }
 
-/** The product in this process, on tables and queues of its own. */
-export function startRelay(storage: BenchStorage, prefix: string): Services {
-  return buildServices(
-    parseConfig({
-      AZURE_FUNCTIONS_ENVIRONMENT: "Development",
-      AzureWebJobsStorage: storage.queues,
-      DATA_STORAGE: storage.tables,
-      STORAGE_PREFIX: prefix,
-      ALLOW_SIGNUP: "true",
-      BCRYPT_COST: "4",
-      RATE_LIMIT_PER_MINUTE: "1000000",
-      AUTH_RATE_PER_MINUTE: "100000",
-      LOG_LEVEL: "warn",
-    }),
-  );
+/** Of the product, on tables and queues of its own. */
+export function settingsOf(storage: BenchStorage, prefix: string): Record<string, string> {
+  return {
+    AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+    AzureWebJobsStorage: storage.queues,
+    DATA_STORAGE: storage.tables,
+    STORAGE_PREFIX: prefix,
+    ALLOW_SIGNUP: "true",
+    BCRYPT_COST: "4",
+    RATE_LIMIT_PER_MINUTE: "1000000",
+    AUTH_RATE_PER_MINUTE: "100000",
+    LOG_LEVEL: "warn",
+  };
 }
 
-interface Ask {
+/** The product in this process. */
+export function startRelay(
+  storage: BenchStorage,
+  prefix: string,
+  settings: Readonly<Record<string, string>> = {},
+): Services {
+  return buildServices(parseConfig({ ...settingsOf(storage, prefix), ...settings }));
+}
+
+export interface Ask {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -63,10 +83,27 @@ export function call(services: Services, { method, path, headers, body }: Ask): 
   });
 }
 
-async function created<T>(services: Services, ask: Ask): Promise<T> {
+export function headersOf({ apiKey, profileId }: Tenant): Record<string, string> {
+  return { authorization: `Bearer ${apiKey}`, "x-profile-id": profileId };
+}
+
+/** A post that is like no other, under a key of its own. */
+export function acceptAsk(tenant: Tenant, body: object = {}): Ask {
+  const key = randomUUID();
+  return {
+    method: "POST",
+    path: "v1/posts",
+    headers: { ...headersOf(tenant), "idempotency-key": key },
+    body: { text: `Measured ${key}`, platforms: BENCH_NETWORKS, ...body },
+  };
+}
+
+/** The `data` of a success. @throws Error on any other answer */
+export async function succeed<T>(services: Services, ask: Ask): Promise<T> {
   const { status, body } = await call(services, ask);
-  if (status !== 201) throw new Error(`${ask.path} answered ${status}: ${body}`);
-  return (JSON.parse(body ?? "") as { data: T }).data;
+  if (status >= 300)
+    throw new Error(`${ask.method} ${ask.path} answered ${status}: ${String(body)}`);
+  return (JSON.parse(String(body)) as { data: T }).data;
 }
 
 async function link(services: Services, tenant: Tenant): Promise<void> {
@@ -85,13 +122,13 @@ async function link(services: Services, tenant: Tenant): Promise<void> {
           username: "bench",
           displayName: "Bench",
           avatarUrl: null,
-          url: "https://social.example/bench",
+          url: `https://${NETWORK_HOST}/bench`,
           kind: "person",
         },
-        credentials: { token: "never used" },
-        instanceUrl: "https://social.example",
+        credentials: CREDENTIALS,
+        instanceUrl: `https://${NETWORK_HOST}`,
         scopes: [],
-        limits: {},
+        limits: { videoBytesMax: VIDEO_BYTES_MAX },
         expiresAt: null,
       },
     });
@@ -100,7 +137,7 @@ async function link(services: Services, tenant: Tenant): Promise<void> {
 
 /** Sign-up, tokens, application with its key, profile, accounts. */
 export async function openTenant(services: Services): Promise<Tenant> {
-  const { token, platform } = await created<{ token: string; platform: { id: string } }>(services, {
+  const { token, platform } = await succeed<{ token: string; platform: { id: string } }>(services, {
     method: "POST",
     path: "v1/auth/signup",
     body: {
@@ -120,14 +157,14 @@ export async function openTenant(services: Services): Promise<Tenant> {
     actor: { kind: "system", id: "bench" },
     requestId: "bench",
   });
-  const application = await created<{ id: string; apiKey: { secret: string } }>(services, {
+  const application = await succeed<{ id: string; apiKey: { secret: string } }>(services, {
     method: "POST",
     path: "v1/applications",
     headers: { authorization: `Bearer ${token}` },
     body: { name: "Bench" },
   });
   const apiKey = application.apiKey.secret;
-  const profile = await created<{ id: string }>(services, {
+  const profile = await succeed<{ id: string }>(services, {
     method: "POST",
     path: "v1/profiles",
     headers: { authorization: `Bearer ${apiKey}` },

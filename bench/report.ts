@@ -2,7 +2,7 @@ import type { Cell } from "./cell.ts";
 import { BENCH_PREFIX } from "./relay.ts";
 
 /** Columns of text, numbers to the right. */
-function tableText(rows: readonly (readonly string[])[]): string {
+export function tableText(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );

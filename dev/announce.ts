@@ -1,15 +1,6 @@
-import { styleText } from "node:util";
 import { DEMO_NETWORKS } from "./demo.ts";
 import type { Demo } from "./demo.ts";
-
-/** Colour only where a terminal shows it; the function of Node itself heeds NO_COLOR and its kin. */
-function strong(text: string): string {
-  return styleText("bold", text, { stream: process.stdout });
-}
-
-function soft(text: string): string {
-  return styleText("dim", text, { stream: process.stdout });
-}
+import { soft, strong } from "./terminal-style.ts";
 
 /** Lines to be pasted: publish, read what became of it, look at the wallet. Each works by itself and more than once. */
 function curlLines({ baseUrl, apiKey, profileId }: Demo): string[] {
@@ -59,6 +50,6 @@ ${read}
 
 ${balance}
 
-${soft(`All of this is in ${demoFile}. Ctrl-C stops everything.`)}
+${soft(`All of this is in ${demoFile}. What is published shows below. Ctrl-C stops everything.`)}
 `);
 }

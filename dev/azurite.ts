@@ -25,6 +25,12 @@ export type AzuriteOptions = ({ readonly folder: string } | { readonly inMemory:
   readonly blobPort?: number;
   readonly queuePort?: number;
   readonly tablePort?: number;
+  /** As in the cloud: HTTPS, and bearer tokens beside keys. Paths of PEM files, and accounts as Azurite reads them. */
+  readonly secured?: {
+    readonly certificate: string;
+    readonly key: string;
+    readonly accounts: string;
+  };
 };
 
 export interface Azurite {
@@ -44,7 +50,7 @@ export async function startAzurite(options: AzuriteOptions): Promise<Azurite> {
     table: options.tablePort ?? 0,
   };
   const folder = "folder" in options ? options.folder : undefined;
-  const child = launch(wanted, folder);
+  const child = launch(wanted, folder, options.secured);
   const ports = await portsOf(child, wanted);
   return {
     connectionString: connectionString(ports),
@@ -54,7 +60,11 @@ export async function startAzurite(options: AzuriteOptions): Promise<Azurite> {
   };
 }
 
-function launch(ports: Record<Service, number>, folder: string | undefined): ChildProcess {
+function launch(
+  ports: Record<Service, number>,
+  folder: string | undefined,
+  secured: AzuriteOptions["secured"],
+): ChildProcess {
   const entry = createRequire(import.meta.url).resolve("azurite/dist/src/azurite.js");
   if (folder !== undefined) mkdirSync(folder, { recursive: true });
   const flags = SERVICES.flatMap((service) => [
@@ -76,12 +86,22 @@ function launch(ports: Record<Service, number>, folder: string | undefined): Chi
       entry,
       ...flags,
       ...place,
+      ...(secured === undefined
+        ? []
+        : ["--oauth", "basic", "--cert", secured.certificate, "--key", secured.key]),
       "--silent",
       "--disableTelemetry",
       "--skipApiVersionCheck",
     ],
     // Apart from the terminal: Ctrl-C must not end it while somebody still writes their last rows.
-    { stdio: ["pipe", "pipe", "pipe"], detached: true },
+    {
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: true,
+      env: {
+        ...process.env,
+        ...(secured === undefined ? {} : { AZURITE_ACCOUNTS: secured.accounts }),
+      },
+    },
   );
   if (folder !== undefined) {
     const log = createWriteStream(join(folder, "azurite.log"), { flags: "a" });

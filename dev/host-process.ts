@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
+import { createInterface } from "node:readline";
 import { END_WITH_PARENT } from "./end-with-parent.ts";
 
 /** Longer than the host itself lets running invocations finish. */
@@ -13,10 +14,17 @@ export interface HostProcess {
   stop(): Promise<void>;
 }
 
-/** The local host as a child. Everything it says goes to the log file; warnings and errors come to the terminal too. */
+export interface HostOutput {
+  /** Keeps every line. */
+  readonly logFile: string;
+  /** Told of every line, as it comes. */
+  readonly onLine: (line: string, stream: "stdout" | "stderr") => void;
+}
+
+/** The local host as a child. */
 export function startHostProcess(
   environment: Readonly<Record<string, string>>,
-  logFile: string,
+  { logFile, onLine }: HostOutput,
 ): HostProcess {
   const child = spawn(process.execPath, ["--import", END_WITH_PARENT, "dev/host/main.ts"], {
     env: environment,
@@ -26,20 +34,16 @@ export function startHostProcess(
   });
   const log = createWriteStream(logFile);
   let tail = "";
-  const keep = (chunk: Buffer): void => {
-    log.write(chunk);
-    tail = (tail + chunk.toString()).slice(-TAIL_CHARACTERS);
-  };
-  const isLoud = (process.env["VERBOSE"] ?? "") !== "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    keep(chunk);
-    if (isLoud) process.stdout.write(chunk);
+  const reading = (["stdout", "stderr"] as const).map((stream) => {
+    const lines = createInterface({ input: child[stream], crlfDelay: Infinity });
+    lines.on("line", (line) => {
+      log.write(`${line}\n`);
+      tail = `${tail}${line}\n`.slice(-TAIL_CHARACTERS);
+      onLine(line, stream);
+    });
+    return once(lines, "close");
   });
-  child.stderr.on("data", (chunk: Buffer) => {
-    keep(chunk);
-    process.stderr.write(chunk);
-  });
-  const closed = once(child, "close");
+  const closed = Promise.all([once(child, "close"), ...reading]);
   return {
     ended: closed.then(() => {
       log.end();

@@ -2,8 +2,17 @@ import { readFile, writeFile } from "node:fs/promises";
 import { format } from "prettier";
 import { routes } from "../src/functions/routes.ts";
 import { SETTINGS } from "../src/shared/settings.ts";
-
-const README = "README.md";
+import {
+  apiErrors,
+  deliveryErrors,
+  legErrors,
+  linkProblems,
+  networkLimits,
+  networkOptions,
+  networkRules,
+  rateCard,
+} from "./guide-tables.ts";
+import { markdownTable } from "./markdown-table.ts";
 
 /** Who may call, in the words of a reader, by the name of the route's access rule. */
 const CALLERS: Readonly<Record<string, string>> = {
@@ -27,19 +36,13 @@ function caller(access: string): string {
   return words;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
-}
-
 function settingsTable(): string {
   const rows = Object.entries(SETTINGS).map(([name, { fallback, about }]) => [
     `\`${name}\``,
     fallback === null || fallback === "" ? "" : `\`${fallback}\``,
     about,
   ]);
-  return table(["Setting", "Default", "Meaning"], rows);
+  return markdownTable(["Setting", "Default", "Meaning"], rows);
 }
 
 function routesTable(): string {
@@ -49,23 +52,36 @@ function routesTable(): string {
     caller(spec.access.name),
     spec.summary.replace(/\.$/, ""),
   ]);
-  return table(["Method", "Path", "Who", "What"], rows);
+  return markdownTable(["Method", "Path", "Who", "What"], rows);
 }
+
+/** By document, what is generated in it: the name of the section, and what makes it. */
+export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  "README.md": { routes: routesTable, settings: settingsTable },
+  "docs/billing.md": { "rate card": rateCard },
+  "docs/connect.md": { problems: linkProblems },
+  "docs/errors.md": {
+    "api errors": apiErrors,
+    "leg errors": legErrors,
+    "delivery errors": deliveryErrors,
+  },
+  "docs/networks.md": { limits: networkLimits, options: networkOptions, rules: networkRules },
+};
 
 function between(text: string, name: string, content: string): string {
   const [start, end] = [`<!-- ${name}: generated -->`, `<!-- ${name}: end -->`];
   const [from, to] = [text.indexOf(start), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`${README} has no "${start}" … "${end}"`);
+  if (from < 0 || to < from) throw new Error(`there is no "${start}" … "${end}"`);
   return `${text.slice(0, from)}${start}\n\n${content}\n\n${text.slice(to)}`;
 }
 
-/** The README with its tables as the code has them now. */
-export async function withTables(readme: string): Promise<string> {
-  const text = between(readme, "routes", routesTable());
-  return format(between(text, "settings", settingsTable()), {
-    parser: "markdown",
-    printWidth: 100,
-  });
+/** A document with its tables as the code has them now. */
+export async function withTables(path: string, text: string): Promise<string> {
+  const sections = Object.entries(GENERATED[path] ?? {});
+  const filled = sections.reduce((made, [name, make]) => between(made, name, make()), text);
+  return format(filled, { parser: "markdown", printWidth: 100 });
 }
 
-if (import.meta.main) await writeFile(README, await withTables(await readFile(README, "utf8")));
+if (import.meta.main)
+  for (const path of Object.keys(GENERATED))
+    await writeFile(path, await withTables(path, await readFile(path, "utf8")));

@@ -14,8 +14,12 @@ import { localFolder } from "./local-folder.ts";
 import { hostEnvironment } from "./local-settings.ts";
 import type { Pieces } from "./local-settings.ts";
 import { startSandbox } from "./networks/server.ts";
+import type { Sandbox } from "./networks/server.ts";
 import { PORT_SETTINGS, readPorts, refuseTakenPorts } from "./ports.ts";
 import type { Ports } from "./ports.ts";
+import { readRunbook } from "./runbook.ts";
+import { terminalLine } from "./terminal-lines.ts";
+import { bad } from "./terminal-style.ts";
 
 const LOGIN_ORIGIN = "https://login.sandbox.test";
 const AUDIENCE = "api://publishing-relay";
@@ -121,6 +125,21 @@ async function untilHealthy(run: Run, baseUrl: string, longestMs: number): Promi
   }
 }
 
+/** Shows what happens, line by line; with VERBOSE everything that the host says. */
+function lineShower(sandbox: Sandbox): (line: string, stream: "stdout" | "stderr") => void {
+  if ((process.env["VERBOSE"] ?? "") !== "")
+    return (line, stream) => process[stream].write(`${line}\n`);
+  const surroundings = {
+    posts: () => sandbox.posts(),
+    pageOf: ({ page }: { readonly page: string }) => sandbox.url + page,
+    advice: readRunbook(),
+  };
+  return (line, stream) => {
+    const shown = terminalLine(line, stream, surroundings);
+    if (shown !== undefined) process[stream].write(`${shown}\n`);
+  };
+}
+
 /** Starts everything and shows it. */
 async function bringUp(run: Run, options: Options): Promise<void> {
   const { ports, local, hasOwnHost } = options;
@@ -139,7 +158,8 @@ async function bringUp(run: Run, options: Options): Promise<void> {
   const hostLog = join(local, "host.log");
   run.ending.throwIfAborted();
   if (hasOwnHost) {
-    const host = run.add(startHostProcess({ ...environment, PORT: String(ports.PORT) }, hostLog));
+    const output = { logFile: hostLog, onLine: lineShower(sandbox) };
+    const host = run.add(startHostProcess({ ...environment, PORT: String(ports.PORT) }, output));
     void host.ended.then((problem) => run.end(problem));
   } else console.log(`Everything but the host is up. Waiting for one at ${baseUrl} …`);
   await untilHealthy(run, baseUrl, hasOwnHost ? HEALTH_MS : Infinity);
@@ -199,8 +219,9 @@ async function main(): Promise<number> {
   }
   await ended;
   const problem: unknown = run.ending.reason;
-  if (typeof problem === "string") console.error(problem);
+  if (typeof problem === "string") console.error(bad(problem));
   await run.stopAll();
+  if (typeof problem !== "string") console.log("Stopped.");
   return typeof problem === "string" ? 1 : 0;
 }
 

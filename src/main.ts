@@ -1,3 +1,4 @@
+import { app } from "@azure/functions";
 import { routes } from "./functions/routes.ts";
 import { timers } from "./functions/timers.ts";
 import { workers } from "./functions/workers.ts";
@@ -11,3 +12,4 @@ const services = buildServices(readConfig());
 registerRoutes(routes, services);
 registerWorkers(workers, services);
 registerTimers(timers, services);
+app.hook.appTerminate(() => services.metrics.flush());

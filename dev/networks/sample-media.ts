@@ -38,6 +38,8 @@ export const SAMPLES: readonly Sample[] = [
   { path: "/photo.webp", what: "a WebP, 1200 × 800" },
   { path: "/animation.gif", what: "an animated GIF" },
   { path: "/clip.mp4", what: "a video of 4 seconds with sound, 720 × 1280" },
+  { path: "/clip-2.mp4", what: "the same video as another file: any number from 1 to 999999" },
+  { path: "/document.pdf", what: "a document of one page" },
   { path: "/large.jpg", what: "a JPEG of 2.6 MB" },
   { path: "/huge.jpg", what: "a JPEG of 20 MB" },
   { path: "/missing.jpg", what: "404" },
@@ -81,6 +83,25 @@ function paddedPhoto(comment: string, bytes: number): Buffer {
   } while (length < bytes);
   return Buffer.concat([...parts, photo.subarray(2)]);
 }
+
+/** The video with room behind it that no player looks into: networks that know files again take it for a new one. */
+function paddedClip(comment: string): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(head.length + comment.length);
+  head.write("free", 4, "latin1");
+  return Buffer.concat([fileBytes("clip.mp4"), head, Buffer.from(comment, "latin1")]);
+}
+
+const DOCUMENT = Buffer.from(
+  `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>endobj
+trailer<</Root 1 0 R>>
+%%EOF
+`,
+  "latin1",
+);
 
 function file(exchange: Exchange, bytes: Uint8Array, type: string): Answer {
   const headers = {
@@ -131,9 +152,10 @@ function redirect(location: string): Answer {
   return empty(302, { location });
 }
 
-type Faulty = (exchange: Exchange) => Answer;
+type Made = (exchange: Exchange) => Answer;
 
-const FAULTY: Readonly<Record<string, Faulty>> = {
+const MADE: Readonly<Record<string, Made>> = {
+  "document.pdf": (exchange) => file(exchange, DOCUMENT, "application/pdf"),
   "large.jpg": (exchange) => file(exchange, paddedPhoto("large ", LARGE_BYTES), "image/jpeg"),
   "huge.jpg": (exchange) => file(exchange, paddedPhoto("huge ", HUGE_BYTES), "image/jpeg"),
   "broken.jpg": () => ({ status: 500, headers: { "content-type": "text/plain" }, body: "broken" }),
@@ -165,11 +187,12 @@ const FAULTY: Readonly<Record<string, Faulty>> = {
 
 function sample(exchange: Exchange): Answer {
   const name = exchange.params["name"] ?? "";
-  const faulty = Object.hasOwn(FAULTY, name) ? FAULTY[name] : undefined;
-  if (faulty !== undefined) return faulty(exchange);
+  const made = Object.hasOwn(MADE, name) ? MADE[name] : undefined;
+  if (made !== undefined) return made(exchange);
   const type = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
   if (type !== undefined) return file(exchange, fileBytes(name), type);
   if (/^photo-[1-9]\d?\.jpg$/.test(name)) return file(exchange, paddedPhoto(name, 0), "image/jpeg");
+  if (/^clip-[1-9]\d{0,5}\.mp4$/.test(name)) return file(exchange, paddedClip(name), "video/mp4");
   return { status: 404, headers: { "content-type": "text/plain" }, body: "not found" };
 }
 

@@ -20,7 +20,7 @@ import { updatePlatform } from "../shared/accounts/update-platform.ts";
 import { auditEvent } from "../shared/audit/answer-schema.ts";
 import { auditExample } from "../shared/audit/examples.ts";
 import { listAllAudit, ListAuditQuery } from "../shared/audit/list-audit.ts";
-import { operator } from "../shared/http/access.ts";
+import { operator } from "../shared/http/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const adminRoutes = [

@@ -1,4 +1,3 @@
-import type { RequestScope } from "../shared/callers/scope.ts";
 import {
   callbackFields,
   connection,
@@ -7,8 +6,6 @@ import {
   formFields,
   pageFields,
 } from "../shared/connect/answer-schema.ts";
-import { browserStep } from "../shared/connect/browser-step.ts";
-import type { BrowserAnswer, BrowserRequest } from "../shared/connect/browser.ts";
 import { cancelSession } from "../shared/connect/cancel-session.ts";
 import {
   connectBodyExample,
@@ -18,37 +15,20 @@ import {
   sessionCreatedExample,
   sessionExample,
 } from "../shared/connect/examples.ts";
-import { finishOAuth } from "../shared/connect/finish-oauth.ts";
-import { finishVisit } from "../shared/connect/finish-visit.ts";
 import { getSession } from "../shared/connect/get-session.ts";
 import { listConnections } from "../shared/connect/list-connections.ts";
 import { removeConnection } from "../shared/connect/remove-connection.ts";
 import { BrowserFields, CreateConnectSessionBody } from "../shared/connect/schema.ts";
-import { showPage } from "../shared/connect/show-page.ts";
+import { blueskyClientKeys, blueskyClientMetadata } from "../shared/connect/client-documents.ts";
 import { startSession } from "../shared/connect/start-session.ts";
-import { submitForm } from "../shared/connect/submit-form.ts";
-import { activeProfileScope, anyone, profileScope } from "../shared/http/access.ts";
+import type { AppError } from "../shared/errors.ts";
+import { anyone } from "../shared/http/access.ts";
+import { activeProfileScope, profileScope } from "../shared/http/profile-access.ts";
 import { connectSessionScope } from "../shared/http/connect-session-access.ts";
-import { Reply } from "../shared/http/reply.ts";
-import { route, type Route } from "../shared/http/route.ts";
-import type { Services } from "../shared/services.ts";
+import { document } from "../shared/http/reply.ts";
+import { route, type RefusedCall, type Route } from "../shared/http/route.ts";
 
-interface BrowserCall {
-  readonly services: Services;
-  readonly scope: RequestScope;
-  readonly headers: Headers;
-}
-
-/** Runs a step of the hosted page; its answer is a page or a redirect, never JSON. */
-async function asPage(
-  { services, scope, headers }: BrowserCall,
-  step: (request: BrowserRequest) => Promise<BrowserAnswer>,
-): Promise<Reply> {
-  const { requestId, ip } = scope;
-  const [cookie, fetchSite] = [headers.get("cookie"), headers.get("sec-fetch-site")];
-  const request = { requestId, ip, cookie, fetchSite };
-  return new Reply(await browserStep(services, requestId, () => step(request)));
-}
+const loadPage = async () => (await import("./connect-page.ts")).connectPage;
 
 const LEADS_ON = "On to the network, back to the page, or back to the platform.";
 
@@ -60,10 +40,22 @@ const DEAD_ENDS = {
   503: "Not possible right now.",
 };
 
+/** Steps that take a form of the page: what is wrong with one is told as a page, too. */
+const FORM = {
+  body: BrowserFields,
+  bodyKind: "form",
+  browserFields: formFields,
+  refused: async (error: AppError, call: RefusedCall) =>
+    (await loadPage()).asRefusedPage(error, call),
+} as const;
+
 const FORM_ANSWERS = {
   303: LEADS_ON,
+  400: "The form is damaged.",
   402: "The platform can't pay for a link.",
   403: "The form did not come from our page.",
+  413: "The form is too long.",
+  415: "That is no form.",
   422: "The page again, with what is wrong.",
   429: "Too many attempts on this page.",
   ...DEAD_ENDS,
@@ -133,34 +125,57 @@ export const connectRoutes: readonly Route[] = [
     status: 200,
     produces: "page",
     answers: { 200: "The page.", ...DEAD_ENDS },
-    run: (call) => asPage(call, (request) => showPage(call.services, request, call.query)),
+    async run(call) {
+      const { asPage, showPage } = await loadPage();
+      return await asPage(call, (request) => showPage(call.services, request, call.query));
+    },
   }),
   route("POST", "v1/connect/ui/done", {
     operationId: "finishConnectPage",
     summary: "The hosted page's last form: completes the session and leads back.",
     access: anyone,
-    body: BrowserFields,
-    bodyKind: "form",
-    browserFields: formFields,
+    ...FORM,
     status: 303,
     produces: "page",
     answers: { 200: "The end, where there is no `returnUrl`.", ...FORM_ANSWERS },
-    run: (call) => asPage(call, (request) => finishVisit(call.services, request, call.body)),
+    async run(call) {
+      const { asPage, finishVisit } = await loadPage();
+      return await asPage(call, (request) => finishVisit(call.services, request, call.body));
+    },
   }),
   route("POST", "v1/connect/ui/{network}", {
     operationId: "submitConnectForm",
     summary: "A network's form on the hosted page: signs in or leads to the network.",
     access: anyone,
-    body: BrowserFields,
-    bodyKind: "form",
-    browserFields: formFields,
+    ...FORM,
     status: 303,
     produces: "page",
     answers: { 200: "The end, where there is no `returnUrl`.", ...FORM_ANSWERS },
-    run: (call) =>
-      asPage(call, (request) =>
+    async run(call) {
+      const { asPage, submitForm } = await loadPage();
+      return await asPage(call, (request) =>
         submitForm(call.services, request, { network: call.params.network, fields: call.body }),
-      ),
+      );
+    },
+  }),
+  route("GET", "v1/connect/bluesky/client-metadata.json", {
+    operationId: "getBlueskyClientMetadata",
+    summary: "This service as an OAuth client of the AT Protocol, for its authorisation servers.",
+    description: "There is none where accounts are linked by app password alone.",
+    access: anyone,
+    status: 200,
+    produces: "document",
+    errors: ["not_found"],
+    run: ({ services }) => document(blueskyClientMetadata(services)),
+  }),
+  route("GET", "v1/connect/bluesky/jwks.json", {
+    operationId: "getBlueskyClientKeys",
+    summary: "The public keys by which this service proves itself as that client.",
+    access: anyone,
+    status: 200,
+    produces: "document",
+    errors: ["not_found"],
+    run: ({ services }) => document(blueskyClientKeys(services)),
   }),
   route("GET", "v1/connect/callback/{network}", {
     operationId: "finishConnectOAuth",
@@ -176,9 +191,11 @@ export const connectRoutes: readonly Route[] = [
       403: "Another browser than the one that began.",
       ...DEAD_ENDS,
     },
-    run: (call) =>
-      asPage(call, (request) =>
+    async run(call) {
+      const { asPage, finishOAuth } = await loadPage();
+      return await asPage(call, (request) =>
         finishOAuth(call.services, request, { network: call.params.network, params: call.query }),
-      ),
+      );
+    },
   }),
 ];

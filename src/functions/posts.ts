@@ -1,4 +1,8 @@
-import { activeProfileScope, profileScope } from "../shared/http/access.ts";
+import {
+  activeProfileScope,
+  profileScope,
+  publishingScope,
+} from "../shared/http/profile-access.ts";
 import { withStatus } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
 import { post, timeline, validation } from "../shared/posts/answer-schema.ts";
@@ -32,7 +36,7 @@ export const postRoutes = [
     summary: "Check a post against the networks' rules.",
     description:
       "Runs the rules that accepting a post runs, and publishes nothing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and looked at. What a network would not take is part of the answer, not an error.",
-    access: activeProfileScope,
+    access: publishingScope,
     body: DraftBody,
     query: ValidateQuery,
     status: 200,
@@ -47,7 +51,7 @@ export const postRoutes = [
     summary: "Publish a post.",
     description:
       "The post is stored and paid for before this is answered, and published after it: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, is charged when it went out and released when it failed. A network that can't take the post does not hold up the others: its leg is `failed` from the start and costs nothing. With `scheduleAt` the post is stored for 2 tokens and its legs are reserved when it is due.",
-    access: activeProfileScope,
+    access: publishingScope,
     headers: ["Idempotency-Key"],
     body: DraftBody,
     status: 202,

@@ -1,8 +1,10 @@
-import { appAdminOfApplication, keyOrSession, profileScope } from "../shared/http/access.ts";
+import { requestErasure } from "../shared/erasure/request-erasure.ts";
+import { appAdmin, appAdminOfApplication, keyOrSession } from "../shared/http/access.ts";
+import { profileScope } from "../shared/http/profile-access.ts";
 import { route } from "../shared/http/route.ts";
 import { profile } from "../shared/profiles/answer-schema.ts";
 import { createProfile } from "../shared/profiles/create-profile.ts";
-import { disabledExample, profileExample } from "../shared/profiles/examples.ts";
+import { disabledExample, erasingExample, profileExample } from "../shared/profiles/examples.ts";
 import { getProfile } from "../shared/profiles/get-profile.ts";
 import { listProfiles } from "../shared/profiles/list-profiles.ts";
 import {
@@ -57,7 +59,7 @@ export const profileRoutes = [
     body: UpdateProfileBody,
     status: 200,
     response: profile,
-    errors: ["conflict"],
+    errors: ["conflict", "invalid_state"],
     examples: () => ({ body: { title: "Corner Bakery" }, answer: profileExample() }),
     run: ({ services, scope, body }) => updateProfile(services, scope, body),
   }),
@@ -69,7 +71,20 @@ export const profileRoutes = [
     access: profileScope,
     status: 200,
     response: profile,
+    errors: ["invalid_state"],
     examples: () => ({ answer: disabledExample() }),
     run: ({ services, scope }) => updateProfile(services, scope, { status: "disabled" }),
+  }),
+  route("POST", "v1/profiles/{profileId}/erase", {
+    operationId: "eraseProfile",
+    summary: "Erase a profile and everything personal of it, for good.",
+    description:
+      "Title, `externalId` and metadata are gone at once, and the `externalId` is free again. Accounts are unlinked and their authorisations ended at the networks, scheduled posts are canceled, legs on their way end; then posts, events, deliveries and connect sessions are removed. That takes 20 minutes at least, after which the profile answers 404. Ledger entries stay, with ids alone. What was published stays at the networks. Nothing brings the profile back.",
+    access: appAdmin,
+    status: 202,
+    response: profile,
+    errors: ["not_found"],
+    examples: () => ({ answer: erasingExample() }),
+    run: ({ services, scope, params }) => requestErasure(services, scope, params),
   }),
 ];

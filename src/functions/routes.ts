@@ -7,6 +7,7 @@ import { authRoutes } from "./auth.ts";
 import { billingRoutes } from "./billing.ts";
 import { connectRoutes } from "./connect.ts";
 import { keyRoutes } from "./keys.ts";
+import { mediaRoutes } from "./media.ts";
 import { metaRoutes } from "./meta.ts";
 import { postRoutes } from "./posts.ts";
 import { profileRoutes } from "./profiles.ts";
@@ -55,6 +56,11 @@ export const chapters: readonly Chapter[] = [
     name: "Connections",
     about: "Accounts that end users authorised, and the hosted page on which they do it.",
     routes: connectRoutes,
+  },
+  {
+    name: "Media",
+    about: "Images as a network takes them that fetches files itself.",
+    routes: mediaRoutes,
   },
   { name: "Billing", about: "The wallet, its ledger and its limits.", routes: billingRoutes },
   {

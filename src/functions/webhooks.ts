@@ -1,4 +1,5 @@
-import { appAdmin, appAdminOfApplication, keyOrSession, operator } from "../shared/http/access.ts";
+import { appAdmin, appAdminOfApplication, keyOrSession } from "../shared/http/access.ts";
+import { operator } from "../shared/http/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
   delivery,

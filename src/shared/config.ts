@@ -1,3 +1,4 @@
+import { NETWORK_NAMES, networkOf } from "./networks/lookup.ts";
 import type { NetworkApp, NetworkApps } from "./networks/network.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
 
@@ -29,9 +30,11 @@ export interface Config {
   readonly identity: {
     readonly allowSignup: boolean;
     readonly sessionSecret: string;
+    /** Still accepted, like the two below; nothing new is signed or hashed with it. */
+    readonly previousSessionSecret: string | undefined;
     readonly grantSecret: string;
+    readonly previousGrantSecret: string | undefined;
     readonly keyPepper: string;
-    /** Still accepted; nothing new is hashed with it. */
     readonly previousKeyPepper: string | undefined;
     readonly dataKeys: ReadonlyMap<string, Uint8Array>;
     readonly bcryptCost: number;
@@ -49,6 +52,8 @@ export interface Config {
     readonly leaseSeconds: number;
     readonly retrySeconds: readonly number[];
     readonly workCheckSeconds: number;
+    /** At which a platform's legs go out once it asked for many at a time. */
+    readonly legsPerSecond: number;
     /** Per rolling day and real account, by `<network>.<kind>`. */
     readonly quotas: Readonly<Record<string, number>>;
     readonly duplicateWindowHours: number;
@@ -56,6 +61,7 @@ export interface Config {
     readonly sweepSchedule: string;
     readonly reconcileSchedule: string;
     readonly purgeSchedule: string;
+    readonly healthSchedule: string;
   };
   readonly webhooks: {
     readonly timeoutMs: number;
@@ -68,6 +74,8 @@ export interface Config {
     readonly allowCidrs: readonly string[];
   };
 }
+
+const UNRESOLVED = "@Microsoft.KeyVault(";
 
 /** A secret of a development machine; production refuses to start without its own. */
 const developmentSecret = (name: string) => `development-only-${name}-`.padEnd(48, "0");
@@ -100,43 +108,17 @@ function operators(settings: Settings): OperatorConfig | undefined {
   return issuers.length === 0 ? undefined : { issuers, audience, jwksUrl, tenantId };
 }
 
-function networkApp(
-  id: string | undefined,
-  appSecret: string | undefined,
-  version: string,
-): NetworkApp | undefined {
-  return id === undefined || appSecret === undefined
-    ? undefined
-    : { id, secret: appSecret, version };
+/** What the networks make of their own settings. */
+function readNetworks(values: Readonly<Record<string, unknown>>) {
+  const read = NETWORK_NAMES.map((name) => ({ name, ...networkOf(name).settings?.read(values) }));
+  const apps: Record<string, NetworkApp> = {};
+  const quotas: Record<string, number> = {};
+  for (const { name, app, quotas: own = {} } of read) {
+    if (app !== undefined) apps[name] = app;
+    for (const [kind, limit] of Object.entries(own)) quotas[`${name}.${kind}`] = limit;
+  }
+  return { apps, quotas, problems: read.flatMap(({ problems = [] }) => problems) };
 }
-
-function linkedinApp(settings: Settings): NetworkApp | undefined {
-  const { LINKEDIN_VERSION: version } = settings;
-  const app = networkApp(settings.LINKEDIN_CLIENT_ID, settings.LINKEDIN_CLIENT_SECRET, version);
-  const { LINKEDIN_ORG_CLIENT_ID: id, LINKEDIN_ORG_CLIENT_SECRET: appSecret } = settings;
-  return app === undefined || id === undefined || appSecret === undefined
-    ? app
-    : { ...app, organizations: { id, secret: appSecret } };
-}
-
-function networkApps(settings: Settings): NetworkApps {
-  const { GRAPH_VERSION: graph } = settings;
-  const facebook = networkApp(settings.FACEBOOK_APP_ID, settings.FACEBOOK_APP_SECRET, graph);
-  const instagram = networkApp(settings.INSTAGRAM_APP_ID, settings.INSTAGRAM_APP_SECRET, graph);
-  const linkedin = linkedinApp(settings);
-  return {
-    ...(facebook === undefined ? {} : { facebook }),
-    ...(instagram === undefined ? {} : { instagram }),
-    ...(linkedin === undefined ? {} : { linkedin }),
-  };
-}
-
-const NETWORK_APPS = [
-  "FACEBOOK_APP",
-  "INSTAGRAM_APP",
-  "LINKEDIN_CLIENT",
-  "LINKEDIN_ORG_CLIENT",
-] as const;
 
 /** What a setting alone can't tell: the rules between settings. */
 function problemsBetween(settings: Settings, production: boolean): string[] {
@@ -148,11 +130,6 @@ function problemsBetween(settings: Settings, production: boolean): string[] {
     problems.push("OPERATOR_ISSUER and OPERATOR_JWKS_URL belong together");
   if (operatorParts > 0 && settings.OPERATOR_AUDIENCE === undefined)
     problems.push("OPERATOR_AUDIENCE: missing, operators could not be verified");
-  for (const name of NETWORK_APPS)
-    if ((settings[`${name}_ID`] === undefined) !== (settings[`${name}_SECRET`] === undefined))
-      problems.push(`${name}_ID and ${name}_SECRET belong together`);
-  if (settings.LINKEDIN_ORG_CLIENT_ID !== undefined && settings.LINKEDIN_CLIENT_ID === undefined)
-    problems.push("LINKEDIN_CLIENT_ID: missing, LINKEDIN_ORG_CLIENT_ID goes with it");
   if (settings.LEG_LEASE_SECONDS * 1000 <= settings.NETWORK_TIMEOUT_MS)
     problems.push("LEG_LEASE_SECONDS: must be longer than NETWORK_TIMEOUT_MS");
   return production ? [...problems, ...problemsOfProduction(settings)] : problems;
@@ -178,7 +155,10 @@ function parseSettings(environment: Readonly<Record<string, string | undefined>>
   for (const [name, { schema }] of Object.entries(SETTINGS)) {
     const given = environment[name];
     const result = schema.safeParse(given === "" ? undefined : given);
-    if (result.success) values[name] = result.data;
+    // Where a reference can't be resolved the platform hands over its text, which anybody could guess.
+    if (given?.startsWith(UNRESOLVED) === true)
+      problems.push(`${name}: the Key Vault reference is not resolved`);
+    else if (result.success) values[name] = result.data;
     else problems.push(`${name}: ${result.error.issues.map((issue) => issue.message).join(", ")}`);
   }
   if (problems.length > 0) throw new Error(`The settings are wrong.\n- ${problems.join("\n- ")}`);
@@ -190,6 +170,8 @@ function identityConfig(settings: Settings): Config["identity"] {
   return {
     allowSignup: settings.ALLOW_SIGNUP,
     sessionSecret: settings.SESSION_SECRET ?? developmentSecret("session"),
+    previousSessionSecret: settings.SESSION_SECRET_PREVIOUS,
+    previousGrantSecret: settings.GRANT_SECRET_PREVIOUS,
     grantSecret: settings.GRANT_SECRET ?? developmentSecret("grant"),
     keyPepper: settings.KEY_PEPPER ?? developmentSecret("pepper"),
     previousKeyPepper: settings.KEY_PEPPER_PREVIOUS,
@@ -208,7 +190,8 @@ function identityConfig(settings: Settings): Config["identity"] {
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const settings = parseSettings(environment);
   const production = settings.AZURE_FUNCTIONS_ENVIRONMENT === "Production";
-  const problems = problemsBetween(settings, production);
+  const networks = readNetworks(settings);
+  const problems = [...problemsBetween(settings, production), ...networks.problems];
   const host = storageAccount(
     settings.AzureWebJobsStorage,
     settings.AzureWebJobsStorage__accountName,
@@ -245,22 +228,20 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       leaseSeconds: settings.LEG_LEASE_SECONDS,
       retrySeconds: settings.LEG_RETRY_SECONDS,
       workCheckSeconds: settings.WORK_CHECK_SECONDS,
-      quotas: {
-        "instagram.posts": settings.QUOTA_INSTAGRAM,
-        "linkedin.posts": settings.QUOTA_LINKEDIN,
-        "facebook.reels": settings.QUOTA_FACEBOOK_REELS,
-      },
+      legsPerSecond: settings.LEG_PACE_PER_SECOND,
+      quotas: networks.quotas,
       duplicateWindowHours: settings.DUPLICATE_WINDOW_HOURS,
       fireSchedule: settings.FIRE_SCHEDULE,
       sweepSchedule: settings.SWEEP_SCHEDULE,
       reconcileSchedule: settings.RECONCILE_SCHEDULE,
       purgeSchedule: settings.PURGE_SCHEDULE,
+      healthSchedule: settings.HEALTH_SCHEDULE,
     },
     webhooks: {
       timeoutMs: settings.WEBHOOK_TIMEOUT_MS,
       retrySeconds: settings.WEBHOOK_RETRY_SECONDS,
     },
-    networkApps: networkApps(settings),
+    networkApps: networks.apps,
     outbound: {
       hostMap: settings.OUTBOUND_HOST_MAP,
       allowCidrs: settings.OUTBOUND_ALLOW_CIDRS,

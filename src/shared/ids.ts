@@ -1,4 +1,4 @@
-import { decodeTime, monotonicFactory } from "ulid";
+import { decodeTime, encodeTime, monotonicFactory } from "ulid";
 
 const PREFIXES = {
   platform: "plt_",
@@ -19,6 +19,8 @@ const PREFIXES = {
 export type IdKind = keyof typeof PREFIXES;
 
 const nextUlid = monotonicFactory();
+/** Of the 26 of a ULID. */
+const TIME_CHARACTERS = 10;
 
 /** A prefixed ULID: unique, and sortable by the time it was made. */
 export function newId(kind: IdKind, now: Date): string {
@@ -43,6 +45,11 @@ export function idPattern(kind: IdKind): RegExp {
 /** An id that nothing has, for examples: the same for the same kind and number. */
 export function exampleId(kind: IdKind, number = 1): string {
   return `${PREFIXES[kind]}01M7W9E67FZ0MY7YCJ6NF25H${String(number).padStart(2, "0")}`;
+}
+
+/** What sorts before every id of this kind that was made then or later, and after those made before. */
+export function idBefore(kind: IdKind, time: number): string {
+  return PREFIXES[kind] + encodeTime(time, TIME_CHARACTERS);
 }
 
 /** Milliseconds since the epoch at which the id was made. */

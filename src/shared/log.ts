@@ -1,4 +1,5 @@
-type Level = "debug" | "info" | "warn" | "error";
+import { currentInvocation, workFields, type LogLevel } from "./telemetry/work-context.ts";
+
 export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Log {
@@ -46,25 +47,29 @@ export function redact(value: unknown, depth = 0): unknown {
   );
 }
 
-type Sink = (level: Level, line: string) => void;
+type Sink = (level: LogLevel, line: string) => void;
 
-/** The host takes the process's streams: errors and warnings from stderr, the rest from stdout. */
-function toStreams(level: Level, line: string): void {
-  if (level === "error" || level === "warn") console.error(line);
+/**
+ * A line of an invocation goes to the host under its name, which files it with the operation; anything else goes to the
+ * process's streams, which the host takes too: errors and warnings from stderr, the rest from stdout.
+ */
+function toHost(level: LogLevel, line: string): void {
+  const invocation = currentInvocation();
+  if (invocation !== undefined) invocation.write(level, line);
+  else if (level === "error" || level === "warn") console.error(line);
   else console.log(line);
 }
 
-/** Structured lines, one JSON object each, redacted. */
-export function createLog(options: { level: Level; sink?: Sink }, fields: LogFields = {}): Log {
-  const order: readonly Level[] = ["debug", "info", "warn", "error"];
-  const sink = options.sink ?? toStreams;
-  const write = (level: Level) => (message: string, more?: LogFields) => {
+/** Structured lines, one JSON object each, redacted. Every line of a piece of work shows whose it is. */
+export function createLog(options: { level: LogLevel; sink?: Sink }, fields: LogFields = {}): Log {
+  const order: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+  const sink = options.sink ?? toHost;
+  const write = (level: LogLevel) => (message: string, more?: LogFields) => {
     if (order.indexOf(level) < order.indexOf(options.level)) return;
-    const line = redact({ ...fields, ...more });
-    sink(
-      level,
-      JSON.stringify({ at: new Date().toISOString(), level, message, ...(line as object) }),
-    );
+    const shown = redact({ ...workFields(), ...fields, ...more }) as object;
+    // Alerts find lines by their message: no field may take its place.
+    const own = { at: new Date().toISOString(), level, message };
+    sink(level, JSON.stringify({ ...own, ...shown, ...own }));
   };
   return {
     debug: write("debug"),

@@ -3,9 +3,20 @@ import { BlockList, isIP } from "node:net";
 import type { Agent, Dispatcher } from "undici";
 import type { Config } from "./config.ts";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "./networks/network.ts";
+import {
+  copyForm,
+  readBody,
+  SentBody,
+  toFailure,
+  toOpened,
+  toResponse,
+  type OpenedResponse,
+} from "./outbound-body.ts";
+import { traceParentOfCall } from "./telemetry/work-context.ts";
 
-const BYTES_MAX_DEFAULT = 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Between two pieces of an answer. */
+const IDLE_TIMEOUT_MS = 60_000;
 const URL_LENGTH_MAX = 2_048;
 const USER_AGENT = "publishing-relay/1";
 
@@ -146,76 +157,14 @@ function checkedLookup(allowed: BlockList) {
   };
 }
 
-const NOT_SENT: Readonly<Record<string, HttpFailure["reason"]>> = {
-  EBLOCKED: "blocked_address",
-  ENOTFOUND: "connect_failed",
-  EAI_AGAIN: "connect_failed",
-  ECONNREFUSED: "connect_failed",
-  EHOSTUNREACH: "connect_failed",
-  ENETUNREACH: "connect_failed",
-  UND_ERR_CONNECT_TIMEOUT: "timeout",
-};
-
-/** What a failed call means for the question whether the other side may have got it. */
-function toFailure(error: unknown): HttpFailure {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const reason = NOT_SENT[code];
-  if (reason !== undefined) return new HttpFailure("not_sent", reason, { cause: error });
-  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|UNABLE_TO_|SELF_SIGNED|EPROTO)/.test(code))
-    return new HttpFailure("not_sent", "tls_failed", { cause: error });
-  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
-    return new HttpFailure("in_doubt", "too_large", { cause: error });
-  if (/TIMEOUT/.test(code) || (error instanceof Error && error.name === "TimeoutError"))
-    return new HttpFailure("in_doubt", "timeout", { cause: error });
-  return new HttpFailure("in_doubt", "connection_lost", { cause: error });
-}
-
-function decode(body: Uint8Array): string {
-  return new TextDecoder().decode(body);
-}
-
-function toResponse(response: Dispatcher.ResponseData, body: Uint8Array): HttpResponse {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(response.headers))
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
-  return {
-    status: response.statusCode,
-    headers,
-    body,
-    text: () => decode(body),
-    json: () => {
-      try {
-        return JSON.parse(decode(body)) as unknown;
-      } catch {
-        return undefined;
-      }
-    },
-  };
-}
-
-async function readBody(
-  response: Dispatcher.ResponseData,
-  { bytesMax = BYTES_MAX_DEFAULT, beyondMax = "fail" }: HttpRequest,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    length += chunk.length;
-    chunks.push(chunk);
-    if (length <= bytesMax) continue;
-    response.body.destroy();
-    if (beyondMax === "fail") throw new HttpFailure("in_doubt", "too_large");
-    break;
-  }
-  return Buffer.concat(chunks).subarray(0, bytesMax);
-}
-
 export interface Outbound {
   /**
    * One call: https only, public addresses only, judged on the address that is dialled; no redirect is followed.
    * @throws HttpFailure when no answer came back.
    */
   request(request: HttpRequest): Promise<HttpResponse>;
+  /** As `request`, with the body still on its way; `bytesMax` and `beyondMax` mean nothing here. */
+  open(request: HttpRequest): Promise<OpenedResponse>;
   /** The address a browser is sent to: the stand-in of a mapped host, else unchanged. */
   browserUrl(url: string): string;
   close(): Promise<void>;
@@ -226,6 +175,36 @@ interface Target {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+interface Rules {
+  readonly allowed: BlockList;
+  readonly hostMap: ReadonlyMap<string, string>;
+}
+
+/** Where a call goes; throws `HttpFailure` when it may not be made. */
+function targetOf(text: string, { allowed, hostMap }: Rules): Target {
+  if (!URL.canParse(text)) throw blocked();
+  const url = new URL(text);
+  const origin = hostMap.get(url.hostname);
+  if (origin !== undefined) {
+    const mapped = origin + url.pathname + url.search;
+    const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
+    if (isIP(host) !== 0 && !isAllowedAddress(host, allowed)) throw blocked();
+    return {
+      url: mapped,
+      headers: { "x-forwarded-host": url.host, "x-forwarded-proto": "https" },
+    };
+  }
+  const refusal = refusedUrl(text, allowed);
+  if (refusal !== undefined && !isAllowedPlainHttp(url, allowed)) throw blocked(new Error(refusal));
+  return { url: url.href, headers: {} };
+}
+
+/** Whoever is called can name the step of ours that called; nothing else of the trace leaves the house. */
+function traceHeaders(): Record<string, string> {
+  const traceparent = traceParentOfCall();
+  return traceparent === undefined ? {} : { traceparent };
+}
+
 /** The only place that dials out. The client library is loaded with the first call: its import is slow. */
 export function createOutbound(config: Config): Outbound {
   const allowed = allowList(config.outbound.allowCidrs);
@@ -233,7 +212,8 @@ export function createOutbound(config: Config): Outbound {
   let agent: Promise<Agent> | undefined;
 
   const openAgent = async (): Promise<Agent> => {
-    const undici = await import("undici");
+    // A CommonJS package that is loaded late has only its default export once it is bundled.
+    const { default: undici } = await import("undici");
     return new undici.Agent({
       connect: { lookup: checkedLookup(allowed), timeout: CONNECT_TIMEOUT_MS },
       keepAliveTimeout: 4_000,
@@ -241,48 +221,47 @@ export function createOutbound(config: Config): Outbound {
     });
   };
 
-  const target = (text: string): Target => {
-    if (!URL.canParse(text)) throw blocked();
-    const url = new URL(text);
-    const origin = hostMap.get(url.hostname);
-    if (origin !== undefined) {
-      const mapped = origin + url.pathname + url.search;
-      const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
-      if (isIP(host) !== 0 && !isAllowedAddress(host, allowed)) throw blocked();
-      return {
-        url: mapped,
-        headers: { "x-forwarded-host": url.host, "x-forwarded-proto": "https" },
-      };
+  const dial = async (request: HttpRequest): Promise<Dispatcher.ResponseData> => {
+    const { url, headers } = targetOf(request.url, { allowed, hostMap });
+    agent ??= openAgent();
+    const dispatcher = await agent;
+    const { default: undici } = await import("undici");
+    const sent = new SentBody(request.body);
+    const body =
+      request.body instanceof FormData
+        ? copyForm(request.body, new undici.FormData())
+        : sent.toBody();
+    try {
+      return await undici.request(url, {
+        method: request.method,
+        headers: {
+          "user-agent": USER_AGENT,
+          ...traceHeaders(),
+          ...request.headers,
+          ...sent.headers,
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body }),
+        dispatcher,
+        bodyTimeout: IDLE_TIMEOUT_MS,
+        signal: AbortSignal.timeout(request.timeoutMs ?? config.publishing.networkTimeoutMs),
+      });
+    } catch (error) {
+      if (sent.failure !== undefined) throw sent.failure;
+      throw toFailure(error);
     }
-    const refusal = refusedUrl(text, allowed);
-    if (refusal !== undefined && !isAllowedPlainHttp(url, allowed))
-      throw blocked(new Error(refusal));
-    return { url: url.href, headers: {} };
   };
 
   return {
     async request(request) {
-      const { url, headers } = target(request.url);
-      agent ??= openAgent();
-      const dispatcher = await agent;
-      const { FormData: UndiciFormData, request: send } = await import("undici");
-      const body =
-        request.body instanceof FormData
-          ? copyForm(request.body, new UndiciFormData())
-          : request.body;
+      const response = await dial(request);
       try {
-        const response = await send(url, {
-          method: request.method,
-          headers: { "user-agent": USER_AGENT, ...request.headers, ...headers },
-          ...(body === undefined ? {} : { body }),
-          dispatcher,
-          signal: AbortSignal.timeout(request.timeoutMs ?? config.publishing.networkTimeoutMs),
-        });
         return toResponse(response, await readBody(response, request));
       } catch (error) {
         throw error instanceof HttpFailure ? error : toFailure(error);
       }
     },
+    open: async (request) => toOpened(await dial(request)),
     browserUrl(text) {
       const url = new URL(text);
       const origin = hostMap.get(url.hostname);
@@ -292,16 +271,4 @@ export function createOutbound(config: Config): Outbound {
       if (agent !== undefined) await (await agent).close();
     },
   };
-}
-
-/** The client library knows only forms of its own class; it then sends an exact Content-Length. */
-function copyForm<Form extends { append(name: string, value: never, file?: string): void }>(
-  from: FormData,
-  to: Form,
-): Form {
-  for (const [name, value] of from.entries()) {
-    if (typeof value === "string") to.append(name, value as never);
-    else to.append(name, value as never, value.name);
-  }
-  return to;
 }

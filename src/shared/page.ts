@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { AppError } from "./errors.ts";
+import type { RotatingKeys } from "./rotating-keys.ts";
 import { equalSecrets, hmacSha256, sha256Hex } from "./secrets.ts";
 
 /** One page of a list, newest first. */
@@ -35,8 +36,8 @@ export interface Cursors {
   read(cursor: string | undefined, query: unknown): string | undefined;
 }
 
-export function createCursors(key: Uint8Array): Cursors {
-  const tag = (text: string) => hmacSha256(key, text).subarray(0, TAG_LENGTH);
+export function createCursors({ current, previous }: RotatingKeys): Cursors {
+  const tag = (text: string, key = current) => hmacSha256(key, text).subarray(0, TAG_LENGTH);
   const fingerprint = (query: unknown) => sha256Hex(JSON.stringify(query)).slice(0, 16);
   return {
     make(after, query) {
@@ -47,7 +48,10 @@ export function createCursors(key: Uint8Array): Cursors {
       if (cursor === undefined) return undefined;
       const bytes = Buffer.from(cursor, "base64url");
       const text = bytes.subarray(TAG_LENGTH).toString();
-      if (bytes.length <= TAG_LENGTH || !equalSecrets(bytes.subarray(0, TAG_LENGTH), tag(text)))
+      const isTaggedBy = (key: Uint8Array) =>
+        equalSecrets(bytes.subarray(0, TAG_LENGTH), tag(text, key));
+      const isOurs = isTaggedBy(current) || (previous !== undefined && isTaggedBy(previous));
+      if (bytes.length <= TAG_LENGTH || !isOurs)
         throw new AppError("invalid_cursor", "The cursor is not one of ours. Start without one.");
       const position = Position.parse(JSON.parse(text));
       if (position.query !== fingerprint(query))

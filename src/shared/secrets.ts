@@ -127,3 +127,15 @@ export function unseal(sealed: string, boundTo: string, keys: DataKeys): string 
     return undefined;
   }
 }
+
+/** The id of the data key that text was sealed with. */
+export function sealingKey(sealed: string): string {
+  return sealed.split(".")[1] ?? "";
+}
+
+/** The text sealed anew under the first data key; undefined when it is already, or when it does not open. */
+export function reseal(sealed: string, boundTo: string, keys: DataKeys): string | undefined {
+  if (keys.keys().next().value === sealingKey(sealed)) return undefined;
+  const text = unseal(sealed, boundTo, keys);
+  return text === undefined ? undefined : seal(text, boundTo, keys);
+}

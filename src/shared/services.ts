@@ -10,11 +10,14 @@ import { WalletStore } from "./billing/wallet-store.ts";
 import type { Config } from "./config.ts";
 import { ConnectSessionStore } from "./connect/connect-session-store.ts";
 import { ConnectionStore } from "./connect/connection-store.ts";
+import { ConnectionUpkeepStore } from "./connect/connection-upkeep-store.ts";
 import { HostStore } from "./connect/host-store.ts";
 import { OAuthStateStore } from "./connect/oauth-state-store.ts";
 import { SingleFlight } from "./connect/single-flight.ts";
+import { UntoldStore } from "./connect/untold-store.ts";
 import type { FreshCredentials } from "./connect/usable-credentials.ts";
 import { DueStore } from "./due/due-store.ts";
+import { ErasureStore } from "./erasure/erasure-store.ts";
 import { KeyStore } from "./keys/key-store.ts";
 import { createLimits, type Limits } from "./limits/limits.ts";
 import { LoginHistoryStore } from "./limits/login-history-store.ts";
@@ -31,7 +34,10 @@ import { FIRE_QUEUE, FireQueue } from "./posts/fire-queue.ts";
 import { IdempotencyStore } from "./posts/idempotency-store.ts";
 import { PostStore, type PostPlace } from "./posts/post-store.ts";
 import { PUBLISH_QUEUE, PublishQueue } from "./posts/publish-queue.ts";
+import { HousekeepingStore } from "./housekeeping/housekeeping-store.ts";
+import { TurnStore } from "./posts/turn-store.ts";
 import { TimelineStore } from "./posts/timeline-store.ts";
+import { UnmappedSignals } from "./posts/unmapped-signals.ts";
 import { Rerun } from "./webhooks/rerun.ts";
 import { DeadDeliveryStore } from "./webhooks/dead-delivery-store.ts";
 import { DUE_DELIVERIES, type DeliveryPlace } from "./webhooks/delivery.ts";
@@ -42,10 +48,12 @@ import { EndpointSlots } from "./webhooks/endpoint-slots.ts";
 import { EndpointStore } from "./webhooks/endpoint-store.ts";
 import { EventStore } from "./webhooks/event-store.ts";
 import { FAN_OUT_QUEUE, FanOutQueue } from "./webhooks/fan-out-queue.ts";
-import { deriveKey } from "./secrets.ts";
+import { rotatingKeys } from "./rotating-keys.ts";
 import { openQueue } from "./storage/account.ts";
 import type { MessageQueue } from "./storage/queue.ts";
 import { openTables, type Tables } from "./storage/tables.ts";
+import { Metrics } from "./telemetry/metrics.ts";
+import { WalkStore } from "./upkeep/walk-store.ts";
 
 export interface Clock {
   now(): Date;
@@ -56,6 +64,7 @@ export interface Services {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly outbound: Outbound;
   readonly cursors: Cursors;
   readonly platforms: PlatformStore;
@@ -64,12 +73,16 @@ export interface Services {
   readonly applications: ApplicationStore;
   readonly keys: KeyStore;
   readonly profiles: ProfileStore;
+  readonly erasures: ErasureStore;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly grants: Grants;
   readonly operators: Operators;
   readonly audit: AuditRing;
   readonly connections: ConnectionStore;
+  readonly connectionUpkeep: ConnectionUpkeepStore;
+  /** What became of connections and was not told yet. */
+  readonly untold: UntoldStore;
   readonly connectSessions: ConnectSessionStore;
   readonly oauthStates: OAuthStateStore;
   readonly hosts: HostStore;
@@ -81,10 +94,16 @@ export interface Services {
   readonly dirty: DirtyStore;
   readonly limits: Limits;
   readonly networkAccounts: AccountStore;
+  /** One leg at a time for every real account. */
+  readonly turns: TurnStore;
+  readonly housekeeping: HousekeepingStore;
   readonly due: DueStore<PostPlace>;
   readonly timeline: TimelineStore;
+  readonly unmappedSignals: UnmappedSignals;
   readonly publishQueue: PublishQueue;
   readonly fireQueue: FireQueue;
+  /** How far the daily look after all accounts is. */
+  readonly walks: WalkStore;
   readonly events: EventStore;
   readonly endpoints: EndpointStore;
   readonly endpointHealth: EndpointHealthStore;
@@ -133,32 +152,55 @@ function webhookServices(
   };
 }
 
+function walletsOf(
+  { limits }: Config,
+  core: Tables["core"],
+  parts: Pick<Services, "metrics" | "fanOutQueue" | "clock">,
+): WalletStore {
+  const { metrics, fanOutQueue, clock } = parts;
+  const now = () => clock.now();
+  return new WalletStore(core, now, {
+    balanceLowTokens: limits.balanceLowTokens,
+    onEvent: (platformId) => void fanOutQueue.announceAndHint(platformId, now()),
+    onBatch: (operations, outcome) =>
+      metrics.observe("wallet.batch_operations", operations, { outcome }),
+  });
+}
+
 /** Composes the process. Opens nothing: connections are made when they are first used. */
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const tables = overrides.tables ?? openTables(config);
   const { identity, storage } = config;
+  const sessionSecrets = {
+    current: identity.sessionSecret,
+    previous: identity.previousSessionSecret,
+  };
+  const grantSecrets = { current: identity.grantSecret, previous: identity.previousGrantSecret };
   const clock = overrides.clock ?? { now: () => new Date() };
   const now = () => clock.now();
   const queue = overrides.queue ?? ((name) => openQueue(storage.host, storage.prefix + name));
   const outbound = overrides.outbound ?? createOutbound(config);
   const log = overrides.log ?? createLog({ level: config.logLevel });
+  const metrics = new Metrics(log);
   const dirty = new DirtyStore(tables.dirty);
   const webhooks = webhookServices(config, tables, { log, queue, dirty });
   return {
     config,
     clock,
     log,
+    metrics,
     outbound,
-    cursors: createCursors(deriveKey(identity.sessionSecret, "list cursors")),
+    cursors: createCursors(rotatingKeys(sessionSecrets, "list cursors")),
     platforms: new PlatformStore(tables.tenants),
     users: new UserStore(tables.tenants),
     emails: new EmailStore(tables.emails),
     applications: new ApplicationStore(tables.tenants),
     keys: new KeyStore(tables.keys, tables.tenants),
     profiles: new ProfileStore(tables.tenants),
+    erasures: new ErasureStore(tables.erasures),
     passwords: createPasswords(identity),
-    sessions: createSessions(identity.sessionSecret, now),
-    grants: createGrants(identity.grantSecret, now),
+    sessions: createSessions(sessionSecrets, now),
+    grants: createGrants(grantSecrets, now),
     operators: createOperators(identity.operators, outbound, now),
     audit: new AuditRing(),
     connections: new ConnectionStore({
@@ -166,14 +208,13 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
       dataKeys: identity.dataKeys,
       clock,
     }),
+    connectionUpkeep: new ConnectionUpkeepStore(tables.connections, identity.dataKeys),
+    untold: new UntoldStore(tables.connections),
     connectSessions: new ConnectSessionStore(tables.connectsessions),
     oauthStates: new OAuthStateStore(tables.oauthstates, identity.dataKeys),
     hosts: new HostStore(tables.instances, identity.dataKeys),
     credentialFlights: new SingleFlight(),
-    wallets: new WalletStore(tables.core, now, {
-      balanceLowTokens: config.limits.balanceLowTokens,
-      onEvent: (platformId) => void webhooks.fanOutQueue.announceAndHint(platformId, now()),
-    }),
+    wallets: walletsOf(config, tables.core, { metrics, clock, ...webhooks }),
     posts: new PostStore(tables.core),
     idempotency: new IdempotencyStore(tables.core),
     dirty,
@@ -185,10 +226,14 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
       logins: new LoginHistoryStore(tables.ratewindows),
     }),
     networkAccounts: new AccountStore(tables.accounts),
+    turns: new TurnStore(tables.accounts),
+    housekeeping: new HousekeepingStore(tables.housekeeping),
     due: new DueStore(tables.due, DUE_POSTS),
     timeline: new TimelineStore(tables.timeline),
+    unmappedSignals: new UnmappedSignals(log, metrics),
     fireQueue: new FireQueue(queue(FIRE_QUEUE)),
     publishQueue: new PublishQueue(queue(PUBLISH_QUEUE)),
+    walks: new WalkStore(tables.connections),
     ...webhooks,
   };
 }

@@ -38,6 +38,17 @@ export const dataKeys = jsonOf(z.record(z.string().regex(/^[\w-]{1,32}$/), dataK
   (keys) => Object.keys(keys).length > 0,
   "at least one key",
 );
+const coordinate = z.string().regex(/^[\w-]{43}$/, "a P-256 key in base64url");
+export const es256PrivateKey = jsonOf(
+  z.object({
+    kty: z.literal("EC", "an EC key"),
+    crv: z.literal("P-256", "a P-256 key"),
+    x: coordinate,
+    y: coordinate,
+    d: coordinate,
+    kid: z.string("a kid").regex(/^[\w.-]{1,64}$/, "a kid of letters, digits, - _ ."),
+  }),
+);
 export const origin = z.url({ protocol: /^https?$/ }).transform((value) => new URL(value).origin);
 
 export const setting = <T>(

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { NETWORK_NAMES, networkOf } from "./networks/lookup.ts";
 import {
   dataKeys,
   flag,
@@ -13,8 +14,8 @@ import {
   type Setting,
 } from "./setting.ts";
 
-/** Every setting of the app. Nothing else reads the environment. */
-export const SETTINGS = {
+/** What the product itself is configured by. */
+const OWN_SETTINGS = {
   AZURE_FUNCTIONS_ENVIRONMENT: withDefault(
     text,
     "Production",
@@ -53,7 +54,17 @@ export const SETTINGS = {
     "Whether anybody may create a platform with POST /v1/auth/signup.",
   ),
   SESSION_SECRET: setting(secret, null, "Signs sessions and list cursors. At least 32 characters."),
+  SESSION_SECRET_PREVIOUS: setting(
+    secret,
+    null,
+    "The session secret before, while sessions that were signed with it are still to be accepted.",
+  ),
   GRANT_SECRET: setting(secret, null, "Signs profile grants. At least 32 characters."),
+  GRANT_SECRET_PREVIOUS: setting(
+    secret,
+    null,
+    "The grant secret before, while grants that were signed with it are still to be accepted.",
+  ),
   KEY_PEPPER: setting(
     secret,
     null,
@@ -116,55 +127,15 @@ export const SETTINGS = {
     "5,30,120,600,1800",
     "Delays before the 2nd, 3rd … attempt of a leg that certainly was not sent.",
   ),
-  QUOTA_INSTAGRAM: withDefault(
+  LEG_PACE_PER_SECOND: withDefault(
     integer(1, 10_000),
-    "50",
-    "Posts per Instagram account in 24 hours.",
-  ),
-  QUOTA_LINKEDIN: withDefault(integer(1, 10_000), "150", "Posts per LinkedIn account in 24 hours."),
-  QUOTA_FACEBOOK_REELS: withDefault(
-    integer(1, 10_000),
-    "30",
-    "Reels per Facebook page in 24 hours.",
+    "10",
+    "Legs per second at which a platform's bursts of more than 50 legs are spread, to leave room for the others.",
   ),
   DUPLICATE_WINDOW_HOURS: withDefault(
     integer(0, 8_760),
     "48",
     "How long the same text is not published to an account again.",
-  ),
-  FACEBOOK_APP_ID: setting(
-    text,
-    null,
-    "The app at Facebook; without it Facebook is not available.",
-  ),
-  FACEBOOK_APP_SECRET: setting(text, null, "Its secret."),
-  INSTAGRAM_APP_ID: setting(
-    text,
-    null,
-    "The Instagram app, whose id is not the Facebook app's; without it Instagram is not available.",
-  ),
-  INSTAGRAM_APP_SECRET: setting(text, null, "Its secret."),
-  GRAPH_VERSION: withDefault(
-    z.string().regex(/^v\d{1,3}\.\d$/, "a version such as v26.0"),
-    "v26.0",
-    "Version of Meta's Graph API, for Facebook and Instagram.",
-  ),
-  LINKEDIN_CLIENT_ID: setting(
-    text,
-    null,
-    "The app at LinkedIn, with which members post; without it LinkedIn is not available.",
-  ),
-  LINKEDIN_CLIENT_SECRET: setting(text, null, "Its secret."),
-  LINKEDIN_ORG_CLIENT_ID: setting(
-    text,
-    null,
-    "The app with LinkedIn's Community Management product; without it no company page can be linked.",
-  ),
-  LINKEDIN_ORG_CLIENT_SECRET: setting(text, null, "Its secret."),
-  LINKEDIN_VERSION: withDefault(
-    z.string().regex(/^20\d{2}(0[1-9]|1[0-2])$/, "a month such as 202609"),
-    "202609",
-    "Version of LinkedIn's API; each lives for a year at least.",
   ),
   NETWORK_TIMEOUT_MS: withDefault(integer(100, 300_000), "60000", "Longest call to a network."),
   LEG_LEASE_SECONDS: withDefault(
@@ -198,6 +169,11 @@ export const SETTINGS = {
     "0 30 3 * * *",
     "NCRONTAB of the removal of rows that have no say any more.",
   ),
+  HEALTH_SCHEDULE: withDefault(
+    text,
+    "0 17 * * * *",
+    "NCRONTAB of the look after linked accounts: each is looked at once a day, a part of them in each run.",
+  ),
   RECONCILE_SCHEDULE: withDefault(
     text,
     "0 7 * * * *",
@@ -225,6 +201,18 @@ export const SETTINGS = {
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** Every setting of the app: its own and those of its networks. Nothing else reads the environment. */
+export const SETTINGS: typeof OWN_SETTINGS & Readonly<Record<string, Setting<unknown>>> = {
+  ...OWN_SETTINGS,
+  ...networkTables(),
+};
+
+function networkTables(): Readonly<Record<string, Setting<unknown>>> {
+  const tables = NETWORK_NAMES.map((name) => networkOf(name).settings?.table ?? {});
+  return Object.assign({}, ...tables) as Record<string, Setting<unknown>>;
+}
+
+/** The values of the product's own settings. */
 export type Settings = {
-  readonly [Name in keyof typeof SETTINGS]: z.output<(typeof SETTINGS)[Name]["schema"]>;
+  readonly [Name in keyof typeof OWN_SETTINGS]: z.output<(typeof OWN_SETTINGS)[Name]["schema"]>;
 };

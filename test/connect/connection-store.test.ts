@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Linking } from "../../src/shared/connect/connection-store.ts";
+import type { Linking } from "../../src/shared/connect/linking.ts";
 import { newId } from "../../src/shared/ids.ts";
 import { createLog } from "../../src/shared/log.ts";
 import { openTables } from "../../src/shared/storage/tables.ts";

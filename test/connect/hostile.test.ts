@@ -170,7 +170,27 @@ describe("what a browser sends", () => {
     }
   });
 
-  test("of ten megabytes is refused", async () => {
+  const FORM = "application/x-www-form-urlencoded";
+
+  test.each([
+    ["of ten megabytes", 413, { type: FORM, rawBody: "x".repeat(HUGE_BYTES) }],
+    ["that is none", 415, { type: "application/json", rawBody: "{}" }],
+    ["that is no text", 400, { type: FORM, rawBody: Buffer.from([0xff, 0xfe]) }],
+  ])(
+    "%s is refused by a page in the reader's language",
+    async (_what, status, { type, rawBody }) => {
+      const headers = { "content-type": type, "accept-language": "de" };
+      const answer = await world.relay.call("POST", "/v1/connect/ui/mastodon", {
+        rawBody,
+        headers,
+      });
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+      expect(readable(answer.body)).toContain("Dieses Formular war nicht lesbar");
+    },
+  );
+
+  test("of ten megabytes with a good token is refused as well", async () => {
     const [form] = formsOf((await new Browser(world).get(await connectUrl())).body);
     const instance = "x".repeat(HUGE_BYTES);
     const answer = await world.page("POST", `${BASE}/v1/connect/ui/mastodon`, {

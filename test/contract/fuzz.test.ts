@@ -186,6 +186,7 @@ async function aWorld(relay: Relay): Promise<World> {
       webhookId: webhook.id,
       postId: dataOf(post).id,
       network: "mastodon",
+      token: "v1.k1.AAAA.BBBB.CCCC",
     },
     callers: {
       nobody: {},
@@ -230,6 +231,7 @@ beforeAll(async () => {
   relay = await startRelay({
     outbound: {
       request: () => Promise.reject(new HttpFailure("not_sent", "connect_failed")),
+      open: () => Promise.reject(new HttpFailure("not_sent", "connect_failed")),
       browserUrl: (url) => url,
       close: () => Promise.resolve(),
     },

@@ -1,13 +1,32 @@
 import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { withTables } from "../../dev/readme-tables.ts";
+import { GENERATED, withTables } from "../../dev/readme-tables.ts";
 import { routes } from "../../src/functions/routes.ts";
 import { SETTINGS } from "../../src/shared/settings.ts";
+import { DOCUMENTS } from "./blocks.ts";
 
 const readme = readFileSync("README.md", "utf8");
 const Scripts = z.object({ scripts: z.record(z.string(), z.string()) });
 const { scripts } = Scripts.parse(JSON.parse(readFileSync("package.json", "utf8")));
+
+/** Read by scripts and examples, never by the app. */
+const OTHER_NAMES = [
+  "PORT",
+  "SANDBOX_PORT",
+  "ISSUER_PORT",
+  "AZURITE_BLOB_PORT",
+  "AZURITE_QUEUE_PORT",
+  "AZURITE_TABLE_PORT",
+  "LOCAL_FOLDER",
+  "VERBOSE",
+  "RELAY_URL",
+  "RELAY_KEY",
+  "RELAY_PROFILE",
+];
+/** Words of others that look like a setting. */
+const OTHER_WORDS = ["API_KEY", "PROFILE_KEY", "PUBLIC", "CONNECTIONS", "POST", "EVENT_TYPES"];
 
 /** The text of a link's target, as the editors' outline and the forges make it. */
 const anchor = (heading: string) =>
@@ -16,10 +35,14 @@ const anchor = (heading: string) =>
     .replace(/[^\w\s-]/g, "")
     .replace(/\s/g, "-");
 
-// Stale: run `npx node dev/readme-tables.ts`.
-test("the README's tables are those that the code makes", async () => {
-  expect(await withTables(readme)).toBe(readme);
-});
+// Stale: run `node dev/readme-tables.ts`.
+test.each(Object.keys(GENERATED))(
+  "the tables of %s are those that the code makes",
+  async (path) => {
+    const text = readFileSync(path, "utf8");
+    expect(await withTables(path, text)).toBe(text);
+  },
+);
 
 test("every route and every setting is in the README once", () => {
   for (const { method, path } of routes) {
@@ -30,7 +53,7 @@ test("every route and every setting is in the README once", () => {
     expect(readme.match(new RegExp(`^\\| \`${name}\` +\\|`, "gm")), name).toHaveLength(1);
 });
 
-test.each(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"])(
+test.each([...DOCUMENTS, "CHANGELOG.md"])(
   "%s names only npm scripts that exist, and links only to what is there",
   (file) => {
     const text = readFileSync(file, "utf8");
@@ -41,29 +64,77 @@ test.each(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"])(
     );
     for (const target of targets) {
       const [path = "", heading] = target.split("#");
-      const linked = readFileSync(path === "" ? file : path, "utf8");
+      const linked = path === "" ? file : join(dirname(file), path);
+      expect(existsSync(linked), target).toBe(true);
       if (heading === undefined) continue;
-      const headings = [...linked.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) => anchor(title));
-      expect(headings, target).toContain(heading);
+      const headings = [...readFileSync(linked, "utf8").matchAll(/^#+ (.+)$/gm)];
+      expect(
+        headings.map(([, title = ""]) => anchor(title)),
+        target,
+      ).toContain(heading);
     }
   },
 );
 
+/** Whether a path of a text, such as `/v1/posts/{postId}`, is one of the product's. */
+const isRoute = (method: string, path: string) =>
+  routes.some((route) => route.method === method && `/${route.path}` === path);
+
+test.each(DOCUMENTS.filter((file) => file !== "README.md"))(
+  "%s names only routes that exist",
+  (file) => {
+    const text = readFileSync(file, "utf8");
+    const named = [...text.matchAll(/`(GET|POST|PATCH|DELETE) (\/v1\/[\w{}./-]+)/g)];
+    expect(
+      named.filter(([, method = "", path = ""]) => !isRoute(method, path)).map(([all]) => all),
+    ).toEqual([]);
+  },
+);
+
+test.each(DOCUMENTS.filter((file) => file !== "docs/operate.md"))(
+  "%s names only settings that exist",
+  (file) => {
+    const known = new Set([...Object.keys(SETTINGS), ...OTHER_NAMES, ...OTHER_WORDS]);
+    const named = [...readFileSync(file, "utf8").matchAll(/`([A-Z][A-Z_]{3,})(?:=[^`]*)?`/g)];
+    expect(named.map(([, name = ""]) => name).filter((name) => !known.has(name))).toEqual([]);
+  },
+);
+
+test.each([...DOCUMENTS, "CHANGELOG.md"])("%s names no place of somebody's machine", (file) => {
+  expect(readFileSync(file, "utf8")).not.toMatch(/\/(?:work|root|home|Users|tmp)\//);
+});
+
 test("CONTRIBUTING.md names only files and folders that exist", () => {
   const text = readFileSync("CONTRIBUTING.md", "utf8");
-  const named = [...text.matchAll(/`((?:src|dev|test|bench)(?:\/[\w.-]+)+)`/g)].map(
-    ([, path = ""]) => path,
-  );
+  const named = [
+    ...text.matchAll(/`((?:src|dev|test|bench|docs|examples|infra)(?:\/[\w.-]+)+)`/g),
+  ].map(([, path = ""]) => path);
   expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+test("CONTRIBUTING.md's tree is that of the repository", () => {
+  const tree =
+    /^```text\n([\s\S]*?)^```$/m.exec(readFileSync("CONTRIBUTING.md", "utf8"))?.[1] ?? "";
+  let parent = "";
+  const named: string[] = [];
+  for (const line of tree.split("\n")) {
+    const indented = /^( *)([\w./-]+(?: [\w./-]+\/)*)/.exec(line);
+    if (indented === null) continue;
+    const [, indent = "", first = ""] = indented;
+    // Continuations of a remark stand far to the right.
+    if (indent.length > 4) continue;
+    if (indent === "" && first.endsWith("/")) parent = first;
+    for (const name of first.split(" ")) named.push(indent === "" ? name : parent + name);
+  }
+  expect(named.length).toBeGreaterThan(15);
   expect(named.filter((path) => !existsSync(path))).toEqual([]);
 });
 
 // What arrives has to leave the list.
 test("what the README calls missing is missing", () => {
   const section = readme.split("## What is not there yet")[1]?.split("\n## ")[0] ?? "";
-  const missing = [...section.matchAll(/`([A-Z]+) \/(\S+)`/g)];
+  const missing = [...section.matchAll(/no `([A-Z]+) (\/\S+)`/g)];
   expect(missing.length).toBeGreaterThan(0);
-  const there = routes.map(({ method, path }) => `${method} ${path}`);
-  for (const [, method = "", path = ""] of missing)
-    expect(there).not.toContain(`${method} ${path}`);
+  for (const [, method = "", path = ""] of missing) expect(isRoute(method, path)).toBe(false);
 });

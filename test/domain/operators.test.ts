@@ -13,6 +13,7 @@ const HOUR = 60 * MINUTE;
 
 const nowhere: Outbound = {
   request: () => Promise.reject(new Error("nothing but the key set is asked for")),
+  open: () => Promise.reject(new Error("nothing is streamed")),
   browserUrl: (url) => url,
   close: () => Promise.resolve(),
 };

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { AppError } from "../../src/shared/errors.ts";
 import { createCursors, pageQuery, toPage } from "../../src/shared/page.ts";
 
-const cursors = createCursors(new Uint8Array(32).fill(1));
+const cursors = createCursors({ current: new Uint8Array(32).fill(1), previous: undefined });
 const query = { list: "profiles", platformId: "plt_1", status: undefined };
 
 function codeOf(work: () => unknown): string {
@@ -42,7 +42,10 @@ describe("cursors", () => {
   });
 
   test("of another secret are refused", () => {
-    const foreign = createCursors(new Uint8Array(32).fill(2)).make("x", query);
+    const foreign = createCursors({
+      current: new Uint8Array(32).fill(2),
+      previous: undefined,
+    }).make("x", query);
     expect(codeOf(() => cursors.read(foreign, query))).toBe("invalid_cursor");
   });
 

@@ -9,7 +9,9 @@ import {
   parseApiKey,
   randomBase62,
   randomToken,
+  reseal,
   seal,
+  sealingKey,
   unseal,
 } from "../../src/shared/secrets.ts";
 
@@ -149,6 +151,21 @@ describe("sealing", () => {
     const fresh = seal("text", place, rotated);
     expect(fresh).toContain(".b.");
     expect(unseal(fresh, place, keys)).toBeUndefined();
+  });
+
+  test("text is sealed anew with the first key alone, and only where it opens", () => {
+    const rotated = new Map([
+      ["b", second],
+      ["a", first],
+    ]);
+    const old = seal("text", place, keys);
+    const again = reseal(old, place, rotated) ?? "";
+    expect([sealingKey(old), sealingKey(again)]).toEqual(["a", "b"]);
+    expect(unseal(again, place, new Map([["b", second]]))).toBe("text");
+    expect(reseal(again, place, rotated)).toBeUndefined();
+    expect(reseal(old, "another place", rotated)).toBeUndefined();
+    expect(reseal(old, place, new Map([["b", second]]))).toBeUndefined();
+    expect(reseal("", place, rotated)).toBeUndefined();
   });
 
   test.each(["", "v1", "v1.a", "v1.a.b.c", "v2.a.b.c.d", "....", "v1.a.AAAA.AAAA.AAAA"])(

@@ -50,6 +50,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   "GET v1/profiles/{profileId}": "profile",
   "PATCH v1/profiles/{profileId}": "profile",
   "DELETE v1/profiles/{profileId}": "profile",
+  "POST v1/profiles/{profileId}/erase": "admin",
   "GET v1/profiles/{profileId}/connections": "profile",
   "DELETE v1/profiles/{profileId}/connections/{connectionId}": "profile",
   "POST v1/profiles/{profileId}/connect/sessions": "profile",
@@ -58,6 +59,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   "GET v1/connect/ui": "anyone",
   "POST v1/connect/ui/done": "anyone",
   "POST v1/connect/ui/{network}": "anyone",
+  "GET v1/connect/bluesky/client-metadata.json": "anyone",
+  "GET v1/connect/bluesky/jwks.json": "anyone",
   "GET v1/connect/callback/{network}": "anyone",
   "POST v1/posts/validate": "profile",
   "POST v1/posts": "profile",
@@ -67,6 +70,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   "PATCH v1/posts/{postId}": "profile",
   "DELETE v1/posts/{postId}": "profile",
   "POST v1/posts/{postId}/retry": "profile",
+  "GET v1/media/{token}": "anyone",
   "GET v1/rate-card": "platform",
   "GET v1/billing/balance": "platform",
   "GET v1/billing/limits": "platform",
@@ -258,7 +262,11 @@ function expected(route: Route, caller: string): string {
   const rule = RULES[nameOf(route)] ?? "anyone";
   if (rule === "anyone") return "through";
   if (rule.startsWith("operator:")) return ofOperators(rule, caller);
-  return ofProduct(rule, caller, /\{(applicationId|keyId|userId|webhookId)\}/.test(route.path));
+  return ofProduct(
+    rule,
+    caller,
+    /\{(applicationId|keyId|profileId|userId|webhookId)\}/.test(route.path),
+  );
 }
 
 /** The path with the owner's objects, or with ids that nobody has. */
@@ -277,6 +285,7 @@ function pathOf(route: Route, whose: "the owner's" | "nobody's"): string {
     postId: [`pst_${unknown}`, `pst_${unknown}`],
     platformId: [owner.platform.id, `plt_${unknown}`],
     network: ["bluesky", "bluesky"],
+    token: ["v1.k1.AAAA.BBBB.CCCC", "v1.k1.AAAA.BBBB.CCCC"],
   };
   return `/${route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const pair = ids[name];

@@ -254,6 +254,7 @@ describe("the hosted page", () => {
     expect(readable(page.body)).toContain("Facebook Not available at the moment.");
     expect(formsOf(page.body).map(({ action }) => action)).toEqual([
       `${BASE}/v1/connect/ui/bluesky`,
+      `${BASE}/v1/connect/ui/bluesky`,
       `${BASE}/v1/connect/ui/done`,
     ]);
   });
@@ -395,7 +396,7 @@ describe("linking by a form", () => {
   test.each([
     ["a main password", { ...BLUESKY, appPassword: "hunter2" }, "app password"],
     ["an unknown handle", { ...BLUESKY, identifier: "nobody.bsky.social" }, "does not know"],
-    ["nothing", {}, "Something is missing"],
+    ["nothing", { identifier: "", appPassword: "" }, "Something is missing"],
     ["a control character", { ...BLUESKY, identifier: "a\u0000b" }, "Something is missing"],
     ["a novel", { ...BLUESKY, identifier: "x".repeat(5000) }, "Something is missing"],
   ])("%s is answered with a way forward", async (_name, typed, words) => {
@@ -731,6 +732,24 @@ describe("removing a connection", () => {
     const [second] = await connections(sibling);
     await remove(second?.id ?? "", sibling);
     expect(revocations()).toHaveLength(1);
+  });
+
+  test("ends exactly its own session where each profile has one of its own", async () => {
+    const sibling = await anotherProfile(world, owner);
+    await linkBluesky((await aSession()).connectUrl, own);
+    await linkBluesky((await aSession({}, sibling)).connectUrl, own);
+    const [first] = await connections();
+    await remove(first?.id ?? "");
+    const ended = world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession"));
+    expect(ended.map(({ status }) => status)).toEqual([200]);
+    const left = await world.services.connections.open(sibling.profileId, "bluesky");
+    const credentials = left?.credentials as { accessJwt: string; pds: string };
+    const answer = await world.services.outbound.request({
+      method: "GET",
+      url: `${credentials.pds}/xrpc/com.atproto.server.getSession`,
+      headers: { authorization: `Bearer ${credentials.accessJwt}` },
+    });
+    expect(answer.status).toBe(200);
   });
 
   test("an account that was removed is linked again under its id", async () => {

@@ -60,11 +60,20 @@ describe("every answer", () => {
     expect([status, body.error.code, headers.get("allow")]).toEqual([
       405,
       "method_not_allowed",
-      "GET",
+      "GET, HEAD",
     ]);
   });
 
-  test("a path that only nearly fits is 404, not 405 for a method that it has", () => {
+  test("what can be read can be asked for by HEAD, and is judged alike", async () => {
+    for (const path of ["/health", "/v1/openapi.json", "/v1/me"]) {
+      const [read, asked] = [await relay.call("GET", path), await relay.call("HEAD", path)];
+      expect([path, asked.status]).toEqual([path, read.status]);
+      expect(asked.headers.get("content-type")).toBe(read.headers.get("content-type"));
+    }
+    expect((await relay.call("HEAD", "/v1/posts/pst_1/retry")).status).toBe(405);
+  });
+
+  test("a path that only nearly fits is 404, not 405 for a method that it has", async () => {
     const incoming: Incoming = {
       method: "GET",
       url: new URL("https://relay.example.net/api//v1//me"),
@@ -72,7 +81,7 @@ describe("every answer", () => {
       params: {},
       body: () => Promise.resolve(new Uint8Array()),
     };
-    const { status, headers } = answerUnrouted(routes, relay.services, incoming, "/v1//me");
+    const { status, headers } = await answerUnrouted(routes, relay.services, incoming, "/v1//me");
     expect([status, headers.get("allow")]).toEqual([404, null]);
   });
 

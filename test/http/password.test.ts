@@ -183,7 +183,7 @@ describe("replacing the pepper", () => {
   const older = "o".repeat(40);
   const newer = "n".repeat(40);
 
-  test("keeps passwords, recovery codes and API keys while the old one is set, and hashes passwords anew", async () => {
+  test("keeps passwords, recovery codes and API keys while the old one is set, and hashes what is used anew", async () => {
     const before = await startRelay({ settings: { KEY_PEPPER: older } });
     const application = await anApplication(before);
     const { email, session } = application.platform;
@@ -201,6 +201,7 @@ describe("replacing the pepper", () => {
     const meWith = async (on: Relay) =>
       outcomeOf(await on.call("GET", "/v1/me", { key: application.key }));
     expect(await meWith(between)).toBe("200");
+    const unused = (await anApplication(before, application.platform)).key;
     const wrong = application.key.replace(/.{6}$/, "000000");
     expect(outcomeOf(await between.call("GET", "/v1/me", { key: wrong }))).toBe(REFUSED);
 
@@ -209,7 +210,8 @@ describe("replacing the pepper", () => {
     const user = await after.services.users.find(id, userId);
     expect(await after.services.passwords.matches(PASSWORD, user?.passwordHash)).toBe(true);
     expect(outcomeOf(await login(after, 1))).toBe(REFUSED);
-    expect(await meWith(after)).toBe(REFUSED);
+    expect(await meWith(after)).toBe("200");
+    expect(outcomeOf(await after.call("GET", "/v1/me", { key: unused }))).toBe(REFUSED);
     for (const one of [before, between, after]) await one.stop();
   });
 });

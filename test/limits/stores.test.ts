@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TableClient } from "@azure/data-tables";
 import { NO_FAILURES } from "../../src/shared/limits/login-history.ts";
-import { purgeRateWindows } from "../../src/shared/limits/purge-rate-windows.ts";
+import { purgeExpired } from "../../src/shared/housekeeping/purge-expired.ts";
 import { SharedWindow } from "../../src/shared/limits/shared-window.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
@@ -140,13 +140,13 @@ describe("the purge", () => {
     const blocked = { failedAt: [now - 20 * WINDOW_MS], blocks: 5, blockedUntil: now };
     await logins.change("blocked@example.com", () => blocked);
 
-    await purgeRateWindows(own.services);
+    await purgeExpired(own.services);
     expect(own.logLines.at(-1)).toContain('"windows":131,"logins":1');
     expect(await storedRows(own)).toHaveLength(4);
     expect(total(await windows.read("young", minute))).toBe(1);
     expect(await logins.find("blocked@example.com")).toEqual(blocked);
 
-    await purgeRateWindows(own.services);
+    await purgeExpired(own.services);
     expect(await storedRows(own)).toHaveLength(4);
     await own.stop();
   });

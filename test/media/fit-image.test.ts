@@ -1,12 +1,27 @@
+import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { fitImage, planImage } from "../../src/shared/media/fit-image.ts";
+import { SAMPLE_BYTES } from "../../src/shared/media/open-media.ts";
 import { mediaTypeOf } from "../../src/shared/media/media-type.ts";
 import type { ImageTarget, MediaFile } from "../../src/shared/networks/media.ts";
 import { MediaFailure } from "../../src/shared/networks/media.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import { opened } from "../networks/scripted-tools.ts";
-import { animatedGif, bombPng, colourAt, flag, noisePng, photoWithPlace } from "./pictures.ts";
+import {
+  animatedGif,
+  animatedWebp,
+  bombPng,
+  colourAt,
+  exifWithPlace,
+  flag,
+  noisePng,
+  photoWithPlace,
+  pngChunk,
+  pngWith,
+  webpChunk,
+  webpWith,
+} from "./pictures.ts";
 
 function fileOf(bytes: Uint8Array): MediaFile {
   return opened({ bytes, ...mediaTypeOf(bytes) });
@@ -78,6 +93,76 @@ describe("an image that fits", () => {
     expect(fitted.repairs).toContain("metadataRemoved");
     expect((await sharp(fitted.bytes).metadata()).exif).toBeUndefined();
     expect(await colourAt(fitted.bytes, 0.1, 0.9)).toBe("red");
+  });
+});
+
+const XMP = `<x:xmpmeta><exif:GPSLatitude>51,30.0N</exif:GPSLatitude></x:xmpmeta>`;
+const keyed = (keyword: string, ...rest: readonly (string | Uint8Array)[]) =>
+  Buffer.concat([keyword, "\0", ...rest].map((part) => Buffer.from(part)));
+
+/** The ways in which a PNG tells its place, each of which may stand behind the picture. */
+const PNG_PLACES: Readonly<Record<string, () => Promise<Buffer>>> = {
+  EXIF: async () => pngChunk("eXIf", await exifWithPlace()),
+  XMP: () =>
+    Promise.resolve(pngChunk("iTXt", keyed("XML:com.adobe.xmp", "\0\0", "en\0", "\0", XMP))),
+  "packed XMP": () => {
+    const text = keyed("XML:com.adobe.xmp", "\u0001\0", "en\0", "\0", deflateSync(XMP));
+    return Promise.resolve(pngChunk("iTXt", text));
+  },
+  "a JPEG's block as text": async () => {
+    const block = Buffer.concat([Buffer.from("Exif\0\0"), await exifWithPlace()]);
+    const text = `\nexif\n${block.length}\n${block.toString("hex")}\n`;
+    return pngChunk("zTXt", keyed("Raw profile type exif", "\0", deflateSync(text)));
+  },
+};
+
+describe("a place that is told behind the picture", () => {
+  const pixels = (image: Uint8Array) => sharp(image).raw().toBuffer();
+
+  test.each(Object.entries(PNG_PLACES))("of a PNG as %s is left out", async (_way, chunk) => {
+    const plain = await noisePng(300, 200);
+    const bytes = pngWith(plain, await chunk());
+    expect(bytes.length).toBeGreaterThan(SAMPLE_BYTES);
+    for (const target of [bluesky, mastodon, linkedin, facebook]) {
+      const fitted = await fit(bytes, target);
+      expect([fitted.contentType, fitted.repairs]).toEqual(["image/png", ["metadataRemoved"]]);
+      expect(Buffer.from(fitted.bytes).equals(plain)).toBe(true);
+      // Facebook would fetch the file itself if it seemed to fit.
+      expect(await planImage(fileOf(bytes), target)).toEqual(["metadataRemoved"]);
+    }
+  });
+
+  test("of a PNG with words that tell no place stays as it is", async () => {
+    const words = pngChunk("tEXt", keyed("Comment", "a flag"));
+    const bytes = pngWith(await noisePng(30, 20), words);
+    expect((await fit(bytes, bluesky)).repairs).toEqual([]);
+  });
+
+  test.each([
+    ["EXIF", async () => webpChunk("EXIF", await exifWithPlace())],
+    ["XMP", () => Promise.resolve(webpChunk("XMP ", Buffer.from(`${XMP} `)))],
+  ])("of a WebP as %s is left out", async (_way, chunk) => {
+    const plain = await flag(600, 400).withIccProfile("p3").webp({ lossless: true }).toBuffer();
+    const bytes = webpWith(plain, await chunk());
+    const fitted = await fit(bytes, bluesky);
+    expect([fitted.contentType, fitted.repairs]).toEqual(["image/webp", ["metadataRemoved"]]);
+    const { exif, xmp, icc } = await sharp(fitted.bytes).metadata();
+    expect([exif, xmp, icc === undefined]).toEqual([undefined, undefined, false]);
+    expect((await pixels(fitted.bytes)).equals(await pixels(bytes))).toBe(true);
+  });
+
+  test("of a WebP that moves is left out, and it goes on moving", async () => {
+    const bytes = webpWith(await animatedWebp(), webpChunk("EXIF", await exifWithPlace()));
+    const fitted = await fit(bytes, bluesky);
+    expect([fitted.contentType, fitted.repairs]).toEqual(["image/webp", ["metadataRemoved"]]);
+    const { pages, exif } = await sharp(fitted.bytes).metadata();
+    expect([pages, exif]).toEqual([2, undefined]);
+  });
+
+  test("in a damaged chunk does not stop the picture", async () => {
+    const broken = pngChunk("zTXt", keyed("Raw profile type exif", "\0", "not packed at all"));
+    const bytes = pngWith(await noisePng(30, 20), broken);
+    expect((await fit(bytes, bluesky)).repairs).toEqual([]);
   });
 });
 

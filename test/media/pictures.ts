@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import sharp from "sharp";
 
 /** Bytes that look like noise and are always the same: noise is what compresses worst. */
@@ -68,6 +69,52 @@ export function photoWithPlace(width = 60, height = 40): Promise<Buffer> {
   return flag(width, height).withExif(GPS).jpeg().toBuffer();
 }
 
+const LENGTH_BYTES = 4;
+
+/** A chunk as PNG has it. */
+export function pngChunk(type: string, content: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type, "latin1"), content]);
+  const [length, check] = [Buffer.alloc(LENGTH_BYTES), Buffer.alloc(LENGTH_BYTES)];
+  length.writeUInt32BE(content.length);
+  check.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, check]);
+}
+
+/** The PNG with a chunk as its last but one: behind the picture. */
+export function pngWith(png: Buffer, chunk: Buffer): Buffer {
+  const end = png.length - pngChunk("IEND", Buffer.alloc(0)).length;
+  return Buffer.concat([png.subarray(0, end), chunk, png.subarray(end)]);
+}
+
+/** A chunk as WebP has it. */
+export function webpChunk(type: string, content: Uint8Array): Buffer {
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32LE(content.length);
+  const filling = Buffer.alloc(content.length % 2);
+  return Buffer.concat([Buffer.from(type, "latin1"), length, content, filling]);
+}
+
+/** The WebP with a chunk at its end, where its metadata goes. */
+export function webpWith(webp: Buffer, chunk: Buffer): Buffer {
+  const file = Buffer.concat([webp, chunk]);
+  file.writeUInt32LE(file.length - 8, 4);
+  return file;
+}
+
+/** What a camera notes of a place, as a block of its own. */
+export async function exifWithPlace(): Promise<Buffer> {
+  const { exif } = await sharp(await photoWithPlace()).metadata();
+  if (exif === undefined) throw new Error("the photo tells nothing");
+  return exif.subarray("Exif\0\0".length);
+}
+
+/** Two frames, so that it moves. */
+export async function animatedWebp(width = 8, height = 8): Promise<Buffer> {
+  return sharp(await animatedGif(width, height), { animated: true })
+    .webp()
+    .toBuffer();
+}
+
 /** Two frames, so that it moves. */
 export async function animatedGif(width = 8, height = 8): Promise<Buffer> {
   const frame = (background: string) =>
@@ -88,7 +135,6 @@ export async function bombPng(width: number, height: number): Promise<Buffer> {
   const bomb = Buffer.from(small);
   bomb.writeUInt32BE(width, 16);
   bomb.writeUInt32BE(height, 20);
-  const { crc32 } = await import("node:zlib");
   bomb.writeUInt32BE(crc32(bomb.subarray(12, 29)), 29);
   return bomb;
 }

@@ -215,6 +215,12 @@ describe("an address of ours for a network", () => {
     );
   });
 
+  test("tells of the image without it where a network only looks", async () => {
+    const looked = await fetch(address("scan.webp"), { method: "HEAD" });
+    expect([looked.status, looked.headers.get("content-type")]).toEqual([200, "image/jpeg"]);
+    expect((await looked.arrayBuffer()).byteLength).toBe(0);
+  });
+
   test.each([
     ["is not ours", () => "/v1/media/v1.k1.AAAA.BBBB.CCCC"],
     ["was changed", () => `${pathOf(address("scan.webp")).slice(0, -2)}AA`],

@@ -171,8 +171,22 @@ describe("authorising at Bluesky's own page", () => {
     const friend = sandbox.networks.bluesky.accounts.find(({ handle }) => handle === FRIEND_HANDLE);
     const { url, flow } = await start(DEMO_HANDLE);
     const { params } = await decide(url, { decision: "allow", account: friend?.did ?? "" });
-    expect(failure(await finish(params, flow))).toBe("access_denied");
+    expect(failure(await finish(params, flow))).toBe("other_account");
     expect(callsTo("oauthRevoke")).toBe(1);
+  });
+
+  it("each link is an authorisation of its own, and ends none but its own", async () => {
+    const [one, other] = [await link(), await link()];
+    expect(one.account.id).toBe(other.account.id);
+    expect(one.grantId).toMatch(/^[0-9a-f]{64}$/);
+    expect(other.grantId).not.toBe(one.grantId);
+    await bluesky.revoke(one.credentials, one.instanceUrl, tools);
+    tools.advance(HOUR_SECONDS);
+    expect(await bluesky.freshen(one.credentials, null, tools)).toMatchObject({
+      kind: "rejected",
+      failure: { code: "connection_needs_reauth" },
+    });
+    expect((await bluesky.freshen(other.credentials, null, tools)).kind).toBe("refreshed");
   });
 
   it("a deployment with a key proves itself by it, and publishes nothing of its private half", async () => {

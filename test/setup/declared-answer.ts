@@ -25,7 +25,7 @@ const UNROUTED = new Map([
 
 const HEADERS = z.looseObject({
   "x-request-id": z.string().regex(/^[A-Za-z0-9._-]{8,64}$/),
-  "cache-control": z.literal("no-store"),
+  "cache-control": z.union([z.literal("no-store"), z.string().startsWith("public, max-age=")]),
   "x-content-type-options": z.literal("nosniff"),
   "strict-transport-security": z.string().startsWith("max-age="),
 });
@@ -45,6 +45,8 @@ function problemOfRouted(declared: DeclaredAnswer, answer: Answer): string | und
   const type = answer.headers.get("content-type") ?? "";
   if (type.startsWith("text/html"))
     return declared.isPage ? undefined : "a page where none is declared";
+  if (type.startsWith("image/"))
+    return declared.isImage ? undefined : "a picture where none is declared";
   const isTyped = answer.body === undefined || type.startsWith("application/json");
   return isTyped ? problemOf(declared.body, answer) : `as ${type}`;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   createServer,
   request as send,
@@ -12,6 +13,9 @@ import type { AddressInfo } from "node:net";
  * answered as if it had lost a race, which is what a retry inside a client library makes of a lost answer.
  */
 export type Fault = "pass" | "lose_request" | "lose_answer" | "late" | "false_412" | "unavailable";
+
+/** What becomes of a queue message beside that. `twice`: it is sent two times. `swallow`: it is not, and seems to be. */
+export type MessageFault = "twice" | "swallow";
 
 export interface ProxiedCall {
   readonly method: string;
@@ -28,6 +32,13 @@ const LATE_MS = 150;
 const PRECONDITION_FAILED = JSON.stringify({
   "odata.error": { code: "UpdateConditionNotSatisfied", message: { lang: "en-US", value: "412" } },
 });
+
+/** What the queue service answers to a message that it took, as far as its client looks at it. */
+function takenMessage(): string {
+  const now = new Date().toUTCString();
+  const id = randomUUID();
+  return `<?xml version="1.0" encoding="utf-8"?><QueueMessagesList><QueueMessage><MessageId>${id}</MessageId><InsertionTime>${now}</InsertionTime><ExpirationTime>${now}</ExpirationTime><PopReceipt>${id}</PopReceipt><TimeNextVisible>${now}</TimeNextVisible></QueueMessage></QueueMessagesList>`;
+}
 
 async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -72,7 +83,7 @@ function reply(outgoing: ServerResponse, answer: Answer): void {
 /** A proxy on loopback in front of `target` that plays the fault which `choose` names for each call. */
 export async function startFaultProxy(
   target: number,
-  choose: (call: ProxiedCall) => Fault,
+  choose: (call: ProxiedCall) => Fault | MessageFault,
 ): Promise<FaultProxy> {
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const body = await bodyOf(incoming);
@@ -102,6 +113,12 @@ export async function startFaultProxy(
       case "unavailable":
         outgoing.writeHead(503, { "content-type": "application/json" });
         return void outgoing.end(JSON.stringify({ "odata.error": { code: "ServerBusy" } }));
+      case "twice":
+        await forward(target, incoming, body);
+        return reply(outgoing, await forward(target, incoming, body));
+      case "swallow":
+        outgoing.writeHead(201, { "content-type": "application/xml" });
+        return void outgoing.end(takenMessage());
     }
   };
   const server = createServer((incoming, outgoing) => {

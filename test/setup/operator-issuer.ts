@@ -91,6 +91,7 @@ export async function createOperatorIssuer(
           json: () => JSON.parse(text) as unknown,
         };
       },
+      open: (request) => outbound.open(request),
       browserUrl: (address) => outbound.browserUrl(address),
       close: () => outbound.close(),
     }),

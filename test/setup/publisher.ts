@@ -1,3 +1,4 @@
+import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import {
   aProfile,
   anApplication,
@@ -37,7 +38,7 @@ export interface Publisher {
 
 export async function aPublisher(
   relay: Relay,
-  networks: readonly ("bluesky" | "mastodon")[] = ["bluesky", "mastodon"],
+  networks: readonly NetworkName[] = ["bluesky", "mastodon"],
   platform?: TestPlatform,
 ): Promise<Publisher> {
   const application = await anApplication(relay, platform);

@@ -16,9 +16,9 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 
 /**
  * The relay of this process over real HTTP on loopback, for programs that speak nothing else. Queued work is done
- * after each call, so that who reads again sees what became of it.
+ * after each call, so that who reads again sees what became of it. A port is given where addresses have to name it.
  */
-export async function serveRelay(relay: Relay): Promise<RelayServer> {
+export async function serveRelay(relay: Relay, ownPort = 0): Promise<RelayServer> {
   const prefix = new URL(relay.services.config.publicBaseUrl).pathname;
   const server = createServer((request, response) => {
     const handle = async () => {
@@ -31,11 +31,12 @@ export async function serveRelay(relay: Relay): Promise<RelayServer> {
       const answer = await relay.call(request.method ?? "GET", path, options);
       await relay.drain();
       const { status, body } = answer;
-      const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
-      response.writeHead(status, Object.fromEntries(answer.headers)).end(text);
+      const isSent = typeof body === "string" || body instanceof Uint8Array || body === undefined;
+      const sent = isSent ? body : JSON.stringify(body);
+      response.writeHead(status, Object.fromEntries(answer.headers)).end(sent);
     };
     handle().catch((error: unknown) => response.writeHead(599).end(String(error)));
-  }).listen(0, "127.0.0.1");
+  }).listen(ownPort, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {

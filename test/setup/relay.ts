@@ -5,7 +5,7 @@ import { workers } from "../../src/functions/workers.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 import { answer, answerUnrouted, type Outgoing } from "../../src/shared/http/answer.ts";
 import type { Incoming } from "../../src/shared/http/incoming.ts";
-import { matchPath } from "../../src/shared/http/route.ts";
+import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
 import { createLog } from "../../src/shared/log.ts";
 import { createOutbound, type Outbound } from "../../src/shared/outbound.ts";
 import { buildServices, type Services } from "../../src/shared/services.ts";
@@ -13,6 +13,7 @@ import { checkDeclared } from "./declared-answer.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";
 import { drainQueues } from "./drain.ts";
 import { MemoryQueues } from "./memory-queues.ts";
+import { memoryTables } from "./memory-tables.ts";
 
 /** A Wednesday, far from any change of the year or of daylight saving time. */
 const START = Date.parse("2026-03-04T10:00:00.000Z");
@@ -48,6 +49,8 @@ export interface RelayOptions {
   readonly outbound?: Outbound;
   /** Queues of this process, whose delays follow the relay's clock, instead of the emulator's. */
   readonly memoryQueues?: boolean;
+  /** Tables of this process instead of the emulator's; not for two instances of one deployment. */
+  readonly memoryTables?: boolean;
   /** The clock of another relay, for two instances of one deployment. */
   readonly sameDeploymentAs?: Relay;
 }
@@ -119,7 +122,7 @@ function headersOf(options: CallOptions, operatorToken: string | undefined): Hea
 
 function toAnswer({ status, headers, body }: Outgoing): Answer {
   const isJson = headers.get("content-type")?.includes("json") === true;
-  return { status, headers, body: isJson && body !== undefined ? JSON.parse(body) : body };
+  return { status, headers, body: isJson && typeof body === "string" ? JSON.parse(body) : body };
 }
 
 /** The product in this process over the run's storage emulator, with storage of its own. */
@@ -136,6 +139,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
     clock,
     log,
     outbound,
+    ...(options.memoryTables === true ? { tables: memoryTables() } : {}),
     ...(options.memoryQueues === true ? { queue: (name: string) => queues.open(name) } : {}),
   });
 
@@ -162,7 +166,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
       const { body, rawBody } = callOptions;
       const bytes = Buffer.from(rawBody ?? (body === undefined ? "" : JSON.stringify(body)));
       const matches = matchPath(routes, routePath);
-      const found = matches.find(({ route }) => route.method === method);
+      const found = matches.find(({ route }) => methodsOf(route).some((one) => one === method));
       const incoming: Incoming = {
         method,
         url,
@@ -172,7 +176,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
       };
       const answered = toAnswer(
         found === undefined
-          ? answerUnrouted(routes, services, incoming, routePath)
+          ? await answerUnrouted(routes, services, incoming, routePath)
           : await answer(found.route, services, incoming),
       );
       checkDeclared(found?.route, `${method} ${path}`, answered);

@@ -3,8 +3,8 @@ import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { createNetworkTools } from "../../src/shared/connect/network-tools.ts";
 import { newId } from "../../src/shared/ids.ts";
-import type { LinkOutcome, NetworkName } from "../../src/shared/networks/network.ts";
-import { findNetwork } from "../../src/shared/networks/registry.ts";
+import type { LinkOutcome } from "../../src/shared/networks/network.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { Services } from "../../src/shared/services.ts";
 
 /** Settings that put the sandbox in the place of the world. */
@@ -26,12 +26,12 @@ async function authorize(url: string): Promise<string> {
 }
 
 async function signIn(services: Services, name: NetworkName, host: string): Promise<LinkOutcome> {
-  const network = findNetwork(name);
-  if (network === undefined) throw new Error(`${name} is not there`);
+  const network = networkOf(name);
   const tools = createNetworkTools(services, name);
   const { link } = network;
-  if (link.kind === "form")
-    return link.signIn({ identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD }, tools);
+  const logIn = { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD };
+  if (link.kind === "form") return link.signIn(logIn, tools);
+  if (link.alternative !== undefined) return link.alternative.signIn(logIn, tools);
   const redirectUri = "http://127.0.0.1:1/callback";
   const codeVerifier = "v".repeat(43);
   const codeChallenge = Buffer.from(
@@ -50,7 +50,19 @@ async function signIn(services: Services, name: NetworkName, host: string): Prom
   return link.choose(first.id, outcome.flow, tools);
 }
 
-/** Links the sandbox's demo account to a profile without the hosted page. */
+/** Makes what the store would still tell of a connection a matter of the past. */
+export async function forgetUntold(
+  services: Services,
+  place: { readonly profileId: string; readonly network: NetworkName },
+): Promise<void> {
+  const untold = await services.untold.list(place);
+  await services.untold.settle(
+    place,
+    untold.map(({ id }) => id),
+  );
+}
+
+/** Links the sandbox's demo account to a profile without the hosted page; nobody is told of it. */
 export async function linkSandboxAccount(
   services: Services,
   owner: {
@@ -58,12 +70,19 @@ export async function linkSandboxAccount(
     readonly applicationId: string;
     readonly profileId: string;
   },
-  network: "bluesky" | "mastodon",
-  host = STRICT_HOST,
+  network: NetworkName,
+  {
+    host = STRICT_HOST,
+    id = newId("connection", services.clock.now()),
+  }: {
+    readonly host?: string;
+    /** Of the connection that is linked anew. */
+    readonly id?: string;
+  } = {},
 ): Promise<void> {
   const outcome = await signIn(services, network, host);
   if (outcome.kind === "failed")
     throw new Error(`${network} was not linked: ${outcome.code} ${outcome.note ?? ""}`);
-  const id = newId("connection", services.clock.now());
   await services.connections.saveLinked({ ...owner, id, network, linked: outcome.linked });
+  await forgetUntold(services, { profileId: owner.profileId, network });
 }

@@ -3,6 +3,8 @@ import { parseConfig } from "../../src/shared/config.ts";
 import { AppError } from "../../src/shared/errors.ts";
 import type { Log } from "../../src/shared/log.ts";
 import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
+import { findForgottenWork } from "../../src/shared/posts/find-forgotten-work.ts";
+import { reconcilePlatform } from "../../src/shared/posts/reconcile-wallet.ts";
 import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
 import { buildServices, type Services } from "../../src/shared/services.ts";
 import { enqueueDueDeliveries } from "../../src/shared/webhooks/due-delivery.ts";
@@ -23,6 +25,8 @@ const config = parseConfig({
 });
 
 const MINUTE_MS = 60_000;
+const SEARCH_MINUTES = 60;
+const PLATFORMS_MAX = 100;
 const SKEW_MS_MAX = 800;
 const RESTART_MS_MAX = 15_000;
 const LIVES_MAX = [40, 150, 400] as const;
@@ -162,6 +166,14 @@ export class Hosts {
     }
   }
 
+  /** In the middle of all that goes on there is never anything to report. */
+  async #reconcile(services: Services): Promise<void> {
+    const { items } = await services.platforms.list(undefined, PLATFORMS_MAX);
+    for (const { id } of items)
+      for (const mismatch of await reconcilePlatform(services, id))
+        this.#defects.push(`reconciled: ${mismatch}`);
+  }
+
   /** Every minute each timer, on some process; now and then not at all, or on two. */
   startTimers(): void {
     const { random, time } = this.#world.nature;
@@ -169,8 +181,12 @@ export class Hosts {
       ["due posts", enqueueDuePosts],
       ["due deliveries", enqueueDueDeliveries],
       ["sweep", this.#mutant.isSwept === false ? () => Promise.resolve() : repairStalledLegs],
+      ["reconcile", (services: Services) => this.#reconcile(services)],
     ] as const;
+    let minutes = 0;
     const tick = () => {
+      minutes += 1;
+      if (minutes % SEARCH_MINUTES === 0) void this.#runTimer("search", findForgottenWork);
       for (const [name, run] of timers) {
         const times = this.#isCalm ? 1 : random.pick([0, 1, 1, 1, 1, 1, 1, 2]);
         for (let count = 0; count < times; count += 1) void this.#runTimer(name, run);

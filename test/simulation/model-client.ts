@@ -72,15 +72,38 @@ const toEntity = (partitionKey: string, { rowKey, properties, etag }: ModelRow) 
   timestamp: "",
 });
 
+const OF_PROPERTY = /^\((\w+) eq '((?:[^']|'')*)'\)$/;
+
+/** What a property of the rows has to be, by a filter with one value for it. */
+function propertyOf(condition: string): readonly [string, string] | undefined {
+  const [, name, value] = OF_PROPERTY.exec(condition) ?? [];
+  return name === undefined || value === undefined
+    ? undefined
+    : [name, value.replaceAll("''", "'")];
+}
+
 /** The parts of a filter as the product writes them; another one is beyond the model, and says so. */
 function rangeOf(filter: string) {
-  const range = { partitionKey: "", from: "", before: undefined as string | undefined };
-  for (const condition of filter.split(" and ")) {
+  const all = filter.split(" and ");
+  const range = {
+    partitionKey: undefined as string | undefined,
+    partitions: { from: "", before: undefined as string | undefined },
+    from: "",
+    before: undefined as string | undefined,
+    property: all.map(propertyOf).find((wanted) => wanted !== undefined),
+  };
+  for (const condition of all.filter((each) => !OF_PROPERTY.test(each))) {
     const match = /^(PartitionKey|RowKey) (eq|ge|lt) '((?:[^']|'')*)'$/.exec(condition);
     const value = match?.[3]?.replaceAll("''", "'") ?? "";
     switch (`${match?.[1]} ${match?.[2]}`) {
       case "PartitionKey eq":
         range.partitionKey = value;
+        break;
+      case "PartitionKey ge":
+        range.partitions.from = value;
+        break;
+      case "PartitionKey lt":
+        range.partitions.before = value;
         break;
       case "RowKey ge":
         range.from = value;
@@ -214,7 +237,9 @@ export class ModelClient {
   }
 
   listEntities({ queryOptions }: { readonly queryOptions: { readonly filter: string } }) {
-    const { partitionKey, from, before } = rangeOf(queryOptions.filter);
+    const asked = rangeOf(queryOptions.filter);
+    if (asked.partitionKey === undefined) return this.#listPartitions(asked);
+    const { partitionKey, from, before } = asked;
     const { random, rates } = this.#machine.nature;
     /** The continuation is the key to go on from. */
     const page = (maxPageSize: number, start: string) => {
@@ -231,6 +256,41 @@ export class ModelClient {
       byPage: (options: { readonly maxPageSize: number; readonly continuationToken?: string }) => ({
         next: async () => {
           const start = options.continuationToken ?? from;
+          return { value: await this.#read(() => page(options.maxPageSize, start)) };
+        },
+      }),
+    };
+  }
+
+  /** Rows of several partitions; the continuation is the place to go on from. */
+  #listPartitions({ partitions, from, before, property }: ReturnType<typeof rangeOf>) {
+    const placeOf = (row: { partitionKey: string; rowKey: string }) =>
+      `${row.partitionKey}\n${row.rowKey}`;
+    const fits = ({
+      partitionKey,
+      rowKey,
+      properties,
+    }: ModelRow & { readonly partitionKey: string }) =>
+      (property === undefined || properties[property[0]] === property[1]) &&
+      partitionKey >= partitions.from &&
+      (partitions.before === undefined || partitionKey < partitions.before) &&
+      rowKey >= from &&
+      (before === undefined || rowKey < before);
+    const page = (maxPageSize: number, start: string) => {
+      const rows = [...this.#model.rows(this.#table)]
+        .filter((row) => fits(row) && placeOf(row) >= start)
+        .sort((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1));
+      const next = rows[maxPageSize];
+      const entities = rows.slice(0, maxPageSize).map((row) => toEntity(row.partitionKey, row));
+      return Object.assign(
+        entities,
+        next === undefined ? {} : { continuationToken: placeOf(next) },
+      );
+    };
+    return {
+      byPage: (options: { readonly maxPageSize: number; readonly continuationToken?: string }) => ({
+        next: async () => {
+          const start = options.continuationToken ?? "";
           return { value: await this.#read(() => page(options.maxPageSize, start)) };
         },
       }),

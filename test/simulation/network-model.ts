@@ -76,6 +76,7 @@ export class NetworkModel {
   open(machine: Machine): Outbound {
     return {
       request: (request) => machine.call(() => this.#arrive(request)),
+      open: () => Promise.reject(new HttpFailure("not_sent", "connect_failed")),
       browserUrl: (url) => url,
       close: () => Promise.resolve(),
     };

@@ -2,7 +2,7 @@ import { charge } from "../../src/shared/billing/charge.ts";
 import type { ProfileScope } from "../../src/shared/callers/scope.ts";
 import { AppError } from "../../src/shared/errors.ts";
 import type { Log } from "../../src/shared/log.ts";
-import { cancelPost } from "../../src/shared/posts/change-scheduled.ts";
+import { cancelPost, updatePost } from "../../src/shared/posts/change-scheduled.ts";
 import { createPost } from "../../src/shared/posts/create-post.ts";
 import type { Draft } from "../../src/shared/posts/post.ts";
 import { retryPost } from "../../src/shared/posts/retry-post.ts";
@@ -199,7 +199,9 @@ export class Simulation {
     const at = random.below(ASKED_WITHIN_MS);
     const scope = { ...tenant.scope, requestId: key };
     const submit = async ({ services }: { readonly services: Services }) => {
-      const created = await createPost(services, scope, { idempotencyKey: key, draft });
+      const connections = await services.connections.listOfProfile(scope.profileId);
+      const publishing = { ...scope, connections };
+      const created = await createPost(services, publishing, { idempotencyKey: key, draft });
       return created.post.id;
     };
     for (let twin = 0; twin < twins; twin += 1)
@@ -218,16 +220,35 @@ export class Simulation {
   #startSequel(scope: ProfileScope, postId: string, draft: Draft): void {
     const random = this.#random;
     if (!random.chance(0.4)) return;
+    if (draft.scheduleAt !== null && random.chance(0.4))
+      return this.#startMoves(scope, postId, draft.scheduleAt);
     const sequel = async ({ services }: { readonly services: Services }) => {
       if (draft.scheduleAt !== null && random.chance(0.5))
         await cancelPost(services, scope, postId);
       else await retryPost(services, scope, { postId, networks: undefined });
     };
-    const once = async () => {
-      // Asked once: it has no key under which a repeat would be safe to count.
-      await this.#ask(sequel);
+    this.#startOnce(sequel, random.below(400_000));
+  }
+
+  /** Asked once: it has no key under which a repeat would be safe to count. */
+  #startOnce(request: (to: { readonly services: Services }) => Promise<unknown>, afterMs: number) {
+    this.#client(async () => {
+      await this.#ask(request);
+    }, afterMs);
+  }
+
+  /** To another time and back, one so soon after the other that they may overtake each other. */
+  #startMoves(scope: ProfileScope, postId: string, scheduleAt: string): void {
+    const random = this.#random;
+    const laterMs = random.between(-30_000, 120_000);
+    const other = new Date(Date.parse(scheduleAt) + laterMs).toISOString();
+    const moveTo = (time: string) => async (to: { readonly services: Services }) => {
+      const change = { scheduleAt: time };
+      await updatePost(to.services, scope, { postId, change });
     };
-    this.#client(once, random.below(400_000));
+    const at = random.below(60_000);
+    this.#startOnce(moveTo(other), at);
+    this.#startOnce(moveTo(scheduleAt), at + random.below(20_000));
   }
 
   #startCharge(key: string): void {

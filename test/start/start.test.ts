@@ -1,7 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { DEMO_NETWORKS } from "../../dev/demo.ts";
@@ -23,6 +25,7 @@ const Post = z.object({
 });
 const PostAnswer = z.object({ data: Post });
 const PostsAnswer = z.object({ data: z.array(Post) });
+const Accepted = z.object({ requestId: z.string(), postId: z.string() });
 const BalanceAnswer = z.object({
   data: z.object({ tokenBalance: z.number(), tokenReserved: z.number(), available: z.number() }),
 });
@@ -80,6 +83,43 @@ describe("npm start", () => {
     PUBLISH_MS + SETTLE_MS,
   );
 
+  test("shows each publish as it happened, with where to look at it", async () => {
+    const shown = (name: string) =>
+      started
+        .output()
+        .split("\n")
+        .filter((line) => new RegExp(`^[0-9:]{8}  ${name} +\\S+ +published  http`).test(line));
+    for (const name of DEMO_NETWORKS) expect(shown(name)).toHaveLength(1);
+    const [line = ""] = shown("bluesky");
+    const page = await fetch(line.slice(line.indexOf("http")));
+    expect(await page.text()).toContain(published.text.slice(0, 20));
+    expect(started.output()).not.toContain('"message":');
+  });
+
+  test("keeps a log that tells what happened to a request, by script and by hand", async () => {
+    const log = readFileSync(join(place.folder, "host.log"), "utf8");
+    const accepted = log.split("\n").find((line) => line.includes('"post accepted"')) ?? "{}";
+    const { requestId, postId } = Accepted.parse(JSON.parse(accepted));
+    expect(postId).toBe(published.id);
+    const block = /```sh\n(npx node dev\/what-happened\.ts[\s\S]*?)```/.exec(
+      readFileSync("docs/operate.md", "utf8"),
+    );
+    const lines = (block?.[1] ?? "")
+      .replaceAll(".local/", `${place.folder}/`)
+      .replaceAll("npx node", process.execPath)
+      .trim()
+      .split("\n");
+    const env = { PATH: process.env["PATH"], LOCAL_FOLDER: place.folder, REQUEST_ID: requestId };
+    const told = lines.map((line) => spawnSync("bash", ["-c", line], { env, encoding: "utf8" }));
+    expect(told).toHaveLength(2);
+    for (const { stdout, status } of told) {
+      expect(status).toBe(0);
+      for (const step of ["request", "post accepted", "leg claimed", "leg sent", "leg published"])
+        expect(stdout).toContain(step);
+      for (const name of DEMO_NETWORKS) expect(stdout).toContain(name);
+    }
+  });
+
   test("makes the README's own lines work", async () => {
     const { baseUrl } = readDemo(place);
     const blocks = [...readFileSync("README.md", "utf8").matchAll(/```sh\n([\s\S]*?)```/g)];
@@ -135,6 +175,10 @@ describe("npm start", () => {
       const before = readDemo(place);
       started.signal("SIGTERM");
       expect(await started.ended).toBe(0);
+      expect(started.output().trimEnd()).toMatch(
+        /\nStopping …\n[\s\S]*\nStopped\.$|\nStopping …\nStopped\.$/,
+      );
+      expect(readFileSync(join(place.folder, "host.log"), "utf8")).toContain('"posts.accepted"');
       expect(await listeningPorts(place)).toEqual([]);
 
       started = launch(place);

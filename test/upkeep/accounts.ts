@@ -9,7 +9,7 @@ import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts
 import type { Services } from "../../src/shared/services.ts";
 import { keepAccounts } from "../../src/shared/upkeep/keep-accounts.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
-import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+import { forgetUntold, linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -58,6 +58,7 @@ export async function linkByAppPassword(services: Services, owner: Owner): Promi
   const id = newId("connection", services.clock.now());
   const { linked } = outcome;
   await services.connections.saveLinked({ ...owner, id, network: "bluesky", linked });
+  await forgetUntold(services, { profileId: owner.profileId, network: "bluesky" });
 }
 
 /** What the daily timer does, a day later each time. */

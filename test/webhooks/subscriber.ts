@@ -1,5 +1,5 @@
 import { emitEvent } from "../../src/shared/webhooks/emit-event.ts";
-import type { EventType } from "../../src/shared/webhooks/event.ts";
+import { toldNow, type EventType } from "../../src/shared/webhooks/event.ts";
 import { anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
 import type { Receiver } from "./receiver.ts";
@@ -35,14 +35,10 @@ export async function happen(
   type: EventType = "connection.linked",
   data: Readonly<Record<string, unknown>> = { note: "something happened" },
 ): Promise<void> {
-  await emitEvent(relay.services, application.platform.id, {
-    type,
-    sequence: null,
-    applicationId: application.id,
-    profileId: null,
-    postId: null,
-    data,
-  });
+  const applicationId = application.id;
+  const nobody = { sequence: null, profileId: null, postId: null };
+  const event = toldNow({ type, applicationId, ...nobody, data }, relay.clock.now());
+  await emitEvent(relay.services, application.platform.id, event);
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers field by field and assert what they find

@@ -69,11 +69,9 @@ class Visitor {
     return String(body);
   }
 
-  /** Fills in the network's form. The answer is a redirect where it went well. */
+  /** Fills in the network's form that has these fields. The answer is a redirect where it went well. */
   async submit(network: string, typed: Readonly<Record<string, string>>): Promise<Answer> {
-    const { action, fields } = formOf(await this.page(), `/ui/${network}`);
-    for (const name of Object.keys(typed))
-      if (!(name in fields)) throw new Error(`the form of ${network} has no field "${name}"`);
+    const { action, fields } = formOf(await this.page(), `/ui/${network}`, Object.keys(typed));
     return await this.#go("POST", action, { ...fields, ...typed });
   }
 
@@ -88,8 +86,8 @@ class Visitor {
   }
 }
 
-/** The form of a page whose action ends so, with what its fields hold. */
-function formOf(page: string, actionEnd: string) {
+/** The form of a page whose action ends so and that has the fields, with what all its fields hold. */
+function formOf(page: string, actionEnd: string, names: readonly string[]) {
   const forms = page.split(/<form\b/i).slice(1);
   for (const form of forms) {
     const action = attribute(/^[^>]*/.exec(form)?.[0] ?? "", "action");
@@ -99,9 +97,10 @@ function formOf(page: string, actionEnd: string) {
     const fields = Object.fromEntries(
       inputs.map((tag) => [attribute(tag, "name"), attribute(tag, "value")]),
     );
-    return { action, fields: fields as Record<string, string> };
+    if (names.every((name) => name in fields))
+      return { action, fields: fields as Record<string, string> };
   }
-  throw new Error(`the hosted page has no form that goes to ${actionEnd}`);
+  throw new Error(`the hosted page has no form to ${actionEnd} with ${names.join(", ")}`);
 }
 
 function attribute(tag: string, name: string): string {
@@ -111,6 +110,7 @@ function attribute(tag: string, name: string): string {
 
 export interface ConnectVisit {
   readonly sessionId: string;
+  readonly connectUrl: string;
   readonly visitor: Visitor;
 }
 
@@ -121,7 +121,8 @@ export async function startVisit(
 ): Promise<ConnectVisit> {
   const path = `/v1/profiles/${profileId}/connect/sessions`;
   const session = dataOf(await relay.call("POST", path, { bearer: key, body: { platforms } }));
-  return { sessionId: session.id, visitor: new Visitor(relay, session.connectUrl) };
+  const { id: sessionId, connectUrl } = session;
+  return { sessionId, connectUrl, visitor: new Visitor(relay, connectUrl) };
 }
 
 /** Links a Bluesky account by its handle and an app password. */

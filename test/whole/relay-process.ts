@@ -2,18 +2,17 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { inject } from "vitest";
 import { END_WITH_PARENT } from "../../dev/end-with-parent.ts";
 
 const HOST = resolve("dev/host/main.ts");
-const BUNDLE = resolve("dist/main.js");
+const BUNDLE = "dist";
 
 const START_MS_MAX = 30_000;
 const STOP_MS_MAX = 30_000;
@@ -32,8 +31,10 @@ const SHORT_TIMES = {
 } as const;
 
 export interface RelayProcessOptions {
-  /** On top of the harness's own; each wins over one of those. */
+  /** On top of the harness's own; each wins over one of those. With a storage account the test run's is not asked for. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Gets every line that the process prints. */
+  readonly onLine?: (line: string) => void;
 }
 
 interface CallOptions {
@@ -44,6 +45,7 @@ interface CallOptions {
   readonly body?: unknown;
   /** Sent as a browser sends a form. */
   readonly form?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
 }
 
 export interface Answer {
@@ -74,10 +76,16 @@ export interface RelayProcess {
   stop(): Promise<void>;
 }
 
-/** Starts the product and waits until it answers. */
-export async function startRelayProcess(options: RelayProcessOptions = {}): Promise<RelayProcess> {
+/** Only a test run has one: vitest is not to be loaded without it. */
+async function storageOfTheRun(): Promise<string> {
+  const { inject } = await import("vitest");
   const bundleError = inject("bundleError");
   if (bundleError !== "") throw new Error(`the product could not be built: ${bundleError}`);
+  return inject("azurite");
+}
+
+/** Starts the product and waits until it answers. */
+export async function startRelayProcess(options: RelayProcessOptions = {}): Promise<RelayProcess> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}/api`;
   const environment = {
@@ -85,7 +93,7 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
     PORT: String(port),
     PUBLIC_BASE_URL: baseUrl,
     AZURE_FUNCTIONS_ENVIRONMENT: "Development",
-    AzureWebJobsStorage: inject("azurite"),
+    AzureWebJobsStorage: options.settings?.["AzureWebJobsStorage"] ?? (await storageOfTheRun()),
     STORAGE_PREFIX: `w${randomBytes(5).toString("hex")}`,
     ALLOW_SIGNUP: "true",
     BCRYPT_COST: "4",
@@ -106,6 +114,7 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
     for (const stream of [started.stdout, started.stderr]) {
       if (stream === null) continue;
       createInterface({ input: stream }).on("line", (line) => {
+        options.onLine?.(line);
         // A test that waits asks often: what it asked would push out everything else.
         if (REQUEST_WITHOUT_ERROR.test(line)) return;
         output = `${output}${line}\n`.slice(-OUTPUT_KEPT_CHARACTERS);
@@ -150,11 +159,19 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
   };
 }
 
-/** A folder of its own, so that a developer's local.settings.json plays no part. */
+/**
+ * A folder of its own, so that a developer's local.settings.json plays no part, with the bundle as it is now: a restart
+ * must not find another one.
+ */
 async function appFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "relay-"));
-  await copyFile("host.json", join(folder, "host.json"));
-  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", main: BUNDLE }));
+  await Promise.all([
+    cp(BUNDLE, folder, { recursive: true, filter: (path) => !path.endsWith(".map") }),
+    copyFile("host.json", join(folder, "host.json")),
+    // What the bundle loads when first needed is looked for beside it.
+    symlink(resolve("node_modules"), join(folder, "node_modules")),
+    writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", main: "main.js" })),
+  ]);
   return folder;
 }
 
@@ -224,7 +241,7 @@ async function send(url: string, method: string, options: CallOptions = {}): Pro
       ...options.headers,
     },
     ...(payload === undefined ? {} : { body: payload }),
-    signal: AbortSignal.timeout(CALL_MS_MAX),
+    signal: AbortSignal.timeout(options.timeoutMs ?? CALL_MS_MAX),
   });
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
@@ -233,7 +250,7 @@ async function send(url: string, method: string, options: CallOptions = {}): Pro
 }
 
 /** A port that nothing listens on; kept over restarts, because addresses that were given out name it. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -1,5 +1,5 @@
 import { invariant } from "../errors.ts";
-import { equalSecrets, seal, unseal } from "../secrets.ts";
+import { equalSecrets, reseal, seal, unseal } from "../secrets.ts";
 import type { Services } from "../services.ts";
 import { hashRecoveryCode, newRecoveryCodes, parseRecoveryCode } from "./recovery-code.ts";
 import type { Proof, SecondFactor } from "./second-factor.ts";
@@ -15,6 +15,11 @@ const placeOf = ({ id, platformId }: Owner) => `totp|${platformId}|${id}`;
 export function sealSecret(services: Services, owner: Owner, secret: Uint8Array): string {
   const text = Buffer.from(secret).toString("base64");
   return seal(text, placeOf(owner), services.config.identity.dataKeys);
+}
+
+/** Undefined when it is sealed with the first data key already. */
+export function resealSecret(services: Services, owner: Owner, sealed: string): string | undefined {
+  return reseal(sealed, placeOf(owner), services.config.identity.dataKeys);
 }
 
 function unsealSecret(services: Services, owner: Owner, { sealedSecret }: SecondFactor): Buffer {

@@ -3,11 +3,11 @@ import { inverted, isId, timeOfId } from "../ids.ts";
 import { textOf, type Row } from "../storage/row.ts";
 import { scan, type Scanned } from "../storage/scan.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
-import type { Platform, PlatformStatus } from "./platform.ts";
+import type { Platform, PlatformAccess, PlatformStatus } from "./platform.ts";
+import { disabledApplicationIds, PLATFORM_ROW_KEY } from "../applications/disabled-applications.ts";
 import type { User } from "./user.ts";
 import { userRow } from "./user-store.ts";
 
-const ROW_KEY = "P";
 /** The partition that lists all platforms. */
 const INDEX = "platforms";
 
@@ -15,11 +15,14 @@ const INDEX_TIME_LENGTH = "0000000000000000|".length;
 const indexKey = (platformId: string) =>
   `${inverted(timeOfId("platform", platformId))}|${platformId}`;
 
+const statusOf = (row: Row): PlatformStatus =>
+  textOf(row, "status") === "suspended" ? "suspended" : "active";
+
 function toPlatform(id: string, row: Row): Platform {
   return {
     id,
     name: textOf(row, "name"),
-    status: textOf(row, "status") === "suspended" ? "suspended" : "active",
+    status: statusOf(row),
     createdAt: textOf(row, "createdAt"),
     updatedAt: textOf(row, "updatedAt"),
   };
@@ -35,8 +38,16 @@ export class PlatformStore {
 
   async find(platformId: string): Promise<Platform | undefined> {
     if (!isId("platform", platformId)) return undefined;
-    const stored = await this.#tenants.find(platformId, ROW_KEY);
+    const stored = await this.#tenants.find(platformId, PLATFORM_ROW_KEY);
     return stored === undefined ? undefined : toPlatform(platformId, stored.row);
+  }
+
+  async findAccess(platformId: string): Promise<PlatformAccess | undefined> {
+    if (!isId("platform", platformId)) return undefined;
+    const stored = await this.#tenants.find(platformId, PLATFORM_ROW_KEY);
+    if (stored === undefined) return undefined;
+    const { row } = stored;
+    return { status: statusOf(row), disabledApplicationIds: disabledApplicationIds(row) };
   }
 
   /**
@@ -47,12 +58,12 @@ export class PlatformStore {
     const { id, name, status, createdAt, updatedAt } = platform;
     await this.#tenants.put(INDEX, { rowKey: indexKey(id) });
     const result = await this.#tenants.transact(id, [
-      { kind: "create", row: { rowKey: ROW_KEY, name, status, createdAt, updatedAt } },
+      { kind: "create", row: { rowKey: PLATFORM_ROW_KEY, name, status, createdAt, updatedAt } },
       { kind: "create", row: userRow(owner) },
     ]);
     if (result.kind === "applied") return;
     // The ids were made for this call: whatever stands there now is its own work.
-    if ((await this.#tenants.find(id, ROW_KEY)) !== undefined) return;
+    if ((await this.#tenants.find(id, PLATFORM_ROW_KEY)) !== undefined) return;
     throw serviceUnavailable(result.kind === "in_doubt" ? result.cause : undefined);
   }
 
@@ -62,7 +73,7 @@ export class PlatformStore {
     at: string,
   ): Promise<Platform | undefined> {
     if (!isId("platform", platformId)) return undefined;
-    const row = await this.#tenants.update(platformId, ROW_KEY, (row) =>
+    const row = await this.#tenants.update(platformId, PLATFORM_ROW_KEY, (row) =>
       row["status"] === status ? undefined : { status, updatedAt: at },
     );
     return row === undefined ? undefined : toPlatform(platformId, row);
@@ -83,6 +94,6 @@ export class PlatformStore {
 
   /** Throws when the tables do not answer. */
   async ping(): Promise<void> {
-    await this.#tenants.find(INDEX, ROW_KEY);
+    await this.#tenants.find(INDEX, PLATFORM_ROW_KEY);
   }
 }

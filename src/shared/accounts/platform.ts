@@ -9,3 +9,9 @@ export interface Platform {
   readonly createdAt: string;
   readonly updatedAt: string;
 }
+
+/** What access is judged on, in one row: the platform, and which of its applications may not work. */
+export interface PlatformAccess {
+  readonly status: PlatformStatus;
+  readonly disabledApplicationIds: readonly string[];
+}

@@ -1,3 +1,5 @@
+import { PLATFORM_ROW_KEY, withDisabled } from "./disabled-applications.ts";
+import { serviceUnavailable } from "../errors.ts";
 import { inverted, isId, timeOfId } from "../ids.ts";
 import { textOf, type Row } from "../storage/row.ts";
 import { scan, type Scanned } from "../storage/scan.ts";
@@ -7,6 +9,7 @@ import type { Application, ApplicationStatus } from "./application.ts";
 const PREFIX = "A|";
 const ID_START = "A|0000000000000000|".length;
 const ALL_MAX = 10_000;
+const TRIES_MAX = 10;
 
 /** Computed from the id, which carries its time: newest first, and still one point read. */
 const rowKey = (applicationId: string) =>
@@ -42,18 +45,48 @@ export class ApplicationStore {
     await this.#tenants.put(platformId, { rowKey: rowKey(id), name, status, createdAt, updatedAt });
   }
 
-  async update(
+  async rename(
     platformId: string,
     applicationId: string,
-    change: { readonly name?: string; readonly status?: ApplicationStatus },
+    name: string,
     at: string,
   ): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
     const row = await this.#tenants.update(platformId, rowKey(applicationId), () => ({
-      ...change,
+      name,
       updatedAt: at,
     }));
     return row === undefined ? undefined : toApplication(row);
+  }
+
+  /** The application's row and the platform's, which every request is judged on, change together. */
+  async setStatus(
+    platformId: string,
+    applicationId: string,
+    status: ApplicationStatus,
+    at: string,
+  ): Promise<Application | undefined> {
+    if (!isId("application", applicationId)) return undefined;
+    const key = rowKey(applicationId);
+    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+      const [application, platform] = await Promise.all([
+        this.#tenants.find(platformId, key),
+        this.#tenants.find(platformId, PLATFORM_ROW_KEY),
+      ]);
+      if (application === undefined || platform === undefined) return undefined;
+      const changed = { status, updatedAt: at };
+      const { kind } = await this.#tenants.transact(platformId, [
+        { kind: "merge", row: { rowKey: key, ...changed }, etag: application.etag },
+        {
+          kind: "merge",
+          row: withDisabled(platform.row, applicationId, status === "disabled"),
+          etag: platform.etag,
+        },
+      ]);
+      if (kind === "applied") return toApplication({ ...application.row, ...changed });
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * attempt));
+    }
+    throw serviceUnavailable();
   }
 
   /** Every application of the platform, newest first. */

@@ -11,17 +11,15 @@ export async function updateApplication(
   scope: SessionScope,
   { applicationId, name, status }: UpdateApplication & { readonly applicationId: string },
 ): Promise<Application> {
-  const change = {
-    ...(name === undefined ? {} : { name }),
-    ...(status === undefined ? {} : { status }),
-  };
+  const { platformId } = scope;
   const at = services.clock.now().toISOString();
-  const application = await services.applications.update(
-    scope.platformId,
-    applicationId,
-    change,
-    at,
-  );
+  const { applications } = services;
+  let application =
+    status === undefined
+      ? undefined
+      : await applications.setStatus(platformId, applicationId, status, at);
+  if (name !== undefined)
+    application = await applications.rename(platformId, applicationId, name, at);
   if (application === undefined) throw notFound();
   recordAudit(services, scope, {
     action: status === "disabled" ? "application.disabled" : "application.updated",

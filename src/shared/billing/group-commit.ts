@@ -14,6 +14,8 @@ export interface CorePartition {
   walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRow[]): RowWrite[];
   transact(writes: readonly RowWrite[]): Promise<TransactionResult>;
   now(): Date;
+  /** Told of each try to write, for the record only. */
+  onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
 export interface StoredWallet {
@@ -220,6 +222,7 @@ export class GroupCommit {
       ...this.#partition.walletWrites(stored, wallet, batch.entries),
       ...batch.overlay.writes(),
     ]);
+    this.#partition.onBatch?.(batch.writers.length, result.kind);
     if (result.kind === "applied") {
       const etag = result.etags.get("W");
       this.#cached =

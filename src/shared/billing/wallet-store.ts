@@ -1,7 +1,14 @@
 import { AppError } from "../errors.ts";
 import { inverted, newId } from "../ids.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import { numberOf, textOf, textOrNull, type Row, type RowWrite } from "../storage/row.ts";
+import {
+  numberOf,
+  textOf,
+  textOrNull,
+  type Row,
+  type RowWrite,
+  type TransactionResult,
+} from "../storage/row.ts";
 import { scan, type Scanned } from "../storage/scan.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
 import type { Actor } from "../callers/caller.ts";
@@ -26,11 +33,13 @@ const NO_BUDGET = -1;
 /** Committers of platforms that are quiet are dropped beyond this many. */
 const COMMITTERS_MAX = 10_000;
 
-/** What customers are told of their wallet. */
+/** What customers are told of their wallet, and the operator of how it is written. */
 export interface WalletAlerts {
   readonly balanceLowTokens: number;
   /** An event was written beside a change of the platform's wallet. */
   onEvent(platformId: string): void;
+  /** A transaction was tried with the changes of so many callers. */
+  onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
 const SILENT: WalletAlerts = { balanceLowTokens: 0, onEvent: () => undefined };
@@ -131,6 +140,7 @@ export class WalletStore {
         ...lowBalanceWrites(from.wallet, to, this.#alerts.balanceLowTokens, this.#now()),
       ],
       now: this.#now,
+      onBatch: (operations, outcome) => this.#alerts.onBatch?.(operations, outcome),
     };
   }
 

@@ -31,7 +31,7 @@ interface ConnectCaller {
 }
 
 /** The product itself: queue and timer functions. */
-interface SystemCaller {
+export interface SystemCaller {
   readonly kind: "system";
   readonly worker: string;
 }

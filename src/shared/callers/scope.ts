@@ -1,7 +1,13 @@
-import type { ApiKeyCaller, Caller, OperatorCaller, SessionCaller } from "./caller.ts";
+import type {
+  ApiKeyCaller,
+  Caller,
+  OperatorCaller,
+  SessionCaller,
+  SystemCaller,
+} from "./caller.ts";
 
 /**
- * Who asks and what they may touch, resolved. Made only by `http/access.ts` (and `http/worker.ts` for messages): a verb
+ * Who asks and what they may touch, resolved. Made only by `http/*access.ts` (and `http/worker.ts` for messages): a verb
  * that needs a tenant takes the scope, and every store call builds its keys from it.
  */
 export interface RequestScope {
@@ -29,6 +35,11 @@ export interface ProfileScope extends RequestScope {
   readonly platformId: string;
   readonly applicationId: string;
   readonly profileId: string;
+}
+
+/** Of a timer's run, which is no tenant's: its verb finds out whose work there is. */
+export interface SystemScope extends RequestScope {
+  readonly caller: SystemCaller;
 }
 
 export interface OperatorScope extends RequestScope {

@@ -1,6 +1,7 @@
-import { errors, jwtVerify, SignJWT } from "jose";
+import { errors, SignJWT } from "jose";
 import { AppError } from "../errors.ts";
-import { deriveKey, randomToken } from "../secrets.ts";
+import { rotatingKeys, verifyRotating } from "../rotating-keys.ts";
+import { randomToken } from "../secrets.ts";
 import { invalidCredentials } from "./credential.ts";
 
 const ISSUER = "publishing-relay";
@@ -36,8 +37,11 @@ export interface Sessions {
 }
 
 /** Session tokens: their type, audience and key are their own, so that no other token of ours passes for one (RFC 8725). */
-export function createSessions(secret: string, now: () => Date): Sessions {
-  const key = deriveKey(secret, "session");
+export function createSessions(
+  secrets: { readonly current: string; readonly previous?: string | undefined },
+  now: () => Date,
+): Sessions {
+  const keys = rotatingKeys(secrets, "session");
   return {
     async issue({ userId, platformId, version }) {
       const issuedAt = Math.floor(now().getTime() / 1000);
@@ -50,13 +54,13 @@ export function createSessions(secret: string, now: () => Date): Sessions {
         .setIssuedAt(issuedAt)
         .setExpirationTime(expires)
         .setJti(randomToken(16))
-        .sign(key);
+        .sign(keys.current);
       const expiresAt = new Date(expires * 1000).toISOString();
       return { token, expiresIn: LIFETIME_SECONDS, expiresAt };
     },
     async verify(token) {
       try {
-        const { payload } = await jwtVerify(token, key, {
+        const { payload } = await verifyRotating(token, keys, {
           algorithms: ["HS256"],
           typ: TYPE,
           issuer: ISSUER,

@@ -5,7 +5,7 @@ import { isStorable, type Connection } from "./connection.ts";
 import { freshCredentials } from "./fresh-credentials.ts";
 import { createNetworkTools } from "./network-tools.ts";
 import { markIfRefused } from "./refused-account.ts";
-import { tellConnection } from "./tell-connection.ts";
+import { tellUntold } from "./tell-connection.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const IDLE_DAYS_MAX = 7;
@@ -115,11 +115,11 @@ async function judge(
   return "unreachable";
 }
 
-/** Once for every end that is near. Told first: a crash in between warns twice rather than never. */
+/** Once for every end that is near. */
 async function warn(services: Services, connection: Connection): Promise<void> {
   const { expiresAt, warnedExpiresAt } = connection;
   if (expiresAt === null || expiresAt === warnedExpiresAt) return;
   if (Date.parse(expiresAt) - services.clock.now().getTime() > WARNING_MS) return;
-  await tellConnection(services, "connection.expiring", connection);
-  await services.connectionUpkeep.recordWarned(connection);
+  await services.connectionUpkeep.recordWarned(connection, services.clock.now());
+  await tellUntold(services, connection);
 }

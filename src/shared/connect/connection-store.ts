@@ -1,7 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { AppError, invariant, serviceUnavailable } from "../errors.ts";
+import { newId } from "../ids.ts";
 import type { LegErrorCode } from "../networks/errors.ts";
-import type { LinkedAccount, NetworkData } from "../networks/network.ts";
+import type { NetworkData } from "../networks/network.ts";
 import { NETWORK_NAMES, type NetworkName } from "../networks/lookup.ts";
 import { seal, unseal, type DataKeys } from "../secrets.ts";
 import { fromChunks, textOf, type Row, type StoredRow } from "../storage/row.ts";
@@ -14,6 +15,8 @@ import {
   toConnectionRow,
 } from "./connection-row.ts";
 import { grantIdOf, type Connection } from "./connection.ts";
+import { toConnection, toldOfLinking, type Linking } from "./linking.ts";
+import { isUntold, untoldNow, withUntold } from "./untold.ts";
 
 const CHANGE_TRIES_MAX = 12;
 const SAVE_TRIES_MAX = 5;
@@ -28,16 +31,6 @@ export interface OpenedConnection {
   readonly credentials: NetworkData | undefined;
   /** Until when somebody renews the credentials; "" when nobody does. */
   readonly leaseUntil: string;
-}
-
-/** What linking writes. The id is chosen, and paid for, before. */
-export interface Linking {
-  readonly id: string;
-  readonly platformId: string;
-  readonly applicationId: string;
-  readonly profileId: string;
-  readonly network: NetworkName;
-  readonly linked: LinkedAccount;
 }
 
 interface Parts {
@@ -111,28 +104,39 @@ export class ConnectionStore {
     linking: Linking,
   ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
     const { profileId, network } = linking;
+    const now = this.#clock.now();
+    const ids = { removed: newId("event", now), linked: newId("event", now) };
+    let earlier: OpenedConnection | undefined;
     for (let attempt = 1; attempt <= CHANGE_TRIES_MAX; attempt += 1) {
       const stored = await this.#table.find(profileId, network);
       const before = stored === undefined ? undefined : this.#opened(profileId, stored.row);
-      const connection = toConnection(linking, before?.connection, this.#clock.now());
+      // The last try was answered as lost and was not.
+      if (before !== undefined && isUntold(profileId, stored?.row, ids.linked))
+        return this.#saved(before.connection, earlier);
+      const connection = toConnection(linking, before?.connection, now);
       await this.#index.add(connection);
-      const row = toConnectionRow(
-        connection,
-        this.#seal(connection, linking.linked.credentials),
-        "",
-      );
+      const sealed = this.#seal(connection, linking.linked.credentials);
+      const told = toldOfLinking(connection, before?.connection, now, ids);
+      const row = {
+        ...toConnectionRow(connection, sealed, ""),
+        ...withUntold(profileId, stored?.row, ...told),
+      };
       const etag =
         stored === undefined
           ? await this.#table.insertIfAbsent(profileId, row)
           : await this.#table.replaceIfUnchanged(profileId, row, stored.etag);
-      if (etag === undefined) continue;
-      const isSame = before?.connection.account.id === connection.account.id;
-      const replaced = isSame ? undefined : before;
-      if (replaced !== undefined && grantIdOf(replaced.connection) !== grantIdOf(connection))
-        await this.#index.removeGrant(replaced.connection);
-      return { connection, replaced };
+      if (etag !== undefined) return this.#saved(connection, before);
+      earlier = before;
     }
     throw serviceUnavailable();
+  }
+
+  async #saved(connection: Connection, before: OpenedConnection | undefined) {
+    const isSame = before?.connection.account.id === connection.account.id;
+    const replaced = isSame ? undefined : before;
+    if (replaced !== undefined && grantIdOf(replaced.connection) !== grantIdOf(connection))
+      await this.#index.removeGrant(replaced.connection);
+    return { connection, replaced };
   }
 
   /** Ends a connection and purges its secrets; answers those for a last call to the network. May be repeated. */
@@ -142,11 +146,15 @@ export class ConnectionStore {
     id: string,
   ): Promise<OpenedConnection | undefined> {
     let opened: OpenedConnection | undefined;
+    const now = this.#clock.now();
+    const eventId = newId("event", now);
     const connection = await this.#change(profileId, network, (stored) => {
+      // An earlier try was answered as lost and was not: it had the secrets.
+      if (isUntold(profileId, stored.row, eventId)) return undefined;
       opened = this.#opened(profileId, stored.row);
       const before = opened.connection;
       if (before.id !== id || before.status === "revoked") return undefined;
-      const updatedAt = this.#clock.now().toISOString();
+      const updatedAt = now.toISOString();
       const generation = before.generation + 1;
       const revoked: Connection = {
         ...before,
@@ -155,17 +163,19 @@ export class ConnectionStore {
         expiresAt: null,
         updatedAt,
       };
-      return { kind: "replace", row: toConnectionRow(revoked, "", "") };
+      const told = untoldNow("connection.removed", revoked, now, eventId);
+      const untold = withUntold(profileId, stored.row, told);
+      return { kind: "replace", row: { ...toConnectionRow(revoked, "", ""), ...untold } };
     });
     if (opened === undefined || connection?.id !== id) return undefined;
     await this.#index.remove(connection);
     // Linked again in between: its index rows were written before ours were removed.
-    const now = await this.find(profileId, network);
-    if (now !== undefined && now.status !== "revoked") await this.#index.add(now);
+    const again = await this.find(profileId, network);
+    if (again !== undefined && again.status !== "revoked") await this.#index.add(again);
     return { ...opened, connection };
   }
 
-  /** Removes the row of a connection that was revoked, and what leads to it. May be repeated. */
+  /** Removes the row of a connection that was revoked, told or not, and what leads to it. May be repeated. */
   async remove(connection: Connection): Promise<void> {
     invariant(connection.status === "revoked", "a connection that is not revoked was removed");
     await this.#table.delete(connection.profileId, connection.network);
@@ -174,7 +184,7 @@ export class ConnectionStore {
 
   /**
    * Whether this call marked it. False when the credentials were changed since the given generation, or when it was
-   * marked before: whoever gets true tells the customer.
+   * marked before: whoever gets true tells the customer, now rather than within the hour.
    */
   async markNeedsReauth(
     profileId: string,
@@ -183,14 +193,21 @@ export class ConnectionStore {
     failure: { readonly code: LegErrorCode },
   ): Promise<boolean> {
     let marked = false;
+    const now = this.#clock.now();
+    const at = now.toISOString();
+    const eventId = newId("event", now);
     await this.#change(profileId, network, ({ row }) => {
       const before = fromConnectionRow(profileId, row);
-      marked = before.generation === generation && before.status === "active";
-      if (!marked) return undefined;
-      const at = this.#clock.now().toISOString();
+      const isDue = before.generation === generation && before.status === "active";
+      // Or by an earlier try that was answered as lost and was not.
+      marked = isDue || isUntold(profileId, row, eventId);
+      if (!isDue) return undefined;
       const lastError = JSON.stringify({ code: failure.code, at });
       const changes = { status: "needs_reauth", lastError, leaseUntil: "", updatedAt: at };
-      return { kind: "merge", row: { rowKey: network, ...changes } };
+      const after = fromConnectionRow(profileId, { ...row, ...changes });
+      const told = untoldNow("connection.needs_reauth", after, now, eventId);
+      const untold = withUntold(profileId, row, told);
+      return { kind: "merge", row: { rowKey: network, ...changes, ...untold } };
     });
     return marked;
   }
@@ -259,7 +276,8 @@ export class ConnectionStore {
           checkedAt: updatedAt,
           updatedAt,
         };
-        return { kind: "replace", row: toConnectionRow(after, sealed, "") };
+        const untold = withUntold(profileId, row);
+        return { kind: "replace", row: { ...toConnectionRow(after, sealed, ""), ...untold } };
       });
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -306,31 +324,4 @@ export class ConnectionStore {
   #seal({ profileId, network }: Connection, credentials: NetworkData): string {
     return seal(JSON.stringify(credentials), credentialsPlace(profileId, network), this.#dataKeys);
   }
-}
-
-/** The same account keeps its id and its age. */
-function toConnection(linking: Linking, before: Connection | undefined, now: Date): Connection {
-  const { id, platformId, applicationId, profileId, network, linked } = linking;
-  const isSame = before?.id === id;
-  return {
-    id,
-    platformId,
-    applicationId,
-    profileId,
-    network,
-    status: "active",
-    account: linked.account,
-    ...(linked.grantId === undefined ? {} : { grantId: linked.grantId }),
-    instanceUrl: linked.instanceUrl,
-    scopes: linked.scopes,
-    limits: linked.limits,
-    expiresAt: linked.expiresAt,
-    lastUsedAt: isSame ? before.lastUsedAt : null,
-    lastError: null,
-    checkedAt: now.toISOString(),
-    warnedExpiresAt: null,
-    generation: (before?.generation ?? 0) + 1,
-    createdAt: isSame ? before.createdAt : now.toISOString(),
-    updatedAt: now.toISOString(),
-  };
 }

@@ -1,11 +1,13 @@
 import type { NetworkData } from "../networks/network.ts";
+import { newId } from "../ids.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { reseal, sealingKey, type DataKeys } from "../secrets.ts";
 import { fromChunks, replacedChunks, textOf, type Row, type RowValue } from "../storage/row.ts";
 import type { Table } from "../storage/table.ts";
 import { ConnectionIndexStore, type PlacesPage } from "./connection-index-store.ts";
-import { credentialsPlace } from "./connection-row.ts";
+import { credentialsPlace, fromConnectionRow } from "./connection-row.ts";
 import type { Connection } from "./connection.ts";
+import { untoldNow, withUntold } from "./untold.ts";
 
 type Changes = Readonly<Record<string, RowValue>>;
 
@@ -42,10 +44,19 @@ export class ConnectionUpkeepStore {
     );
   }
 
-  async recordWarned(connection: Connection): Promise<void> {
-    const { expiresAt } = connection;
+  /** With the event that warns of it; once for every end. */
+  async recordWarned(connection: Connection, at: Date): Promise<void> {
+    const { profileId, expiresAt } = connection;
     if (expiresAt === null) return;
-    await this.#note(connection, () => ({ warnedExpiresAt: expiresAt }));
+    const eventId = newId("event", at);
+    await this.#note(connection, (row) => {
+      if (textOf(row, "expiresAt") !== expiresAt) return undefined;
+      if (textOf(row, "warnedExpiresAt") === expiresAt) return undefined;
+      const noted = { warnedExpiresAt: expiresAt };
+      const now = fromConnectionRow(profileId, { ...row, ...noted });
+      const told = untoldNow("connection.expiring", now, at, eventId);
+      return { ...noted, ...withUntold(profileId, row, told) };
+    });
   }
 
   /** Seals the secrets with the first data key. Answers the key that they are sealed with then; none when there are none. */

@@ -13,7 +13,7 @@ import type { Services } from "../services.ts";
 import type { OpenedConnection } from "./connection-store.ts";
 import type { Connection } from "./connection.ts";
 import { createNetworkTools } from "./network-tools.ts";
-import { tellNeedsReauth } from "./tell-connection.ts";
+import { tellUntold } from "./tell-connection.ts";
 import type { FreshCredentials } from "./usable-credentials.ts";
 
 /** Longer than a renewal may take, so that no two processes renew at once. */
@@ -142,7 +142,7 @@ async function refuse(
     outcome.failure,
   );
   if (!isMarked) return "read_again";
-  await tellNeedsReauth(services, opened.connection);
+  await tellUntold(services, opened.connection);
   return outcome;
 }
 

@@ -10,7 +10,7 @@ import type { ConnectSession } from "./connect-session.ts";
 import { boundedAccount, grantIdOf, isStorable, type Connection } from "./connection.ts";
 import { isProfileActive } from "./profile-state.ts";
 import { revokeAtNetwork } from "./revoke-at-network.ts";
-import { tellConnection } from "./tell-connection.ts";
+import { tellUntold } from "./tell-connection.ts";
 
 export type LinkResult =
   | { readonly kind: "linked"; readonly session: ConnectSession; readonly connection: Connection }
@@ -54,16 +54,14 @@ async function link(services: Services, linking: Linking): Promise<LinkResult> {
   const { connections } = services;
   const owner = { id, platformId, applicationId, profileId };
   const saved = await connections.saveLinked({ ...owner, network, linked });
-  if (saved.replaced !== undefined) {
-    const { connection, credentials } = saved.replaced;
-    if (connection.status !== "revoked")
-      await tellConnection(services, "connection.removed", { ...connection, status: "revoked" });
-    if (credentials !== undefined) await discard(services, network, { ...connection, credentials });
-  }
   const after = await services.connectSessions.change(session.id, (now) =>
     withLinked(now, network, linked.account.id),
   );
-  await tellConnection(services, "connection.linked", saved.connection);
+  await tellUntold(services, saved.connection);
+  if (saved.replaced?.credentials !== undefined) {
+    const { connection, credentials } = saved.replaced;
+    await discard(services, network, { ...connection, credentials });
+  }
   return { kind: "linked", session: after ?? session, connection: saved.connection };
 }
 

@@ -2,7 +2,7 @@ import type { LegErrorCode } from "../networks/errors.ts";
 import type { LegFailure } from "../networks/network.ts";
 import type { Services } from "../services.ts";
 import type { Connection } from "./connection.ts";
-import { tellNeedsReauth } from "./tell-connection.ts";
+import { tellUntold } from "./tell-connection.ts";
 
 /** What only the end user can cure, by linking the account anew. */
 const BROKEN: ReadonlySet<LegErrorCode> = new Set<LegErrorCode>([
@@ -23,6 +23,6 @@ export async function markIfRefused(
   if (!BROKEN.has(failure.code)) return false;
   const { profileId, network, generation } = connection;
   if (await services.connections.markNeedsReauth(profileId, network, generation, failure))
-    await tellNeedsReauth(services, connection);
+    await tellUntold(services, connection);
   return true;
 }

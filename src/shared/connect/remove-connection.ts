@@ -4,7 +4,7 @@ import { notFound } from "../errors.ts";
 import type { Services } from "../services.ts";
 import { grantIdOf, toConnectionView, type ConnectionView } from "./connection.ts";
 import { revokeAtNetwork } from "./revoke-at-network.ts";
-import { tellConnection } from "./tell-connection.ts";
+import { tellUntold } from "./tell-connection.ts";
 
 /**
  * Unlinks an account: its secrets are purged first, then the network is told, best effort. May be repeated.
@@ -25,12 +25,13 @@ export async function removeConnection(
   if (revoked === undefined) throw notFound();
   const { connection, credentials } = revoked;
   const { instanceUrl } = connection;
+  // Before the call to the network, which may take its time. By an earlier try it may not have been told.
+  await tellUntold(services, connection);
   if (credentials !== undefined) {
     const unneeded = { network, grantId: grantIdOf(connection), instanceUrl, credentials };
     await revokeAtNetwork(services, unneeded);
     const target = { type: "connection", id: connectionId };
     recordAudit(services, scope, { action: "connection.removed", target });
-    await tellConnection(services, "connection.removed", connection);
   }
   return toConnectionView(connection, null);
 }

@@ -1,4 +1,5 @@
 import { removeConnection } from "../connect/remove-connection.ts";
+import { tellUntold } from "../connect/tell-connection.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { AppError } from "../errors.ts";
 import { cancelPost } from "../posts/change-scheduled.ts";
@@ -8,8 +9,11 @@ const PAGE_POSTS = 50;
 
 /** Ends the profile's authorisations: their secrets are purged and the networks are told. May be repeated. */
 export async function endConnections(services: Services, scope: ProfileScope): Promise<void> {
-  for (const { id, status } of await services.connections.listOfProfile(scope.profileId))
-    if (status !== "revoked") await removeConnection(services, scope, id);
+  for (const connection of await services.connections.listOfProfile(scope.profileId)) {
+    if (connection.status !== "revoked") await removeConnection(services, scope, connection.id);
+    // One that was ended by a run which died right after has its row for it, and that goes soon.
+    else await tellUntold(services, connection);
+  }
 }
 
 async function cancel(services: Services, scope: ProfileScope, postId: string): Promise<void> {

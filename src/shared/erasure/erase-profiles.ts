@@ -1,6 +1,7 @@
 import { recordAudit } from "../audit/record.ts";
 import type { ProfileScope, SystemScope } from "../callers/scope.ts";
 import { invariant } from "../errors.ts";
+import { placeOf } from "../posts/accept.ts";
 import { isEnded } from "../posts/post.ts";
 import type { Services } from "../services.ts";
 import { CLEARING_STEPS } from "./clear-rows.ts";
@@ -55,6 +56,10 @@ async function remove(
   if (items.some(({ legs }) => legs.some((leg) => !isEnded(leg))))
     return { ...erasure, stage: "closing", cursor: "", foundInRound: 0 };
   for (const found of items) {
+    const { scheduleAt } = found.post.draft;
+    // A run that died right after it canceled the post left the row that says when it was due.
+    if (scheduleAt !== null)
+      await services.due.remove({ place: placeOf(found.post), dueAt: scheduleAt });
     await services.timeline.remove(found.post.id);
     await services.posts.remove(found);
   }

@@ -9,7 +9,7 @@ const TEXT_MAX = 4_000;
 const TRIES_MAX = 12;
 
 /** Long searches that are done piece by piece. */
-export type Search = "forgotten_work" | "purge_platforms" | "purge_endpoints";
+export type Search = "forgotten_work" | "untold_events" | "purge_platforms" | "purge_endpoints";
 
 /** What the service keeps of its own (table `housekeeping`): how far its searches came, and messages that no worker could do. */
 export class HousekeepingStore {

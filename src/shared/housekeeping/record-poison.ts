@@ -21,6 +21,7 @@ export async function recordPoison(
   message: unknown,
 ): Promise<void> {
   const text = textOfMessage(message);
+  services.metrics.count("queues.poisoned", { queue });
   let count: number | null = null;
   try {
     count = await services.housekeeping.recordPoison(queue, text, services.clock.now());
@@ -31,7 +32,7 @@ export async function recordPoison(
       error,
     });
   }
-  services.log.error("poison message", { event: "poison_message", queue, message: text, count });
+  services.log.error("poison message", { event: "poison_message", queue, hint: text, count });
   const caller = { kind: "system", worker: `${queue}-poison` } as const;
   recordAudit(
     services,

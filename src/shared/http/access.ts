@@ -1,4 +1,4 @@
-import type { Platform } from "../accounts/platform.ts";
+import type { PlatformAccess } from "../accounts/platform.ts";
 import { verifySession } from "../accounts/verify-session.ts";
 import type { Application } from "../applications/application.ts";
 import { recordAudit } from "../audit/record.ts";
@@ -6,19 +6,15 @@ import type { ApiKeyCaller, Caller, SessionCaller } from "../callers/caller.ts";
 import { invalidCredentials, readCredential } from "../callers/credential.ts";
 import type {
   ApplicationScope,
-  OperatorScope,
   PlatformScope,
-  ProfileScope,
   RequestScope,
   SessionScope,
 } from "../callers/scope.ts";
-import { AppError, notFound, type ErrorCode } from "../errors.ts";
-import { isMinterAlive } from "../keys/is-minter-alive.ts";
+import { AppError, invariant, notFound, type ErrorCode } from "../errors.ts";
 import { verifyKey } from "../keys/verify-key.ts";
-import { invalidGrant } from "../profiles/grant.ts";
 import type { Profile } from "../profiles/profile.ts";
 import type { Services } from "../services.ts";
-import { ACCESS_CONTRACTS, operatorContract, type AccessContract } from "./access-contract.ts";
+import { ACCESS_CONTRACTS, type AccessContract } from "./access-contract.ts";
 import type { RequestLimits } from "./rate-limit.ts";
 
 /** What access is judged on. */
@@ -40,7 +36,7 @@ export interface Access<Scope> {
   resolve(request: AccessRequest): Promise<Scope> | Scope;
 }
 
-const requestScope = ({ requestId, ip }: AccessRequest): RequestScope => ({ requestId, ip });
+export const requestScope = ({ requestId, ip }: AccessRequest): RequestScope => ({ requestId, ip });
 
 /** No credential is asked for and none is looked at. */
 export const anyone: Access<RequestScope> = {
@@ -60,7 +56,7 @@ export const signingIn: Access<RequestScope> = {
 };
 
 /** A 403: the caller is known and told why. Recorded, unlike a 404, which tells nothing. */
-function denied(
+export function denied(
   request: AccessRequest,
   caller: Caller,
   code: ErrorCode,
@@ -81,28 +77,47 @@ function denied(
 }
 
 /** The rows that access is judged on, read side by side. */
-interface Tenancy {
-  readonly platform: Platform | undefined;
+export interface Tenancy {
+  readonly platform: PlatformAccess | undefined;
   /** The one that a key is bound to or a session named. */
-  readonly application: Application | undefined;
+  readonly application: Pick<Application, "id" | "status"> | undefined;
   readonly profile: Profile | undefined;
 }
 
-async function readTenancy(
+interface Named {
+  readonly applicationId: string | null;
+  readonly profileId: string | null;
+}
+
+/** A key's application exists, for none is ever removed: the platform's row tells whether it is disabled. */
+async function readKeyTenancy(
+  services: Services,
+  { platformId, applicationId }: { readonly platformId: string; readonly applicationId: string },
+  profileId: string | null,
+): Promise<Tenancy> {
+  const [platform, profile] = await Promise.all([
+    services.platforms.findAccess(platformId),
+    profileId === null ? undefined : services.profiles.find(platformId, profileId),
+  ]);
+  const isDisabled = platform?.disabledApplicationIds.includes(applicationId) ?? false;
+  const status = isDisabled ? "disabled" : "active";
+  return { platform, application: { id: applicationId, status }, profile };
+}
+
+async function readSessionTenancy(
   services: Services,
   platformId: string,
-  named: { readonly applicationId: string | null; readonly profileId: string | null },
+  { applicationId, profileId }: Named,
 ): Promise<Tenancy> {
-  const { applicationId, profileId } = named;
   const [platform, application, profile] = await Promise.all([
-    services.platforms.find(platformId),
+    services.platforms.findAccess(platformId),
     applicationId === null ? undefined : services.applications.find(platformId, applicationId),
     profileId === null ? undefined : services.profiles.find(platformId, profileId),
   ]);
   return { platform, application, profile };
 }
 
-interface Identified {
+export interface Identified {
   readonly caller: ApiKeyCaller | SessionCaller;
   readonly tenancy: Tenancy;
 }
@@ -110,25 +125,25 @@ interface Identified {
 /** Whose credential it is, with the rows that it and the request name. */
 async function authenticate(
   { services, headers, limits }: AccessRequest,
-  named: { readonly applicationId: string | null; readonly profileId: string | null },
+  named: Named,
 ): Promise<Identified> {
   const credential = readCredential(headers);
   const { kind, text } = credential;
   limits.present(credential);
   const { caller, alongside: tenancy } =
     kind === "api_key"
-      ? await verifyKey(services, text, ({ platformId, applicationId }) =>
-          readTenancy(services, platformId, { ...named, applicationId }),
+      ? await verifyKey(services, text, (binding) =>
+          readKeyTenancy(services, binding, named.profileId),
         )
       : await verifySession(services, text, (platformId) =>
-          readTenancy(services, platformId, named),
+          readSessionTenancy(services, platformId, named),
         );
   await limits.admit(caller);
   return { caller, tenancy };
 }
 
 /** Who asks, with everything that holds for all routes judged: live credential, live platform, own application. */
-async function identify(
+export async function identify(
   request: AccessRequest,
   profileId: string | null = null,
 ): Promise<Identified> {
@@ -140,13 +155,17 @@ async function identify(
   if (platform.status === "suspended")
     throw denied(request, caller, "platform_suspended", "The platform is suspended.");
   if (caller.kind === "api_key") {
-    if (application === undefined) throw invalidCredentials();
+    invariant(application !== undefined, "a key belongs to an application");
     requireEnabled(request, caller, application);
   } else if (applicationId !== null && application === undefined) throw notFound();
   return identified;
 }
 
-function requireEnabled(request: AccessRequest, caller: Caller, application: Application): void {
+export function requireEnabled(
+  request: AccessRequest,
+  caller: Caller,
+  application: Pick<Application, "status">,
+): void {
   if (application.status === "disabled")
     throw denied(request, caller, "application_disabled", "The application is disabled.");
 }
@@ -219,122 +238,3 @@ export const sessionOnly: Access<SessionScope> = {
     );
   },
 };
-
-/** The profile that the request names, by its path or a header; undefined when the two disagree. */
-function namedProfile({ headers, params }: AccessRequest): string | null | undefined {
-  const named = [headers.get("x-profile-id"), headers.get("profile-id"), params["profileId"]]
-    .map((text) => text?.trim() ?? "")
-    .filter((text) => text !== "");
-  return new Set(named).size > 1 ? undefined : (named[0] ?? null);
-}
-
-/** Whether a valid grant was sent. One that is sent and does not fit is refused, never passed over. */
-async function hasGrant(
-  request: AccessRequest,
-  caller: ApiKeyCaller,
-  profileId: string,
-): Promise<boolean> {
-  const token = request.headers.get("x-profile-grant")?.trim() ?? "";
-  if (token === "") return false;
-  const grant = await request.services.grants.verify(token);
-  const fits =
-    grant.platformId === caller.platformId &&
-    grant.applicationId === caller.applicationId &&
-    grant.profileId === profileId;
-  if (!fits || !(await isMinterAlive(request.services, grant))) throw invalidGrant();
-  return true;
-}
-
-async function mayActFor(
-  request: AccessRequest,
-  caller: ApiKeyCaller | SessionCaller,
-  profileId: string,
-): Promise<boolean> {
-  if (caller.kind === "session" || caller.keyScope === "app_admin") return true;
-  return (
-    (await hasGrant(request, caller, profileId)) || caller.allowedProfileIds.includes(profileId)
-  );
-}
-
-interface FoundProfile {
-  readonly scope: ProfileScope;
-  readonly profile: Profile;
-  readonly application: Application | undefined;
-}
-
-async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
-  const profileId = namedProfile(request);
-  const { caller, tenancy } = await identify(request, profileId);
-  const { application, profile } = tenancy;
-  if (profileId === null)
-    throw new AppError("profile_header_required", "Name the profile with the X-Profile-Id header.");
-  if (profileId === undefined) throw notFound();
-  // A bad grant is a bad credential, so it is refused before anything is said about the profile.
-  const allowed = await mayActFor(request, caller, profileId);
-  if (profile === undefined) throw notFound();
-  if (application !== undefined && profile.applicationId !== application.id) throw notFound();
-  if (!allowed)
-    throw denied(
-      request,
-      caller,
-      "profile_not_allowed",
-      "The key may not act for this profile. Add it to the key's allowlist or send a profile grant.",
-    );
-  const scope: ProfileScope = {
-    ...requestScope(request),
-    caller,
-    platformId: caller.platformId,
-    applicationId: profile.applicationId,
-    profileId: profile.id,
-  };
-  return { scope, profile, application };
-}
-
-/** A profile of the caller's application; of a session's platform. A restricted key needs its allowlist or a grant. */
-export const profileScope: Access<ProfileScope> = {
-  name: "profileScope",
-  contract: ACCESS_CONTRACTS.profileScope,
-  resolve: async (request) => (await resolveProfile(request)).scope,
-};
-
-/** Like `profileScope`, for what a disabled profile or application may not do: publish, validate, connect. */
-export const activeProfileScope: Access<ProfileScope> = {
-  name: "activeProfileScope",
-  contract: ACCESS_CONTRACTS.activeProfileScope,
-  async resolve(request) {
-    const { scope, profile, application } = await resolveProfile(request);
-    const { services } = request;
-    const owner =
-      application ?? (await services.applications.find(scope.platformId, profile.applicationId));
-    if (owner === undefined) throw notFound();
-    requireEnabled(request, scope.caller, owner);
-    if (profile.status === "disabled")
-      throw denied(request, scope.caller, "profile_disabled", "The profile is disabled.");
-    return scope;
-  },
-};
-
-export type OperatorRole = "Admin" | "Operator";
-
-/** A token of the operators' identity provider with one of the roles; without roles, any valid one. */
-export function operator(...roles: readonly OperatorRole[]): Access<OperatorScope> {
-  return {
-    name: roles.length === 0 ? "operator" : `operator(${roles.join(", ")})`,
-    contract: operatorContract(roles),
-    async resolve(request) {
-      const credential = readCredential(request.headers);
-      request.limits.present(credential);
-      if (credential.kind === "api_key") throw invalidCredentials();
-      const caller = await request.services.operators.verify(credential.text);
-      await request.limits.admit(caller);
-      if (roles.length > 0 && !roles.some((role) => caller.roles.includes(role)))
-        throw denied(
-          request,
-          caller,
-          "role_required",
-          `This needs the role ${roles.join(" or ")}.`,
-        );
-      return { ...requestScope(request), caller };
-    },
-  };
-}

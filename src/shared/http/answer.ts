@@ -1,28 +1,31 @@
 import type * as z from "zod";
+import type { Caller } from "../callers/caller.ts";
 import { AppError, validationFailed } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Log } from "../log.ts";
 import type { Page } from "../page.ts";
 import type { Services } from "../services.ts";
+import { beginWork, noteWork } from "../telemetry/work-context.ts";
 import type { AccessRequest } from "./access.ts";
 import { callerAddress } from "./caller-address.ts";
 import { ERROR_STATUS } from "./error-status.ts";
+import { callerFields, idsOfPath, idsOfScope } from "./request-line.ts";
 import { readForm, readJson, readQuery, type Incoming } from "./incoming.ts";
 import { RequestLimits } from "./rate-limit.ts";
 import { paged, Reply } from "./reply.ts";
-import { matchPath, type Route } from "./route.ts";
+import { matchPath, methodsOf, type Route } from "./route.ts";
 
 /** An answer ready for the host. */
 export interface Outgoing {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
-function requestIdOf(incoming: Incoming, now: Date): string {
-  const given = incoming.headers.get("x-request-id");
+function requestIdOf(headers: Headers, now: Date): string {
+  const given = headers.get("x-request-id");
   return given !== null && REQUEST_ID.test(given) ? given : newId("request", now);
 }
 
@@ -54,10 +57,11 @@ async function resolveScope({ spec }: Route, request: AccessRequest): Promise<un
   }
 }
 
-async function run(route: Route, incoming: Incoming, request: AccessRequest) {
+async function runRoute(route: Route, incoming: Incoming, request: AccessRequest) {
   const { spec } = route;
   const { services, headers, params } = request;
   const scope = await resolveScope(route, request);
+  noteWork(idsOfScope(scope));
   const query = spec.query === undefined ? undefined : parse(spec.query, readQuery(incoming));
   const read = spec.bodyKind === "form" ? readForm : readJson;
   const body = spec.body === undefined ? undefined : parse(spec.body, await read(incoming));
@@ -113,34 +117,61 @@ function addStandardHeaders(outgoing: Outgoing, requestId: string): void {
     if (!outgoing.headers.has(name)) outgoing.headers.set(name, value);
 }
 
-/** Runs a route and turns whatever comes of it into an answer; never throws. */
-export async function answer(
-  route: Route,
+/** A request is a piece of work of its own, in the caller's trace where it names one. Its line ends it. */
+async function asWork(
   services: Services,
-  incoming: Incoming,
+  { headers, host, params }: Incoming,
+  run: (requestId: string, log: Log) => Promise<RequestEnd>,
+  route: string,
 ): Promise<Outgoing> {
-  const startedAt = services.clock.now();
-  const requestId = requestIdOf(incoming, startedAt);
-  const log = services.log.with({ requestId, route: `${route.method} ${route.path}` });
-  const { headers, params } = incoming;
-  const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
-  const limits = new RequestLimits(services, ip);
-  const request = { services, headers, params, requestId, ip, limits };
-  let outgoing: Outgoing;
-  let refusal: AppError | undefined;
-  try {
-    outgoing = toOutgoing(route.spec, await run(route, incoming, request));
-  } catch (error) {
-    refusal = asAppError(error, log);
-    outgoing = toError(refusal, requestId);
-  }
-  addStandardHeaders(outgoing, requestId);
-  for (const [name, value] of limits.headers()) outgoing.headers.set(name, value);
-  const durationMs = services.clock.now().getTime() - startedAt.getTime();
-  // Not `code`: the log blots out what is called that, for the codes of authenticator apps.
-  const reason = refusal === undefined ? {} : { refusal: refusal.code };
-  log.info("request", { status: outgoing.status, ...reason, durationMs });
-  return outgoing;
+  const startedAt = performance.now();
+  const requestId = requestIdOf(headers, services.clock.now());
+  const parents = [headers.get("traceparent"), host?.traceParent];
+  return beginWork({ parents, requestId, fields: idsOfPath(params), host }, async () => {
+    const log = services.log.with({ route });
+    const { outgoing, refusal, caller } = await run(requestId, log);
+    addStandardHeaders(outgoing, requestId);
+    const { status } = outgoing;
+    // Not `code`: the log blots out what is called that, for the codes of authenticator apps.
+    const reason = refusal === undefined ? {} : { refusal: refusal.code };
+    const durationMs = Math.round(performance.now() - startedAt);
+    log.info("request", { status, ...reason, durationMs, ...callerFields(caller) });
+    return outgoing;
+  });
+}
+
+interface RequestEnd {
+  readonly outgoing: Outgoing;
+  readonly refusal?: AppError | undefined;
+  readonly caller?: Caller | undefined;
+}
+
+/** In the route's own words where its reader needs others than the envelope's. */
+async function toRefusal({ spec }: Route, refusal: AppError, call: AccessRequest) {
+  const { services, headers, requestId, ip } = call;
+  const reply = await spec.refused?.(refusal, { services, headers, requestId, ip });
+  return reply === undefined ? toError(refusal, requestId) : toOutgoing(spec, reply);
+}
+
+/** Runs a route and turns whatever comes of it into an answer; never throws. */
+export function answer(route: Route, services: Services, incoming: Incoming): Promise<Outgoing> {
+  const run = async (requestId: string, log: Log): Promise<RequestEnd> => {
+    const { headers, params } = incoming;
+    const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
+    const limits = new RequestLimits(services, ip);
+    const request = { services, headers, params, requestId, ip, limits };
+    let outgoing: Outgoing;
+    let refusal: AppError | undefined;
+    try {
+      outgoing = toOutgoing(route.spec, await runRoute(route, incoming, request));
+    } catch (error) {
+      refusal = asAppError(error, log);
+      outgoing = await toRefusal(route, refusal, request);
+    }
+    for (const [name, value] of limits.headers()) outgoing.headers.set(name, value);
+    return { outgoing, refusal, caller: limits.caller };
+  };
+  return asWork(services, incoming, run, `${route.method} ${route.path}`);
 }
 
 /** Answers what no route took: 405 where the path is known, else 404, both in the envelope. `path` has no prefix. */
@@ -149,17 +180,20 @@ export function answerUnrouted(
   services: Services,
   incoming: Incoming,
   path: string,
-): Outgoing {
-  const requestId = requestIdOf(incoming, services.clock.now());
-  const allow = [...new Set(matchPath(routes, path).map(({ route }) => route.method))];
+): Promise<Outgoing> {
+  const allow = [...new Set(matchPath(routes, path).flatMap(({ route }) => methodsOf(route)))];
   // A path that only nearly fits, with a slash too many, gets here although a route takes the method.
-  const error =
+  const refusal =
     allow.length > 0 && !allow.some((method) => method === incoming.method)
       ? new AppError("method_not_allowed", `This path takes ${allow.join(", ")}.`, {
           details: { allow },
         })
       : new AppError("not_found", "There is no such route.");
-  const outgoing = toError(error, requestId);
-  addStandardHeaders(outgoing, requestId);
-  return outgoing;
+  // Never its path: it may hold what was meant for a header.
+  return asWork(
+    services,
+    incoming,
+    async (requestId) => ({ outgoing: toError(refusal, requestId), refusal }),
+    `${incoming.method} (none)`,
+  );
 }

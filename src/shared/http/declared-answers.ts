@@ -15,6 +15,8 @@ export interface DeclaredAnswer {
   readonly body: z.ZodType | undefined;
   /** Whether an HTML page may be answered. */
   readonly isPage: boolean;
+  /** Whether a picture is answered. */
+  readonly isImage: boolean;
   readonly codes: readonly ErrorCode[];
   readonly headers: readonly AnswerHeader[];
 }
@@ -43,9 +45,9 @@ export function accessContractOf({ path, spec }: Route): AccessContract {
 
 function bodyErrors({ body, bodyKind }: Route["spec"]): readonly ErrorCode[] {
   if (body === undefined) return [];
-  const common = ["invalid_json", "payload_too_large", "unsupported_media_type"] as const;
-  // Whatever a form holds is judged by the page's own verb.
-  return bodyKind === "form" ? common : [...common, "validation_failed"];
+  // Whatever is wrong with a form is told as a page.
+  if (bodyKind === "form") return [];
+  return ["invalid_json", "payload_too_large", "unsupported_media_type", "validation_failed"];
 }
 
 function queryErrors({ query }: Route["spec"]): readonly ErrorCode[] {
@@ -158,6 +160,7 @@ export function declaredAnswers(route: Route): readonly DeclaredAnswer[] {
         description: [...(page === undefined ? [] : [page]), ...meanings].join("\n\n"),
         body: own.length > 0 ? errorBody(own) : successBody(spec),
         isPage: isPage && page !== undefined && status !== 303,
+        isImage: spec.produces === "image" && page !== undefined,
         codes: own,
         headers: [
           ...common,

@@ -1,4 +1,5 @@
 import { AppError, validationFailed, type Issue } from "../errors.ts";
+import type { Invocation } from "../telemetry/work-context.ts";
 
 /** A request as the host gave it, before anything was judged. */
 export interface Incoming {
@@ -8,6 +9,8 @@ export interface Incoming {
   readonly params: Readonly<Record<string, string>>;
   /** Reads the body; refused beyond the limit. */
   body(): Promise<Uint8Array>;
+  /** The host's side of it; absent where a request does not come through the host. */
+  readonly host?: Invocation;
 }
 
 const BODY_BYTES_MAX = 256 * 1024;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { networkName } from "../connect/answer-schema.ts";
 import { invariant } from "../errors.ts";
 import { idOf } from "../fields.ts";
-import type { Shape } from "../shape.ts";
+import { shape, type Shape } from "../shape.ts";
 import { accessContractOf } from "./declared-answers.ts";
 import { REQUEST_HEADERS, type RequestHeader } from "./headers.ts";
 import type { SchemaCatalog } from "./openapi-schemas.ts";
@@ -22,6 +22,9 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   sessionId: () => idOf("connectSession"),
   userId: () => idOf("user"),
   webhookId: () => idOf("endpoint"),
+  token: shape(() =>
+    z.string().describe("Sealed: names the file, and until when the address holds."),
+  ),
 };
 
 /** A number of an address is written in digits: what it means is where its parsing ends. */

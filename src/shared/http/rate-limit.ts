@@ -31,10 +31,16 @@ export class RequestLimits {
   readonly #address: string;
   #presented: string | undefined;
   #decision: Decision | undefined;
+  #caller: Caller | undefined;
 
   constructor(services: Services, address: string) {
     this.#services = services;
     this.#address = addressGroup(address);
+  }
+
+  /** Who asks, once a credential was found right; also when the request was refused for another reason. */
+  get caller(): Caller | undefined {
+    return this.#caller;
   }
 
   #now(): number {
@@ -62,6 +68,7 @@ export class RequestLimits {
     const { config, limits } = this.#services;
     if (this.#presented !== undefined) limits.badCredentials.noteRight(this.#presented);
     this.#presented = undefined;
+    this.#caller = caller;
     const { kind, id } = actorOf(caller);
     // An operator's id is the identity provider's to choose and might not fit into a row key.
     const subject = `${kind}|${kind === "operator" ? sha256Hex(id) : id}`;

@@ -1,10 +1,16 @@
-import { app, type HttpRequest, type HttpResponseInit } from "@azure/functions";
+import {
+  app,
+  type HttpRequest,
+  type HttpResponseInit,
+  type InvocationContext,
+} from "@azure/functions";
 import type { Services } from "../services.ts";
 import { answer, answerUnrouted, type Outgoing } from "./answer.ts";
 import type { Incoming } from "./incoming.ts";
-import type { Route } from "./route.ts";
+import { toInvocation } from "./invocation.ts";
+import { methodsOf, type Route } from "./route.ts";
 
-function toIncoming(request: HttpRequest): Incoming {
+function toIncoming(request: HttpRequest, context: InvocationContext): Incoming {
   const headers = new Headers();
   for (const [name, value] of request.headers.entries()) headers.append(name, value);
   return {
@@ -13,6 +19,7 @@ function toIncoming(request: HttpRequest): Incoming {
     headers,
     params: request.params,
     body: async () => new Uint8Array(await request.arrayBuffer()),
+    host: toInvocation(context),
   };
 }
 
@@ -29,19 +36,20 @@ function functionName({ method, path }: Route): string {
 export function registerRoutes(routes: readonly Route[], services: Services): void {
   for (const route of routes) {
     app.http(functionName(route), {
-      methods: [route.method],
+      methods: [...methodsOf(route)],
       route: route.path,
       authLevel: "anonymous",
-      handler: async (request) => toResponse(await answer(route, services, toIncoming(request))),
+      handler: async (request, context) =>
+        toResponse(await answer(route, services, toIncoming(request, context))),
     });
   }
   app.http("unrouted", {
     methods: ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"],
     route: "{*path}",
     authLevel: "anonymous",
-    handler: (request) =>
-      toResponse(
-        answerUnrouted(routes, services, toIncoming(request), request.params["path"] ?? ""),
-      ),
+    handler: async (request, context) => {
+      const path = request.params["path"] ?? "";
+      return toResponse(await answerUnrouted(routes, services, toIncoming(request, context), path));
+    },
   });
 }

@@ -4,12 +4,12 @@ import type { Page } from "../page.ts";
 export class Reply {
   readonly status: number | undefined;
   readonly headers: readonly (readonly [string, string])[];
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
 
   constructor(parts: {
     readonly status?: number;
     readonly headers?: readonly (readonly [string, string])[];
-    readonly body?: string;
+    readonly body?: string | Uint8Array;
   }) {
     this.status = parts.status;
     this.headers = parts.headers ?? [];
@@ -51,5 +51,26 @@ export function html(
     status: options.status ?? 200,
     headers: [["content-type", "text/html; charset=utf-8"], ...(options.headers ?? [])],
     body: text,
+  });
+}
+
+/** A picture that anyone may keep a copy of for a while. */
+export function image({
+  bytes,
+  contentType,
+  freshSeconds,
+}: {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+  readonly freshSeconds: number;
+}): Reply {
+  return new Reply({
+    headers: [
+      ["content-type", contentType],
+      ["cache-control", `public, max-age=${freshSeconds}`],
+      // A browser must take it for nothing but a picture, whatever is in it.
+      ["content-security-policy", "default-src 'none'; sandbox"],
+    ],
+    body: bytes,
   });
 }

@@ -1,5 +1,6 @@
 import type * as z from "zod";
-import type { ErrorCode } from "../errors.ts";
+import type { RequestScope } from "../callers/scope.ts";
+import type { AppError, ErrorCode } from "../errors.ts";
 import type { Page } from "../page.ts";
 import type { Services } from "../services.ts";
 import type { Shape } from "../shape.ts";
@@ -57,8 +58,8 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   readonly status: number;
   /** What `data` holds; of a list one item. Absent where the answer holds no JSON. */
   readonly response?: Shape<z.ZodType<Result>>;
-  /** `document`: JSON without the envelope. `page`: HTML, for errors of the verb too. */
-  readonly produces?: "data" | "document" | "page";
+  /** `document`: JSON without the envelope. `page`: HTML, for errors of the verb too. `image`: a picture. */
+  readonly produces?: "data" | "document" | "page" | "image";
   /** When which success comes, where there are several, and every status of a page. */
   readonly answers?: Readonly<Record<number, string>>;
   readonly answerHeaders?: readonly AnswerHeader[];
@@ -80,6 +81,17 @@ interface List<Made, Result> {
   run(call: Made): Later<Page<NoInfer<Immutable<Result>>>>;
 }
 
+/** Of a call that was refused before its verb ran, what is known all the same. */
+export interface RefusedCall extends RequestScope {
+  readonly services: Services;
+  readonly headers: Headers;
+}
+
+interface Refusing {
+  /** Tells what was refused before the verb ran, where its reader can't do with the envelope. */
+  refused?(error: AppError, call: RefusedCall): Promise<Reply>;
+}
+
 type RouteSpec<Path extends string, Scope, Body, BodyInput, Query, Result> = RouteContract<
   Scope,
   Body,
@@ -87,6 +99,7 @@ type RouteSpec<Path extends string, Scope, Body, BodyInput, Query, Result> = Rou
   Query,
   Result
 > &
+  Refusing &
   (
     | Single<Call<Scope, ParamsOf<Path>, Body, Query>, Result>
     | List<Call<Scope, ParamsOf<Path>, Body, Query>, Result>
@@ -96,10 +109,11 @@ type RouteSpec<Path extends string, Scope, Body, BodyInput, Query, Result> = Rou
 export interface Route {
   readonly method: Method;
   readonly path: string;
-  readonly spec: RouteContract<unknown, unknown, unknown, unknown, unknown> & {
-    readonly list?: boolean;
-    run(call: Call<unknown, unknown, unknown, unknown>): unknown;
-  };
+  readonly spec: RouteContract<unknown, unknown, unknown, unknown, unknown> &
+    Refusing & {
+      readonly list?: boolean;
+      run(call: Call<unknown, unknown, unknown, unknown>): unknown;
+    };
 }
 
 /** Declares a route. `params` is typed from the path, the result from `response`: what does not fit does not compile. */
@@ -113,6 +127,14 @@ export function route<
 >(method: Method, path: Path, spec: RouteSpec<Path, Scope, Body, BodyInput, Query, Result>): Route {
   // `register.ts` hands `run` only what this spec's own access and schemas produced.
   return { method, path, spec };
+}
+
+/**
+ * What can be read can be asked for without its body (RFC 9110, 9.3.2): networks look at a file that way first. The
+ * web server leaves the body out.
+ */
+export function methodsOf({ method }: Route): readonly (Method | "HEAD")[] {
+  return method === "GET" ? ["GET", "HEAD"] : [method];
 }
 
 const segmentsOf = (path: string) => path.split("/").filter((segment) => segment !== "");

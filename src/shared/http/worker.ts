@@ -1,12 +1,17 @@
-import { app } from "@azure/functions";
+import { app, type InvocationContext } from "@azure/functions";
 import type * as z from "zod";
+import type { SystemScope } from "../callers/scope.ts";
+import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
+import { beginWork, type Invocation } from "../telemetry/work-context.ts";
+import { hintFields, traceOfHint } from "../telemetry/hint-trace.ts";
+import { toInvocation } from "./invocation.ts";
 
 /** A queue function as a value: which messages it takes and which verb it runs. */
 export interface Worker {
   readonly name: string;
   readonly queue: string;
-  readonly handle: (services: Services, message: unknown) => Promise<void>;
+  readonly handle: (services: Services, message: unknown, host?: Invocation) => Promise<void>;
 }
 
 /** Declares a worker. A malformed message throws: the host moves it to the poison queue in the end. */
@@ -21,7 +26,15 @@ export function worker<Message>(
   return {
     name,
     queue,
-    handle: (services, message) => spec.run(services, spec.message.parse(message)),
+    handle: (services, message, host) =>
+      beginWork(
+        {
+          parents: [traceOfHint(message), host?.traceParent],
+          fields: { worker: name, ...hintFields(message) },
+          host,
+        },
+        async () => await spec.run(services, spec.message.parse(message)),
+      ),
   };
 }
 
@@ -29,7 +42,12 @@ export function worker<Message>(
 export interface Timer {
   readonly name: string;
   schedule(services: Services): string;
-  run(services: Services): Promise<void>;
+  run(services: Services, system: SystemScope): Promise<void>;
+}
+
+/** Whoever reads the audit finds the timer under this name, and its run under the request id. */
+export function systemScope({ clock }: Pick<Services, "clock">, worker: string): SystemScope {
+  return { requestId: newId("request", clock.now()), ip: "", caller: { kind: "system", worker } };
 }
 
 /** What the host hands over is an object already, or text when it was no JSON. */
@@ -38,19 +56,35 @@ export function registerWorkers(workers: readonly Worker[], services: Services):
     app.storageQueue(name, {
       queueName: services.config.storage.prefix + queue,
       connection: "AzureWebJobsStorage",
-      handler: (message) => handle(services, message),
+      handler: (message, invocation) => handle(services, message, toInvocation(invocation)),
     });
   }
+}
+
+async function runTimer(
+  services: Services,
+  timer: Timer,
+  isPastDue: boolean,
+  invocation: InvocationContext,
+): Promise<void> {
+  const { name } = timer;
+  const host = toInvocation(invocation);
+  const system = systemScope(services, name);
+  const { requestId } = system;
+  await beginWork(
+    { parents: [host.traceParent], requestId, fields: { timer: name }, host },
+    async () => {
+      if (isPastDue) services.log.info("timer is late", { timer: name });
+      await timer.run(services, system);
+    },
+  );
 }
 
 export function registerTimers(timers: readonly Timer[], services: Services): void {
   for (const timer of timers) {
     app.timer(timer.name, {
       schedule: timer.schedule(services),
-      handler: async (invocation) => {
-        if (invocation.isPastDue) services.log.info("timer is late", { timer: timer.name });
-        await timer.run(services);
-      },
+      handler: (due, invocation) => runTimer(services, timer, due.isPastDue, invocation),
     });
   }
 }

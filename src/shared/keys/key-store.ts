@@ -129,6 +129,14 @@ export class KeyStore {
     await this.#tenants.update(key.platformId, indexKey(key.id), () => ({ status: "revoked" }));
   }
 
+  /** Puts another hash of the same secret in the place of this one, unless somebody was first. */
+  async replaceHash(keyId: string, before: Uint8Array, after: Uint8Array): Promise<void> {
+    const hex = (hash: Uint8Array) => Buffer.from(hash).toString("hex");
+    await this.#keys.update(keyId, TRUTH, (row) =>
+      textOf(row, "keyHash") === hex(before) ? { keyHash: hex(after) } : undefined,
+    );
+  }
+
   /** Leaves nothing of the key behind. */
   async purge(key: ApiKey): Promise<void> {
     await this.#keys.delete(key.id, TRUTH);

@@ -4,19 +4,37 @@ import { AppError } from "../errors.ts";
 import { equalSecrets, hmacSha256, parseApiKey } from "../secrets.ts";
 import type { Services } from "../services.ts";
 import { keyStatus } from "./key.ts";
-import type { KeyBinding } from "./key-store.ts";
+import type { KeyBinding, KeyWithHash } from "./key-store.ts";
 
 /** What is stored of a key's secret: of no use without the pepper. */
 export function hashKeySecret(services: Services, secretPart: string): Buffer {
   return hmacSha256(services.config.identity.keyPepper, secretPart);
 }
 
-/** Whether the hash is the secret's, made with the pepper of now or the one before. */
-function hasSecret(services: Services, secretPart: string, hash: Uint8Array): boolean {
+/** With which pepper the hash was made of the secret; undefined when it is another secret's. */
+function pepperOf(
+  services: Services,
+  secretPart: string,
+  hash: Uint8Array,
+): "current" | "previous" | undefined {
   const { previousKeyPepper } = services.config.identity;
-  if (equalSecrets(hashKeySecret(services, secretPart), hash)) return true;
-  if (previousKeyPepper === undefined) return false;
-  return equalSecrets(hmacSha256(previousKeyPepper, secretPart), hash);
+  if (equalSecrets(hashKeySecret(services, secretPart), hash)) return "current";
+  if (previousKeyPepper === undefined) return undefined;
+  const old = hmacSha256(previousKeyPepper, secretPart);
+  return equalSecrets(old, hash) ? "previous" : undefined;
+}
+
+/** With the pepper of now, so that the one before can go once every key in use was used. Best effort. */
+async function hashAnew(
+  services: Services,
+  { key, hash }: KeyWithHash,
+  secretPart: string,
+): Promise<void> {
+  try {
+    await services.keys.replaceHash(key.id, hash, hashKeySecret(services, secretPart));
+  } catch (error) {
+    services.log.warn("key not hashed anew, its next use will", { keyId: key.id, error });
+  }
 }
 
 const NOBODY = new Uint8Array(32);
@@ -39,14 +57,15 @@ export async function verifyKey<T>(
     known === undefined ? undefined : alongside(known),
   ]);
   // The comparison is made for unknown ids too, so that they can't be told by its absence.
-  const right = hasSecret(services, parsed.secretPart, found?.hash ?? NOBODY);
-  if (found === undefined || !right) throw invalidCredentials();
+  const pepper = pepperOf(services, parsed.secretPart, found?.hash ?? NOBODY);
+  if (found === undefined || pepper === undefined) throw invalidCredentials();
   const { key } = found;
   const now = services.clock.now();
   const status = keyStatus(key, now);
   if (status === "revoked") throw new AppError("api_key_revoked", "The API key was revoked.");
   if (status === "expired") throw new AppError("api_key_expired", "The API key has expired.");
   services.keys.noteUse(key.id, now);
+  if (pepper === "previous") await hashAnew(services, found, parsed.secretPart);
   const { platformId, applicationId, allowedProfileIds } = key;
   const caller: ApiKeyCaller = {
     kind: "api_key",

@@ -1,9 +1,10 @@
 import type { Metadata, Sharp, SharpOptions } from "sharp";
 import type { FittedImage, ImageTarget, MediaFile, MediaRepair } from "../networks/media.ts";
 import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../networks/media.ts";
+import { hasChunks, withoutChunks } from "./chunks.ts";
 import { refused, tooLarge, unreachable } from "./dialled.ts";
 import type { FitPlan, ImageFacts } from "./fit-plan.ts";
-import { planFit } from "./fit-plan.ts";
+import { planFit, STRIPPED_TYPES } from "./fit-plan.ts";
 import { factsOfImage, factsOfSample } from "./image-facts.ts";
 import { withoutMetadata } from "./jpeg.ts";
 import { SAMPLE_BYTES } from "./open-media.ts";
@@ -21,6 +22,9 @@ const MARGIN = 0.92;
 /** Two at a time: decoding takes memory, and a core each. */
 const slots = new Slots(2, 64);
 
+/** Longest PNG that a network may fetch from its own address: longer ones are made anew. */
+const SEEN_BYTES_MAX = 1_048_576;
+
 type Repair = Extract<FitPlan, { kind: "repair" }>;
 
 /**
@@ -36,7 +40,8 @@ export async function fitImage(file: MediaFile, target: ImageTarget): Promise<Fi
 }
 
 /**
- * What `fitImage` would do to an opened image, as far as its first bytes tell.
+ * What `fitImage` would do to an opened image, as far as its first bytes tell; of a short PNG or WebP, which may tell a
+ * place behind the picture, all of them.
  * @throws MediaFailure when it would refuse the image
  */
 export async function planImage(
@@ -46,10 +51,17 @@ export async function planImage(
   if (!file.contentType.startsWith("image/"))
     throw refused("type", `${file.contentType} is no image`);
   if (file.size > IMAGE_SOURCE_BYTES_MAX) throw tooLarge(IMAGE_SOURCE_BYTES_MAX);
-  const sample = await file.read(0, Math.min(file.size, SAMPLE_BYTES) - 1);
-  const plan = planFit(factsOfSample(file, sample), target);
+  let plan = await planOf(file, SAMPLE_BYTES, target);
+  const isMoreToSee = file.size > SAMPLE_BYTES && file.size <= SEEN_BYTES_MAX;
+  if (plan.kind === "fits" && isMoreToSee && hasChunks(file.contentType))
+    plan = await planOf(file, file.size, target);
   if (plan.kind === "refused") throw refused(plan.reason, plan.message);
   return plan.kind === "fits" ? [] : plan.repairs;
+}
+
+async function planOf(file: MediaFile, length: number, target: ImageTarget): Promise<FitPlan> {
+  const sample = await file.read(0, Math.min(file.size, length) - 1);
+  return planFit(factsOfSample(file, sample), target);
 }
 
 async function readAll(file: MediaFile): Promise<Uint8Array> {
@@ -132,8 +144,9 @@ interface Repairing {
 async function repaired(repairing: Repairing, target: ImageTarget): Promise<FittedImage> {
   const { bytes, facts, plan } = repairing;
   const isPrivacyAlone = plan.repairs.length === 1 && plan.repairs[0] === "metadataRemoved";
-  if (isPrivacyAlone && facts.contentType === "image/jpeg") {
-    return { ...(await untouched(withoutMetadata(bytes), facts)), repairs: plan.repairs };
+  if (isPrivacyAlone && STRIPPED_TYPES.has(facts.contentType)) {
+    const stripped = stripOf(facts.contentType, bytes);
+    return { ...(await untouched(stripped, facts)), repairs: plan.repairs };
   }
   let frame = { width: plan.width, height: plan.height };
   let { contentType } = plan;
@@ -153,6 +166,10 @@ async function repaired(repairing: Repairing, target: ImageTarget): Promise<Fitt
     frame = { width: side(frame.width), height: side(frame.height) };
   }
   throw refused("size", `can't be made smaller than ${target.bytesMax} bytes`);
+}
+
+function stripOf(contentType: string, bytes: Uint8Array): Uint8Array {
+  return contentType === "image/jpeg" ? withoutMetadata(bytes) : withoutChunks(contentType, bytes);
 }
 
 /** In the better quality that stays below the limit, or in the worse one. */

@@ -38,7 +38,7 @@ const RATIO_TOLERANCE = 0.005;
 export function planFit(facts: ImageFacts, target: ImageTarget): FitPlan {
   const refusal = refusalOf(facts, target);
   if (refusal !== undefined) return { kind: "refused", ...refusal };
-  if (plays(facts, target)) return { kind: "fits" };
+  if (plays(facts, target)) return planMoving(facts);
   const contentType = resultType(facts, target);
   const taken = frameWithin(facts, target);
   const repairs = repairsOf(facts, target, { contentType, isResized: !isFrameOf(facts, taken) });
@@ -51,6 +51,20 @@ export function planFit(facts: ImageFacts, target: ImageTarget): FitPlan {
     ...made,
     contentType,
   };
+}
+
+/** Types whose metadata can be left out without making the picture anew. */
+export const STRIPPED_TYPES: ReadonlySet<string> = new Set([
+  "image/jpeg",
+  "image/png",
+  "image/webp",
+]);
+
+/** What moves is never made anew: it would stand still. */
+function planMoving({ contentType, width, height, hasLocation }: ImageFacts): FitPlan {
+  return hasLocation && STRIPPED_TYPES.has(contentType)
+    ? { kind: "repair", repairs: ["metadataRemoved"], width, height, contentType }
+    : { kind: "fits" };
 }
 
 interface Frame {
@@ -94,7 +108,9 @@ function resultType(facts: ImageFacts, target: ImageTarget): string {
     return hasAlpha || size <= pngBytesMax ? "image/png" : "image/jpeg";
   }
   const isUntouched =
-    !facts.hasLocation && !isTurned(facts, target) && isFrameOf(facts, frameWithin(facts, target));
+    (!facts.hasLocation || STRIPPED_TYPES.has(contentType)) &&
+    !isTurned(facts, target) &&
+    isFrameOf(facts, frameWithin(facts, target));
   return isUntouched ? contentType : "image/jpeg";
 }
 

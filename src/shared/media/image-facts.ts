@@ -1,5 +1,6 @@
 import type { Metadata } from "sharp";
 import type { MediaFacts } from "../networks/media.ts";
+import { chunksTellPlace } from "./chunks.ts";
 import { exifFacts, FIRST_SIDEWAYS } from "./exif.ts";
 import type { ImageFacts } from "./fit-plan.ts";
 import { jpegFacts } from "./jpeg.ts";
@@ -21,7 +22,8 @@ export function factsOfSample(
   const facts = { ...PLAIN, contentType, size, width: width ?? 0, height: height ?? 0 };
   if (contentType === "image/jpeg") return { ...facts, ...jpegFacts(sample) };
   const start = Buffer.from(sample.buffer, sample.byteOffset, sample.byteLength);
-  return { ...facts, isAnimated: isMoving(contentType, start) };
+  const hasLocation = chunksTellPlace(contentType, sample);
+  return { ...facts, hasLocation, isAnimated: isMoving(contentType, start) };
 }
 
 /** Each frame of a moving GIF has a control block in front, and one that repeats says so before them. */
@@ -44,7 +46,11 @@ export function factsOfImage(
   const orientation = metadata.orientation ?? exif.orientation;
   const isSideways = orientation >= FIRST_SIDEWAYS;
   const { width, height, pageHeight = height } = metadata;
-  const hasLocation = exif.hasLocation || metadata.xmp?.includes("GPSL") === true;
+  // The library reads what stands in front of the picture.
+  const hasLocation =
+    exif.hasLocation ||
+    metadata.xmp?.includes("GPSL") === true ||
+    chunksTellPlace(contentType, bytes);
   return {
     contentType,
     size: bytes.length,

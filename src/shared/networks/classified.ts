@@ -20,6 +20,8 @@ export interface ErrorRow {
   readonly code: LegErrorCode;
   readonly effect: Effect;
   readonly rule?: string;
+  /** What to do about it, where this signal has a way out of its own; the code's otherwise. */
+  readonly remediation?: string;
   /** The HTTP status of a refusal that the network's table does not know: somebody has to look at it. */
   readonly unmappedStatus?: number;
 }
@@ -112,6 +114,7 @@ export function failureOf(classified: Classified, mediaIndex?: number): LegFailu
     code: classified.code,
     networkCode: classified.networkCode,
     ...(classified.rule === undefined ? {} : { rule: classified.rule }),
+    ...(classified.remediation === undefined ? {} : { remediation: classified.remediation }),
     ...(mediaIndex === undefined ? {} : { mediaIndex }),
     ...(classified.note === "" ? {} : { note: classified.note }),
     ...(classified.unmappedStatus === undefined

@@ -78,8 +78,8 @@ export function rowOf(table: ErrorTable, signal: Signal, doubt: ErrorRow): Error
     : doubt;
 }
 
-function withoutSignal({ code, effect, rule }: TableRow): ErrorRow {
-  return { code, effect, ...(rule === undefined ? {} : { rule }) };
+function withoutSignal({ signal: _matched, ...meaning }: TableRow): ErrorRow {
+  return meaning;
 }
 
 /** The same meaning for several signals. */

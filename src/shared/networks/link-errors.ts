@@ -7,6 +7,7 @@ export const LINK_ERRORS = [
   "instance_unreachable",
   "instance_unsupported",
   "access_denied",
+  "other_account",
   "permission_missing",
   "rate_limited",
   "network_unavailable",

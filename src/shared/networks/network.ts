@@ -176,6 +176,8 @@ export interface LegFailure {
   /** The network's own code, e.g. `ExpiredToken` or `190/463`. */
   readonly networkCode: string | null;
   readonly rule?: string;
+  /** What to do about it, where the network's signal has a way out of its own; the code's otherwise. */
+  readonly remediation?: string;
   readonly mediaIndex?: number;
   /** The network's own words, at most 500 characters, without secrets: for the timeline and the log. */
   readonly note?: string;
@@ -387,6 +389,8 @@ export interface Network {
   readonly needsApp?: boolean;
   /** What it is configured by; absent: nothing. */
   readonly settings?: NetworkSettings;
+  /** Until when a version of its API (`NetworkApp.version`) certainly lives; absent where nobody can tell ahead. */
+  versionEnd?(version: string): Date;
   /** `platformOptions.<name>`: a strict object. */
   readonly options: z.ZodType<Readonly<Record<string, unknown>>>;
   readonly link: LinkFlow;

@@ -93,10 +93,8 @@ export async function updatePost(
   const place = placeOf(post);
   if (dueAt !== before) await services.due.add({ place, dueAt }, now);
   await services.wallets.commit(scope.platformId, changeOperation(found.post, { post, legs }));
-  if (dueAt !== before) {
-    await services.due.remove({ place, dueAt: before });
-    await hintIfSoon(services, { place, dueAt });
-  }
+  // The row of the old time stays: another change may have brought that time back meanwhile. It ends with its hint.
+  if (dueAt !== before) await hintIfSoon(services, { place, dueAt });
   recordAudit(services, scope, {
     action: "post.updated",
     target: { type: "post", id: post.id },

@@ -6,6 +6,7 @@ import type { PublishingScope } from "../connect/publishing-scope.ts";
 import { AppError, invariant } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
+import { currentOrigin, noteWork } from "../telemetry/work-context.ts";
 import { acceptOperation, firstLeg, placeOf, pendingOf, type Accepted } from "./accept.ts";
 import { hintIfSoon } from "./enqueue-due-posts.ts";
 import { duplicateRefusal, judgePost, unpublishableRefusal } from "./judge-accounts.ts";
@@ -86,6 +87,7 @@ function newPost(services: Services, scope: ProfileScope, draft: Draft, now: Dat
     draft,
     revision: "",
     requestId: scope.requestId,
+    traceId: currentOrigin().traceId,
     actor: actorOf(scope.caller),
     createdAt: at,
     updatedAt: at,
@@ -102,6 +104,32 @@ function newPost(services: Services, scope: ProfileScope, draft: Draft, now: Dat
  * `idempotency_conflict`, `not_publishable`
  */
 export async function createPost(
+  services: Services,
+  scope: PublishingScope,
+  { idempotencyKey, draft }: CreatePost,
+): Promise<CreatedPost> {
+  const startedAt = performance.now();
+  let outcome: string = "internal_error";
+  try {
+    const created = await createOnce(services, scope, { idempotencyKey, draft });
+    outcome = outcomeOf(created);
+    return created;
+  } catch (error) {
+    if (error instanceof AppError) outcome = error.code;
+    throw error;
+  } finally {
+    services.metrics.count("posts.accepted", { outcome });
+    services.metrics.observe("posts.accept_ms", performance.now() - startedAt, { outcome });
+  }
+}
+
+/** As it is counted. */
+function outcomeOf({ replayed, httpStatus }: CreatedPost): "accepted" | "scheduled" | "replayed" {
+  if (replayed) return "replayed";
+  return httpStatus === CREATED ? "scheduled" : "accepted";
+}
+
+async function createOnce(
   services: Services,
   scope: PublishingScope,
   { idempotencyKey, draft }: CreatePost,
@@ -162,6 +190,8 @@ async function acceptPost(
   );
   if (accepted.postId !== post.id) return replay(services, scope, accepted, print);
   invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
+  noteWork({ postId: post.id });
+  services.log.info("post accepted", { networks: draft.networks, scheduleAt: draft.scheduleAt });
   recordAudit(services, scope, {
     action: isScheduled ? "post.scheduled" : "post.accepted",
     target: { type: "post", id: post.id },

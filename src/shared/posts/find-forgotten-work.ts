@@ -1,3 +1,4 @@
+import { tellForgotten } from "../connect/tell-forgotten.ts";
 import type { Services } from "../services.ts";
 
 const RUN_MS_MAX = 45_000;
@@ -14,12 +15,23 @@ async function announceIfOpen(services: Services, platformId: string): Promise<b
   return true;
 }
 
+/** Not to be kept from its own work by an error of the other one. */
+async function tellOfConnections(services: Services): Promise<void> {
+  try {
+    await tellForgotten(services);
+  } catch (error) {
+    services.log.error("connections not searched for untold events", { error });
+  }
+}
+
 /**
  * Announces every platform with open work to the sweeper, whatever it said itself. A platform announces itself before
  * its work is written; a process that stands still in between for longer than an announcement lasts, and dies right
- * after it wrote, leaves work that only this finds. Goes on where the last run stopped.
+ * after it wrote, leaves work that only this finds. What became of connections is told in the same way. Goes on where
+ * the last run stopped.
  */
 export async function findForgottenWork(services: Services): Promise<void> {
+  await tellOfConnections(services);
   const startedAt = performance.now();
   let after = await services.housekeeping.position("forgotten_work");
   let [looked, open] = [0, 0];

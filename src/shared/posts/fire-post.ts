@@ -6,9 +6,11 @@ import { refusal, utcDay } from "../billing/wallet.ts";
 import type { LegErrorCode } from "../networks/errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
+import { continueWork } from "../telemetry/work-context.ts";
 import type { RowWrite } from "../storage/row.ts";
 import { reservation, startingAt } from "./accept.ts";
 import { errorsOf, toLegProblem, type Judgement } from "./check-draft.ts";
+import type { DuePost } from "./due-post.ts";
 import { firstCheckAt } from "./first-check.ts";
 import type { FireHint } from "./fire-queue.ts";
 import { hintLegs } from "./hint-legs.ts";
@@ -194,8 +196,23 @@ async function fire(services: Services, place: PostPlace, post: Post): Promise<v
   if (outcome.unpaid !== undefined)
     await services.wallets.noteRefusal(place.platformId, outcome.unpaid);
   const firedAt = services.clock.now();
+  const latenessMs = firedAt.getTime() - Date.parse(post.draft.scheduleAt ?? "");
+  services.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
+  services.log.info("post fired", { networks: outcome.networks, latenessMs });
   await hintLegs(services, place, outcome.networks, secondsUntil(outcome.startAt, firedAt));
   await services.fanOutQueue.announceAndHint(place.platformId, firedAt);
+}
+
+/** Fires the post, unless its platform has to wait; whoever came too late finds nothing to do. */
+async function attend(services: Services, due: DuePost, post: Post): Promise<void> {
+  const { place } = due;
+  const now = services.clock.now();
+  const platform = await services.platforms.find(place.platformId);
+  if (post.status === "scheduled" && platform?.status === "suspended") {
+    const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
+    await services.due.add({ place, dueAt: later }, now);
+  } else if (post.status === "scheduled") await fire(services, place, post);
+  await services.due.remove(due);
 }
 
 /**
@@ -220,10 +237,5 @@ export async function firePost(services: Services, hint: FireHint): Promise<void
     else await services.due.remove(due);
     return;
   }
-  const platform = await services.platforms.find(platformId);
-  if (post.status === "scheduled" && platform?.status === "suspended") {
-    const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
-    await services.due.add({ place, dueAt: later }, now);
-  } else if (post.status === "scheduled") await fire(services, place, post);
-  await services.due.remove(due);
+  await continueWork(post, {}, () => attend(services, due, post));
 }

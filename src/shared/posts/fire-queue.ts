@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { MessageQueue } from "../storage/queue.ts";
+import { HINT_TRACE, hintTrace } from "../telemetry/hint-trace.ts";
 import type { DuePost } from "./due-post.ts";
 
 /** A hint that a scheduled post is due. Ids and the time only: the rows are the truth. */
@@ -9,6 +10,7 @@ export const FireHint = z.object({
   profileId: z.string(),
   postId: z.string(),
   dueAt: z.string(),
+  ...HINT_TRACE,
 });
 export type FireHint = z.output<typeof FireHint>;
 
@@ -24,7 +26,7 @@ export class FireQueue {
   /** May be lost, doubled, early or late without harm. */
   async hint({ place, dueAt }: DuePost, delaySeconds: number): Promise<void> {
     const { platformId, profileId, postId } = place;
-    const hint: FireHint = { v: 1, platformId, profileId, postId, dueAt };
+    const hint: FireHint = { v: 1, platformId, profileId, postId, dueAt, ...hintTrace() };
     await this.#queue.send(hint, delaySeconds);
   }
 }

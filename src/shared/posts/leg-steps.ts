@@ -168,12 +168,13 @@ export function failed(leg: Leg, failure: LegFailure): Leg {
 }
 
 /** A failure in the words of the contract. */
-export function problemOf({ code, networkCode, rule, mediaIndex }: LegFailure): LegProblem {
+export function problemOf(failure: LegFailure): LegProblem {
+  const { code, networkCode, rule, mediaIndex } = failure;
   const { message, remediation } = LEG_ERRORS[code];
   return {
     code,
     message,
-    remediation,
+    remediation: failure.remediation ?? remediation,
     rule: rule ?? null,
     mediaIndex: mediaIndex ?? null,
     networkCode,

@@ -105,14 +105,27 @@ export async function claim(work: Work): Promise<boolean> {
   const leg = claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash });
   if (!(await save(work, leg))) return false;
   work.trace.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
+  const { network, attempts } = leg;
+  services.log.info("leg claimed", { network, attempt: attempts, phase: leg.phase, afterCrash });
   return true;
 }
 
-/** Gives the leg back until later and hints; the sweeper stands in for a lost hint. */
-export async function park(work: Work, leg: Leg): Promise<void> {
+/**
+ * Gives the leg back until later and hints; the sweeper stands in for a lost hint. `failure`: what it met, where it does
+ * not just wait for its turn or its media.
+ */
+export async function park(work: Work, leg: Leg, failure?: LegFailure): Promise<void> {
   const { services, place } = work;
   if (!(await save(work, leg)) || leg.notBefore === null) return;
-  work.trace.record({ step: "leg_waiting", outcome: leg.phase, note: `until ${leg.notBefore}` });
+  const { network, phase, retries, notBefore } = leg;
+  work.trace.record({ step: "leg_waiting", outcome: phase, note: `until ${notBefore}` });
+  const { code: reason, networkCode = null } = failure ?? {};
+  const until = { phase, retries, until: notBefore };
+  if (reason === undefined) services.log.info("leg waits", { network, ...until });
+  else {
+    services.metrics.count("legs.delayed", { network, reason });
+    services.log.info("leg delayed", { network, ...until, reason, networkCode });
+  }
   const seconds = (Date.parse(leg.notBefore) - services.clock.now().getTime()) / 1000;
   await hintLegs(services, place, [leg.network], seconds);
 }
@@ -185,7 +198,7 @@ export async function tryLater(
   );
   if (seconds === null) return failOrLook(work, failure);
   const back = putBack(stored.leg, services.clock.now(), seconds, work.doubtSince);
-  await park(work, { ...back, remote: prepared ?? back.remote });
+  await park(work, { ...back, remote: prepared ?? back.remote }, failure);
 }
 
 /** The schedule is used up. What may still show of an earlier call is looked up before the outcome is told. */
@@ -195,7 +208,7 @@ export async function failOrLook(work: Work, failure: LegFailure): Promise<void>
   const seconds = doubtSince === null ? null : lastLookSeconds(stored.leg, now);
   if (seconds === null) return fail(work, failure);
   const waiting = parked({ ...stored.leg, sentAt: doubtSince }, null, now, seconds);
-  await park(work, { ...waiting, retries: stored.leg.retries + 1 });
+  await park(work, { ...waiting, retries: stored.leg.retries + 1 }, failure);
 }
 
 export async function reject(
@@ -227,5 +240,5 @@ export async function lookAgain(
     lastLookSeconds(leg, now);
   if (seconds === null) return fail(work, outcomeUnknown(failure));
   const waiting = parked(leg, remote, now, seconds);
-  await park(work, { ...waiting, retries: leg.retries + 1 });
+  await park(work, { ...waiting, retries: leg.retries + 1 }, failure);
 }

@@ -50,6 +50,8 @@ export function withEvents(
         applicationId: next.applicationId,
         profileId: next.profileId,
         postId: next.id,
+        // Not of the work under way: a transaction holds changes of several.
+        origin: next,
         data: leg === undefined ? { post: view } : { post: view, leg: legView(leg, undefined) },
       },
       now,

@@ -2,6 +2,7 @@ import type { Actor } from "../callers/caller.ts";
 import type { Operation } from "../billing/rate-card.ts";
 import type { NetworkData } from "../networks/network.ts";
 import type { NetworkName } from "../networks/lookup.ts";
+import { originProperties } from "../telemetry/origin.ts";
 import { fromChunks, numberOf, textOf, textOrNull, toChunks, type Row } from "../storage/row.ts";
 import type {
   Draft,
@@ -34,7 +35,7 @@ export function toPostRow(rowKey: string, post: Post): Row {
     profileId: post.profileId,
     ...toChunks("draft", JSON.stringify(post.draft)),
     revision: post.revision,
-    requestId: post.requestId,
+    ...originProperties(post),
     actorKind: post.actor.kind,
     actorId: post.actor.id,
     createdAt: post.createdAt,
@@ -63,6 +64,7 @@ export function toPost(platformId: string, row: Row): Post {
     draft: JSON.parse(fromChunks("draft", row)) as Draft,
     revision: textOf(row, "revision"),
     requestId: textOf(row, "requestId"),
+    traceId: textOrNull(row, "traceId"),
     actor: { kind: textOf(row, "actorKind"), id: textOf(row, "actorId") } as Actor,
     createdAt: textOf(row, "createdAt"),
     updatedAt: textOf(row, "updatedAt"),

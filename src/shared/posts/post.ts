@@ -32,6 +32,8 @@ export interface Post {
   /** Changes with every edit of a scheduled post: whoever repeats an edit finds its own. */
   readonly revision: string;
   readonly requestId: string;
+  /** Of the request that made it; null in posts from before traces were kept. */
+  readonly traceId: string | null;
   /** Who pays: shown on every ledger entry of the post. */
   readonly actor: Actor;
   readonly createdAt: string;

@@ -123,7 +123,7 @@ async function finish(work: Work, connection: Connection, outcome: PublishOutcom
       );
       if (seconds === null) return fail(work, outcome.failure);
       const back = putBack(stored.leg, services.clock.now(), seconds, work.doubtSince);
-      return park(work, { ...back, remote: outcome.remote });
+      return park(work, { ...back, remote: outcome.remote }, outcome.failure);
     }
   }
 }
@@ -143,6 +143,7 @@ async function prepare(
   const now = work.services.clock.now();
   switch (outcome.kind) {
     case "ready":
+      work.services.log.info("leg prepared", { network: network.name, repairs: repairs.length });
       return { ...leg, remote: outcome.remote };
     case "processing": {
       const since = Date.parse(work.stored.leg.lastAttemptAt ?? now.toISOString());
@@ -188,6 +189,7 @@ async function send(
   // The marker itself may have taken long.
   if (!leaseSuffices(work)) return tryLater(work, leaseTooShort);
   const leg = { ...ready, sentAt: new Date(work.doubtSince ?? now) };
+  services.log.info("leg sent", { network: network.name, attempt: work.stored.leg.attempts });
   await finish(work, connection, await network.publish(leg, work.tools));
 }
 

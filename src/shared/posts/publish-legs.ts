@@ -1,6 +1,31 @@
 import type { Services } from "../services.ts";
+import { continueWork, withinWork } from "../telemetry/work-context.ts";
+import type { Post } from "./post.ts";
+import type { PostPlace, StoredLeg } from "./post-store.ts";
 import { publishLeg } from "./publish-leg.ts";
 import type { PublishHint } from "./publish-queue.ts";
+
+/** The errors of legs that failed in an unexpected way. */
+async function publishAll(
+  services: Services,
+  place: PostPlace,
+  post: Post,
+  legs: readonly StoredLeg[],
+): Promise<unknown[]> {
+  const errors: unknown[] = [];
+  const publishOne = async (stored: StoredLeg): Promise<void> => {
+    try {
+      await publishLeg(services, place, post, stored);
+    } catch (error) {
+      services.log.error("leg failed unexpectedly", { postId: place.postId, error });
+      errors.push(error);
+    }
+  };
+  await Promise.all(
+    legs.map((stored) => withinWork({ network: stored.leg.network }, () => publishOne(stored))),
+  );
+  return errors;
+}
 
 /**
  * What a hint asks for: the named legs side by side, each on its own. Returns for every expected outcome; an error
@@ -15,15 +40,9 @@ export async function publishLegs(services: Services, hint: PublishHint): Promis
     ...networks.map((network) => services.posts.findLeg(place, network)),
   ]);
   if (post === undefined) return;
-  const results = await Promise.allSettled(
-    legs.map(async (stored) => {
-      if (stored !== undefined) await publishLeg(services, place, post, stored);
-    }),
-  );
+  const found = legs.filter((leg) => leg !== undefined);
+  const errors = await continueWork(post, {}, () => publishAll(services, place, post, found));
   await told;
   await services.fanOutQueue.hint(place.platformId);
-  const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-  for (const error of errors)
-    services.log.error("leg failed unexpectedly", { postId: place.postId, error });
   if (errors.length > 0) throw new AggregateError(errors, "legs failed unexpectedly");
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { NETWORK_NAMES, type NetworkName } from "../networks/lookup.ts";
 import type { MessageQueue } from "../storage/queue.ts";
+import { HINT_TRACE, hintTrace } from "../telemetry/hint-trace.ts";
 import type { PostPlace } from "./post-store.ts";
 
 /** A hint that legs of a post have something to do. Ids only: the rows are the truth. */
@@ -10,6 +11,7 @@ export const PublishHint = z.object({
   profileId: z.string(),
   postId: z.string(),
   networks: z.array(z.enum(NETWORK_NAMES)).min(1),
+  ...HINT_TRACE,
 });
 export type PublishHint = z.output<typeof PublishHint>;
 
@@ -25,7 +27,8 @@ export class PublishQueue {
   /** May be lost, doubled or late without harm. */
   async hint(place: PostPlace, networks: readonly NetworkName[], delaySeconds = 0): Promise<void> {
     const { platformId, profileId, postId } = place;
-    const hint: PublishHint = { v: 1, platformId, profileId, postId, networks: [...networks] };
+    const ids = { platformId, profileId, postId };
+    const hint: PublishHint = { v: 1, ...ids, networks: [...networks], ...hintTrace() };
     await this.#queue.send(hint, delaySeconds);
   }
 

@@ -119,12 +119,13 @@ export async function reconcileWallets(services: Services): Promise<void> {
     const { items, next } = await services.platforms.list(after, PLATFORMS_OF_PAGE);
     for (const { id: platformId } of items) {
       const mismatches = await reconcilePlatform(services, platformId);
-      if (mismatches.length > 0)
-        services.log.error("wallet does not reconcile", {
-          event: "wallet_mismatch",
-          platformId,
-          mismatches,
-        });
+      if (mismatches.length === 0) continue;
+      services.metrics.count("wallets.mismatched", {});
+      services.log.error("wallet does not reconcile", {
+        event: "wallet_mismatch",
+        platformId,
+        mismatches,
+      });
     }
     after = next;
   } while (after !== undefined);

@@ -1,4 +1,6 @@
 import type { Services } from "../services.ts";
+import { NO_ORIGIN } from "../telemetry/origin.ts";
+import { continueWork } from "../telemetry/work-context.ts";
 import { isEnded, nextStep, type Leg } from "./post.ts";
 import { OPEN_WORK_PAGE, type OpenWork } from "./post-store.ts";
 
@@ -56,12 +58,12 @@ async function repair(services: Services, work: Found, sent: Sent): Promise<void
   const nextCheckAt = nextCheck(open, work.checks, workCheckSeconds, seen);
   const mine = await services.posts.postponeWork({ ...work, nextCheckAt, checks: work.checks + 1 });
   if (!mine || stalled.length === 0) return;
-  services.log.info("stalled legs hinted again", { postId: place.postId, legs: stalled.length });
-  await services.publishQueue.hint(
-    place,
-    stalled.map(({ network }) => network),
-    delaySeconds,
-  );
+  const networks = stalled.map(({ network }) => network);
+  const { platformId, postId } = place;
+  await continueWork(found?.post ?? NO_ORIGIN, { platformId, postId }, async () => {
+    services.log.info("stalled legs hinted again", { postId, legs: stalled.length });
+    await services.publishQueue.hint(place, networks, delaySeconds);
+  });
 }
 
 async function tryRepair(services: Services, work: Found, sent: Sent): Promise<void> {

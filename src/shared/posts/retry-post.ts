@@ -181,6 +181,7 @@ export async function retryPost(
       legsPerSecond,
     }),
   );
+  services.log.info("legs retried", { networks });
   recordAudit(services, scope, {
     action: "post.retried",
     target: { type: "post", id: found.post.id },

@@ -1,6 +1,7 @@
 import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
 import type { Movement } from "../billing/wallet.ts";
 import { invariant } from "../errors.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import type { LegFailure, Published } from "../networks/network.ts";
 import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
@@ -113,14 +114,27 @@ export function settleOperation({ place, post, leg, end }: Settlement): CoreOper
   };
 }
 
+function noteDuration({ metrics, clock }: Services, post: Post, network: NetworkName): void {
+  const sinceMs = clock.now().getTime() - Date.parse(post.startedAt ?? post.createdAt);
+  metrics.observe("legs.publish_s", sinceMs / 1000, { network });
+}
+
 export async function settleLeg(services: Services, settlement: Settlement): Promise<void> {
-  const { place, leg, end } = settlement;
+  const { place, post, leg, end } = settlement;
   const settled = await services.wallets.commit(place.platformId, settleOperation(settlement));
-  const fields = { postId: place.postId, network: leg.network };
-  if (!settled) services.log.warn("leg was settled by another worker", fields);
-  else if (end.kind === "failed") {
+  const { network } = leg;
+  const account = leg.account?.id ?? null;
+  const fields = { postId: place.postId, network, account, attempt: leg.attempts };
+  if (!settled) return services.log.warn("leg was settled by another worker", fields);
+  const outcome = end.kind === "failed" ? end.failure.code : "published";
+  services.metrics.count("legs.ended", { network, outcome });
+  if (end.kind === "failed") {
     // Not `code`: the log blots out what is called that, for the codes of authenticator apps.
     const { code: reason, ...failure } = end.failure;
     services.log.info("leg failed", { ...fields, reason, ...failure });
-  } else services.log.info("leg published", { ...fields, ...end.published });
+    return;
+  }
+  // A retry may come days after the post.
+  if (leg.round === post.id) noteDuration(services, post, network);
+  services.log.info("leg published", { ...fields, ...end.published });
 }

@@ -1,5 +1,6 @@
 import type { Log } from "../log.ts";
 import type { LegFailure } from "../networks/network.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 
 /** Kinds that are told apart in one process; what comes beyond is still logged. */
 const KINDS_MAX = 1_000;
@@ -10,10 +11,12 @@ const KINDS_MAX = 1_000;
  */
 export class UnmappedSignals {
   readonly #log: Log;
+  readonly #metrics: Pick<Metrics, "count">;
   readonly #counts = new Map<string, number>();
 
-  constructor(log: Log) {
+  constructor(log: Log, metrics: Pick<Metrics, "count">) {
     this.#log = log;
+    this.#metrics = metrics;
   }
 
   record(network: string, { networkCode, unmappedStatus }: LegFailure): void {
@@ -22,6 +25,7 @@ export class UnmappedSignals {
     const kind = `${network} ${networkCode} ${unmappedStatus}`;
     const seen = (this.#counts.get(kind) ?? 0) + 1;
     if (seen > 1 || this.#counts.size < KINDS_MAX) this.#counts.set(kind, seen);
+    this.#metrics.count("network.unmapped", { network });
     this.#log.warn("network.signal_unmapped", {
       network,
       networkCode: code || null,

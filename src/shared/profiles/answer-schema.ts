@@ -15,7 +15,9 @@ export const profile = shape(
         metadata: z.record(z.string(), z.string()),
         status: z
           .enum(PROFILE_STATUSES)
-          .describe("A disabled profile can be read, but not published for."),
+          .describe(
+            "A disabled profile can be read, but not published for; one that is being erased is gone soon.",
+          ),
         connections: z
           .array(z.strictObject({ platform: z.string(), status: z.string(), username: z.string() }))
           .describe("The accounts that are linked to it, in short."),

@@ -17,6 +17,14 @@ export const profileExample = (): ShapeOf<typeof profile> => ({
   updatedAt: "2026-03-04T10:00:00.000Z",
 });
 
+export const erasingExample = (): ShapeOf<typeof profile> => ({
+  ...profileExample(),
+  title: "Erased",
+  externalId: null,
+  metadata: {},
+  status: "erasing",
+});
+
 export const disabledExample = (): ShapeOf<typeof profile> => ({
   ...profileExample(),
   status: "disabled",

@@ -1,6 +1,7 @@
-import { errors, jwtVerify, SignJWT } from "jose";
+import { errors, SignJWT } from "jose";
 import { AppError } from "../errors.ts";
-import { deriveKey, randomToken } from "../secrets.ts";
+import { rotatingKeys, verifyRotating } from "../rotating-keys.ts";
+import { randomToken } from "../secrets.ts";
 
 const ISSUER = "publishing-relay";
 const AUDIENCE = "profile-grant";
@@ -32,8 +33,11 @@ export function invalidGrant(): AppError {
 }
 
 /** Profile grants have a secret, audience and type of their own, so that no session passes for one, nor the reverse. */
-export function createGrants(secret: string, now: () => Date): Grants {
-  const key = deriveKey(secret, "profile grant");
+export function createGrants(
+  secrets: { readonly current: string; readonly previous?: string | undefined },
+  now: () => Date,
+): Grants {
+  const keys = rotatingKeys(secrets, "profile grant");
   return {
     async mint({ platformId, applicationId, profileId, mintedBy }, seconds) {
       const issuedAt = Math.floor(now().getTime() / 1000);
@@ -46,13 +50,13 @@ export function createGrants(secret: string, now: () => Date): Grants {
         .setIssuedAt(issuedAt)
         .setExpirationTime(expires)
         .setJti(randomToken(16))
-        .sign(key);
+        .sign(keys.current);
       return { token, expiresAt: new Date(expires * 1000).toISOString() };
     },
     async verify(token) {
       if (token.length > LENGTH_MAX) throw invalidGrant();
       try {
-        const { payload } = await jwtVerify(token, key, {
+        const { payload } = await verifyRotating(token, keys, {
           algorithms: ["HS256"],
           typ: TYPE,
           issuer: ISSUER,

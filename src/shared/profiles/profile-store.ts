@@ -11,7 +11,13 @@ import {
 } from "../storage/row.ts";
 import { scan, type Scanned } from "../storage/scan.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
-import { fitsFilter, type Profile, type ProfileFilter } from "./profile.ts";
+import {
+  fitsFilter,
+  PROFILE_STATUSES,
+  type Profile,
+  type ProfileFilter,
+  type ProfileStatus,
+} from "./profile.ts";
 
 const PREFIX = "F|";
 const ID_START = "F|0000000000000000|".length;
@@ -39,6 +45,12 @@ function profileRow(profile: Profile): Row {
   };
 }
 
+/** A status that is not one of ours is none to publish under. */
+function statusOf(row: Row): ProfileStatus {
+  const status = textOf(row, "status");
+  return PROFILE_STATUSES.find((known) => known === status) ?? "disabled";
+}
+
 function toProfile(row: Row): Profile {
   return {
     id: row.rowKey.slice(ID_START),
@@ -46,7 +58,7 @@ function toProfile(row: Row): Profile {
     title: textOf(row, "title"),
     externalId: textOrNull(row, "externalId"),
     metadata: JSON.parse(fromChunks("metadata", row) || "{}") as Record<string, string>,
-    status: textOf(row, "status") === "disabled" ? "disabled" : "active",
+    status: statusOf(row),
     createdAt: textOf(row, "createdAt"),
     updatedAt: textOf(row, "updatedAt"),
   };
@@ -144,6 +156,11 @@ export class ProfileStore {
       if (existingId !== undefined) return { kind: "taken", existingId };
     }
     throw serviceUnavailable();
+  }
+
+  /** Removes the row for good. Its external id has to be cleared before: the claim is a row of its own. */
+  async delete(platformId: string, profileId: string): Promise<void> {
+    await this.#tenants.delete(platformId, rowKey(profileId));
   }
 
   /** Who else holds the profile's external id. */

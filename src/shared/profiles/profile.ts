@@ -1,5 +1,6 @@
-export const PROFILE_STATUSES = ["active", "disabled"] as const;
-type ProfileStatus = (typeof PROFILE_STATUSES)[number];
+/** `erasing`: it is on its way out, and nothing brings it back. */
+export const PROFILE_STATUSES = ["active", "disabled", "erasing"] as const;
+export type ProfileStatus = (typeof PROFILE_STATUSES)[number];
 
 /** One of the platform's end customers or organisations. */
 export interface Profile {

@@ -17,7 +17,7 @@ export const UpdateProfileBody = z.strictObject({
   externalId: externalId.optional(),
   metadata: metadata.optional(),
   status: z
-    .enum(PROFILE_STATUSES)
+    .enum(["active", "disabled"])
     .optional()
     .describe("`disabled` stops publishing for it, `active` brings it back."),
 });

@@ -1,6 +1,6 @@
 import { recordAudit } from "../audit/record.ts";
 import type { ProfileScope } from "../callers/scope.ts";
-import { notFound } from "../errors.ts";
+import { AppError, notFound } from "../errors.ts";
 import type { Services } from "../services.ts";
 import { requireWritten } from "./create-profile.ts";
 import type { Profile } from "./profile.ts";
@@ -9,6 +9,8 @@ import { viewProfile, type ProfileView } from "./view-profile.ts";
 
 /** The profile after the change; fields that are not named stay. */
 function applyUpdate(profile: Profile, change: UpdateProfile, at: string): Profile {
+  if (profile.status === "erasing")
+    throw new AppError("invalid_state", "The profile is being erased; nothing brings it back.");
   return {
     ...profile,
     title: change.title ?? profile.title,
@@ -19,7 +21,7 @@ function applyUpdate(profile: Profile, change: UpdateProfile, at: string): Profi
   };
 }
 
-/** @throws AppError `not_found`, `conflict` */
+/** @throws AppError `not_found`, `conflict`, `invalid_state` while it is being erased */
 export async function updateProfile(
   services: Services,
   scope: ProfileScope,

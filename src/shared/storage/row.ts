@@ -62,6 +62,17 @@ export function fromChunks(name: string, row: Row): string {
   return text;
 }
 
+/** Chunks to merge into a row: what a longer text left in it is emptied. */
+export function replacedChunks(name: string, text: string, row: Row): Record<string, string> {
+  const isChunk = (property: string) =>
+    property.startsWith(name) && /^\d+$/.test(property.slice(name.length));
+  const emptied = Object.keys(row).filter(isChunk);
+  return {
+    ...Object.fromEntries(emptied.map((property) => [property, ""])),
+    ...toChunks(name, text),
+  };
+}
+
 /** The text of a property; "" when there is none. */
 export function textOf(row: Row, property: string): string {
   const value = row[property];

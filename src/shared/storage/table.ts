@@ -1,12 +1,9 @@
-import {
-  odata,
-  TableTransaction,
-  type TableClient,
-  type TableEntityResult,
-} from "@azure/data-tables";
+import type { TableClient, TableEntityResult, TransactionAction } from "@azure/data-tables";
 import { serviceUnavailable } from "../errors.ts";
 import { failureOf, isDefinite, isMissingContainer, retryRead } from "./failure.ts";
 import type { Row, RowValue, RowWrite, StoredRow, TransactionResult } from "./row.ts";
+import { filterOf, literal, type SelectedPage, type Selection } from "./selection.ts";
+import { SharedReads } from "./shared-reads.ts";
 
 /** Shorter than the service's own 30 s: a call that takes longer counts as in doubt. */
 const CALL_TIMEOUT_MS = 10_000;
@@ -14,6 +11,7 @@ const CALL_TIMEOUT_MS = 10_000;
 const PAGE_ROWS_MAX = 1_000;
 const EMPTY_PAGES_MAX = 1_000;
 const UPDATE_TRIES_MAX = 20;
+const REMOVALS_AT_ONCE = 16;
 
 export interface RowRange {
   readonly partitionKey: string;
@@ -21,7 +19,7 @@ export interface RowRange {
   readonly from?: string;
   /** Exclusive. */
   readonly before?: string;
-  /** An additional OData filter, made with `odata` by the store. */
+  /** An additional OData filter, made with `literal` by the store. */
   readonly filter?: string;
   readonly limit: number;
 }
@@ -57,6 +55,7 @@ const callOptions = () => ({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) }
  */
 export class Table {
   readonly #open: () => Promise<TableClient>;
+  readonly #reads = new SharedReads();
   #client: Promise<TableClient> | undefined;
 
   constructor(open: () => Promise<TableClient>) {
@@ -97,7 +96,12 @@ export class Table {
     }
   }
 
-  async find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined> {
+  /** As it is when the call is made, or later; calls at the same time may share one read. */
+  find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined> {
+    return this.#reads.read(`${partitionKey}\n${rowKey}`, () => this.#find(partitionKey, rowKey));
+  }
+
+  async #find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined> {
     const client = await this.#connected();
     try {
       return toStored(await retryRead(() => client.getEntity(partitionKey, rowKey, callOptions())));
@@ -176,14 +180,18 @@ export class Table {
     return deleted ?? false;
   }
 
-  /** The rows of a range in key order, at most `limit`; reads on past empty pages. */
-  async list(range: RowRange): Promise<StoredRow[]> {
+  /** The rows of a range in key order, at most `limit`; reads on past empty pages. Shared like `find`. */
+  list(range: RowRange): Promise<readonly StoredRow[]> {
+    return this.#reads.read(JSON.stringify(range), () => this.#list(range));
+  }
+
+  async #list(range: RowRange): Promise<StoredRow[]> {
     const client = await this.#connected();
     const rows: StoredRow[] = [];
     let continuation: string | undefined;
-    const conditions = [odata`PartitionKey eq ${range.partitionKey}`];
-    if (range.from !== undefined) conditions.push(odata`RowKey ge ${range.from}`);
-    if (range.before !== undefined) conditions.push(odata`RowKey lt ${range.before}`);
+    const conditions = [`PartitionKey eq ${literal(range.partitionKey)}`];
+    if (range.from !== undefined) conditions.push(`RowKey ge ${literal(range.from)}`);
+    if (range.before !== undefined) conditions.push(`RowKey lt ${literal(range.before)}`);
     if (range.filter !== undefined) conditions.push(`(${range.filter})`);
     const queryOptions = { filter: conditions.join(" and ") };
     try {
@@ -209,13 +217,55 @@ export class Table {
     return rows;
   }
 
+  /**
+   * Rows wherever they are, page by page. The service reads past everything that does not fit: without a partition
+   * that is the whole table, so this is for work in the background alone.
+   */
+  async select(selection: Selection, after: string | undefined): Promise<SelectedPage> {
+    const client = await this.#connected();
+    const queryOptions = { filter: filterOf(selection) };
+    try {
+      const answer = await retryRead(async () => {
+        const pages = client.listEntities({ queryOptions, ...callOptions() }).byPage({
+          maxPageSize: selection.pageRows ?? PAGE_ROWS_MAX,
+          ...(after === undefined ? {} : { continuationToken: after }),
+        });
+        return (await pages.next()).value;
+      });
+      if (answer === undefined) return { rows: [], next: undefined };
+      const rows = answer.map((entity: TableEntityResult<Record<string, unknown>>) => ({
+        ...toStored(entity),
+        partitionKey: entity.partitionKey ?? "",
+      }));
+      return { rows, next: answer.continuationToken };
+    } catch (error) {
+      if (failureOf(error).status === 404) return { rows: [], next: undefined };
+      if (isDefinite(error)) throw error;
+      throw serviceUnavailable(error);
+    }
+  }
+
+  /** Removes a page of what was selected, whatever its version, and says how much it was and where to go on. */
+  async removeSelected(
+    selection: Selection,
+    after: string | undefined,
+  ): Promise<{ readonly removed: number; readonly next: string | undefined }> {
+    const { rows, next } = await this.select(selection, after);
+    for (let start = 0; start < rows.length; start += REMOVALS_AT_ONCE) {
+      const batch = rows.slice(start, start + REMOVALS_AT_ONCE);
+      await Promise.all(
+        batch.map(({ partitionKey, row }) => this.delete(partitionKey, row.rowKey)),
+      );
+    }
+    return { removed: rows.length, next };
+  }
+
   /** All or nothing: at most 100 rows of one partition, each once. */
   async transact(partitionKey: string, writes: readonly RowWrite[]): Promise<TransactionResult> {
-    const transaction = new TableTransaction();
-    for (const write of writes) addTo(transaction, partitionKey, write);
+    const actions = writes.map((write) => actionOf(partitionKey, write));
     try {
       const answer = await this.#write((client) =>
-        client.submitTransaction(transaction.actions, callOptions()),
+        client.submitTransaction(actions, callOptions()),
       );
       const etags = new Map<string, string>();
       // The answers come in the order of the writes; their own row keys are percent-encoded.
@@ -234,19 +284,15 @@ export class Table {
   }
 }
 
-function addTo(transaction: TableTransaction, partitionKey: string, write: RowWrite): void {
+function actionOf(partitionKey: string, write: RowWrite): TransactionAction {
   switch (write.kind) {
     case "create":
-      return transaction.createEntity({ partitionKey, ...write.row });
+      return ["create", { partitionKey, ...write.row }];
     case "replace":
-      return transaction.updateEntity({ partitionKey, ...write.row }, "Replace", {
-        etag: write.etag,
-      });
+      return ["update", { partitionKey, ...write.row }, "Replace", { etag: write.etag }];
     case "merge":
-      return transaction.updateEntity({ partitionKey, ...write.row }, "Merge", {
-        etag: write.etag,
-      });
+      return ["update", { partitionKey, ...write.row }, "Merge", { etag: write.etag }];
     case "delete":
-      transaction.deleteEntity(partitionKey, write.rowKey);
+      return ["delete", { partitionKey, rowKey: write.rowKey }];
   }
 }

@@ -33,6 +33,10 @@ export const TABLE_NAMES = [
   "events",
   /** What workers did for a post, for people to read. PartitionKey = post id. */
   "timeline",
+  /** Profiles that are being erased. One partition. */
+  "erasures",
+  /** How far long searches of the service came, and messages that no worker could do. */
+  "housekeeping",
   /** Platforms with open work. PartitionKey = minute. */
   "dirty",
   /** Requests counted by subject and minute: PartitionKey = shard and day. Failed log-ins: PartitionKey = shard. */

@@ -41,6 +41,15 @@ export class DeadDeliveryStore {
     await this.#table.delete(PARTITION, rowKey(dead));
   }
 
+  /** Removes a page of those that died before. */
+  removeBefore(time: Date, after: string | undefined) {
+    const from = inverted(time.getTime());
+    return this.#table.removeSelected(
+      { partitionKey: PARTITION, from, before: afterPrefix("9") },
+      after,
+    );
+  }
+
   /** `after` is where the last listing stopped. */
   list(
     filter: DeadFilter,

@@ -1,5 +1,6 @@
 import { invariant } from "../errors.ts";
 import type { Services } from "../services.ts";
+import { continueWork } from "../telemetry/work-context.ts";
 import { nextStep, type Delivery, type DeliveryError } from "./delivery.ts";
 import type { DeliveryHint } from "./delivery-queue.ts";
 import type { StoredDelivery } from "./delivery-store.ts";
@@ -126,6 +127,12 @@ async function note(services: Services, delivery: Delivery, attempt: Attempt): P
   }
 }
 
+/** As it is counted: of a receiver's many ways to refuse the kind alone. */
+function outcomeOf({ error, statusCode }: Attempt): string {
+  if (error === null) return "ok";
+  return statusCode === null ? error : `http_${Math.floor(statusCode / 100)}xx`;
+}
+
 async function record(work: Work, attempt: Attempt): Promise<void> {
   const { services, stored } = work;
   const { delivery } = stored;
@@ -135,6 +142,8 @@ async function record(work: Work, attempt: Attempt): Promise<void> {
     endpoint: delivery.endpointId,
     attempt: delivery.attempts,
   };
+  services.metrics.count("webhooks.attempted", { outcome: outcomeOf(attempt) });
+  services.metrics.observe("webhooks.attempt_ms", durationMs, {});
   services.log.info("webhook attempt", { ...fields, statusCode, error, durationMs });
   if (error === null) return recordSuccess(work, attempt);
   // Before the delivery ends: a crash in between finds the endpoint disabled and ends it then.
@@ -187,7 +196,14 @@ async function attend(services: Services, due: DueDelivery): Promise<void> {
     if (isOrphan) await services.dueDeliveries.remove(due);
     return;
   }
-  const step = nextStep(stored.delivery, attemptsMax(services), now);
+  const { origin, platformId, postId } = stored.delivery;
+  const whose = { platformId, ...(postId === null ? {} : { postId }) };
+  await continueWork(origin, whose, () => moveOn({ services, due, stored }));
+}
+
+async function moveOn(work: Work): Promise<void> {
+  const { services, due, stored } = work;
+  const step = nextStep(stored.delivery, attemptsMax(services), services.clock.now());
   switch (step.kind) {
     case "ended":
       return services.dueDeliveries.remove(due);
@@ -196,9 +212,9 @@ async function attend(services: Services, due: DueDelivery): Promise<void> {
     case "later":
       return wait(services, due, step.at);
     case "attempt":
-      return attempt({ services, due, stored });
+      return attempt(work);
     case "give_up":
-      return die({ services, due, stored }, { lastError: "interrupted" });
+      return die(work, { lastError: "interrupted" });
   }
 }
 

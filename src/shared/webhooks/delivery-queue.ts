@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Due } from "../due/due-store.ts";
 import type { MessageQueue } from "../storage/queue.ts";
+import { HINT_TRACE, hintTrace } from "../telemetry/hint-trace.ts";
 import type { DeliveryPlace } from "./delivery.ts";
 
 /** A hint that a delivery is due. Ids and the time only: the rows are the truth. */
@@ -9,6 +10,7 @@ export const DeliveryHint = z.object({
   endpointId: z.string(),
   deliveryId: z.string(),
   dueAt: z.string(),
+  ...HINT_TRACE,
 });
 export type DeliveryHint = z.output<typeof DeliveryHint>;
 
@@ -23,7 +25,7 @@ export class DeliveryQueue {
 
   /** May be lost, doubled, early or late without harm. */
   async hint({ place, dueAt }: Due<DeliveryPlace>, delaySeconds: number): Promise<void> {
-    const hint: DeliveryHint = { v: 1, ...place, dueAt };
+    const hint: DeliveryHint = { v: 1, ...place, dueAt, ...hintTrace() };
     await this.#queue.send(hint, delaySeconds);
   }
 }

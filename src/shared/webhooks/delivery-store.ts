@@ -2,6 +2,7 @@ import { inverted, isId, timeOfId } from "../ids.ts";
 import { numberOf, textOf, textOrNull, type Row } from "../storage/row.ts";
 import { scan, type Scanned } from "../storage/scan.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
+import { originOf, originProperties } from "../telemetry/origin.ts";
 import type { Delivery, DeliveryError, DeliveryPlace, DeliveryStatus } from "./delivery.ts";
 import type { EventType } from "./event.ts";
 
@@ -21,28 +22,17 @@ export interface DeliveryFilter {
 const rowKey = (deliveryId: string) =>
   `${PREFIX}${inverted(timeOfId("delivery", deliveryId))}|${deliveryId}`;
 
-function toRow(delivery: Delivery): Row {
+/** What is not there is stored as "", a number as -1: rows are replaced whole and hold no nulls. */
+function toRow({ id, endpointId: _, origin, ...delivery }: Delivery): Row {
+  const { lastStatusCode, durationMs, ...texts } = delivery;
+  const stored = Object.entries(texts).map(([name, value]) => [name, value ?? ""] as const);
   return {
-    rowKey: rowKey(delivery.id),
-    id: delivery.id,
-    platformId: delivery.platformId,
-    applicationId: delivery.applicationId,
-    eventId: delivery.eventId,
-    eventType: delivery.eventType,
-    postId: delivery.postId ?? "",
-    status: delivery.status,
-    attempts: delivery.attempts,
-    nextAttemptAt: delivery.nextAttemptAt ?? "",
-    leaseUntil: delivery.leaseUntil ?? "",
-    lastStatusCode: delivery.lastStatusCode ?? NONE,
-    lastError: delivery.lastError ?? "",
-    durationMs: delivery.durationMs ?? NONE,
-    responseBody: delivery.responseBody ?? "",
-    redriveOf: delivery.redriveOf ?? "",
-    redrivenAs: delivery.redrivenAs ?? "",
-    createdAt: delivery.createdAt,
-    deliveredAt: delivery.deliveredAt ?? "",
-    diedAt: delivery.diedAt ?? "",
+    rowKey: rowKey(id),
+    id,
+    ...Object.fromEntries(stored),
+    ...originProperties(origin),
+    lastStatusCode: lastStatusCode ?? NONE,
+    durationMs: durationMs ?? NONE,
   };
 }
 
@@ -59,7 +49,9 @@ function toDelivery(endpointId: string, row: Row): Delivery {
     eventId: textOf(row, "eventId"),
     // Safe, like the status and the error below: written by `toRow` from these very types.
     eventType: textOf(row, "eventType") as EventType,
+    profileId: textOrNull(row, "profileId"),
     postId: textOrNull(row, "postId"),
+    origin: originOf(row),
     status: textOf(row, "status") as DeliveryStatus,
     attempts: numberOf(row, "attempts"),
     nextAttemptAt: textOrNull(row, "nextAttemptAt"),
@@ -105,6 +97,36 @@ export class DeliveryStore {
       etag,
     );
     return written === undefined ? undefined : { delivery, etag: written };
+  }
+
+  /** Removes a page of a profile's deliveries, whose answers may hold anything; looks through the whole table. */
+  removeOfProfile(profileId: string, after: string | undefined) {
+    return this.#table.removeSelected({ property: "profileId", values: [profileId] }, after);
+  }
+
+  /** The endpoint that comes after that one, of all that have deliveries, deleted ones too. */
+  async nextEndpoint(after: string): Promise<string | undefined> {
+    let next: string | undefined;
+    do {
+      const page = await this.#table.select(
+        { partitions: { from: `${after} ` }, pageRows: 1 },
+        next,
+      );
+      const [first] = page.rows;
+      if (first !== undefined) return first.partitionKey;
+      ({ next } = page);
+    } while (next !== undefined);
+    return undefined;
+  }
+
+  /** Removes a page of an endpoint's ended deliveries that were made before. */
+  removeEndedBefore(endpointId: string, time: Date, after: string | undefined) {
+    const from = PREFIX + inverted(time.getTime());
+    const values = ["succeeded", "dead"] satisfies DeliveryStatus[];
+    return this.#table.removeSelected(
+      { partitionKey: endpointId, from, before: afterPrefix(PREFIX), property: "status", values },
+      after,
+    );
   }
 
   /** `after` is where the last listing stopped. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DueKind } from "../due/due-store.ts";
 import { textOf } from "../storage/row.ts";
+import type { Origin } from "../telemetry/origin.ts";
 import type { EventType } from "./event.ts";
 
 /** Why no answer came, or why no call is made any more. */
@@ -34,7 +35,11 @@ export interface Delivery {
   readonly applicationId: string;
   readonly eventId: string;
   readonly eventType: EventType;
+  /** Whom the event is about: what is erased with the profile is found by it. */
+  readonly profileId: string | null;
   readonly postId: string | null;
+  /** The request that its event goes back to. */
+  readonly origin: Origin;
   readonly status: DeliveryStatus;
   /** Attempts begun. */
   readonly attempts: number;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { serviceUnavailable } from "../errors.ts";
 import { inverted, isId, timeOfId } from "../ids.ts";
-import { seal, unseal, type DataKeys } from "../secrets.ts";
+import { reseal, seal, sealingKey, unseal, type DataKeys } from "../secrets.ts";
 import { textOf, textOrNull, type Row, type RowWrite } from "../storage/row.ts";
 import { scan, type Scanned } from "../storage/scan.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
@@ -13,6 +13,8 @@ const PREFIX = "H|";
 const ROSTER_PREFIX = "HN|";
 const ID_START = "H|0000000000000000|".length;
 const ALL_MAX = 100_000;
+/** The properties that hold sealed text. */
+const SECRETS = ["secret", "previousSecret"] as const;
 const TRIES_MAX = 20;
 
 export const ENDPOINTS_MAX = 20;
@@ -238,6 +240,38 @@ export class EndpointStore {
       limit: ALL_MAX,
     });
     return rows.map(({ row }) => toEndpoint(platformId, row));
+  }
+
+  /** Seals the secrets of all endpoints with the first data key. Answers the key of each secret after that. */
+  async reseal(platformId: string): Promise<string[]> {
+    const rows = await this.#tenants.list({
+      partitionKey: platformId,
+      from: PREFIX,
+      before: afterPrefix(PREFIX),
+      limit: ALL_MAX,
+    });
+    const keys: string[] = [];
+    for (const { row } of rows) {
+      const change = (before: Row) => this.#resealed(platformId, before);
+      const after =
+        change(row) === undefined
+          ? row
+          : await this.#tenants.update(platformId, row.rowKey, change);
+      for (const name of SECRETS) {
+        const sealed = after === undefined ? "" : textOf(after, name);
+        if (sealed !== "") keys.push(sealingKey(sealed));
+      }
+    }
+    return keys;
+  }
+
+  #resealed(platformId: string, row: Row): Record<string, string> | undefined {
+    const place = placeOf(platformId, row.rowKey.slice(ID_START));
+    const again = SECRETS.flatMap((name) => {
+      const sealed = reseal(textOf(row, name), place, this.#dataKeys);
+      return sealed === undefined ? [] : [[name, sealed] as const];
+    });
+    return again.length === 0 ? undefined : Object.fromEntries(again);
   }
 
   async count(platformId: string, applicationId: string | null): Promise<number> {

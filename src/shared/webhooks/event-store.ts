@@ -1,3 +1,4 @@
+import { idBefore } from "../ids.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
 import { EVENT_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
 
@@ -19,9 +20,16 @@ export class EventStore {
     this.#log = log;
   }
 
-  /** For an event of its own, where no transaction has changes to write beside it. */
+  /** For an event of its own, where no transaction has changes to write beside it. One that waits stays as it is. */
   async add(platformId: string, event: Event): Promise<void> {
-    await this.#core.put(platformId, toEventRow(EVENT_ROWS + event.id, event));
+    await this.#core.insertIfAbsent(platformId, toEventRow(EVENT_ROWS + event.id, event));
+  }
+
+  /** Whether the event waits to be fanned out or was. */
+  async isTold(platformId: string, applicationId: string, eventId: string): Promise<boolean> {
+    const waiting = await this.#core.find(platformId, EVENT_ROWS + eventId);
+    // The log second: an event that leaves the one in between is found in the other.
+    return waiting !== undefined || (await this.find(applicationId, eventId)) !== undefined;
   }
 
   /** Events of the platform that were not fanned out yet, after the given one, oldest first. */
@@ -42,6 +50,34 @@ export class EventStore {
 
   async log(event: LoggedEvent): Promise<void> {
     await this.#log.put(event.applicationId, toEventRow(event.id, event));
+  }
+
+  /** Removes a page of what waits to be fanned out about a profile. */
+  removeWaitingOfProfile(platformId: string, profileId: string, after: string | undefined) {
+    return this.#core.removeSelected(
+      {
+        partitionKey: platformId,
+        from: EVENT_ROWS,
+        before: afterPrefix(EVENT_ROWS),
+        property: "profileId",
+        values: [profileId],
+      },
+      after,
+    );
+  }
+
+  /** Removes a page of what the application's log tells about a profile. */
+  removeLoggedOfProfile(applicationId: string, profileId: string, after: string | undefined) {
+    return this.#log.removeSelected(
+      { partitionKey: applicationId, property: "profileId", values: [profileId] },
+      after,
+    );
+  }
+
+  /** Removes a page of what the application's log tells of the time before. */
+  removeLoggedBefore(applicationId: string, time: Date, after: string | undefined) {
+    const before = idBefore("event", time.getTime());
+    return this.#log.removeSelected({ partitionKey: applicationId, before }, after);
   }
 
   async find(applicationId: string, eventId: string): Promise<Event | undefined> {

@@ -8,6 +8,7 @@ import {
   type Row,
   type RowWrite,
 } from "../storage/row.ts";
+import { NO_ORIGIN, originOf, originProperties, type Origin } from "../telemetry/origin.ts";
 
 /** Everything that customers are told of. */
 export const EVENT_TYPES = [
@@ -20,6 +21,7 @@ export const EVENT_TYPES = [
   "leg.succeeded",
   "leg.failed",
   "connection.linked",
+  "connection.expiring",
   "connection.needs_reauth",
   "connection.removed",
   "billing.balance_low",
@@ -40,9 +42,11 @@ export interface Event {
   readonly profileId: string | null;
   readonly postId: string | null;
   readonly data: Readonly<Record<string, unknown>>;
+  /** The request that it goes back to. Ours alone: receivers are not told. */
+  readonly origin: Origin;
 }
 
-export type NewEvent = Omit<Event, "id" | "createdAt">;
+export type NewEvent = Omit<Event, "id" | "createdAt" | "origin"> & { readonly origin?: Origin };
 
 const PREFIX = "E|";
 export const EVENT_ROWS = PREFIX;
@@ -50,7 +54,8 @@ const NO_SEQUENCE = -1;
 
 /** An event that happened now. */
 export function toldNow(event: NewEvent, now: Date): Event {
-  return { ...event, id: newId("event", now), createdAt: now.toISOString() };
+  const { origin = NO_ORIGIN, ...told } = event;
+  return { ...told, origin, id: newId("event", now), createdAt: now.toISOString() };
 }
 
 /** The write that puts an event beside what it tells of, in one transaction; it is fanned out from there. */
@@ -69,6 +74,7 @@ export function toEventRow(rowKey: string, event: Event): Row {
     applicationId: event.applicationId ?? "",
     profileId: event.profileId ?? "",
     postId: event.postId ?? "",
+    ...originProperties(event.origin),
     ...toChunks("data", JSON.stringify(event.data)),
   };
 }
@@ -85,6 +91,7 @@ export function toEvent(row: Row): Event {
     profileId: textOrNull(row, "profileId"),
     postId: textOrNull(row, "postId"),
     data: JSON.parse(fromChunks("data", row)) as Event["data"],
+    origin: originOf(row),
   };
 }
 

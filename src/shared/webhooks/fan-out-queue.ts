@@ -1,9 +1,10 @@
 import * as z from "zod";
 import type { Log } from "../log.ts";
 import type { MessageQueue } from "../storage/queue.ts";
+import { HINT_TRACE, hintTrace } from "../telemetry/hint-trace.ts";
 
 /** A hint that a platform has events which nobody was told of yet. */
-export const FanOutHint = z.object({ v: z.literal(1), platformId: z.string() });
+export const FanOutHint = z.object({ v: z.literal(1), platformId: z.string(), ...HINT_TRACE });
 export type FanOutHint = z.output<typeof FanOutHint>;
 
 export const FAN_OUT_QUEUE = "fan-out-events";
@@ -26,7 +27,7 @@ export class FanOutQueue {
 
   /** Never throws: an event waits in its row, and the sweeper sends a hint that was lost again. */
   async hint(platformId: string): Promise<void> {
-    const hint: FanOutHint = { v: 1, platformId };
+    const hint: FanOutHint = { v: 1, platformId, ...hintTrace() };
     try {
       await this.#queue.send(hint);
     } catch (error) {

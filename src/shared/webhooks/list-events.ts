@@ -1,6 +1,5 @@
-import { encodeTime } from "ulid";
 import type { ApplicationScope } from "../callers/scope.ts";
-import { timeOfId } from "../ids.ts";
+import { idBefore, timeOfId } from "../ids.ts";
 import type { Page } from "../page.ts";
 import type { Services } from "../services.ts";
 import { eventPayload, type Event } from "./event.ts";
@@ -17,7 +16,7 @@ const WAITING_MAX = 1_000;
 export type EventPayload = ReturnType<typeof eventPayload>;
 
 /** The id before every id of the events that are kept. */
-const beforeKept = (now: Date) => `evt_${encodeTime(now.getTime() - KEPT_MS, 10)}`;
+const beforeKept = (now: Date) => idBefore("event", now.getTime() - KEPT_MS);
 
 /** Events on their way are listed too: what stands still there must not be missing here. */
 async function eventsAfter(

@@ -32,7 +32,9 @@ export function firstDelivery(event: Event, endpoint: Endpoint, now: Date): Deli
     applicationId: endpoint.applicationId,
     eventId: event.id,
     eventType: event.type,
+    profileId: event.profileId,
     postId: event.postId,
+    origin: event.origin,
     redriveOf: null,
     ...untried(now),
   };

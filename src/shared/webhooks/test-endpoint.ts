@@ -1,6 +1,7 @@
 import { recordAudit } from "../audit/record.ts";
 import type { PlatformScope } from "../callers/scope.ts";
 import type { Services } from "../services.ts";
+import { currentOrigin } from "../telemetry/work-context.ts";
 import { viewDelivery, type DeliveryView } from "./delivery.ts";
 import { toldNow } from "./event.ts";
 import { getEndpoint } from "./get-endpoint.ts";
@@ -21,7 +22,7 @@ export async function testEndpoint(
   const now = services.clock.now();
   const { applicationId } = endpoint;
   const told = { type: "webhook.test", sequence: null, applicationId, profileId: null } as const;
-  const event = toldNow({ ...told, postId: null, data: {} }, now);
+  const event = toldNow({ ...told, postId: null, data: {}, origin: currentOrigin() }, now);
   await services.events.log({ ...event, applicationId });
   const delivery = firstDelivery(event, endpoint, now);
   await queueDelivery(services, delivery);

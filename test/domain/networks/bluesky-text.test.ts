@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { facetsOf, findStretches } from "../../../src/shared/networks/bluesky/facets.ts";
 import { timestampId } from "../../../src/shared/networks/bluesky/tid.ts";
-import { begin } from "../../../src/shared/networks/bluesky/remote.ts";
+import { begin } from "../../../src/shared/networks/bluesky/state.ts";
 import { countGraphemes } from "../../../src/shared/networks/draft-rules.ts";
 
 const VECTOR = "Héllo 👋 see https://example.com/a?b=1. #café @alice.test";

@@ -9,8 +9,10 @@ import * as instagram from "../../../src/shared/networks/instagram/errors.ts";
 import * as linkedin from "../../../src/shared/networks/linkedin/errors.ts";
 import * as mastodon from "../../../src/shared/networks/mastodon/errors.ts";
 import type { HttpResponse } from "../../../src/shared/networks/network.ts";
+import { problemOf } from "../../../src/shared/posts/leg-steps.ts";
 import { UnmappedSignals } from "../../../src/shared/posts/unmapped-signals.ts";
 import { createLog } from "../../../src/shared/log.ts";
+import { Metrics } from "../../../src/shared/telemetry/metrics.ts";
 import { NOW, answer, htmlPage } from "../../networks/scripted-tools.ts";
 
 type Classify = (response: HttpResponse, now: Date) => Classified;
@@ -325,6 +327,43 @@ describe("a refusal that no row knows", () => {
   });
 });
 
+describe("a signal with a way out of its own", () => {
+  it.each<[Known, number, unknown, string]>([
+    ["facebook", 400, graph(190, 459), "facebook.com"],
+    ["instagram", 400, graph(190, 464), "facebook.com"],
+    ["facebook", 400, graph(190, 492), "owner of the page"],
+    ["facebook", 400, graph(200, 1404078), "Page Publishing Authorization"],
+    ["facebook", 400, graph(368, 4854002), "identity"],
+    ["facebook", 400, graph(368, 1404112), "some days"],
+    ["facebook", 400, graph(368, 1390008), "one to three days"],
+    ["instagram", 400, graph(4, 2207051), "spam"],
+    ["bluesky", 401, { error: "AuthFactorTokenRequired" }, "app password"],
+    ["bluesky", 401, { error: "AccountDeactivated" }, "Reactivate"],
+    ["bluesky", 403, { error: "UploadForbidden" }, "e-mail"],
+    [
+      "mastodon",
+      403,
+      { error: "Your login is missing a confirmed e-mail address" },
+      "e-mail address",
+    ],
+    ["mastodon", 403, { error: "Your login is currently pending approval" }, "moderators"],
+  ])("of %s (%i %j) names it on the leg", (network, status, body, words) => {
+    const { remediation, code } = problemOf(
+      failureOf(classifiers[network](answer(status, body), NOW)),
+    );
+    expect(remediation).toContain(words);
+    expect(remediation).toMatch(/^[A-Z].+[.]$/);
+    expect(remediation).not.toBe(LEG_ERRORS[code].remediation);
+  });
+
+  it("is told of a file's status as well, and any other has the code's", () => {
+    const { remediation } = problemOf(failureOf(facebook.classify(answer(400, graph(190)), NOW)));
+    expect(remediation).toBe(LEG_ERRORS.connection_needs_reauth.remediation);
+    const status = facebook.classifyStatus("failed with 1404078");
+    expect(problemOf(failureOf(status)).remediation).toContain("Page Publishing Authorization");
+  });
+});
+
 describe.each(Object.entries(tables))("the table of %s", (network, table) => {
   it("says only what the contract has words for", () => {
     for (const { code, rule } of table) {
@@ -359,7 +398,7 @@ describe("unmapped signals", () => {
   it("are one line each, with what names them and nothing that the network said", () => {
     const lines: unknown[] = [];
     const log = createLog({ level: "info", sink: (_level, line) => lines.push(JSON.parse(line)) });
-    const signals = new UnmappedSignals(log);
+    const signals = new UnmappedSignals(log, new Metrics(log));
     const secret = { message: "access_token=abc is odd" };
     const failure = failureOf(facebook.classify(answer(400, graph(987_654, 12, secret)), NOW));
     signals.record("facebook", failure);

@@ -56,7 +56,11 @@ describe("Facebook's rules", () => {
     ["two videos", { media: media("a.mp4", "b.mov") }, ["error facebook.media.count"]],
     ["image and video", { media: media("a.jpg", "b.mp4") }, ["error facebook.media.mixed"]],
     ["audio", { media: media("a.mp3") }, ["error facebook.media.type"]],
-    ["an image of another type", { media: media("a.webp") }, ["warning facebook.media.imageType"]],
+    [
+      "an image that cannot be converted",
+      { media: media("a.heic") },
+      ["warning facebook.media.imageType"],
+    ],
     ["a name without an ending", { media: media("a") }, []],
     ["a reel", { media: media("a.mp4"), options: { kind: "reel" } }, []],
     [

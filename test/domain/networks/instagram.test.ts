@@ -66,7 +66,12 @@ describe("Instagram's rules", () => {
     ["eleven files", { media: images(11) }, ["error instagram.media.count"]],
     ["images and videos", { media: media("a.jpg", "b.mp4", "c.mov") }, []],
     ["audio", { media: media("a.mp3") }, ["error instagram.media.type"]],
-    ["a PNG", { media: media("a.png") }, ["warning instagram.media.fileType"]],
+    ["an image that is converted", { media: media("a.png") }, []],
+    [
+      "an image that cannot be converted",
+      { media: media("a.heic") },
+      ["warning instagram.media.fileType"],
+    ],
     ["another kind of video", { media: media("a.webm") }, ["warning instagram.media.fileType"]],
     ["a name without an ending", { media: media("a") }, []],
     ["a description", { media: described("a.jpg", 1000) }, []],

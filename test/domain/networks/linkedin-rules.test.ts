@@ -44,7 +44,12 @@ describe("LinkedIn's rules", () => {
     ],
     ["names without an ending", { media: media("a", "b.php") }, []],
     ["another kind of video", { media: media("a.mov") }, ["warning linkedin.media.type"]],
-    ["another kind of image", { media: media("a.webp") }, ["warning linkedin.media.type"]],
+    ["an image that is converted", { media: media("a.webp") }, []],
+    [
+      "an image that cannot be converted",
+      { media: media("a.heic") },
+      ["warning linkedin.media.type"],
+    ],
     ["audio", { media: media("a.mp3") }, ["error linkedin.media.type"]],
     ["a document", { media: media("a.pdf"), options: { documentTitle: "A" } }, []],
     ["a document without a title", { media: media("a.pdf") }, ["error linkedin.document.title"]],

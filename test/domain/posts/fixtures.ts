@@ -30,6 +30,7 @@ export function postOf(overrides: Partial<Post> = {}): Post {
     revision: "",
     draft: draftOf(),
     requestId: "req_test",
+    traceId: null,
     actor: { kind: "api_key", id: "key_test" },
     createdAt: at,
     updatedAt: at,

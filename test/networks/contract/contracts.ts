@@ -2,7 +2,7 @@ import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../../dev/networks/bluesky/st
 import { DEMO_FACEBOOK_APP } from "../../../dev/networks/facebook/state.ts";
 import { DEMO_INSTAGRAM_APP } from "../../../dev/networks/instagram/state.ts";
 import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../../dev/networks/linkedin/state.ts";
-import { STRICT_HOST } from "../../../dev/networks/mastodon/state.ts";
+import { LENIENT_HOST, STRICT_HOST } from "../../../dev/networks/mastodon/state.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import type { Form } from "./leg-run.ts";
 
@@ -26,9 +26,17 @@ const at = (name: string) => `https://media.sandbox.test/${name}`;
 const image = { mediaUrls: [at("portrait.jpg")], altTexts: ["A portrait"] };
 const images = { mediaUrls: [at("portrait.jpg"), at("photo.jpg")] };
 const video = { mediaUrls: [at("clip.mp4")] };
+const document = { mediaUrls: [at("document.pdf")], options: { documentTitle: "A document" } };
+const article = {
+  options: {
+    link: { url: "https://example.com/read", title: "To read", thumbnailUrl: at("card.jpg") },
+  },
+};
 const atBluesky = { as: { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD } };
+const byOAuth = { as: { identifier: DEMO_HANDLE } };
 const VIDEO_SERVICE = ["getUploadLimits", "uploadVideo", "getJobStatus"];
 const atMastodon = { as: { instance: STRICT_HOST } };
+const atCompatible = { as: { instance: LENIENT_HOST } };
 
 /** One entry per registered network: one without does not compile. */
 export const CONTRACTS = {
@@ -72,6 +80,7 @@ export const CONTRACTS = {
       images: { body: images, looks: 4, magic: "text" },
       reel: { body: video, looks: 4, magic: "text" },
       story: { body: { ...image, options: { kind: "story" } }, looks: 4, magic: "altTexts" },
+      "video story": { body: { ...video, options: { kind: "story" } }, looks: 4 },
     },
   },
   linkedin: {
@@ -86,12 +95,14 @@ export const CONTRACTS = {
     lifetimes: { 100: "connection_needs_reauth" },
     quota: { setting: "QUOTA_LINKEDIN", kind: "posts", form: "text" },
     // Members may not look at their own files.
-    dispensable: { permission_missing: ["image", "video"] },
+    dispensable: { permission_missing: ["image", "video", "document"] },
     forms: {
       text: { as: { kind: "member" }, isKnownAgain: true },
       image: { body: image, as: { kind: "member" }, isKnownAgain: true, magic: "text" },
       images: { body: images, as: { kind: "member" }, isKnownAgain: true, magic: "text" },
       video: { body: video, as: { kind: "member" }, isKnownAgain: true, magic: "text" },
+      document: { body: document, as: { kind: "member" }, isKnownAgain: true, magic: "text" },
+      article: { body: article, as: { kind: "member" }, isKnownAgain: true },
       "text of an organisation": {
         as: { kind: "organization" },
         isKnownAgain: true,
@@ -107,13 +118,15 @@ export const CONTRACTS = {
     dispensable: {
       connection_needs_reauth: VIDEO_SERVICE,
       permission_missing: ["getServiceAuth", ...VIDEO_SERVICE],
-      quota_exceeded: ["getServiceAuth"],
+      quota_exceeded: ["getServiceAuth", "getJobStatus"],
     },
     forms: {
       text: atBluesky,
       image: { ...atBluesky, body: image },
       images: { ...atBluesky, body: images },
       video: { ...atBluesky, body: video, isRemembered: true },
+      "text by OAuth": byOAuth,
+      "image by OAuth": { ...byOAuth, body: image },
     },
   },
   mastodon: {
@@ -125,6 +138,8 @@ export const CONTRACTS = {
       image: { ...atMastodon, body: image, magic: "altTexts" },
       images: { ...atMastodon, body: images, magic: "altTexts" },
       video: { ...atMastodon, body: video, looks: 4, magic: "altTexts" },
+      "text at a compatible server": atCompatible,
+      "image at a compatible server": { ...atCompatible, body: image },
     },
   },
 } as const satisfies Record<NetworkName, NetworkContract>;

@@ -10,7 +10,8 @@ import type { VisiblePost } from "./stand-in.ts";
 import type { MadeStep, Trouble } from "./wire.ts";
 import type { World } from "./world.ts";
 
-const ROUNDS_MAX = 150;
+/** Of a network that is silent while it works on a file, an hour of looks. */
+const ROUNDS_MAX = 400;
 const SWEEP_MS = 61_000;
 /** What is told is listed when it is a little while old. */
 const SETTLED_MS = 3_000;
@@ -32,7 +33,7 @@ export interface Form {
   readonly isRenewable?: boolean;
   /** The network refuses the same once more. */
   readonly isKnownAgain?: boolean;
-  /** The network knows a file again: a leg with one that is new to it takes other steps. */
+  /** The network knows a file again and spares a leg some steps: each leg is to bring one that is new to it. */
   readonly isRemembered?: boolean;
   /** How often its media has to be looked at in vain before it is ready; once when absent. */
   readonly looks?: number;
@@ -89,8 +90,18 @@ async function toldOf({ relay }: World, publisher: Publisher, postId: string): P
     .sort();
 }
 
+let files = 0;
+
+/** The sample under a name by which it is another file. */
+function renewed(url: string): string {
+  files += 1;
+  return url.replace(/\.(\w+)$/, `-${files}.$1`);
+}
+
 export function submit(world: World, publisher: Publisher, text: string, form: Form) {
-  const { options, ...body } = form.body ?? {};
+  const { options, mediaUrls, ...fields } = form.body ?? {};
+  const urls = form.isRemembered === true ? mediaUrls?.map(renewed) : mediaUrls;
+  const body = urls === undefined ? fields : { ...fields, mediaUrls: urls };
   return submitPost(world.relay, publisher, {
     text,
     platforms: [world.network],
@@ -112,8 +123,11 @@ export async function runLeg(
   const before = await wallet();
   world.wire.begin(trouble);
   const accepted = dataOf(await submit(world, publisher, text, form));
-  await settle(world, publisher, accepted.id);
-  world.wire.rest();
+  try {
+    await settle(world, publisher, accepted.id);
+  } finally {
+    world.wire.rest();
+  }
   const post = (await readPost(world.relay, publisher, accepted.id)) as PostView;
   const [leg] = post.legs;
   if (leg === undefined) throw new Error("the post has no leg");
@@ -152,11 +166,9 @@ export function expectTruth({ leg, post, paid, visible, told }: LegRun, where: s
     return;
   }
   const { code, message, remediation } = leg.error ?? { code: "", message: "", remediation: "" };
-  const known = LEG_ERRORS[code as LegErrorCode];
-  expect([where, { message, remediation }]).toEqual([
-    where,
-    { message: known.message, remediation: known.remediation },
-  ]);
+  expect([where, message]).toEqual([where, LEG_ERRORS[code as LegErrorCode].message]);
+  // A signal may have a way out of its own.
+  expect([where, remediation]).toEqual([where, expect.stringMatching(/^[A-Z].+[.]$/)]);
   expect([where, code, visible.length]).toEqual([
     where,
     code,

@@ -43,9 +43,11 @@ async function signIn(
   browserUrl: (url: string) => string,
 ): Promise<LinkOutcome> {
   const { link } = networkOf(name);
-  const direct = link.kind === "form" ? link : link.alternative;
-  if (direct !== undefined) return direct.signIn(form, tools);
-  if (link.kind === "form") throw new Error("a form is a form");
+  if (link.kind === "form") return link.signIn(form, tools);
+  const { alternative } = link;
+  const secrets = alternative?.fields.filter(({ secret }) => secret) ?? [];
+  if (alternative !== undefined && secrets.every(({ name: field }) => field in form))
+    return alternative.signIn(form, tools);
   const redirectUri = "http://127.0.0.1:1/callback";
   const codeVerifier = "v".repeat(43);
   const digest = await crypto.subtle.digest("SHA-256", Buffer.from(codeVerifier));

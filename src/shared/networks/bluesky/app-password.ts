@@ -13,7 +13,7 @@ import { xrpcError } from "./errors.ts";
 import { readIdentifier, type Identifier } from "./identifier.ts";
 import { resolveHandle, resolveServer } from "./identity.ts";
 import { readAccount, readLimits } from "./account.ts";
-import type { PasswordCredentials } from "./credentials.ts";
+import { sessionIdOf, type PasswordCredentials } from "./credentials.ts";
 import type { Session } from "./session.ts";
 import { accessExpiry, readSession, sessionExpiry } from "./session.ts";
 
@@ -161,6 +161,7 @@ async function describe(
     scopes: [],
     limits,
     expiresAt: sessionExpiry(refreshJwt),
+    grantId: sessionIdOf(credentials),
   };
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as z from "zod";
 import type { NetworkData } from "../network.ts";
 
@@ -59,6 +60,17 @@ export function isOAuth(credentials: Credentials): credentials is OAuthCredentia
 
 export function accessTokenOf(credentials: Credentials): string {
   return isOAuth(credentials) ? credentials.session.tokenSet.access_token : credentials.accessJwt;
+}
+
+/**
+ * Tells a session from others of the account: each link opens one of its own, and ends none but its own. By its first
+ * tokens, whose successors are of the same session.
+ */
+export function sessionIdOf(credentials: Credentials): string {
+  const token = isOAuth(credentials)
+    ? (credentials.session.tokenSet.refresh_token ?? credentials.session.tokenSet.access_token)
+    : credentials.refreshJwt;
+  return createHash("sha256").update(token).digest("hex");
 }
 
 /** The library's own data, as it came or after it was stored; undefined when it is not what we can work with. */

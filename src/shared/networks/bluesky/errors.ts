@@ -7,6 +7,12 @@ import type { HttpResponse } from "../network.ts";
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };
+const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };
+const APP_PASSWORD =
+  "Make an app password in the settings of Bluesky and reconnect the account with it on the connect page.";
+const REACTIVATE = "Reactivate the account at Bluesky, then retry.";
+const CONFIRM_EMAIL =
+  "Confirm the account's e-mail address in the settings of Bluesky, then retry: videos are taken from confirmed accounts alone.";
 
 /** The reference server says most of what it refuses by one error, and the reason by its words. */
 function invalid(message: RegExp, meaning: ErrorRow): TableRow {
@@ -37,23 +43,11 @@ export const ERRORS = errorTable([
     "use_dpop_nonce",
     "invalid_dpop_proof",
   ),
-  ...codes(
-    { code: "connection_needs_reauth", effect: "refuse" },
-    "AuthMissing",
-    "AuthenticationRequired",
-    "AuthFactorTokenRequired",
-    "RepoNotFound",
-  ),
-  ...codes(
-    { code: "account_restricted", effect: "refuse" },
-    "AccountTakedown",
-    "AccountSuspended",
-    "AccountDeactivated",
-    "RepoTakendown",
-    "RepoSuspended",
-    "RepoDeactivated",
-    "UploadForbidden",
-  ),
+  ...codes(REAUTH, "AuthMissing", "AuthenticationRequired", "RepoNotFound"),
+  ...codes({ ...REAUTH, remediation: APP_PASSWORD }, "AuthFactorTokenRequired"),
+  ...codes(RESTRICTED, "AccountTakedown", "AccountSuspended", "RepoTakendown", "RepoSuspended"),
+  ...codes({ ...RESTRICTED, remediation: REACTIVATE }, "AccountDeactivated", "RepoDeactivated"),
+  ...codes({ ...RESTRICTED, remediation: CONFIRM_EMAIL }, "UploadForbidden"),
   ...codes(
     { code: "permission_missing", effect: "refuse" },
     "ScopeMissingError",

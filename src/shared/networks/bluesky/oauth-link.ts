@@ -15,7 +15,7 @@ import { originOf, serverOrigin, typedText } from "../server-address.ts";
 import { readAccount, readLimits } from "./account.ts";
 import { callAsAccount } from "./account-call.ts";
 import { BROAD_SCOPE, GRANULAR_SCOPE, hasDocuments, loopbackAddress } from "./client-documents.ts";
-import type { OAuthCredentials } from "./credentials.ts";
+import { sessionIdOf, type OAuthCredentials } from "./credentials.ts";
 import { readIdentifier } from "./identifier.ts";
 import {
   openClient,
@@ -175,9 +175,7 @@ async function judge(
   const isOther = expectedDid !== null && expectedDid !== credentials.did;
   if (isOther || !allowsPosting(scope)) {
     await endOAuth(credentials, tools);
-    return isOther
-      ? failed("access_denied", "the permission was given for another account")
-      : failed("permission_missing", scope);
+    return isOther ? failed("other_account") : failed("permission_missing", scope);
   }
   return await describe(credentials, tools);
 }
@@ -216,6 +214,7 @@ async function describe(credentials: OAuthCredentials, tools: NetworkTools): Pro
       scopes: session.tokenSet.scope.split(" "),
       limits,
       expiresAt: idleEnd(tools),
+      grantId: sessionIdOf(credentials),
     },
   };
 }

@@ -1,27 +1,23 @@
-import * as z from "zod";
 import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { failureOf, unanswered, unpublished } from "../classified.ts";
+import { inDoubt, unknown } from "../doubt.ts";
 import type {
   HttpRequest,
   HttpResponse,
   LegToPublish,
   NetworkTools,
-  Published,
   PublishOutcome,
-  ReconcileOutcome,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
 import { callAsAccount } from "./account-call.ts";
 import { credentialsOf, type Credentials } from "./credentials.ts";
-import { classify, xrpcError } from "./errors.ts";
-import type { Remote } from "./remote.ts";
-import { COLLECTION, remoteOf } from "./remote.ts";
+import { classify } from "./errors.ts";
+import { readRecord } from "./reconcile.ts";
+import type { Remote } from "./state.ts";
+import { COLLECTION, remoteOf } from "./state.ts";
 
 /** A blob that is lost again within this time ends the leg; a retry by hand, later, uploads it anew. */
 const REUPLOAD_MS = 15 * 60_000;
-const ASK_AGAIN_SECONDS = 30;
-/** What an earlier call set off is done by then, whatever became of its answer. */
-const SETTLED_MS = 30_000;
 
 /**
  * Puts the record under its own key: the server takes a repeat with the same content for the no-op that it is.
@@ -32,12 +28,6 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
   const credentials = credentialsOf(leg.credentials);
   const answer = await callAsAccount(credentials, putRecord(remote, credentials), tools);
   return readPut(answer, remote, tools.now());
-}
-
-export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
-  const remote = remoteOf(leg.remote);
-  const answer = await exchange(tools, getRecord(remote, credentialsOf(leg.credentials)));
-  return readGet(answer, leg, tools.now());
 }
 
 function putRecord(remote: Remote, credentials: Credentials): HttpRequest {
@@ -56,19 +46,6 @@ function putRecord(remote: Remote, credentials: Credentials): HttpRequest {
   };
 }
 
-/** Public: an account that lost its authorisation can still be asked what it published. */
-function getRecord(remote: Remote, credentials: Credentials): HttpRequest {
-  const query = new URLSearchParams({
-    repo: credentials.did,
-    collection: COLLECTION,
-    rkey: remote.rkey,
-  });
-  return {
-    method: "GET",
-    url: `${credentials.pds}/xrpc/com.atproto.repo.getRecord?${query.toString()}`,
-  };
-}
-
 function readPut(answer: HttpResponse | HttpFailure, remote: Remote, now: Date): PublishOutcome {
   if (answer instanceof HttpFailure) {
     return answer.delivery === "not_sent"
@@ -80,7 +57,7 @@ function readPut(answer: HttpResponse | HttpFailure, remote: Remote, now: Date):
   const classified = classify(answer, now);
   switch (classified.effect) {
     case "doubt":
-      return { kind: "in_doubt", failure: failureOf({ ...classified, code: "outcome_unknown" }) };
+      return inDoubt(classified);
     case "prepare_again":
       return uploadAgain(classified, remote, now);
     default:
@@ -99,52 +76,4 @@ function uploadAgain(classified: Classified, remote: Remote, now: Date): Publish
     failure,
     pollAfterSeconds: 0,
   };
-}
-
-function readGet(
-  answer: HttpResponse | HttpFailure,
-  { sentAt }: LegToPublish,
-  now: Date,
-): ReconcileOutcome {
-  if (answer instanceof HttpFailure) {
-    return {
-      kind: "ask_again",
-      failure: unknown(answer.message),
-      pollAfterSeconds: ASK_AGAIN_SECONDS,
-    };
-  }
-  const published = readRecord(answer);
-  if (published !== undefined) return published;
-  const error = xrpcError(answer);
-  // Older servers say it by an InvalidRequest with the same message.
-  const isAbsent =
-    error?.error === "RecordNotFound" ||
-    (error?.error === "InvalidRequest" && /could not locate record/i.test(error.message ?? ""));
-  if (isAbsent) {
-    // Repeating is harmless at any time; that nothing was published can be said only when no call is on its way.
-    const isSettled = sentAt === null || now.getTime() - sentAt.getTime() >= SETTLED_MS;
-    return { kind: "may_publish", isAbsent: isSettled };
-  }
-  const classified = classify(answer, now);
-  return {
-    kind: "ask_again",
-    failure: failureOf({ ...classified, code: "outcome_unknown" }),
-    pollAfterSeconds: classified.retryAfterSeconds ?? ASK_AGAIN_SECONDS,
-  };
-}
-
-function readRecord(answer: HttpResponse): Published | undefined {
-  const shape = z.object({ uri: z.templateLiteral(["at://", z.string()]) });
-  const parsed = shape.safeParse(answer.json());
-  if (answer.status !== 200 || !parsed.success) return undefined;
-  const [did = "", , rkey = ""] = parsed.data.uri.slice("at://".length).split("/");
-  return {
-    kind: "published",
-    networkPostId: parsed.data.uri,
-    url: `https://bsky.app/profile/${did}/post/${rkey}`,
-  };
-}
-
-function unknown(note: string) {
-  return { code: "outcome_unknown", networkCode: null, note } as const;
 }

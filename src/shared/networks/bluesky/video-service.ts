@@ -17,6 +17,7 @@ const TOKEN_SECONDS = 1800;
 const UPLOAD_TIMEOUT_MS = 120_000;
 const POLL_SECONDS = 5;
 const POLL_SECONDS_OUTAGE = 20;
+const POLL_SECONDS_MAX = 600;
 
 export const blobShape = z.object({
   $type: z.literal("blob"),
@@ -87,11 +88,18 @@ export async function lookAtJob(jobId: string, tools: NetworkTools): Promise<Vid
     method: "GET",
     url: `${SERVICE}/xrpc/app.bsky.video.getJobStatus?${query.toString()}`,
   });
-  if (isAway(answer) || answer.status === 429)
-    return { kind: "working", jobId, pollAfterSeconds: POLL_SECONDS_OUTAGE };
+  if (isAway(answer)) return { kind: "working", jobId, pollAfterSeconds: POLL_SECONDS_OUTAGE };
+  if (answer.status === 429)
+    return { kind: "working", jobId, pollAfterSeconds: pause(answer, tools) };
   const status = readJob(answer);
   const made = status === undefined ? undefined : outcomeOf({ jobId, ...status });
   return made ?? { kind: "lost" };
+}
+
+/** A look costs the account nothing: what the service asks for is kept, but not for the rest of a day. */
+function pause(answer: HttpResponse, tools: NetworkTools): number {
+  const { retryAfterSeconds } = classify(answer, tools.now());
+  return Math.min(Math.max(retryAfterSeconds ?? 0, POLL_SECONDS_OUTAGE), POLL_SECONDS_MAX);
 }
 
 function outcomeOf({ jobId, state, blob, error, message }: Job): VideoOutcome | undefined {

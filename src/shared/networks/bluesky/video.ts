@@ -4,7 +4,7 @@ import type { LegToPublish, NetworkTools, Rejected, TryLater } from "../network.
 import type { Credentials } from "./credentials.ts";
 import type { Embed } from "./embeds.ts";
 import { videoEmbed } from "./embeds.ts";
-import type { Remote, RemoteVideo } from "./remote.ts";
+import type { Remote, RemoteVideo } from "./state.ts";
 import { blobBytesMax } from "./rules.ts";
 import { uploadBlob } from "./upload.ts";
 import { handOver, lookAtJob } from "./video-service.ts";

@@ -13,6 +13,16 @@ const LINK: ErrorRow = { code: "link_rejected", effect: "refuse" };
 const UNREADABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
 const IMAGE: ErrorRow = { code: "media_rejected", effect: "refuse", rule: "facebook.media.image" };
 
+const ROLE =
+  "Ask an owner of the page to let this person create content for it again, or reconnect with somebody who may.";
+const PAUSE = "Facebook asks for a pause of one to three days; retry after it.";
+const IDENTITY =
+  "Log in at facebook.com with the account that linked the page, confirm its identity, then retry.";
+const PUBLISHING_AUTHORIZATION =
+  "Complete Page Publishing Authorization for the page at facebook.com, then retry.";
+const LIMITED =
+  "Facebook limits this account for some days; look up until when at facebook.com and retry then.";
+
 /** What a video is not taken as a reel or story for; as an ordinary video it may still be. */
 const VIDEO_LIMITS = {
   1363040: "facebook.video.ratio",
@@ -30,17 +40,20 @@ const videoLimits = Object.entries(VIDEO_LIMITS).map(([subcode, rule]): TableRow
 
 /** https://developers.facebook.com/docs/graph-api/guides/error-handling and the subcodes that clients have met. */
 export const ERRORS = graphTable([
-  // The person lost the role on the page.
-  ...rows(PERMISSION, { code: 190, subcode: 492 }),
+  ...rows({ ...PERMISSION, remediation: ROLE }, { code: 190, subcode: 492 }),
   ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
   ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),
   // For one to three days: no attempt of ours would come late enough.
-  ...rows({ code: "rate_limited", effect: "refuse" }, { code: 368, subcode: 1390008 }),
-  ...rows(RESTRICTED, { code: 368, subcode: 4854002 }),
+  ...rows(
+    { code: "rate_limited", effect: "refuse", remediation: PAUSE },
+    { code: 368, subcode: 1390008 },
+  ),
+  ...rows({ ...RESTRICTED, remediation: IDENTITY }, { code: 368, subcode: 4854002 }),
   ...subcodes({ ...textInvalid(), rule: "facebook.content.empty" }, 1349125),
   ...subcodes(CONTENT, 1346003, 1404102),
   ...subcodes(DUPLICATE, 1366051),
-  ...subcodes(RESTRICTED, 1404078, 1404112),
+  ...subcodes({ ...RESTRICTED, remediation: PUBLISHING_AUTHORIZATION }, 1404078),
+  ...subcodes({ ...RESTRICTED, remediation: LIMITED }, 1404112),
   ...subcodes(LINK, 1609005, 1609008, 2061006),
   ...subcodes(OUTAGE, 1363047, 1609010),
   ...subcodes(IMAGE, 1366046, 2069019),

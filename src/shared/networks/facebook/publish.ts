@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Classified } from "../classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { inDoubt, unknown } from "../doubt.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphPostJson } from "../graph/request.ts";
 import type {
@@ -15,7 +16,7 @@ import { classify } from "./errors.ts";
 import { findOwnPost } from "./own-posts.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withProbe } from "./photos.ts";
-import { findStory, publishedVideo, unknown } from "./published.ts";
+import { findStory, publishedVideo } from "./published.ts";
 import type { Remote } from "./state.ts";
 import { credentialsOf, pageAccess, remoteOf } from "./state.ts";
 import {
@@ -229,8 +230,4 @@ function uploadAgain(remote: Remote, classified: Classified, now: Date): Publish
     failure,
     pollAfterSeconds: LOOK_AGAIN_SECONDS,
   };
-}
-
-function inDoubt(classified: Classified): PublishOutcome {
-  return { kind: "in_doubt", failure: failureOf({ ...classified, code: "outcome_unknown" }) };
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isEdge, readEdge } from "../graph/edge.ts";
-import type { LegFailure, LegToPublish, NetworkTools, Published } from "../network.ts";
+import type { LegToPublish, NetworkTools, Published } from "../network.ts";
 import type { Remote } from "./state.ts";
 import { credentialsOf, pageAccess } from "./state.ts";
 import { pageUrl } from "./video-status.ts";
@@ -58,8 +58,4 @@ export async function publishedVideo(
   const path = form === "reel" ? "reel" : `${credentialsOf(leg.credentials).pageId}/videos`;
   const usual = `https://www.facebook.com/${path}/${id}`;
   return { kind: "published", networkPostId: id, url: url ?? usual };
-}
-
-export function unknown(note: string): LegFailure {
-  return { code: "outcome_unknown", networkCode: null, note };
 }

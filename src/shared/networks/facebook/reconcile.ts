@@ -1,14 +1,14 @@
 import type { LegToPublish, NetworkTools, ReconcileOutcome } from "../network.ts";
 import { failureOf } from "../classified.ts";
+import { askAgain, unknown } from "../doubt.ts";
 import { findOwnPost } from "./own-posts.ts";
 import { isOutdated } from "./photos.ts";
-import { findStory, publishedVideo, unknown } from "./published.ts";
+import { findStory, publishedVideo } from "./published.ts";
 import type { Remote } from "./state.ts";
 import { credentialsOf, remoteOf } from "./state.ts";
 import { mayBeFeedVideo, mayRestart } from "./upload.ts";
 import { lookAtVideo } from "./video-status.ts";
 
-const ASK_AGAIN_SECONDS = 30;
 /** A list may show a post late; and an attempt may still be on its way. */
 const SETTLED_MS = 60_000;
 /** Facebook shows an ordinary video in no list before it is processed. */
@@ -112,12 +112,4 @@ function afterFailure(
 function waitOut(ms: number): ReconcileOutcome {
   const failure = unknown("the page's lists may show the post later");
   return { kind: "ask_again", failure, pollAfterSeconds: Math.ceil(ms / 1000) };
-}
-
-function askAgain(note: string, seconds: number | null = null): ReconcileOutcome {
-  return {
-    kind: "ask_again",
-    failure: unknown(note),
-    pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS,
-  };
 }

@@ -5,8 +5,8 @@ import { formOf, isForm } from "./forms.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 
-/** Said by the name alone; the file itself is judged by Facebook. */
-const UNUSUAL_IMAGES: ReadonlySet<string> = new Set(["webp", "heic", "avif", "svg"]);
+/** By the name alone: types that Facebook does not take and that can't be converted. */
+const UNUSUAL_IMAGES: ReadonlySet<string> = new Set(["heic", "heif", "svg"]);
 const OWN_HOSTS = /(?:^|\.)(?:facebook|fb)\.com$/i;
 
 export function measure(draft: LegDraft): TextMeasure {

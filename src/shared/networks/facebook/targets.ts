@@ -1,9 +1,10 @@
 import type { MediaTargets } from "../media.ts";
 
-/** https://developers.facebook.com/docs/graph-api/reference/page/photos; large PNGs come out blurred there. */
+/** https://developers.facebook.com/docs/graph-api/reference/page/photos; large PNGs come out blurred there.
+ * It takes TIFF as well, which may tell its place anywhere in the file: that goes out as a JPEG of ours. */
 const TARGETS = {
   image: {
-    types: ["image/jpeg", "image/png", "image/gif", "image/bmp", "image/tiff"],
+    types: ["image/jpeg", "image/png", "image/gif", "image/bmp"],
     bytesMax: 10_000_000,
     pngBytesMax: 1_000_000,
     takesAnimation: false,

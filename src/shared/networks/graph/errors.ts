@@ -6,6 +6,8 @@ import { codes, errorTable, findRow, rowOf, rows, subcodes } from "../error-tabl
 import type { HttpResponse } from "../network.ts";
 
 const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };
+const LOG_IN_FIRST =
+  "Log in at facebook.com and do what it asks for, then reconnect the account on the connect page.";
 const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse" };
 const THROTTLED: ErrorRow = { code: "rate_limited", effect: "later" };
 const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse" };
@@ -20,8 +22,10 @@ const UNNUMBERED = "OAuthException";
 /** What both networks mean by it. https://developers.facebook.com/docs/graph-api/guides/error-handling */
 const SHARED: readonly TableRow[] = [
   ...rows(PERMISSION, { code: 100, subcode: 33 }),
-  // App removed, checkpoint, password changed, expired, unconfirmed, invalid.
-  ...subcodes(REAUTH, 458, 459, 460, 463, 464, 467),
+  // App removed, password changed, expired, invalid.
+  ...subcodes(REAUTH, 458, 460, 463, 467),
+  // A checkpoint, and an account that was not confirmed: a new authorisation alone ends up there again.
+  ...subcodes({ ...REAUTH, remediation: LOG_IN_FIRST }, 459, 464),
   ...codes(REAUTH, 102, 190, UNNUMBERED),
   // Parameters that we left out or wrote wrong.
   ...rows(

@@ -11,6 +11,11 @@ const UNREACHABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
 const GONE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
 const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again" };
 const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };
+const PROFESSIONAL =
+  "Make the account a professional one in its settings at Instagram, then reconnect it.";
+const SPAM =
+  "Instagram takes the account's activity for spam: open the app, do what it asks for, and post less often.";
+const TRIAL = "Publish an ordinary reel: this account has no trial reels.";
 
 function media(rule: string): ErrorRow {
   return { code: "media_rejected", effect: "refuse", rule };
@@ -39,10 +44,13 @@ export const ERRORS = graphTable([
   ...subcodes(text("instagram.text.mentions"), 2207040),
   ...subcodes({ code: "quota_exceeded", effect: "refuse" }, 2207042),
   ...subcodes(RESTRICTED, 2207050),
-  ...subcodes({ code: "content_rejected", effect: "refuse" }, 2207051),
-  ...subcodes({ code: "invalid_request", effect: "refuse", rule: "instagram.reel.trial" }, 2207081),
+  ...subcodes({ code: "content_rejected", effect: "refuse", remediation: SPAM }, 2207051),
+  ...subcodes(
+    { code: "invalid_request", effect: "refuse", rule: "instagram.reel.trial", remediation: TRIAL },
+    2207081,
+  ),
   ...rows(
-    { ...RESTRICTED, rule: ACCOUNT_KIND },
+    { ...RESTRICTED, rule: ACCOUNT_KIND, remediation: PROFESSIONAL },
     { code: 10, message: /not an instagram (?:business|professional)/i },
   ),
   ...codes(GONE, 24),

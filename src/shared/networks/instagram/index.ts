@@ -2,12 +2,13 @@ import type { Network } from "../network.ts";
 import { instagramLink } from "./link.ts";
 import { instagramOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
-import { publish, reconcile } from "./publish.ts";
+import { publish } from "./publish.ts";
+import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
 import { check, measure, quotaOf } from "./rules.ts";
 import { media } from "./targets.ts";
 import { instagramSettings } from "./settings.ts";
-import { freshen } from "./token.ts";
+import { freshen } from "./session.ts";
 import { instagramUpkeep, postsPerDayMax } from "./upkeep.ts";
 
 export const instagram = {

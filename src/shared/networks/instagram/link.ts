@@ -14,7 +14,7 @@ import { HttpFailure } from "../network.ts";
 import { ACCOUNT_KIND, classify } from "./errors.ts";
 import type { Credentials } from "./state.ts";
 import { accessOf } from "./state.ts";
-import { readToken, tokenUrl } from "./token.ts";
+import { readToken, tokenUrl } from "./session.ts";
 import { readLimits } from "./upkeep.ts";
 
 const SCOPES = ["instagram_business_basic", "instagram_business_content_publish"] as const;

@@ -1,15 +1,9 @@
 import * as z from "zod";
 import type { Classified } from "../classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { inDoubt, unknown } from "../doubt.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
-import type {
-  HttpResponse,
-  LegFailure,
-  LegToPublish,
-  NetworkTools,
-  PublishOutcome,
-  ReconcileOutcome,
-} from "../network.ts";
+import type { HttpResponse, LegToPublish, NetworkTools, PublishOutcome } from "../network.ts";
 import { HttpFailure } from "../network.ts";
 import { lookAtContainer, withoutStories } from "./container.ts";
 import { classify } from "./errors.ts";
@@ -20,9 +14,6 @@ import { accessOf, credentialsOf, remoteOf } from "./state.ts";
 
 const NOT_READY_SECONDS = 10;
 const RESTART_SECONDS = 5;
-const ASK_AGAIN_SECONDS = 30;
-/** What a call set off is done by then, whatever became of its answer. */
-const SETTLED_MS = 60_000;
 
 /** A container can be published once: a second call for it changes nothing. */
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
@@ -95,42 +86,4 @@ async function afterGone(
   return again === undefined
     ? { kind: "rejected", failure }
     : { kind: "prepare_again", remote: again, failure, pollAfterSeconds: RESTART_SECONDS };
-}
-
-/** The container itself tells whether it was published. */
-export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
-  const { container } = remoteOf(leg.remote);
-  if (leg.sentAt === null || container === undefined)
-    return { kind: "may_publish", isAbsent: true };
-  const state = await lookAtContainer(leg, container, tools);
-  const ageMs = tools.now().getTime() - leg.sentAt.getTime();
-  switch (state.kind) {
-    case "published":
-      return findOwnMedia(leg, tools);
-    case "finished":
-      return { kind: "may_publish", isAbsent: ageMs >= SETTLED_MS };
-    case "failed":
-      return { kind: "may_publish", isAbsent: true };
-    case "working":
-      return askAgain(unknown("the container is being worked on"));
-    case "gone":
-      return askAgain(unknown(state.classified.note));
-    case "untold": {
-      const { outcome } = state;
-      const seconds = outcome.kind === "try_later" ? outcome.retryAfterSeconds : undefined;
-      return askAgain({ ...outcome.failure, code: "outcome_unknown" }, seconds);
-    }
-  }
-}
-
-function askAgain(failure: LegFailure, seconds?: number): ReconcileOutcome {
-  return { kind: "ask_again", failure, pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS };
-}
-
-function inDoubt(classified: Classified): PublishOutcome {
-  return { kind: "in_doubt", failure: failureOf({ ...classified, code: "outcome_unknown" }) };
-}
-
-function unknown(note: string): LegFailure {
-  return { code: "outcome_unknown", networkCode: null, note };
 }

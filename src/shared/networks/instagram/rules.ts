@@ -11,8 +11,8 @@ const COUNTED = [
   { rule: "instagram.text.mentions", pattern: /(?<![\w.])@[\w.]+/g },
 ] as const;
 
-/** Said by the name alone; the file itself is judged by Instagram. */
-const UNUSUAL_FILES = /^(?:png|webp|gif|heic|avif|bmp|tiff?|svg|webm|mkv|avi)$/;
+/** By the name alone: types that Instagram does not take and that can't be converted. */
+const UNUSUAL_FILES = /^(?:heic|heif|bmp|svg|webm|mkv|avi)$/;
 
 export function measure(draft: LegDraft): TextMeasure {
   return { usedCharacters: draft.text.length, maxCharacters: rules["instagram.text.length"].limit };

@@ -2,19 +2,22 @@ import type { Network } from "../network.ts";
 import { linkedinLink } from "./link.ts";
 import { linkedinOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
-import { publish, reconcile } from "./publish.ts";
+import { publish } from "./publish.ts";
+import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
 import { check, measure } from "./rules.ts";
 import { media } from "./targets.ts";
 import { freshen, revoke } from "./session.ts";
 import { linkedinSettings } from "./settings.ts";
 import { begin } from "./state.ts";
+import { versionEnd } from "./version.ts";
 
 export const linkedin = {
   name: "linkedin",
   title: "LinkedIn",
   needsApp: true,
   settings: linkedinSettings,
+  versionEnd,
   options: linkedinOptions,
   link: linkedinLink,
   measure,

@@ -88,14 +88,19 @@ async function nameAll(
     const some = found.slice(start, start + NAMED_AT_ONCE);
     const named = some.map(async ([id, member]) => {
       const name = start < NAMED_MAX ? await readName(id, tokens, tools) : undefined;
-      return { id, member, name: name?.name ?? `Page ${id}`, vanityName: name?.vanityName ?? "" };
+      return {
+        id,
+        member,
+        name: name?.name ?? `LinkedIn ${id}`,
+        vanityName: name?.vanityName ?? "",
+      };
     });
     organizations.push(...(await Promise.all(named)));
   }
   return organizations;
 }
 
-/** Best effort: a page goes by its number rather than not at all. */
+/** Best effort: a page goes by its number rather than not at all, in words that need no translation. */
 async function readName(
   id: string,
   tokens: Tokens,

@@ -1,5 +1,6 @@
 import type { Classified } from "../classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { unknown } from "../doubt.ts";
 import type {
   HttpResponse,
   LegFailure,
@@ -7,14 +8,13 @@ import type {
   NetworkTools,
   Published,
   PublishOutcome,
-  ReconcileOutcome,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
 import { duplicateUrn } from "./errors.ts";
 import { wantedFiles } from "./files.ts";
 import { littleText } from "./little-text.ts";
 import { ownOptionsOf } from "./options.ts";
-import { findOwnPost, publishedAs } from "./posts.ts";
+import { publishedAs } from "./posts.ts";
 import { withoutAssets } from "./prepare.ts";
 import { restPost } from "./request.ts";
 import { judge } from "./session.ts";
@@ -22,15 +22,6 @@ import type { Asset, Remote } from "./state.ts";
 import { credentialsOf, remoteOf } from "./state.ts";
 
 const NOT_READY_SECONDS = 10;
-const ASK_AGAIN_SECONDS = 30;
-/** What the first attempt set off is done by then, whatever became of its answer. */
-const SETTLED_MS = 30_000;
-/** Lists show a post a while after it was made. */
-const LISTED_MS = 60_000;
-/** A duplicate is noticed for ten minutes; the last of them is for the repeated call itself. */
-const REPEATABLE_MS = 9 * 60_000;
-/** The first call and one repeat. */
-const DOUBTS_MAX = 2;
 
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
   const credentials = credentialsOf(leg.credentials);
@@ -133,50 +124,4 @@ function prepareAgain(failure: LegFailure, remote: Remote, now: Date): PublishOu
   return again === undefined
     ? { kind: "rejected", failure }
     : { kind: "prepare_again", remote: again, failure, pollAfterSeconds: 0 };
-}
-
-/**
- * An organisation's posts can be listed; nobody may list a member's. There the call is repeated once, while LinkedIn
- * would take it for a duplicate and name the post that the first one made.
- */
-export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
-  if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
-  const ageMs = tools.now().getTime() - leg.sentAt.getTime();
-  if (credentialsOf(leg.credentials).kind === "member") return repeatOnce(leg, ageMs);
-  const lookup = await findOwnPost(leg, tools);
-  switch (lookup.kind) {
-    case "found":
-      return lookup.published;
-    case "unavailable":
-      return askAgain(lookup.note, lookup.retryAfterSeconds);
-    case "unreadable":
-      return repeatOnce(leg, ageMs);
-    case "absent":
-      if (ageMs < LISTED_MS) return askAgain("the list may not show the post yet");
-      return lookup.isComplete ? { kind: "may_publish", isAbsent: true } : repeatOnce(leg, ageMs);
-  }
-}
-
-function repeatOnce(leg: LegToPublish, ageMs: number): ReconcileOutcome {
-  if (ageMs < SETTLED_MS) return askAgain("an attempt may still be under way");
-  const isLast = remoteOf(leg.remote).doubts >= DOUBTS_MAX;
-  if (isLast || ageMs > REPEATABLE_MS) {
-    return {
-      kind: "unknowable",
-      failure: unknown("the network can't tell any more whether the post was made"),
-    };
-  }
-  return { kind: "may_publish", isAbsent: false };
-}
-
-function askAgain(note: string, seconds: number | null = null): ReconcileOutcome {
-  return {
-    kind: "ask_again",
-    failure: unknown(note),
-    pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS,
-  };
-}
-
-function unknown(note: string): LegFailure {
-  return { code: "outcome_unknown", networkCode: null, note };
 }

@@ -15,7 +15,8 @@ export const KIND_BY_TYPE: Readonly<Record<string, Asset["kind"]>> = {
 };
 
 const DOCUMENT_NAMES = /^(?:pdf|docx?|pptx?)$/;
-const FOREIGN_NAMES = /^(?:webp|avif|heic|heif|bmp|tiff?|svg|docx?|pptx?)$/;
+/** Of images those that can't be converted. */
+const FOREIGN_NAMES = /^(?:heic|heif|bmp|svg|docx?|pptx?)$/;
 const VIDEO_NAMES = /^(?:mp4|m4v)$/;
 
 export function measure(draft: LegDraft): TextMeasure {

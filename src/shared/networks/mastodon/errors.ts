@@ -9,6 +9,11 @@ import type { HttpResponse } from "../network.ts";
 export const MEDIA_TAKEN = /not found or already attached/i;
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
+const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };
+const CONFIRM_EMAIL =
+  "Confirm the account's e-mail address at its Mastodon server, then reconnect the account.";
+const APPROVAL =
+  "Wait until the moderators of the Mastodon server have approved the account, then reconnect it.";
 const REFUSED_FILE =
   /cannot attach|content type|could not be verified|\bfile\b|\bvideos?\b|\bimages?\b|\bmedia\b|description/i;
 
@@ -29,11 +34,12 @@ function sentence(
 export const ERRORS = errorTable([
   sentence(403, /outside the authorized scopes/i, "permission_missing"),
   sentence(403, /action is not allowed/i, "content_rejected"),
-  sentence(
-    403,
-    /login is currently disabled|confirmed e-?mail|pending approval|suspended/i,
-    "account_restricted",
+  ...rows(
+    { ...RESTRICTED, remediation: CONFIRM_EMAIL },
+    { status: 403, message: /confirmed e-?mail/i },
   ),
+  ...rows({ ...RESTRICTED, remediation: APPROVAL }, { status: 403, message: /pending approval/i }),
+  ...rows(RESTRICTED, { status: 403, message: /login is currently disabled|suspended/i }),
   sentence(422, /not finished processing/i, "media_not_ready", "prepare_again"),
   sentence(422, MEDIA_TAKEN, "outcome_unknown", "doubt"),
   sentence(422, /character limit|text.*too long/i, "text_too_long"),

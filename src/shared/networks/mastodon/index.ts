@@ -1,8 +1,9 @@
 import type { Network } from "../network.ts";
-import { prepare } from "./media.ts";
+import { prepare } from "./prepare.ts";
 import { mastodonLink, revoke } from "./link.ts";
 import { mastodonOptions } from "./options.ts";
-import { publish, reconcile } from "./publish.ts";
+import { publish } from "./publish.ts";
+import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
 import { check, measure } from "./rules.ts";
 import { media } from "./targets.ts";

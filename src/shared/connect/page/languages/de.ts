@@ -89,6 +89,10 @@ export const de: Words = {
       title: "Das kam nicht von unserer Seite",
       text: "Zu Ihrer Sicherheit wurde nichts getan. Öffnen Sie noch einmal den Link, den Sie bekommen haben, und machen Sie dort weiter.",
     },
+    unreadable: {
+      title: "Dieses Formular war nicht lesbar",
+      text: "Es enthielt mehr, als diese Seite annimmt, oder kam beschädigt an; es ist nichts geschehen. Öffnen Sie noch einmal den Link, den Sie bekommen haben, und machen Sie dort weiter.",
+    },
     usedStep: {
       title: "Dieser Schritt ist vorbei",
       text: "Er wurde schon benutzt oder hat zu lange gedauert. Öffnen Sie noch einmal den Link, den Sie bekommen haben: Dort sehen Sie, was verbunden ist, und können weitermachen.",
@@ -121,6 +125,8 @@ export const de: Words = {
       "Dieser Server antwortet nicht so, wie Server von {network} es tun. Prüfen Sie die Adresse oder nehmen Sie ein Konto auf einem anderen Server.",
     access_denied:
       "Sie haben bei {network} keine Erlaubnis gegeben, deshalb wurde nichts verbunden. Beginnen Sie noch einmal, wenn das ein Versehen war.",
+    other_account:
+      "Sie haben die Erlaubnis für ein anderes Konto gegeben als das eingegebene, deshalb wurde nichts verbunden. Melden Sie sich bei {network} mit dem eingegebenen an oder geben Sie hier den anderen Namen ein.",
     permission_missing:
       "Eine Berechtigung, die zum Veröffentlichen nötig ist, wurde bei {network} nicht erteilt. Beginnen Sie noch einmal und lassen Sie alles angekreuzt.",
     rate_limited:

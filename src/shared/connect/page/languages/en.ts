@@ -89,6 +89,10 @@ export const en = {
       title: "This did not come from our page",
       text: "For your safety nothing was done. Open the link you were given again and go on from there.",
     },
+    unreadable: {
+      title: "This form could not be read",
+      text: "It held more than this page can take, or arrived damaged; nothing was done. Open the link you were given again and go on from there.",
+    },
     usedStep: {
       title: "This step is over",
       text: "It was used already or took too long. Open the link you were given again to see what is connected, and go on from there.",
@@ -121,6 +125,8 @@ export const en = {
       "This server does not answer the way {network} servers do. Check the address, or use an account on another server.",
     access_denied:
       "You did not give permission at {network}, so nothing was connected. Start again if that was a mistake.",
+    other_account:
+      "You gave permission for another account than the one you entered, so nothing was connected. Log in at {network} with that one, or enter the other name here.",
     permission_missing:
       "A permission that is needed for posting was not given at {network}. Start again and leave everything ticked.",
     rate_limited:

@@ -89,6 +89,10 @@ export const es: Words = {
       title: "Esto no venía de nuestra página",
       text: "Por tu seguridad no se ha hecho nada. Abre otra vez el enlace que recibiste y sigue desde ahí.",
     },
+    unreadable: {
+      title: "No se pudo leer el formulario",
+      text: "Contenía más de lo que admite esta página o llegó dañado; no se ha hecho nada. Abre otra vez el enlace que recibiste y sigue desde ahí.",
+    },
     usedStep: {
       title: "Este paso ya pasó",
       text: "Ya se usó o tardó demasiado. Abre otra vez el enlace que recibiste para ver qué está conectado y sigue desde ahí.",
@@ -121,6 +125,8 @@ export const es: Words = {
       "Este servidor no responde como lo hacen los servidores de {network}. Comprueba la dirección o usa una cuenta de otro servidor.",
     access_denied:
       "No has dado permiso en {network}, así que no se ha conectado nada. Empieza de nuevo si fue un error.",
+    other_account:
+      "Has dado permiso para una cuenta distinta de la que escribiste, así que no se ha conectado nada. Inicia sesión en {network} con la que escribiste o escribe aquí el otro nombre.",
     permission_missing:
       "En {network} no se ha dado un permiso necesario para publicar. Empieza de nuevo y deja todo marcado.",
     rate_limited:

@@ -89,6 +89,10 @@ export const fr: Words = {
       title: "Cela ne venait pas de notre page",
       text: "Pour votre sécurité, rien n’a été fait. Ouvrez à nouveau le lien que vous avez reçu et continuez à partir de là.",
     },
+    unreadable: {
+      title: "Le formulaire n’a pas pu être lu",
+      text: "Il contenait plus que ce que cette page accepte, ou est arrivé endommagé ; rien n’a été fait. Ouvrez à nouveau le lien que vous avez reçu et continuez à partir de là.",
+    },
     usedStep: {
       title: "Cette étape est passée",
       text: "Elle a déjà servi ou a pris trop de temps. Ouvrez à nouveau le lien que vous avez reçu pour voir ce qui est connecté, et continuez à partir de là.",
@@ -121,6 +125,8 @@ export const fr: Words = {
       "Ce serveur ne répond pas comme le font les serveurs {network}. Vérifiez l’adresse, ou utilisez un compte sur un autre serveur.",
     access_denied:
       "Vous n’avez pas donné votre accord sur {network} : rien n’a été connecté. Recommencez si c’était une erreur.",
+    other_account:
+      "Vous avez donné votre accord pour un autre compte que celui saisi : rien n’a été connecté. Connectez-vous sur {network} avec le compte saisi, ou saisissez ici l’autre nom.",
     permission_missing:
       "Une autorisation nécessaire pour publier n’a pas été donnée sur {network}. Recommencez et laissez tout coché.",
     rate_limited:

@@ -89,6 +89,10 @@ export const pt: Words = {
       title: "Isto não veio da nossa página",
       text: "Para sua segurança, nada foi feito. Abra de novo o link que você recebeu e continue a partir dali.",
     },
+    unreadable: {
+      title: "Não foi possível ler o formulário",
+      text: "Ele tinha mais do que esta página aceita ou chegou danificado; nada foi feito. Abra de novo o link que você recebeu e continue a partir dali.",
+    },
     usedStep: {
       title: "Esta etapa já passou",
       text: "Ela já foi usada ou demorou demais. Abra de novo o link que você recebeu para ver o que está conectado e continue a partir dali.",
@@ -121,6 +125,8 @@ export const pt: Words = {
       "Este servidor não responde como os servidores do {network}. Verifique o endereço ou use uma conta em outro servidor.",
     access_denied:
       "Você não deu permissão no {network}, por isso nada foi conectado. Comece de novo se foi um engano.",
+    other_account:
+      "Você deu permissão para uma conta diferente da que digitou, por isso nada foi conectado. Entre no {network} com a conta digitada ou digite aqui o outro nome.",
     permission_missing:
       "Uma permissão necessária para publicar não foi dada no {network}. Comece de novo e deixe tudo marcado.",
     rate_limited:

@@ -1,0 +1,99 @@
+import { randomBytes } from "node:crypto";
+import { startBenchStorage, type BenchStorage } from "./emulator.ts";
+import { startInstantNetwork } from "./instant-network.ts";
+import { lifeOfPost, storedRows } from "./life-of-post.ts";
+import { openLinked } from "./whole-relay.ts";
+import { readsAtSizes } from "./growing-reads.ts";
+import { BENCH_PREFIX, openTenant, startRelay } from "./relay.ts";
+import { tableText } from "./report.ts";
+import { saveResults } from "./results.ts";
+import { costOf, COUNTED, RoundTrips } from "./round-trips.ts";
+import { runBench } from "./run.ts";
+
+/** Rows of a platform's posts, between the first page and far more than anybody's page. */
+const SIZES = [100, 10_000, 100_000] as const;
+
+const newPrefix = () => `${BENCH_PREFIX}${randomBytes(6).toString("hex")}`;
+
+async function printLife(storage: BenchStorage): Promise<void> {
+  const network = await startInstantNetwork();
+  try {
+    const prefix = newPrefix();
+    const services = startRelay(storage, prefix, network.settings);
+    const [tenant] = await openLinked(services, network, 1);
+    if (tenant === undefined) throw new Error("there is no tenant to post for");
+    // The first of a process also notes what is noted once a minute.
+    await lifeOfPost(services, storage, tenant);
+    const before = await storedRows(storage, prefix);
+    const stages = await lifeOfPost(services, storage, tenant);
+    const after = await storedRows(storage, prefix);
+    const head = [
+      "one post, one leg, one endpoint",
+      "messages",
+      "tables",
+      "queues",
+      "EGTs",
+      "bytes",
+    ];
+    const rows = stages.map(({ name, messages, tableRequests, queueRequests, ...stage }) => {
+      const numbers = [messages, tableRequests, queueRequests, stage.transactions, stage.bytes];
+      return [name, ...numbers.map(String)];
+    });
+    console.log(`\n${tableText([head, ...rows])}`);
+    const stored = { rows: after.rows - before.rows, bytes: after.bytes - before.bytes };
+    console.log(`stored of it in the end: ${stored.rows} rows, ${stored.bytes} bytes`);
+    const byName = stages.map(({ name, bytes: _bytes, ...stage }) => [name, stage]);
+    await saveResults("lifeOfPost", { ...Object.fromEntries(byName), storedRows: stored.rows });
+  } finally {
+    await network.stop();
+  }
+}
+
+async function main(): Promise<void> {
+  const storage = await startBenchStorage();
+  try {
+    const services = startRelay(storage, newPrefix());
+    const counts = await new RoundTrips(services, await openTenant(services)).count(COUNTED);
+    const head = ["request", "requests", "in turn", "EGTs", "messages", "rows read", "bytes"];
+    console.log(
+      tableText([
+        head,
+        ...COUNTED.map((name) => {
+          const { requests, sequential, transactions, messages, entitiesRead } = costOf(
+            counts[name],
+          );
+          const numbers = [requests, sequential, transactions, messages, entitiesRead];
+          return [name, ...numbers.map(String), String(counts[name].bytes)];
+        }),
+      ]),
+    );
+    const ofCost = Object.fromEntries(COUNTED.map((name) => [name, { ...costOf(counts[name]) }]));
+    await saveResults("roundTrips", ofCost);
+
+    await printLife(storage);
+
+    const sized = await readsAtSizes({ storage, prefix: newPrefix() }, SIZES);
+    console.log(
+      `\n${tableText([
+        ["posts", "request", "requests", "in turn", "rows read"],
+        ...sized.map(({ posts, name, cost }) => [
+          String(posts),
+          name,
+          String(cost.requests),
+          String(cost.sequential),
+          String(cost.entitiesRead),
+        ]),
+      ])}`,
+    );
+    const largest = SIZES.at(-1);
+    const grown = sized.filter(({ posts }) => posts === largest);
+    await saveResults(
+      "readsOfManyPosts",
+      Object.fromEntries(grown.map(({ name, cost }) => [name, { posts: largest ?? 0, ...cost }])),
+    );
+  } finally {
+    await storage.stop();
+  }
+}
+
+runBench(main);

@@ -1,0 +1,80 @@
+import { registerHooks } from "node:module";
+import { loadApp } from "../dev/host/app-loader.ts";
+import type { HttpData } from "../dev/host/core-types.ts";
+import type { HostLog } from "../dev/host/host-log.ts";
+import { Invoker } from "../dev/host/invocation.ts";
+
+/** What the program is asked to do, as JSON in its only argument. */
+export interface StartOrder {
+  readonly entry: string;
+  /** Calls that are answered after the start, one after the other. */
+  readonly calls: readonly StartCall[];
+  /** Whether to note every module that is loaded, which takes time itself. */
+  readonly notesModules: boolean;
+}
+
+interface StartCall {
+  readonly functionName: string;
+  readonly http: HttpData;
+}
+
+/** What it prints, as one line of JSON. */
+export interface StartReport {
+  readonly functions: number;
+  /** Milliseconds of the process's life. */
+  readonly registeredMs: number;
+  readonly statuses: readonly string[];
+  readonly answeredMs: readonly number[];
+  /** CPU time of all threads until all functions were registered. */
+  readonly cpuMs: number;
+  readonly modules: readonly string[];
+}
+
+const WHOLE_LIFE_MS = 60_000;
+
+const silent: HostLog = {
+  write(level, line) {
+    if (level === "error" || level === "critical") process.stderr.write(`${line}\n`);
+  },
+};
+
+function noteModules(): string[] {
+  const modules: string[] = [];
+  registerHooks({
+    load(url, context, next) {
+      modules.push(url);
+      return next(url, context);
+    },
+  });
+  return modules;
+}
+
+async function run({ entry, calls, notesModules }: StartOrder): Promise<StartReport> {
+  const modules = notesModules ? noteModules() : [];
+  const app = await loadApp(process.cwd(), entry, silent);
+  const registeredMs = performance.now();
+  const { user, system } = process.cpuUsage();
+  const invoker = new Invoker(app, silent, WHOLE_LIFE_MS);
+  const statuses: string[] = [];
+  const answeredMs: number[] = [];
+  for (const { functionName, http } of calls) {
+    const result = await invoker.invoke(functionName, { input: { http }, metadata: {} });
+    answeredMs.push(performance.now());
+    const answer = result.succeeded
+      ? (result.response.returnValue ?? result.response.outputData?.[0]?.data)
+      : undefined;
+    statuses.push(answer?.http?.statusCode ?? "none");
+  }
+  return {
+    functions: app.functions.size,
+    registeredMs,
+    statuses,
+    answeredMs,
+    cpuMs: (user + system) / 1000,
+    modules,
+  };
+}
+
+// Safe: whoever starts the program made the argument of this type.
+const order = JSON.parse(process.argv[2] ?? "{}") as StartOrder;
+process.stdout.write(`${JSON.stringify(await run(order))}\n`, () => process.exit(0));

@@ -1,0 +1,117 @@
+import type { ErrorCode } from "../src/shared/errors.ts";
+import type { DELIVERY_ERRORS } from "../src/shared/webhooks/delivery.ts";
+
+interface Advice {
+  readonly advice: string;
+  /** Whether the unchanged request may succeed later. */
+  readonly again: string;
+}
+
+const NO = "no";
+const CREDENTIAL = "with another credential";
+
+/** What a caller does about an error; a code that nobody has advice for does not compile. */
+export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
+  invalid_json: { advice: "Send JSON in UTF-8.", again: NO },
+  validation_failed: { advice: "Mend the fields that `details.issues` names.", again: NO },
+  idempotency_key_required: {
+    advice: "Make a key for the post, store it with the post, and send it.",
+    again: "with the header",
+  },
+  idempotency_key_invalid: { advice: "A UUID is a good key.", again: "with another key" },
+  profile_header_required: { advice: "Send the profile's id.", again: "with the header" },
+  application_header_required: {
+    advice: "Send `X-Application-Id`: a session is of the whole platform.",
+    again: "with the header",
+  },
+  invalid_cursor: {
+    advice: "Begin at the first page; keep the filters while you turn pages.",
+    again: NO,
+  },
+  unauthenticated: {
+    advice: "Send `Authorization: Bearer …`, once, and not in the URL.",
+    again: "with the header",
+  },
+  invalid_credentials: { advice: "Look the credential up anew.", again: CREDENTIAL },
+  api_key_revoked: {
+    advice: "Use another key; a revoked one never works again.",
+    again: CREDENTIAL,
+  },
+  api_key_expired: { advice: "Make a new key in time.", again: CREDENTIAL },
+  session_expired: { advice: "Log in again.", again: "after a log-in" },
+  totp_required: { advice: "Send `totpCode` beside the password.", again: "with the code" },
+  invalid_grant_token: { advice: "Mint a new grant for this profile.", again: "with a new grant" },
+  insufficient_tokens: {
+    advice: "Add tokens. `GET /v1/billing/balance` says what is there.",
+    again: "yes, with the same Idempotency-Key",
+  },
+  daily_budget_reached: {
+    advice: "Raise the budget with `PATCH /v1/billing/limits`, or wait until `details.resetsAt`.",
+    again: "yes, with the same Idempotency-Key",
+  },
+  session_required: { advice: "Log in; a key can't do this.", again: CREDENTIAL },
+  app_admin_required: { advice: "Use an `app_admin` key or a session.", again: CREDENTIAL },
+  role_required: { advice: "Have the role assigned by your identity provider.", again: CREDENTIAL },
+  profile_not_allowed: {
+    advice: "Send a profile grant, or put the profile on a new key's allowlist.",
+    again: "with a grant",
+  },
+  application_mismatch: {
+    advice: "Leave the application out: a key has its own.",
+    again: NO,
+  },
+  application_disabled: { advice: "A session can enable it again.", again: "once it is enabled" },
+  profile_disabled: {
+    advice: '`PATCH /v1/profiles/{profileId}` with `{"status": "active"}`.',
+    again: "once it is enabled",
+  },
+  platform_suspended: { advice: "Ask the operators.", again: "once it is active" },
+  signup_disabled: { advice: "Ask the operators for an account.", again: NO },
+  not_found: { advice: "Check the id, and whose key you use.", again: NO },
+  method_not_allowed: { advice: "Use a method of `details.allow`.", again: NO },
+  conflict: {
+    advice: "Use what is there: `details.existingId` names it where it is yours.",
+    again: NO,
+  },
+  idempotency_conflict: {
+    advice: "A new post needs a new key. Where you meant to repeat: send the same body.",
+    again: "with a new key",
+  },
+  duplicate_content: {
+    advice: "Change the text, or wait until `details.allowedAfter`.",
+    again: "after that time",
+  },
+  invalid_state: { advice: "Read it again and decide anew.", again: NO },
+  nothing_to_retry: { advice: "Name only legs that are `failed`, or none.", again: NO },
+  limit_reached: { advice: "Remove what you no longer use.", again: "once there is room" },
+  not_publishable: {
+    advice: "`details.platforms` has what `POST /v1/posts/validate` would answer.",
+    again: "once the cause is gone",
+  },
+  payload_too_large: { advice: "Send less; files are given by their URLs.", again: NO },
+  unsupported_media_type: { advice: "Send `Content-Type: application/json`.", again: NO },
+  rate_limited: { advice: "Wait as long as `Retry-After` says.", again: "yes, after that" },
+  internal_error: {
+    advice: "Repeat it with the same Idempotency-Key; tell the operators the `requestId`.",
+    again: "yes",
+  },
+  service_unavailable: {
+    advice: "Repeat it with the same Idempotency-Key, after `Retry-After`.",
+    again: "yes",
+  },
+  not_ready: { advice: "For the operators: `details.checks` says what is missing.", again: "yes" },
+};
+
+/** What an endpoint's owner does about a delivery's `lastError`. */
+export const DELIVERY_ADVICE: Readonly<Record<(typeof DELIVERY_ERRORS)[number], string>> = {
+  blocked_address: "The name leads to an address that is not public. Correct the DNS entry.",
+  timeout: "No answer within 10 seconds. Answer first, work later.",
+  connect_failed: "Nothing listens there, or the name does not exist.",
+  tls_failed: "The certificate is not valid for this name, or has expired.",
+  connection_lost: "The connection ended before an answer was there.",
+  too_large: "The answer's head is too long to be read.",
+  endpoint_deleted: "The endpoint was deleted while the delivery waited.",
+  endpoint_disabled: "The endpoint was disabled while the delivery waited.",
+  event_expired: "The event is older than 31 days and is not kept any more.",
+  interrupted: "The process ended in the middle of the last attempt; redrive it.",
+};

@@ -1,0 +1,208 @@
+import * as z from "zod";
+import { RATE_CARD } from "../src/shared/billing/rate-card.ts";
+import { wordsOf } from "../src/shared/connect/page/language.ts";
+import { ERROR_CODES } from "../src/shared/errors.ts";
+import { ERROR_REFERENCE } from "../src/shared/http/error-reference.ts";
+import { ERROR_STATUS } from "../src/shared/http/error-status.ts";
+import { describeRules } from "../src/shared/networks/describe-rules.ts";
+import { LEG_ERRORS } from "../src/shared/networks/errors.ts";
+import { NETWORK_NAMES, networkOf } from "../src/shared/networks/lookup.ts";
+import type { ImageTarget, VideoTarget } from "../src/shared/networks/media.ts";
+import type { Network } from "../src/shared/networks/network.ts";
+import { DELIVERY_ERRORS } from "../src/shared/webhooks/delivery.ts";
+import { DELIVERY_ADVICE, ERROR_ADVICE } from "./error-advice.ts";
+import { markdownTable } from "./markdown-table.ts";
+
+const code = (text: string) => `\`${text}\``;
+
+/** Which fields `details` has, for who has not read the API's description. */
+function detailsOf(schema: z.ZodType): string {
+  const { properties = {} } = z.toJSONSchema(schema, { unrepresentable: "any", io: "output" });
+  return Object.keys(properties).map(code).join(", ");
+}
+
+export function apiErrors(): string {
+  const rows = ERROR_CODES.map((name) => {
+    const { when, details } = ERROR_REFERENCE[name];
+    const { advice, again } = ERROR_ADVICE[name];
+    return [code(name), String(ERROR_STATUS[name]), when, advice, again, detailsOf(details())];
+  });
+  const head = ["Code", "Status", "Cause", "What to do", "The same request again?", "`details`"];
+  return markdownTable(head, rows);
+}
+
+export function legErrors(): string {
+  const rows = Object.entries(LEG_ERRORS).map(([name, { message, remediation, retryable }]) => [
+    code(name),
+    message,
+    remediation,
+    retryable ? "yes" : "no",
+  ]);
+  return markdownTable(["Code", "Cause", "What to do", "Retry unchanged?"], rows);
+}
+
+export function deliveryErrors(): string {
+  const rows = DELIVERY_ERRORS.map((name) => [code(name), DELIVERY_ADVICE[name]]);
+  return markdownTable(["`lastError`", "What it means"], rows);
+}
+
+export function linkProblems(): string {
+  const rows = Object.entries(wordsOf("en").problems).map(([name, words]) => [
+    code(name),
+    words.replace(/(^|[.!] )\{network\}/g, "$1The network").replaceAll("{network}", "the network"),
+  ]);
+  return markdownTable(["`problem`", "What the page says, in English"], rows);
+}
+
+export function rateCard(): string {
+  const rows = Object.entries(RATE_CARD).map(([name, { tokens, unit, description }]) => [
+    code(name),
+    String(tokens),
+    unit,
+    description,
+  ]);
+  return markdownTable(["Operation", "Tokens", "Per", "What for"], rows);
+}
+
+const number = (value: number) => value.toLocaleString("en");
+
+function bytes(count: number): string {
+  const isBinary = count % 1024 === 0 && count % 1000 !== 0;
+  const [unit, size] = isBinary ? ["MiB", 1024 * 1024] : ["MB", 1_000_000];
+  return `${number(Math.round((count / size) * 10) / 10)} ${unit}`;
+}
+
+const typeName = (type: string) =>
+  type
+    .replace(/^image\//, "")
+    .replace("jpeg", "JPEG")
+    .toUpperCase();
+
+function imageLimits(image: ImageTarget): string {
+  const { types, bytesMax, edgeMax, pixelsMax, ratio, takesAnimation } = image;
+  return [
+    types.map(typeName).join(", "),
+    bytes(bytesMax),
+    ...(edgeMax === undefined ? [] : [`longest side ${number(edgeMax)} px`]),
+    ...(pixelsMax === undefined ? [] : [`${number(pixelsMax)} pixels`]),
+    ...(ratio === undefined ? [] : [`width : height from ${ratio.min} to ${ratio.max}`]),
+    takesAnimation ? "moving images stay" : "moving images become stills",
+  ].join("; ");
+}
+
+function videoLimits(video: VideoTarget | undefined): string {
+  if (video === undefined) return "left to the network";
+  const { bytesMax, secondsMin, secondsMax } = video;
+  return [
+    bytes(bytesMax),
+    ...(secondsMin === undefined ? [] : [`from ${secondsMin} s`]),
+    ...(secondsMax === undefined ? [] : [`up to ${number(secondsMax)} s`]),
+  ].join("; ");
+}
+
+const DRAFT = { text: "", media: [], options: {} };
+
+function limitOf({ name, rules = {} }: Network, subject: RegExp): string {
+  const found = Object.entries(rules).filter(
+    ([rule, { limit, severity }]) =>
+      limit !== undefined && severity === "error" && subject.test(rule.slice(name.length + 1)),
+  );
+  return found
+    .map(([, { limit = 0, unit = "", isTold }]) => {
+      const told = isTold ? ", or what the account's server says" : "";
+      return `${number(limit)} ${unit}${told}`;
+    })
+    .join("; ");
+}
+
+function quotaOf({ settings }: Network): string {
+  const found = Object.entries(settings?.table ?? {}).filter(([name]) => name.startsWith("QUOTA_"));
+  return found
+    .map(
+      ([name, { fallback, about }]) => `${fallback} (${about.replace(/\.$/, "")}; ${code(name)})`,
+    )
+    .join("; ");
+}
+
+/** What every network takes, side by side. */
+export function networkLimits(): string {
+  const rows = NETWORK_NAMES.map((name) => {
+    const network: Network = networkOf(name);
+    const targets = network.media?.(DRAFT, {});
+    return [
+      network.title,
+      limitOf(network, /^text\.(?:length|graphemes|bytes|hashtags|mentions)$/),
+      limitOf(network, /^media\.count$/),
+      targets === undefined ? "" : imageLimits(targets.image),
+      videoLimits(targets?.video),
+      quotaOf(network) || "none",
+    ];
+  });
+  const head = ["Network", "Text", "Files", "Image after fitting", "Video", "Quota in 24 hours"];
+  return markdownTable(head, rows);
+}
+
+interface Described {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly items?: Described;
+  readonly anyOf?: readonly Described[];
+  readonly properties?: Readonly<Record<string, Described>>;
+  readonly const?: unknown;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+}
+
+/** A schema in a few words. */
+function shapeName(schema: Described): string {
+  const { type, enum: values, items, anyOf, properties, maxLength, maxItems } = schema;
+  if (schema.const !== undefined) return code(JSON.stringify(schema.const));
+  if (values !== undefined) return values.map((value) => code(JSON.stringify(value))).join(", ");
+  if (anyOf !== undefined) return anyOf.map(shapeName).join(", or ");
+  if (items !== undefined) {
+    const many = maxItems === undefined ? "list" : `list of up to ${maxItems}`;
+    return `${many}: ${shapeName(items)}`;
+  }
+  if (properties !== undefined)
+    return `object with ${Object.keys(properties).map(code).join(", ")}`;
+  const long = maxLength === undefined ? "" : ` of up to ${number(maxLength)} characters`;
+  return `${[type ?? "anything"].flat().join(" or ")}${long}`;
+}
+
+/** `platformOptions.<network>`, field by field, beside those that every network takes. */
+export function networkOptions(): string {
+  const shared = ["text", "mediaUrls", "altTexts"];
+  const rows = NETWORK_NAMES.flatMap((name) => {
+    const schema = z.toJSONSchema(networkOf(name).options, {
+      io: "input",
+      unrepresentable: "any",
+    });
+    // Safe: what zod makes of a field is no boolean schema.
+    const fields = Object.entries((schema.properties ?? {}) as Readonly<Record<string, Described>>);
+    return fields
+      .filter(([field]) => !shared.includes(field))
+      .map(([field, described]) => [name, code(field), shapeName(described)]);
+  });
+  return markdownTable(["Network", "Field", "Takes"], rows);
+}
+
+/** Every rule that a finding or a failed leg may name. */
+export function networkRules(): string {
+  const described = describeRules(NETWORK_NAMES.map((name) => networkOf(name)));
+  return NETWORK_NAMES.map((name) => {
+    const rows = described
+      .filter(({ network }) => network === name)
+      .map(({ rule, severity, code: legCode, message, remediation, limit }) => [
+        code(rule),
+        severity,
+        code(legCode),
+        message
+          .replaceAll("{limit}", severity === "error" && limit !== undefined ? number(limit) : "…")
+          .replaceAll("{used}", "…"),
+        remediation,
+      ]);
+    const head = ["Rule", "Severity", "Code", "What it says", "What to do"];
+    return `### ${networkOf(name).title}\n\n${markdownTable(head, rows)}`;
+  }).join("\n\n");
+}

@@ -1,0 +1,145 @@
+import { z } from "zod";
+import { LEG_ERRORS } from "../src/shared/networks/errors.ts";
+import { bad, good, soft, strong, uncertain } from "./terminal-style.ts";
+
+const LogLine = z.looseObject({
+  at: z.string(),
+  level: z.enum(["debug", "info", "warn", "error"]),
+  message: z.string(),
+});
+type LogLine = z.output<typeof LogLine>;
+
+/** A post that a network shows, as far as a line tells of it. */
+export interface Shown {
+  readonly network: string;
+  readonly account: { readonly id: string; readonly username: string };
+  readonly id: string;
+  readonly url: string;
+  readonly page: string;
+}
+
+export interface Surroundings {
+  /** What the sandbox networks show, for names and addresses that people can use. */
+  readonly posts: () => readonly Shown[];
+  /** Where a browser finds the post on this machine. */
+  readonly pageOf: (post: Shown) => string;
+  /** What to do about a line, by its message. */
+  readonly advice: ReadonlyMap<string, string>;
+}
+
+const NETWORK_WIDTH = 9;
+const ACCOUNT_WIDTH = 26;
+/** Told of elsewhere in the line, or of no use to who reads along. */
+const HIDDEN: ReadonlySet<string> = new Set(
+  "at level message event requestId traceId platformId worker timer".split(" "),
+);
+const DETAIL_MAX = 200;
+
+function textOf(line: LogLine, name: string): string {
+  const value = line[name];
+  return typeof value === "string" ? value : "";
+}
+
+function timeOf(at: string): string {
+  return new Date(at).toLocaleTimeString("en-GB");
+}
+
+function cell(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
+}
+
+function legLine(line: LogLine, account: string, state: string, rest: string): string {
+  const cells = [cell(textOf(line, "network"), NETWORK_WIDTH), cell(account, ACCOUNT_WIDTH)];
+  return `${soft(timeOf(line.at))}  ${cells.join(" ")} ${state}  ${rest}`;
+}
+
+/** The account's name where the sandbox shows a post of it; a server of many may stand in front of its id. */
+function accountOf(line: LogLine, { posts }: Surroundings): string {
+  const id = textOf(line, "account");
+  const network = textOf(line, "network");
+  const known = posts().find(
+    ({ network: at, account }) =>
+      at === network && (id === account.id || id.endsWith(`/${account.id}`)),
+  );
+  return known?.account.username ?? (id || "-");
+}
+
+function published(line: LogLine, surroundings: Surroundings): string {
+  const url = textOf(line, "url");
+  const ids = [textOf(line, "networkPostId"), url];
+  const network = textOf(line, "network");
+  const shown = surroundings
+    .posts()
+    .find((post) => post.network === network && (ids.includes(post.id) || ids.includes(post.url)));
+  const account = shown?.account.username ?? accountOf(line, surroundings);
+  const address = shown === undefined ? url : surroundings.pageOf(shown);
+  return legLine(line, account, good("published"), address);
+}
+
+function remedy(code: string): string {
+  return code in LEG_ERRORS ? LEG_ERRORS[code as keyof typeof LEG_ERRORS].remediation : "";
+}
+
+function failed(line: LogLine, surroundings: Surroundings): string {
+  const reason = textOf(line, "reason");
+  const code = textOf(line, "networkCode");
+  const said = code === "" ? reason : `${reason} (${code})`;
+  const rest = `${strong(said)} ${remedy(reason)}`.trimEnd();
+  return legLine(line, accountOf(line, surroundings), bad("failed   "), rest);
+}
+
+function delayed(line: LogLine, surroundings: Surroundings): string {
+  const rest = `${textOf(line, "reason")}, again at ${timeOf(textOf(line, "until"))}`;
+  return legLine(line, accountOf(line, surroundings), uncertain("waits    "), rest);
+}
+
+function details(line: LogLine): string {
+  const shown = Object.entries(line)
+    .filter(([name]) => !HIDDEN.has(name))
+    .map(([name, value]) => {
+      const isError = name === "error" && typeof value === "object" && value !== null;
+      const said: unknown = isError && "message" in value ? value.message : value;
+      return `${name}=${typeof said === "string" ? said : JSON.stringify(said)}`;
+    });
+  const text = shown.join(" ");
+  return text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX)}…` : text;
+}
+
+function trouble(line: LogLine, { advice }: Surroundings): string {
+  const level = line.level === "error" ? bad("error    ") : uncertain("warning  ");
+  const head = `${soft(timeOf(line.at))}  ${level} ${strong(line.message)} ${soft(details(line))}`;
+  const todo = advice.get(line.message);
+  return todo === undefined ? head : `${head}\n          → ${todo}`;
+}
+
+const LEG_LINES = new Map([
+  ["leg published", published],
+  ["leg failed", failed],
+  ["leg delayed", delayed],
+]);
+
+/** A line of the app's log, or undefined where the text is something else. */
+function parsed(text: string): LogLine | undefined {
+  if (!text.startsWith("{")) return undefined;
+  try {
+    return LogLine.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What the terminal shows of a line of the host: each publish as it happens, and trouble with what to do about it.
+ * Undefined for everything that only the log file keeps.
+ */
+export function terminalLine(
+  text: string,
+  stream: "stdout" | "stderr",
+  surroundings: Surroundings,
+): string | undefined {
+  const line = parsed(text);
+  if (line === undefined) return stream === "stderr" ? text : undefined;
+  const ofLeg = LEG_LINES.get(line.message);
+  if (ofLeg !== undefined) return ofLeg(line, surroundings);
+  return line.level === "warn" || line.level === "error" ? trouble(line, surroundings) : undefined;
+}

@@ -1,0 +1,53 @@
+import type { RequestScope } from "../shared/callers/scope.ts";
+import { browserStep } from "../shared/connect/browser-step.ts";
+import type { BrowserAnswer, BrowserRequest } from "../shared/connect/browser.ts";
+import { finishOAuth } from "../shared/connect/finish-oauth.ts";
+import { finishVisit } from "../shared/connect/finish-visit.ts";
+import { chooseLanguage } from "../shared/connect/page/language.ts";
+import { showPage } from "../shared/connect/show-page.ts";
+import { submitForm } from "../shared/connect/submit-form.ts";
+import { loneNotice } from "../shared/connect/visit.ts";
+import type { AppError } from "../shared/errors.ts";
+import { ERROR_STATUS } from "../shared/http/error-status.ts";
+import type { RefusedCall } from "../shared/http/route.ts";
+import { Reply } from "../shared/http/reply.ts";
+import type { Services } from "../shared/services.ts";
+
+interface BrowserCall {
+  readonly services: Services;
+  readonly scope: RequestScope;
+  readonly headers: Headers;
+}
+
+/** Runs a step of the hosted page; its answer is a page or a redirect, never JSON. */
+async function asPage(
+  { services, scope, headers }: BrowserCall,
+  step: (request: BrowserRequest) => Promise<BrowserAnswer>,
+): Promise<Reply> {
+  const { requestId, ip } = scope;
+  const [cookie, fetchSite] = [headers.get("cookie"), headers.get("sec-fetch-site")];
+  const language = chooseLanguage(headers.get("accept-language"));
+  const request = { requestId, ip, cookie, fetchSite, host: headers.get("host"), language };
+  return new Reply(await browserStep(services, request, () => step(request)));
+}
+
+/** What was refused before a step of the page could judge it: a form that is too long, or is none. */
+async function asRefusedPage(refusal: AppError, call: RefusedCall): Promise<Reply> {
+  const { services, headers, requestId, ip } = call;
+  const status = ERROR_STATUS[refusal.code];
+  return await asPage({ services, headers, scope: { requestId, ip } }, (request) =>
+    status >= 500
+      ? Promise.reject(refusal)
+      : Promise.resolve(loneNotice(request, "unreadable", status)),
+  );
+}
+
+/** The steps of the hosted page, in a part of the bundle of their own: only browsers need them. */
+export const connectPage = {
+  asPage,
+  asRefusedPage,
+  finishOAuth,
+  finishVisit,
+  showPage,
+  submitForm,
+} as const;

@@ -1,0 +1,128 @@
+import { inflateSync } from "node:zlib";
+import { exifFacts } from "./exif.ts";
+
+/** A piece of a PNG or WebP file; those that tell of the camera may stand behind the picture. */
+interface Chunk {
+  readonly type: string;
+  readonly content: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
+const PNG_START = 8;
+const WEBP_START = 12;
+const TEXT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** The whole pieces: of the beginning of a file, those that are in it. */
+function* pngChunks(png: Buffer): Generator<Chunk> {
+  let start = PNG_START;
+  while (start + 12 <= png.length) {
+    const content = start + 8;
+    const last = content + png.readUInt32BE(start);
+    const end = last + 4;
+    if (end > png.length) return;
+    const type = png.toString("latin1", start + 4, content);
+    yield { type, content: png.subarray(content, last), start, end };
+    start = end;
+  }
+}
+
+function* webpChunks(webp: Buffer): Generator<Chunk> {
+  let start = WEBP_START;
+  while (start + 8 <= webp.length) {
+    const content = start + 8;
+    const length = webp.readUInt32LE(start + 4);
+    const last = content + length;
+    if (last > webp.length) return;
+    // Some writers leave out the filling behind the last piece.
+    const end = Math.min(last + (length % 2), webp.length);
+    const type = webp.toString("latin1", start, start + 4);
+    yield { type, content: webp.subarray(content, last), start, end };
+    start = end;
+  }
+}
+
+const PNG_METADATA: ReadonlySet<string> = new Set(["eXIf", "tEXt", "zTXt", "iTXt"]);
+const WEBP_METADATA: ReadonlySet<string> = new Set(["EXIF", "XMP "]);
+
+const asBuffer = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Whether the format's metadata may be behind what the beginning of a file shows. */
+export function hasChunks(contentType: string): boolean {
+  return contentType === "image/png" || contentType === "image/webp";
+}
+
+/** Whether a PNG or WebP, or the beginning of one, tells where it was taken. */
+export function chunksTellPlace(contentType: string, bytes: Uint8Array): boolean {
+  const file = asBuffer(bytes);
+  if (contentType === "image/png") return [...pngChunks(file)].some(pngTellsPlace);
+  if (contentType === "image/webp") return [...webpChunks(file)].some(webpTellsPlace);
+  return false;
+}
+
+function webpTellsPlace({ type, content }: Chunk): boolean {
+  if (type === "EXIF") return exifFacts(content).hasLocation;
+  return type === "XMP " && content.includes("GPSL");
+}
+
+function pngTellsPlace({ type, content }: Chunk): boolean {
+  if (type === "eXIf") return exifFacts(content).hasLocation;
+  if (!PNG_METADATA.has(type)) return false;
+  const text = textOf(type, content);
+  // Older tools write the block of a JPEG as text, in hexadecimal behind three lines of heading.
+  const block = /^Raw profile type \w+\0+\s*\w+\s+\d+\s+([\da-f\s]+)/i.exec(text)?.[1];
+  if (block === undefined) return text.includes("GPSL");
+  const profile = Buffer.from(block.replace(/\s/g, ""), "hex");
+  return exifFacts(profile).hasLocation || profile.includes("GPSL");
+}
+
+/** Keyword and text of a text chunk; what can't be unpacked tells nothing to anyone. */
+function textOf(type: string, content: Buffer): string {
+  const keyword = content.indexOf(0);
+  if (keyword < 0) return "";
+  const isPacked = type === "zTXt" || (type === "iTXt" && content[keyword + 1] === 1);
+  if (!isPacked) return content.toString("latin1");
+  const packed = type === "zTXt" ? keyword + 2 : afterTranslation(content, keyword + 3);
+  try {
+    const text = inflateSync(content.subarray(packed), { maxOutputLength: TEXT_BYTES_MAX });
+    return `${content.toString("latin1", 0, keyword + 1)}${text.toString("latin1")}`;
+  } catch {
+    return "";
+  }
+}
+
+/** Behind the language and the translated keyword, each with a zero at its end. */
+function afterTranslation(content: Buffer, start: number): number {
+  return content.indexOf(0, content.indexOf(0, start) + 1) + 1;
+}
+
+/** The same picture, bit for bit, without its metadata; its colours are told elsewhere and stay. */
+export function withoutChunks(contentType: string, bytes: Uint8Array): Uint8Array {
+  const file = asBuffer(bytes);
+  return contentType === "image/png"
+    ? without(file, pngChunks(file), PNG_METADATA)
+    : resealed(without(file, webpChunks(file), WEBP_METADATA));
+}
+
+function without(file: Buffer, chunks: Iterable<Chunk>, left: ReadonlySet<string>): Buffer {
+  const kept: Buffer[] = [];
+  let at = 0;
+  for (const { type, start, end } of chunks) {
+    if (!left.has(type)) continue;
+    kept.push(file.subarray(at, start));
+    at = end;
+  }
+  return Buffer.concat([...kept, file.subarray(at)]);
+}
+
+const EXIF_AND_XMP_FLAGS = 0b0000_1100;
+
+/** A WebP says ahead how long it is and whether metadata follows. */
+function resealed(webp: Buffer): Buffer {
+  webp.writeUInt32LE(webp.length - 8, 4);
+  const flags = WEBP_START + 8;
+  if (webp.toString("latin1", WEBP_START, WEBP_START + 4) === "VP8X")
+    webp.writeUInt8(webp.readUInt8(flags) & ~EXIF_AND_XMP_FLAGS, flags);
+  return webp;
+}

@@ -1,0 +1,81 @@
+import * as z from "zod";
+import { exchange, failureOf } from "../classified.ts";
+import { askAgain } from "../doubt.ts";
+import type {
+  HttpRequest,
+  HttpResponse,
+  LegToPublish,
+  NetworkTools,
+  Published,
+  ReconcileOutcome,
+} from "../network.ts";
+import { HttpFailure } from "../network.ts";
+import { credentialsOf, type Credentials } from "./credentials.ts";
+import { classify, xrpcError } from "./errors.ts";
+import type { Remote } from "./state.ts";
+import { COLLECTION, remoteOf } from "./state.ts";
+
+const ASK_AGAIN_SECONDS = 30;
+/** What an earlier call set off is done by then, whatever became of its answer. */
+const SETTLED_MS = 30_000;
+
+/** The record under its key tells. */
+export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
+  const remote = remoteOf(leg.remote);
+  const answer = await exchange(tools, getRecord(remote, credentialsOf(leg.credentials)));
+  return readGet(answer, leg, tools.now());
+}
+
+/** Public: an account that lost its authorisation can still be asked what it published. */
+function getRecord(remote: Remote, credentials: Credentials): HttpRequest {
+  const query = new URLSearchParams({
+    repo: credentials.did,
+    collection: COLLECTION,
+    rkey: remote.rkey,
+  });
+  return {
+    method: "GET",
+    url: `${credentials.pds}/xrpc/com.atproto.repo.getRecord?${query.toString()}`,
+  };
+}
+
+function readGet(
+  answer: HttpResponse | HttpFailure,
+  { sentAt }: LegToPublish,
+  now: Date,
+): ReconcileOutcome {
+  if (answer instanceof HttpFailure) {
+    return askAgain(answer.message);
+  }
+  const published = readRecord(answer);
+  if (published !== undefined) return published;
+  const error = xrpcError(answer);
+  // Older servers say it by an InvalidRequest with the same message.
+  const isAbsent =
+    error?.error === "RecordNotFound" ||
+    (error?.error === "InvalidRequest" && /could not locate record/i.test(error.message ?? ""));
+  if (isAbsent) {
+    // Repeating is harmless at any time; that nothing was published can be said only when no call is on its way.
+    const isSettled = sentAt === null || now.getTime() - sentAt.getTime() >= SETTLED_MS;
+    return { kind: "may_publish", isAbsent: isSettled };
+  }
+  const classified = classify(answer, now);
+  return {
+    kind: "ask_again",
+    failure: failureOf({ ...classified, code: "outcome_unknown" }),
+    pollAfterSeconds: classified.retryAfterSeconds ?? ASK_AGAIN_SECONDS,
+  };
+}
+
+/** The post that an answer names. */
+export function readRecord(answer: HttpResponse): Published | undefined {
+  const shape = z.object({ uri: z.templateLiteral(["at://", z.string()]) });
+  const parsed = shape.safeParse(answer.json());
+  if (answer.status !== 200 || !parsed.success) return undefined;
+  const [did = "", , rkey = ""] = parsed.data.uri.slice("at://".length).split("/");
+  return {
+    kind: "published",
+    networkPostId: parsed.data.uri,
+    url: `https://bsky.app/profile/${did}/post/${rkey}`,
+  };
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import type { Log } from "../log.ts";
+import {
+  METRICS,
+  type CounterName,
+  type HistogramName,
+  type LabelsOf,
+  type MetricName,
+} from "./metric-table.ts";
+import { outsideWork } from "./work-context.ts";
+
+const FLUSH_MS = 60_000;
+/** Of one metric in one minute: labels that turn out to have many values must not cost memory without end. */
+const SERIES_MAX = 200;
+const OTHER = "(other)";
+
+interface Series {
+  readonly name: MetricName;
+  readonly labels: Readonly<Record<string, string>>;
+  count: number;
+  sum: number;
+  min: number;
+  max: number;
+  /** Values within each of the metric's bounds, and beyond the last. */
+  readonly ranges: number[];
+}
+
+function boundsOf(name: MetricName): readonly number[] {
+  const metric = METRICS[name];
+  return metric.kind === "histogram" ? metric.bounds : [];
+}
+
+/** `{"<=5": 12, "<=10": 3, ">10": 1}`, without the ranges that had nothing. */
+function rangesOf({ name, ranges }: Series): Record<string, number> {
+  const bounds = boundsOf(name);
+  const named = ranges.map((count, index): [string, number] => {
+    const bound = bounds[index];
+    return [bound === undefined ? `>${bounds.at(-1)}` : `<=${bound}`, count];
+  });
+  return Object.fromEntries(named.filter(([, count]) => count > 0));
+}
+
+/** A process's counters and distributions, gathered in memory and logged as one line a minute for each series. */
+export class Metrics {
+  readonly #log: Log;
+  /** Tells apart the lines of processes that run side by side. */
+  readonly #process = randomBytes(4).toString("hex");
+  readonly #series = new Map<MetricName, Map<string, Series>>();
+  #since = "";
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, times = 1): void {
+    const series = this.#seriesOf(name, labels);
+    series.count += times;
+    series.sum += times;
+  }
+
+  observe<Name extends HistogramName>(name: Name, value: number, labels: LabelsOf<Name>): void {
+    const series = this.#seriesOf(name, labels);
+    series.count += 1;
+    series.sum += value;
+    series.min = Math.min(series.min, value);
+    series.max = Math.max(series.max, value);
+    const within = boundsOf(name).findIndex((bound) => value <= bound);
+    const range = within < 0 ? boundsOf(name).length : within;
+    series.ranges[range] = (series.ranges[range] ?? 0) + 1;
+  }
+
+  /** Writes what was gathered since the last time. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const gathered = [...this.#series.values()].flatMap((series) => [...series.values()]);
+    this.#series.clear();
+    // Not part of whatever request happens to end the process.
+    outsideWork(() => {
+      for (const series of gathered) this.#write(series);
+    });
+  }
+
+  #write(series: Series): void {
+    const { name, labels, count, sum, min, max } = series;
+    const isHistogram = METRICS[name].kind === "histogram";
+    this.#log.info("metric", {
+      metric: name,
+      process: this.#process,
+      since: this.#since,
+      ...labels,
+      count,
+      ...(isHistogram ? { sum: rounded(sum), min, max, ranges: rangesOf(series) } : {}),
+    });
+  }
+
+  #seriesOf<Name extends MetricName>(name: Name, labels: LabelsOf<Name>): Series {
+    this.#timer ??= this.#startMinute();
+    let ofMetric = this.#series.get(name);
+    if (ofMetric === undefined) {
+      ofMetric = new Map();
+      this.#series.set(name, ofMetric);
+    }
+    const asGiven: Readonly<Record<string, string>> = labels;
+    const known = ofMetric.get(keyOf(asGiven));
+    if (known !== undefined) return known;
+    const isFull = ofMetric.size >= SERIES_MAX;
+    const kept = isFull ? onlyOther(asGiven) : asGiven;
+    const series = ofMetric.get(keyOf(kept)) ?? newSeries(name, kept);
+    ofMetric.set(keyOf(kept), series);
+    return series;
+  }
+
+  /** Begins with the first value, so that a process with nothing to do says nothing. */
+  #startMinute(): NodeJS.Timeout {
+    this.#since = new Date().toISOString();
+    return outsideWork(() => setTimeout(() => this.flush(), FLUSH_MS)).unref();
+  }
+}
+
+/** Sums of fractions have tails of noise. */
+function rounded(sum: number): number {
+  return Math.round(sum * 1_000) / 1_000;
+}
+
+function keyOf(labels: Readonly<Record<string, string>>): string {
+  return Object.values(labels).join("|");
+}
+
+function onlyOther(labels: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.keys(labels).map((label) => [label, OTHER]));
+}
+
+function newSeries(name: MetricName, labels: Readonly<Record<string, string>>): Series {
+  const ranges =
+    METRICS[name].kind === "histogram"
+      ? boundsOf(name)
+          .map(() => 0)
+          .concat(0)
+      : [];
+  return { name, labels, count: 0, sum: 0, min: Infinity, max: -Infinity, ranges };
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { DOCUMENTS, blocksOf, treatmentOf, type Block } from "./blocks.ts";
+import { problemOfJson } from "./json-example.ts";
+
+const blocks = DOCUMENTS.flatMap(blocksOf);
+const nameOf = ({ file, line }: Block) => `${file}:${line}`;
+
+/** Every block that no test runs, and why. Another one is a decision: it belongs here. */
+const NOT_RUN = [
+  "CONTRIBUTING.md: a tree; its names are looked up",
+  "README.md: a drawing",
+  "README.md: needs Azure Functions Core Tools, which the tests do without",
+  "README.md: the tests of these documents have run it",
+  "docs/first-post.md: the test that runs the rest of this page has started it",
+  "docs/operate.md: a query of Application Insights",
+  "docs/operate.md: needs an Azure subscription",
+  "docs/operate.md: test/telemetry runs it over the log of a real run",
+  "docs/webhooks.md: has its own test in test/webhooks/snippets.test.ts",
+  "examples/README.md: test/examples starts the relay with this setting, and the backend",
+];
+
+describe("code in documents", () => {
+  test("is run, held against a schema, or says why not", () => {
+    const unknown = blocks.filter((block) => treatmentOf(block).kind === "unknown");
+    expect(unknown.map(nameOf)).toEqual([]);
+    const listed = blocks.flatMap((block) => {
+      const treatment = treatmentOf(block);
+      return treatment.kind === "listed" ? [`${block.file}: ${treatment.reason}`] : [];
+    });
+    expect([...new Set(listed)].sort()).toEqual(NOT_RUN.toSorted());
+  });
+
+  test.each(
+    blocks
+      .filter((block) => treatmentOf(block).kind === "json")
+      .map((block) => [nameOf(block), block]),
+  )("%s is what its schema says", (_name, block) => {
+    expect(problemOfJson(block)).toBeUndefined();
+  });
+});
+
+describe("the check of examples", () => {
+  const BALANCE = {
+    tokenBalance: 99_990,
+    tokenReserved: 20,
+    available: 99_970,
+    dailyTokenBudget: null,
+    usedToday: 30,
+    resetsAt: "2026-03-05T00:00:00.000Z",
+  };
+  const example = (value: unknown, ...words: string[]): Block => ({
+    file: "an example",
+    line: 1,
+    language: "json",
+    words,
+    code: JSON.stringify(value),
+    notRun: undefined,
+  });
+
+  test("takes a right one, alone, shortened or in its envelope", () => {
+    expect(problemOfJson(example(BALANCE, "Balance"))).toBeUndefined();
+    expect(problemOfJson(example({ data: BALANCE }, "Balance"))).toBeUndefined();
+    expect(problemOfJson(example({ available: 1 }, "Balance", "part"))).toBeUndefined();
+  });
+
+  test.each([
+    ["a field that is missing", { available: 1 }, ["Balance"]],
+    ["a field that does not exist", { ...BALANCE, balance: 1 }, ["Balance"]],
+    ["a field that does not exist, shortened", { balance: 1 }, ["Balance", "part"]],
+    ["a value of another type", { available: "1" }, ["Balance", "part"]],
+    ["a wrong value deep inside", { legs: [{ status: "done" }] }, ["Post", "part"]],
+    ["no schema", BALANCE, []],
+    ["an unknown schema", BALANCE, ["Wallet"]],
+  ])("refuses one with %s", (_what, value, words) => {
+    expect(problemOfJson(example(value, ...words))).not.toBeUndefined();
+  });
+});

@@ -1,0 +1,175 @@
+import { execFile, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { DEMO_NETWORKS } from "../../dev/demo.ts";
+import { launch, listeningPorts, newPlace, readDemo, until } from "../start/started.ts";
+import type { Place, Started } from "../start/started.ts";
+import { VECTOR } from "../webhooks/vector.ts";
+import { DOCUMENTS, blocksOf, treatmentOf, type Block } from "./blocks.ts";
+
+const START_TIMEOUT_MS = 60_000;
+const DOCUMENT_MS = 90_000;
+const SETTLE_MS = 15_000;
+const POLL_MS = 500;
+const run = promisify(execFile);
+
+const missing = ["bash", "curl", "python3"].filter(
+  (command) => spawnSync(command, ["--version"], { stdio: "ignore" }).status !== 0,
+);
+const without = missing.length === 0 ? "" : ` (skipped: there is no ${missing.join(", no ")} here)`;
+
+const isShell = (block: Block) => treatmentOf(block).kind === "shell";
+const documents = DOCUMENTS.filter((file) => blocksOf(file).some(isShell));
+
+/** What a block printed, and the example of an answer that follows it. */
+interface Printed {
+  readonly block: Block;
+  readonly output: string;
+  readonly example: Block | undefined;
+}
+
+/** All of a document's blocks in one shell, as a reader pastes them one after the other. */
+async function runDocument(file: string, place: Place): Promise<Printed[]> {
+  const { baseUrl, sandboxUrl } = readDemo(place);
+  const blocks = blocksOf(file);
+  const shell = blocks.filter(isShell);
+  const script = shell
+    .map(({ code, line }) => `printf '\\n::${line}::\\n'\n${code}`)
+    .join("\n")
+    .replaceAll(".local/demo.json", join(place.folder, "demo.json"))
+    .replaceAll("http://localhost:7071/api", baseUrl)
+    .replaceAll("http://127.0.0.1:7072", sandboxUrl);
+  const { stdout } = await run("bash", ["-euo", "pipefail", "-c", script], {
+    timeout: DOCUMENT_MS,
+    env: { ...process.env, RELAY_DEMO: join(place.folder, "demo.json") },
+  });
+  const outputs = stdout.split(/^::\d+::$/m).slice(1);
+  return shell.map((block, index) => {
+    const next = blocks[blocks.indexOf(block) + 1];
+    const example = next !== undefined && treatmentOf(next).kind === "json" ? next : undefined;
+    return { block, output: (outputs[index] ?? "").trim(), example };
+  });
+}
+
+/** Fields of the example that the answer does not have, or has with another type. */
+function differences(example: unknown, answer: unknown, path = ""): string[] {
+  if (example === null || answer === null) return [];
+  if (Array.isArray(example) && Array.isArray(answer))
+    return example
+      .slice(0, answer.length)
+      .flatMap((item: unknown, index) => differences(item, answer[index], `${path}[${index}]`));
+  if (typeof example !== typeof answer || Array.isArray(example) !== Array.isArray(answer))
+    return [`${path}: ${typeof answer} instead of ${typeof example}`];
+  if (typeof example !== "object" || typeof answer !== "object") return [];
+  const given = answer as Readonly<Record<string, unknown>>;
+  return Object.entries(example).flatMap(([name, value]) =>
+    name in given
+      ? differences(value, given[name], `${path}.${name}`)
+      : [`${path}.${name}: absent`],
+  );
+}
+
+/** Of a list the entry that is of the example's network. */
+function likeIn(answer: unknown, { platform }: { readonly platform?: string }): unknown {
+  if (!Array.isArray(answer)) return answer;
+  const entries = answer as readonly { readonly platform?: string }[];
+  return entries.find((entry) => entry.platform === platform);
+}
+
+function lastAnswer(output: string): unknown {
+  const line = output.split("\n").findLast((text) => text.startsWith('{"data":')) ?? "{}";
+  return (JSON.parse(line) as { data?: unknown }).data;
+}
+
+describe.skipIf(missing.length > 0)(`with what npm start runs${without}`, () => {
+  let place: Place;
+  let started: Started;
+
+  beforeAll(async () => {
+    place = await newPlace();
+    started = launch(place);
+    await started.ready();
+  }, START_TIMEOUT_MS);
+
+  afterAll(async () => {
+    started.signal("SIGKILL");
+    await started.ended;
+    await until(async () => (await listeningPorts(place)).length === 0, SETTLE_MS);
+    await place.remove();
+  }, START_TIMEOUT_MS);
+
+  test.each(documents)(
+    "the shell blocks of %s work, one after the other",
+    async (file) => {
+      const printed = await runDocument(file, place);
+      for (const { block, output, example } of printed) {
+        const name = `${file}:${block.line}`;
+        expect(output, name).not.toMatch(/(?:^|\})\{"error":/m);
+        if (example === undefined || example.words.length === 0) continue;
+        const shown = JSON.parse(example.code) as { data?: unknown; platform?: string };
+        expect(differences(shown.data ?? shown, likeIn(lastAnswer(output), shown)), name).toEqual(
+          [],
+        );
+      }
+    },
+    DOCUMENT_MS,
+  );
+
+  test(
+    "the first post of the guide reaches all five networks",
+    async () => {
+      const { sandboxUrl } = readDemo(place);
+      const reached = async () => {
+        const answer = await fetch(`${sandboxUrl}/_sandbox/posts`);
+        const { posts } = (await answer.json()) as { posts: { network: string; text: string }[] };
+        const ours = posts.filter(({ text }) => text.startsWith("Fresh bread at "));
+        return ours.map(({ network }) => network).sort();
+      };
+      // The guide waits for a minute; a busy machine may need longer.
+      await until(
+        async () => (await reached()).length >= DEMO_NETWORKS.length,
+        DOCUMENT_MS,
+        POLL_MS,
+      );
+      expect(await reached()).toEqual(DEMO_NETWORKS.toSorted());
+    },
+    DOCUMENT_MS,
+  );
+});
+
+test.skipIf(missing.length > 0)(
+  `the webhook guide's curl sends a delivery as the relay does${without}`,
+  async () => {
+    const received: { body: string; signature: unknown }[] = [];
+    const server = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => {
+        received.push({ body, signature: request.headers["x-social-restapi-signature"] });
+        response.end();
+      });
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const folder = await mkdtemp(join(tmpdir(), "delivery-"));
+    onTestFinished(async () => {
+      server.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+    await writeFile(join(folder, "body.json"), VECTOR.body);
+    const [, curl] = blocksOf("docs/webhooks.md").filter(({ language }) => language === "sh");
+    const { port } = server.address() as AddressInfo;
+    const script = (curl?.code ?? "").replace("localhost:3000", `127.0.0.1:${port}`);
+    await run("bash", ["-euo", "pipefail", "-c", script], {
+      cwd: folder,
+      env: { ...process.env, t: String(VECTOR.timestamp), v1: VECTOR.v1 },
+    });
+    const signature = `t=${VECTOR.timestamp},v1=${VECTOR.v1}`;
+    expect(received).toEqual([{ body: VECTOR.body, signature }]);
+  },
+);

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { updatePost } from "../../src/shared/posts/change-scheduled.ts";
+import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
+import type { Services } from "../../src/shared/services.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+
+const MINUTE = 60_000;
+let sandbox: Sandbox;
+let relay: Relay;
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
+});
+afterAll(async () => {
+  await relay?.stop();
+  await sandbox?.stop();
+});
+
+/** A process that stands still after it has committed: what it does to due rows then waits for the gate. */
+function stalledAfterCommit(services: Services, gate: Promise<void>): Services {
+  let hasCommitted = false;
+  const due = new Proxy(services.due, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      return async (...given: unknown[]): Promise<unknown> => {
+        if (hasCommitted) await gate;
+        return (await Reflect.apply(value, target, given)) as unknown;
+      };
+    },
+  });
+  const wallets = new Proxy(services.wallets, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      return async (...given: unknown[]): Promise<unknown> => {
+        const answer = (await Reflect.apply(value, target, given)) as unknown;
+        if (name === "commit") hasCommitted = true;
+        return answer;
+      };
+    },
+  });
+  return { ...services, due, wallets };
+}
+
+test("a change that is slow to end takes nothing from a later one that brings the old time back", async () => {
+  const publisher = await aPublisher(relay, ["bluesky"]);
+  const { key, headers, owner } = publisher;
+  const at = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOString();
+  const scheduleAt = at(10 * MINUTE);
+  const body = { text: unique("Moved"), platforms: ["bluesky"], scheduleAt };
+  const { id: postId } = dataOf(await submitPost(relay, publisher, body));
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const scope = {
+    requestId: "request",
+    ip: "",
+    caller: { kind: "system", worker: "test" },
+    ...owner,
+  } as const;
+  const moved = updatePost(stalledAfterCommit(relay.services, gate), scope, {
+    postId,
+    change: { scheduleAt: at(60 * MINUTE) },
+  });
+  const readTime = async () =>
+    dataOf(await relay.call("GET", `/v1/posts/${postId}`, { key, headers })).scheduleAt;
+  await expect.poll(readTime).not.toBe(scheduleAt);
+  const back = await relay.call("PATCH", `/v1/posts/${postId}`, {
+    key,
+    headers,
+    body: { scheduleAt },
+  });
+  expect(dataOf(back).scheduleAt).toBe(scheduleAt);
+  open();
+  await moved;
+  for (let minute = 0; minute < 13; minute += 1) {
+    relay.advance(MINUTE);
+    await enqueueDuePosts(relay.services);
+    await relay.drain();
+  }
+  expect(await settlePost(relay, publisher, postId)).toMatchObject({ status: "succeeded" });
+});

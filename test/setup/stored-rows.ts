@@ -1,0 +1,30 @@
+import { TableClient, TableServiceClient } from "@azure/data-tables";
+import type { Relay } from "./relay.ts";
+
+export interface DumpedRow {
+  /** Without the relay's prefix. */
+  readonly table: string;
+  readonly partitionKey: string;
+  readonly rowKey: string;
+  /** The whole row as JSON, to be searched. */
+  readonly text: string;
+}
+
+/** Every row of every table of the relay's deployment, whoever wrote it. */
+export async function storedRows({ settings }: Relay): Promise<DumpedRow[]> {
+  const connectionString = settings["AzureWebJobsStorage"] ?? "";
+  const prefix = settings["STORAGE_PREFIX"] ?? "";
+  const options = { allowInsecureConnection: true };
+  const service = TableServiceClient.fromConnectionString(connectionString, options);
+  const rows: DumpedRow[] = [];
+  for await (const { name } of service.listTables()) {
+    if (name === undefined || !name.startsWith(prefix)) continue;
+    const client = TableClient.fromConnectionString(connectionString, name, options);
+    for await (const entity of client.listEntities()) {
+      const { partitionKey = "", rowKey = "" } = entity;
+      const table = name.slice(prefix.length);
+      rows.push({ table, partitionKey, rowKey, text: JSON.stringify(entity) });
+    }
+  }
+  return rows;
+}
