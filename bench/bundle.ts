@@ -59,7 +59,8 @@ export function wholeSize(metafile: Metafile): BundleSize {
   return sizeOf(metafile, files);
 }
 
-const isPackage = (name: string) => !name.startsWith("src");
+/** Neither a folder of ours nor one of node's own modules, which the build puts in by their names. */
+const isPackage = (name: string) => !name.startsWith("src") && !name.includes(":");
 
 export function packagesOf({ byPackage }: BundleSize): string[] {
   return Object.keys(byPackage).filter(isPackage).sort();

@@ -10,8 +10,8 @@ import { saveResults } from "./results.ts";
 import { costOf, COUNTED, RoundTrips } from "./round-trips.ts";
 import { runBench } from "./run.ts";
 
-/** Rows of a platform's posts, between the first page and far more than anybody's page. */
-const SIZES = [100, 10_000, 100_000] as const;
+/** Posts of a platform, from the first page to far more than anybody's page; the last as the only argument. */
+const SIZES = [100, Number(process.argv[2] ?? 100_000)];
 
 const newPrefix = () => `${BENCH_PREFIX}${randomBytes(6).toString("hex")}`;
 

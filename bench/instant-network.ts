@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { NETWORK_HOST } from "./relay.ts";
 
 const HOOKS_HOST = "hooks.example.test";
@@ -58,16 +60,14 @@ class LongVideo {
       etag: '"the-video"',
       ...(range === null ? {} : { "content-range": `bytes ${from}-${to}/${bytes}` }),
     });
-    for (let at = from; at <= to && !response.destroyed;) {
-      const piece =
-        at < start.length
-          ? start.subarray(at, Math.min(to + 1, start.length))
-          : zeros.subarray(0, Math.min(PIECE_BYTES, to + 1 - at));
-      at += piece.length;
-      if (!response.write(piece))
-        await Promise.race([once(response, "drain"), once(response, "close")]);
-    }
-    response.end();
+    const pieces = function* () {
+      for (let at = from; at <= to;) {
+        const end = Math.min(to + 1, at < start.length ? start.length : at + PIECE_BYTES);
+        yield at < start.length ? start.subarray(at, end) : zeros.subarray(0, end - at);
+        at = end;
+      }
+    };
+    await pipeline(Readable.from(pieces()), response);
   }
 }
 

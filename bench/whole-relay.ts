@@ -23,7 +23,7 @@ import {
 } from "./relay.ts";
 
 const START_MS_MAX = 30_000;
-const CALL_MS_MAX = 30_000;
+const CALL_MS_MAX = 120_000;
 const STOP_MS_MAX = 30_000;
 const OUTPUT_KEPT_CHARACTERS = 4_000;
 

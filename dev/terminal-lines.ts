@@ -10,7 +10,7 @@ const LogLine = z.looseObject({
 type LogLine = z.output<typeof LogLine>;
 
 /** A post that a network shows, as far as a line tells of it. */
-export interface Shown {
+interface Shown {
   readonly network: string;
   readonly account: { readonly id: string; readonly username: string };
   readonly id: string;

@@ -121,17 +121,19 @@ async function endVisit(query) {
 
 /** The key is stored before the request is made: after a crash the same post is asked for again, and published once. */
 async function publish(form) {
+  const platforms = customer.accounts
+    .filter(({ status }) => status === "active")
+    .map(({ platform }) => platform);
+  if (platforms.length === 0) return { status: 409, body: "Link an account first." };
   const key = randomUUID();
   posts.set(key, { text: form.get("text"), status: "sending", legs: [] });
   const accepted = await relay("POST", "/v1/posts", {
     headers: { "x-profile-id": customer.profileId, "idempotency-key": key },
-    body: {
-      text: form.get("text"),
-      platforms: customer.accounts
-        .filter(({ status }) => status === "active")
-        .map(({ platform }) => platform),
-      externalId: key,
-    },
+    body: { text: form.get("text"), platforms, externalId: key },
+  }).catch((problem) => {
+    // It stays on the list: where the answer is what got lost, an event still tells of the post.
+    posts.get(key).status = "not accepted";
+    throw problem;
   });
   take(accepted);
   return { status: 303, headers: { location: "/" } };

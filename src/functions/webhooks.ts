@@ -139,7 +139,7 @@ export const webhookRoutes = [
     operationId: "listEvents",
     summary: "The application's events of the last 30 days, oldest first.",
     description:
-      "What webhooks tell, for those who ask: pass the last event's id as `after`. An event is listed two seconds after it happened, so that none is missed.",
+      "What webhooks tell, for those who ask: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed.",
     access: appAdminOfApplication,
     query: ListEventsQuery,
     status: 200,

@@ -1,6 +1,6 @@
 import { lookup, type LookupAddress } from "node:dns";
 import { BlockList, isIP } from "node:net";
-import type { Agent, Dispatcher } from "undici";
+import type { Agent, buildConnector, Dispatcher } from "undici";
 import type { Config } from "./config.ts";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "./networks/network.ts";
 import {
@@ -136,6 +136,8 @@ type LookupCallback = (
   family?: number,
 ) => void;
 
+const blockedAddress = () => Object.assign(new Error("blocked address"), { code: "EBLOCKED" });
+
 /** Resolves a name and refuses it when any of its addresses may not be dialled; the connection uses just these. */
 function checkedLookup(allowed: BlockList) {
   return (
@@ -150,11 +152,26 @@ function checkedLookup(allowed: BlockList) {
         first === undefined ||
         addresses.some(({ address }) => !isAllowedAddress(address, allowed))
       )
-        return callback(Object.assign(new Error("blocked address"), { code: "EBLOCKED" }), []);
+        return callback(blockedAddress(), []);
       if (options.all === true) return callback(null, addresses);
       callback(null, first.address, first.family);
     });
   };
+}
+
+/** Whatever was resolved: nothing is sent over a connection to an address that may not be dialled. */
+function checkedConnector(
+  build: typeof buildConnector,
+  allowed: BlockList,
+): buildConnector.connector {
+  const connect = build({ lookup: checkedLookup(allowed), timeout: CONNECT_TIMEOUT_MS });
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      if (isAllowedAddress(socket.remoteAddress ?? "", allowed)) return callback(null, socket);
+      socket.destroy();
+      callback(blockedAddress(), null);
+    });
 }
 
 export interface Outbound {
@@ -215,7 +232,7 @@ export function createOutbound(config: Config): Outbound {
     // A CommonJS package that is loaded late has only its default export once it is bundled.
     const { default: undici } = await import("undici");
     return new undici.Agent({
-      connect: { lookup: checkedLookup(allowed), timeout: CONNECT_TIMEOUT_MS },
+      connect: checkedConnector(undici.buildConnector, allowed),
       keepAliveTimeout: 4_000,
       maxHeaderSize: 16 * 1024,
     });

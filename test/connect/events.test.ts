@@ -275,7 +275,7 @@ describe("events that could not be told", () => {
     await recover();
     await calm.drain();
     const call = { key: application.key };
-    calm.advance(10_000);
+    calm.advance(16_000);
     const later = dataOf(await calm.call("GET", `/v1/events?limit=100&after=${readTo}`, call));
     expect(later).toMatchObject([{ type: "connection.linked", createdAt: happenedAt, profileId }]);
   });

@@ -167,6 +167,12 @@ describe("the examples, with what npm start runs", () => {
       await ended;
     });
 
+    test("asks for an account before it publishes anything", async () => {
+      const early = await post(`${at()}/posts`, { text: "Too early" });
+      expect([early.status, await early.text()]).toEqual([409, "Link an account first."]);
+      expect(await page()).not.toContain("Too early");
+    });
+
     test("leads its customer to the connect page and reads what was linked", async () => {
       connectUrl = (await post(`${at()}/connect`)).headers.get("location") ?? "";
       await linkInBrowser(connectUrl, "bluesky");

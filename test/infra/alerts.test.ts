@@ -92,6 +92,19 @@ describe("the runbook", () => {
   });
 });
 
+/** The host writes an invocation that succeeded to `requests` as Information of `Host.Results`. */
+test("no query asks for what host.json keeps from being sent", () => {
+  const { logging } = JSON.parse(read("host.json")) as {
+    logging: { logLevel: Readonly<Record<string, string>> };
+  };
+  const queries = [...alerts.map(({ query }) => query.join("\n")), workbook, runbook].join("\n");
+  expect(logging.logLevel["Host.Results"]).toBe("Warning");
+  expect(queries).not.toMatch(/\brequests \|/);
+  // Lines of the app and of the host about its functions are \`traces\`, of which nothing may be missing.
+  expect(logging.logLevel["default"]).toBe("Information");
+  expect(Object.keys(logging.logLevel).filter((name) => name.startsWith("Function"))).toEqual([]);
+});
+
 test("the workbook asks for lines that the code writes", () => {
   const queries = (JSON.parse(workbook) as { items: { content: { query?: string } }[] }).items
     .map(({ content }) => content.query ?? "")

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { timers } from "../../src/functions/timers.ts";
+import { workers } from "../../src/functions/workers.ts";
 import {
   blockAt,
   keysOf,
@@ -195,6 +197,13 @@ describe("the deployment", () => {
   ])("%s", (_name, pattern, value) => {
     const found = [...all.matchAll(pattern)].map((match) => match[1]);
     expect(new Set(found)).toEqual(new Set([value]));
+  });
+
+  test("keeps no function awake that does not exist", () => {
+    const awake = [...all.matchAll(/name: 'function:([\w-]+)'/g)].map((match) => match[1]);
+    const known = [...workers, ...timers].map(({ name }) => name);
+    expect(awake.length).toBeGreaterThan(0);
+    expect(awake.filter((name) => !known.includes(name ?? ""))).toEqual([]);
   });
 
   test("asks nobody for an account's keys", () => {

@@ -290,7 +290,9 @@ describe("linking a LinkedIn account", () => {
       [ORGANIZATION(1)]: lost,
       [ORGANIZATION(2)]: answer(404, {}),
     });
-    expect(outcome).toMatchObject({ candidates: [{ label: "LinkedIn 1" }, { label: "LinkedIn 2" }] });
+    expect(outcome).toMatchObject({
+      candidates: [{ label: "LinkedIn 1" }, { label: "LinkedIn 2" }],
+    });
   });
 
   it("reads every page of a long list of organisations, but not for ever", async () => {

@@ -297,6 +297,33 @@ describe("a change of a scheduled post", () => {
   });
 });
 
+describe("a change in the very second in which the post fires", () => {
+  test.each([
+    ["its text", () => ({})],
+    ["its text and its time", () => ({ scheduleAt: ahead(20 * MINUTE) })],
+  ])("of %s goes out as it was answered, once", async (_, more) => {
+    const publisher = await aPublisher(relay);
+    for (let round = 0; round < 6; round += 1) {
+      const { text, post } = await schedule(publisher);
+      const newText = unique("Changed");
+      relay.advance(10 * MINUTE);
+      const change = () => patch(publisher, post.id, { text: newText, ...more() });
+      const [changed] = await (round % 2 === 0
+        ? Promise.all([change(), fire(publisher, post)])
+        : Promise.all([fire(publisher, post), change()]).then(([, answer]) => [answer]));
+      const isChanged = changed?.status === 200;
+      if (!isChanged)
+        expect(changed).toMatchObject({ status: 409, body: { error: { code: "invalid_state" } } });
+      await tick();
+      relay.advance(25 * MINUTE);
+      await tick();
+      const ended = await settlePost(relay, publisher, post.id);
+      expect(ended).toMatchObject({ status: "succeeded", text: isChanged ? newText : text });
+      expect([visible(text).length, visible(newText).length]).toEqual(isChanged ? [0, 1] : [1, 0]);
+    }
+  });
+});
+
 describe("a cancel", () => {
   test("skips every leg, charges nothing more and nothing goes out", async () => {
     const publisher = await aPublisher(relay);

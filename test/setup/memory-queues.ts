@@ -8,7 +8,7 @@ interface Waiting {
   readonly dueAt: number;
 }
 
-const MESSAGES_MAX = 5_000;
+const MESSAGES_MAX = 40_000;
 
 /** Queues whose delays follow the test's clock, with the losses that a test asks for. */
 export class MemoryQueues {

@@ -22,14 +22,18 @@ function numberOf(name: "SEED" | "SEEDS"): number | undefined {
 async function replay(seed: number): Promise<Report> {
   const report = new Report();
   const log = createLog({ level: "debug", sink: (_level, line) => write(line) });
-  report.add(await simulate(seed, THE_PRODUCT, log));
+  const outcome = await simulate(seed, THE_PRODUCT, log);
+  report.add(outcome);
+  if (outcome.violations.length > 0) write(describeFailure(outcome));
   return report;
 }
 
 async function runAll(seeds: number): Promise<Report> {
   const report = new Report();
   for (let seed = 1; seed <= seeds && report.failed.length < FAILURES_MAX; seed += 1) {
-    report.add(await simulate(seed));
+    const outcome = await simulate(seed);
+    report.add(outcome);
+    if (outcome.violations.length > 0) write(describeFailure(outcome));
     if (seed % PROGRESS_SEEDS === 0) write(report.summary());
   }
   return report;
@@ -39,6 +43,5 @@ const seed = numberOf("SEED");
 const report = await (seed === undefined
   ? runAll(numberOf("SEEDS") ?? SEEDS_OF_ERA)
   : replay(seed));
-for (const outcome of report.failed) write(describeFailure(outcome));
 write(report.summary());
 process.exitCode = report.failed.length === 0 ? 0 : 1;

@@ -20,6 +20,7 @@ import { violationsOf } from "./verdict.ts";
 
 const RECONCILE_MS = 60_000;
 /** A killed host keeps its messages for ten minutes; everything has to come to rest without them. */
+const EVENTS_SETTLED_MS = 16_000;
 const DRAIN_MS_MAX = 300_000;
 /** Longer than a lost hint is waited for, twice over. */
 const UNCHANGED_MS_MAX = 150_000;
@@ -100,8 +101,9 @@ async function comeToRest(stage: Stage, load: Load, tenants: readonly Tenant[]) 
     return open.some((count) => count > 0);
   };
   while ((await isOpen()) && !isOver()) await wait(DRAIN_POLL_MS);
+  // What is judged is what the list of events shows, and that holds the young ones back.
+  await wait(EVENTS_SETTLED_MS);
   for (;;) {
-    // An event is listed two seconds after it happened.
     await wait(DRAIN_POLL_MS);
     const snapshots = [];
     for (const tenant of tenants) snapshots.push(await takeSnapshot(relay, tenant));

@@ -25,7 +25,7 @@ afterAll(async () => {
 /** What the application was told, fanned out and all. */
 async function told({ key }: Pick<TestApplication, "key">, type: string) {
   await relay.drain();
-  relay.advance(3_000);
+  relay.advance(16_000);
   const events = dataOf(await relay.call("GET", "/v1/events?limit=100", { key }));
   return events.filter((event: { type: string }) => event.type === type);
 }

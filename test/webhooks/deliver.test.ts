@@ -104,6 +104,7 @@ describe("a delivery", () => {
       "user-agent": expect.stringMatching(/^Social-Restapi-Webhooks/),
       "x-social-restapi-event": "connection.linked",
       "x-social-restapi-delivery": delivery.id,
+      "x-social-restapi-attempt": "1",
       "webhook-id": delivery.eventId,
     });
     expect(JSON.parse(got?.body ?? "")).toEqual({
@@ -132,6 +133,8 @@ describe("a delivery", () => {
     expect(calls).toHaveLength(3);
     expect(new Set(calls.map(({ body }) => body)).size).toBe(1);
     expect(new Set(calls.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    const attempts = calls.map(({ headers }) => headers["x-social-restapi-attempt"]);
+    expect(attempts).toEqual(["1", "2", "3"]);
     const times = calls.map(({ headers }) => Number(headers["webhook-timestamp"]));
     expect(times).toEqual([...new Set(times)].toSorted((left, right) => left - right));
     for (const got of calls) expect(verify(got, endpoint.secret)).toBe(true);

@@ -254,7 +254,7 @@ describe("an event", () => {
     await happen(relay, application);
     await relay.drain();
     expect(await waiting(application.platform.id)).toEqual([]);
-    relay.advance(3_000);
+    relay.advance(16_000);
     const { key } = application;
     expect(dataOf(await relay.call("GET", "/v1/events", { key }))).toMatchObject([
       { type: "connection.linked" },

@@ -267,29 +267,33 @@ describe("a post that the network refuses", () => {
     expect(statusesSaying(text)).toEqual([]);
   });
 
-  it("an outage that outlasts every attempt fails the post, unpaid and retryable, and a retry goes out", async () => {
-    const text = "Closed on Mondays";
-    world.sandbox.fault("mastodon", "statuses", "fail:network_unavailable", 6);
-    const postId = await publishOn(customer, { text });
-    const post = await endedPost(relay, customer, postId, LAST_LOOK_MS);
-    expect(post.tokens).toEqual({ reserved: 0, charged: 0, released: 10 });
-    // Within half a minute of a call its absence proves nothing: it is looked for once more after that.
-    expect(legOf(post, "mastodon")).toMatchObject({
-      status: "failed",
-      error: { code: "network_unavailable" },
-      retryAvailable: true,
-    });
-    expect(statusesSaying(text)).toEqual([]);
-    world.sandbox.clearFaults();
-    const retried = await relay.call("POST", `/v1/posts/${postId}/retry`, {
-      bearer: customer.key,
-      headers: { "x-profile-id": customer.profileId },
-      body: {},
-    });
-    expect(retried.status).toBe(202);
-    expect((await endedPost(relay, customer, postId)).status).toBe("succeeded");
-    expect(statusesSaying(text)).toHaveLength(1);
-  }, LAST_LOOK_MS + 40_000);
+  it(
+    "an outage that outlasts every attempt fails the post, unpaid and retryable, and a retry goes out",
+    async () => {
+      const text = "Closed on Mondays";
+      world.sandbox.fault("mastodon", "statuses", "fail:network_unavailable", 6);
+      const postId = await publishOn(customer, { text });
+      const post = await endedPost(relay, customer, postId, LAST_LOOK_MS);
+      expect(post.tokens).toEqual({ reserved: 0, charged: 0, released: 10 });
+      // Within half a minute of a call its absence proves nothing: it is looked for once more after that.
+      expect(legOf(post, "mastodon")).toMatchObject({
+        status: "failed",
+        error: { code: "network_unavailable" },
+        retryAvailable: true,
+      });
+      expect(statusesSaying(text)).toEqual([]);
+      world.sandbox.clearFaults();
+      const retried = await relay.call("POST", `/v1/posts/${postId}/retry`, {
+        bearer: customer.key,
+        headers: { "x-profile-id": customer.profileId },
+        body: {},
+      });
+      expect(retried.status).toBe(202);
+      expect((await endedPost(relay, customer, postId)).status).toBe("succeeded");
+      expect(statusesSaying(text)).toHaveLength(1);
+    },
+    LAST_LOOK_MS + 40_000,
+  );
 
   it.each([
     ["connection_needs_reauth", REVOKED],

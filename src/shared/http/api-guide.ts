@@ -22,7 +22,7 @@ Routes for one profile take its id in \`X-Profile-Id\` or in the path. What belo
 
 A success is \`{"data": …}\`. An error is \`{"error": {"code", "message", "details", "requestId"}}\`; build on \`code\`, for messages may change. Within \`/v1\` only fields, routes and codes are added, so ignore what you do not know.
 
-Every answer carries \`X-Request-Id\`: your own when you sent one of 8 to 64 letters, digits, dots, dashes and underscores, else a new one. Unknown paths get 404 \`not_found\`, known paths with another method 405 \`method_not_allowed\` with \`Allow\`.`,
+Every answer carries \`X-Request-Id\`: your own when you sent one of 8 to 64 letters, digits, dots, dashes and underscores, else a new one. Unknown paths get 404 \`not_found\`, known paths with another method 405 \`method_not_allowed\` with \`Allow\`. What can be read by GET can be asked for by HEAD: the same status and headers, without the body.`,
   },
   {
     title: "Idempotency",

@@ -51,7 +51,7 @@ summary { cursor: pointer; color: var(--link); padding: .25rem 0; }
 .codes p { margin: .1rem 0; }
 .overview { list-style: none; padding: 0; margin: .5rem 0; }
 .overview a { text-decoration: none; }
-.overview .method { min-width: 4.2rem; text-align: center; margin-right: .4rem; }
+.overview .method { min-width: 4.75rem; text-align: center; margin-right: .4rem; }
 .overview li { padding: .2rem 0; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -100vw; }

@@ -29,6 +29,7 @@ export function webhooksOf(
           ),
           header("X-Social-Restapi-Event", "The event's type."),
           header("X-Social-Restapi-Delivery", "The delivery's id: another one for every redrive."),
+          header("X-Social-Restapi-Attempt", "Which attempt of the delivery this is, from 1."),
           header("webhook-id", "The event's id, as Standard Webhooks has it."),
           header("webhook-timestamp", "When this attempt was signed, in seconds."),
           header("webhook-signature", "The signature as Standard Webhooks has it."),

@@ -2,6 +2,7 @@ import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.
 import { checkAfter, paced, secondsUntil } from "../billing/pace.ts";
 import { priceOf } from "../billing/rate-card.ts";
 import type { AppError } from "../errors.ts";
+import { timeOfId } from "../ids.ts";
 import { refusal, utcDay } from "../billing/wallet.ts";
 import type { LegErrorCode } from "../networks/errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -24,7 +25,7 @@ import { postRowKeys, readPost } from "./settle-leg.ts";
 
 /** Later than this a post is not published any more. */
 const LATE_MS_MAX = 24 * 60 * 60 * 1000;
-/** A due row whose post never came to be is left alone this long: its post may still be on its way. */
+/** A due row whose post never came to be is left alone this long after the post got its id: it may be on its way. */
 const ORPHAN_MS = 10 * 60 * 1000;
 /** How soon the post of a suspended platform is looked at again. */
 const SUSPENDED_MS = 5 * 60 * 1000;
@@ -226,7 +227,8 @@ export async function firePost(services: Services, hint: FireHint): Promise<void
   const now = services.clock.now();
   const post = await services.posts.findPost(place);
   if (post === undefined) {
-    if (now.getTime() - Date.parse(dueAt) > ORPHAN_MS) await services.due.remove(due);
+    // Not by `dueAt`, which moves on with every hint that is sent again.
+    if (now.getTime() - timeOfId("post", postId) > ORPHAN_MS) await services.due.remove(due);
     return;
   }
   const scheduleAt = post.draft.scheduleAt ?? "";

@@ -39,7 +39,7 @@ export function claimed(
 
 /**
  * Written before the one visible call: whoever finds it must look, since `doubtSince` where an earlier call's outcome is
- * not known either, before sending again.
+ * not known either, before sending again. What the owner allowed, to send it blindly, is used up by it.
  */
 export function markedSent(
   leg: Leg,
@@ -48,7 +48,8 @@ export function markedSent(
   now: Date,
 ): Leg {
   const calledAt = now.toISOString();
-  return { ...leg, phase: "sent", remote, sentAt: doubtSince ?? calledAt, calledAt };
+  const sentAt = doubtSince ?? calledAt;
+  return { ...leg, phase: "sent", remote, sentAt, calledAt, resend: false };
 }
 
 /** As it was before a worker took it, until its account has no other leg in hand. A lease that ended stays counted. */

@@ -184,13 +184,23 @@ async function send(
   // Uploads that took this long must not be done again, or they would use up the next lease as well.
   if (!leaseSuffices(work)) return tryLater(work, leaseTooShort, ready.remote);
   const now = services.clock.now();
+  const { resend } = work.stored.leg;
   const marked = markedSent(work.stored.leg, ready.remote, work.doubtSince, now);
   if (!(await save(work, marked))) return;
+  const unsent = () => {
+    work.stored = { ...work.stored, leg: { ...work.stored.leg, resend } };
+  };
   // The marker itself may have taken long.
-  if (!leaseSuffices(work)) return tryLater(work, leaseTooShort);
+  if (!leaseSuffices(work)) {
+    unsent();
+    return tryLater(work, leaseTooShort);
+  }
   const leg = { ...ready, sentAt: new Date(work.doubtSince ?? now) };
   services.log.info("leg sent", { network: network.name, attempt: work.stored.leg.attempts });
-  await finish(work, connection, await network.publish(leg, work.tools));
+  const outcome = await network.publish(leg, work.tools);
+  // Certainly not sent: the owner's permission to send it holds on.
+  if (outcome.kind === "try_later" || outcome.kind === "prepare_again") unsent();
+  await finish(work, connection, outcome);
 }
 
 async function failUnlinked(work: Work, code: LegFailure["code"]): Promise<undefined> {

@@ -1,4 +1,5 @@
 import { invariant } from "../errors.ts";
+import { isId, timeOfId } from "../ids.ts";
 import type { Services } from "../services.ts";
 import { continueWork } from "../telemetry/work-context.ts";
 import { nextStep, type Delivery, type DeliveryError } from "./delivery.ts";
@@ -13,7 +14,7 @@ import { sendDelivery, type Attempt } from "./send-delivery.ts";
 
 /** A worker's lease outlasts its longest call by this much. */
 const LEASE_BEYOND_CALL_MS = 20_000;
-/** A due row whose delivery never came to be is left alone this long: it may still be on its way. */
+/** A due row without a delivery is left alone this long after the delivery got its id: it may be on its way. */
 const ORPHAN_MS = 10 * 60 * 1000;
 const GONE_REASON = "The receiver answered 410 Gone.";
 const ABANDONED_REASON = "Nothing could be delivered for 5 days.";
@@ -192,8 +193,11 @@ async function attend(services: Services, due: DueDelivery): Promise<void> {
   const stored = await services.deliveries.find(due.place);
   const now = services.clock.now();
   if (stored === undefined) {
-    const isOrphan = now.getTime() - Date.parse(due.dueAt) > ORPHAN_MS;
-    if (isOrphan) await services.dueDeliveries.remove(due);
+    // Not by `dueAt`, which moves on with every hint that is sent again.
+    const { deliveryId } = due.place;
+    const isYoung =
+      isId("delivery", deliveryId) && now.getTime() - timeOfId("delivery", deliveryId) <= ORPHAN_MS;
+    if (!isYoung) await services.dueDeliveries.remove(due);
     return;
   }
   const { origin, platformId, postId } = stored.delivery;

@@ -23,12 +23,14 @@ const rowKey = (deliveryId: string) =>
   `${PREFIX}${inverted(timeOfId("delivery", deliveryId))}|${deliveryId}`;
 
 /** What is not there is stored as "", a number as -1: rows are replaced whole and hold no nulls. */
-function toRow({ id, endpointId: _, origin, ...delivery }: Delivery): Row {
+function toRow({ origin, ...delivery }: Delivery): Row {
   const { lastStatusCode, durationMs, ...texts } = delivery;
-  const stored = Object.entries(texts).map(([name, value]) => [name, value ?? ""] as const);
+  const stored = Object.entries(texts)
+    // The partition key says it.
+    .filter(([name]) => name !== "endpointId")
+    .map(([name, value]) => [name, value ?? ""] as const);
   return {
-    rowKey: rowKey(id),
-    id,
+    rowKey: rowKey(delivery.id),
     ...Object.fromEntries(stored),
     ...originProperties(origin),
     lastStatusCode: lastStatusCode ?? NONE,

@@ -8,9 +8,9 @@ import type { ListEvents } from "./schema.ts";
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 /**
  * Ids are made before their transaction is written. An event this young is held back, or a reader that goes on after it
- * would miss one that is older and was written later.
+ * would miss one that is older and was written later: a call to storage takes up to 10 s, and clocks differ.
  */
-const SETTLED_MS = 2_000;
+const SETTLED_MS = 15_000;
 const WAITING_MAX = 1_000;
 
 export type EventPayload = ReturnType<typeof eventPayload>;

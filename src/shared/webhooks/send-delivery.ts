@@ -60,6 +60,7 @@ export async function sendDelivery(
         "user-agent": USER_AGENT,
         "x-social-restapi-event": event.type,
         "x-social-restapi-delivery": delivery.id,
+        "x-social-restapi-attempt": String(delivery.attempts),
         ...signatureHeaders({ eventId: event.id, timestamp, body }, secrets),
       },
       body,

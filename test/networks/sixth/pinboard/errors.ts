@@ -1,12 +1,11 @@
 import {
-  failureOf,
   isHtml,
   noteOf,
   waitSeconds,
   type Classified,
   type ErrorRow,
 } from "../../../../src/shared/networks/classified.ts";
-import type { HttpResponse, LegFailure } from "../../../../src/shared/networks/network.ts";
+import type { HttpResponse } from "../../../../src/shared/networks/network.ts";
 
 /** By the `code` of an answer, which Pinboard says with every refusal. */
 const ERRORS: Readonly<Record<string, ErrorRow>> = {
@@ -30,8 +29,4 @@ export function classify(answer: HttpResponse, now: Date): Classified {
     note: noteOf(answer.text()),
     retryAfterSeconds: waitSeconds(answer, ["retry-after"], now),
   };
-}
-
-export function unknownOutcome(classified: Classified): LegFailure {
-  return failureOf({ ...classified, code: "outcome_unknown" });
 }

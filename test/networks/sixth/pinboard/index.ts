@@ -1,7 +1,8 @@
 import type { Network } from "../../../../src/shared/networks/network.ts";
 import { pinboardLink } from "./link.ts";
 import { pinboardOptions } from "./options.ts";
-import { publish, reconcile } from "./publish.ts";
+import { publish } from "./publish.ts";
+import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
 import { check, measure } from "./rules.ts";
 import { pinboardSettings } from "./settings.ts";

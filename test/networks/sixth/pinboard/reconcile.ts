@@ -1,0 +1,46 @@
+import * as z from "zod";
+import { exchange } from "../../../../src/shared/networks/classified.ts";
+import { askAgain } from "../../../../src/shared/networks/doubt.ts";
+import {
+  HttpFailure,
+  type HttpResponse,
+  type LegToPublish,
+  type NetworkTools,
+  type Published,
+  type ReconcileOutcome,
+} from "../../../../src/shared/networks/network.ts";
+import { classify } from "./errors.ts";
+import { ORIGIN, tokenOf } from "./link.ts";
+
+/** What an earlier call set off is done by then. */
+const SETTLED_MS = 30_000;
+
+const pinShape = z.object({ id: z.string(), url: z.url() });
+
+export function readPin(answer: HttpResponse): Published | undefined {
+  const pin = pinShape.safeParse(answer.json()).data;
+  if (answer.status !== 200 || pin === undefined) return undefined;
+  return { kind: "published", networkPostId: pin.id, url: pin.url };
+}
+
+export function headersOf({ credentials }: LegToPublish) {
+  return {
+    authorization: `Bearer ${tokenOf(credentials)}`,
+    "content-type": "application/json",
+  };
+}
+
+export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
+  const answer = await exchange(tools, {
+    method: "GET",
+    url: `${ORIGIN}/pins/${encodeURIComponent(leg.key)}`,
+    headers: headersOf(leg),
+  });
+  if (answer instanceof HttpFailure) return askAgain(answer.message);
+  const pin = readPin(answer);
+  if (pin !== undefined) return pin;
+  const ageMs = tools.now().getTime() - (leg.sentAt?.getTime() ?? 0);
+  if (answer.status === 404) return { kind: "may_publish", isAbsent: ageMs >= SETTLED_MS };
+  const classified = classify(answer, tools.now());
+  return askAgain(classified.note, classified.retryAfterSeconds);
+}
