@@ -30,7 +30,7 @@ const AHEAD_MS_MAX = 45_000;
 /** Waits short enough for a soak to see what comes after them. */
 const SETTINGS = {
   // More posts than an account may have in a day: what is looked for here is not a quota.
-  QUOTA_LINKEDIN: "100000",
+  QUOTA_LINKEDIN: "10000",
   NETWORK_TIMEOUT_MS: "4000",
   LEG_LEASE_SECONDS: "8",
   LEG_RETRY_SECONDS: "1,2,5,10,20",
