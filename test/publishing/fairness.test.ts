@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { describe, expect, test } from "vitest";
 import { newId } from "../../src/shared/ids.ts";
+import { sha256Hex } from "../../src/shared/secrets.ts";
 import { enqueueDue } from "../../src/shared/due/enqueue-due.ts";
 import { publishLegs } from "../../src/shared/posts/publish-legs.ts";
 import { PublishHint } from "../../src/shared/posts/publish-queue.ts";
 import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
-import type { Turn } from "../../src/shared/posts/turn-store.ts";
+import type { LegOfAccount, Turn } from "../../src/shared/posts/turn-store.ts";
+import { openTables } from "../../src/shared/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher,
@@ -15,22 +16,14 @@ import {
   unique,
   type Publisher,
 } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
-let sandbox: Sandbox;
 let relay: Relay;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
+const { visible } = useSandboxedRelay((started) => {
+  relay = started.relay;
 });
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
-});
-
-const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
 
 describe("a platform that asks for much at once", () => {
   test(
@@ -127,52 +120,100 @@ describe("an account", () => {
     const now = relay.clock.now();
     return { now, until: new Date(now.getTime() + seconds * 1000).toISOString() };
   };
-  const isTurn = (answer: object): answer is Turn => "etag" in answer;
+  /** A leg of nobody's post: the line only passes on where it is. */
+  const aLeg = (legKey: string): LegOfAccount => {
+    const now = relay.clock.now();
+    const place = { platformId: newId("platform", now), profileId: newId("profile", now) };
+    return { legKey, place: { ...place, postId: newId("post", now) } };
+  };
+  const take = (own: ReturnType<typeof account>, leg: LegOfAccount) =>
+    relay.services.turns.take(own, leg, claim());
+  async function taken(own: ReturnType<typeof account>, leg: LegOfAccount): Promise<Turn> {
+    const taking = await take(own, leg);
+    if (typeof taking === "string") throw new Error(`${leg.legKey} is ${taking}`);
+    return taking;
+  }
+  const release = (turn: Turn) => relay.services.turns.release(turn, relay.clock.now());
+  const rowOf = ({ accountId }: ReturnType<typeof account>) =>
+    openTables(relay.services.config).accounts.find(`bluesky|${sha256Hex(accountId)}`, "B");
 
-  test("has one leg in hand; the others are told when to come, one after the other", async () => {
-    const { turns } = relay.services;
+  test("has one leg in hand, and hands over to the others in the order of their acceptance", async () => {
     const own = account("one at a time");
-    const first = await turns.take(own, "first", claim());
-    if (!isTurn(first)) throw new Error("a free account was taken");
-    const waits: number[] = [];
-    for (const leg of ["second", "third", "fourth"]) {
-      const answer = await turns.take(own, leg, claim());
-      if (isTurn(answer)) throw new Error("two legs at once");
-      waits.push(answer.waitMs);
+    let turn = await taken(own, aLeg("1 first"));
+    const line = ["2 second", "3 third", "4 fourth"].map(aLeg);
+    for (const leg of line.toReversed()) {
+      expect(await take(own, leg)).toBe("in_line");
+      // Asked again, as a doubled hint does: it stands in line once.
+      expect(await take(own, leg)).toBe("in_line");
     }
-    expect(waits).toEqual(waits.toSorted((left, right) => left - right));
-    expect(new Set(waits).size).toBe(3);
-    await turns.release(first, relay.clock.now());
-    const second = await turns.take(own, "second", claim());
-    expect(isTurn(second)).toBe(true);
+    for (const leg of line) {
+      expect(await release(turn)).toEqual(leg);
+      // Whoever comes in between does not get it.
+      expect(await take(own, aLeg("9 somebody else"))).toBe("in_line");
+      turn = await taken(own, leg);
+    }
+    const last = await release(turn);
+    expect(last?.legKey).toBe("9 somebody else");
+    expect(await release(await taken(own, aLeg("9 somebody else")))).toBeUndefined();
+    expect(await rowOf(own)).toBeUndefined();
+  });
+
+  test("that was handed over to one who does not come is free soon, and the line goes on", async () => {
+    const own = account("does not come");
+    const first = await taken(own, aLeg("1 first"));
+    for (const legKey of ["2 lost", "3 third"]) await take(own, aLeg(legKey));
+    expect((await release(first))?.legKey).toBe("2 lost");
+    expect(await take(own, aLeg("4 late"))).toBe("in_line");
+    relay.advance(11_000);
+    const late = await taken(own, aLeg("4 late"));
+    expect((await release(late))?.legKey).toBe("3 third");
   });
 
   test("that nobody waits for leaves nothing behind", async () => {
-    const { turns } = relay.services;
     const own = account("idle");
-    for (const leg of ["first", "second"]) {
-      const turn = await turns.take(own, leg, claim());
-      if (!isTurn(turn)) throw new Error("a free account was taken");
-      await turns.release(turn, relay.clock.now());
+    for (const legKey of ["first", "second"]) {
+      expect(await release(await taken(own, aLeg(legKey)))).toBeUndefined();
+      expect(await rowOf(own)).toBeUndefined();
     }
   });
 
   test("is free again when its worker died, for that leg at once and for others after its lease", async () => {
-    const { turns } = relay.services;
     const own = account("dead");
-    await turns.take(own, "dead", claim());
-    expect(isTurn(await turns.take(own, "dead", claim()))).toBe(true);
-    expect(isTurn(await turns.take(own, "other", claim()))).toBe(false);
+    const dead = await taken(own, aLeg("dead"));
+    await taken(own, aLeg("dead"));
+    expect(await take(own, aLeg("other"))).toBe("in_line");
     relay.advance(121_000);
-    expect(isTurn(await turns.take(own, "other", claim()))).toBe(true);
+    await taken(own, aLeg("other"));
+    // The dead one lives after all: it takes nothing from who has it now.
+    expect(await release(dead)).toBeUndefined();
+    expect(await take(own, aLeg("third"))).toBe("in_line");
   });
 
-  test("of many at once is given to exactly one", async () => {
-    const { turns } = relay.services;
+  test("of many at once is given to exactly one, and each of the others is called once", async () => {
     const own = account("race");
-    const legs = Array.from({ length: 12 }, (_, index) => `leg ${index}`);
-    const answers = await Promise.all(legs.map((leg) => turns.take(own, leg, claim())));
-    expect(answers.filter(isTurn)).toHaveLength(1);
+    const legs = Array.from({ length: 12 }, (_, index) => aLeg(`leg ${index}`));
+    const takings = await Promise.all(legs.map((leg) => take(own, leg)));
+    const [winner, ...others] = takings.filter((taking) => typeof taking !== "string");
+    expect(others).toEqual([]);
+    if (winner === undefined) throw new Error("nobody got the account");
+    const called: string[] = [winner.legKey];
+    for (let turn = winner; ;) {
+      const next = await release(turn);
+      if (next === undefined) break;
+      called.push(next.legKey);
+      turn = await taken(own, next);
+    }
+    expect(called.toSorted()).toEqual(legs.map(({ legKey }) => legKey).toSorted());
+  });
+
+  test("with a full line sends the next ones away, who get in line once there is room", async () => {
+    const own = account("full");
+    const turn = await taken(own, aLeg("first"));
+    for (let index = 0; index < 200; index += 1)
+      expect(await take(own, aLeg(`waits ${String(index).padStart(3, "0")}`))).toBe("in_line");
+    expect(await take(own, aLeg("x too many"))).toBe("line_full");
+    expect((await release(turn))?.legKey).toBe("waits 000");
+    expect(await take(own, aLeg("x too many"))).toBe("in_line");
   });
 
   async function submitted(publisher: Publisher, text: string): Promise<string> {
@@ -200,7 +241,7 @@ describe("an account", () => {
       }
     };
     const hints = posts.map((postId) =>
-      PublishHint.parse({ v: 1, ...publisher.owner, postId, networks: ["bluesky"] }),
+      PublishHint().parse({ v: 1, ...publisher.owner, postId, networks: ["bluesky"] }),
     );
     await Promise.all(hints.map((hint) => publishLegs(relay.services, hint)));
     for (const postId of posts) await settlePost(relay, publisher, postId);

@@ -33,23 +33,30 @@ const needsReauth: Rejected = {
 /**
  * The connection's credentials, renewed when they are about to end. However many ask at once, in however many
  * processes, the network is asked once: a renewal may end the old ones. Renewed ones are stored before they are used.
- * When the network refuses for good, the connection needs to be linked again and is marked so.
+ * When the network refuses for good, the connection needs to be linked again and is marked so. `opened`: with its secrets
+ * as they were read a moment ago, which saves reading them.
  */
 export function freshCredentials(
   services: Services,
   connection: Connection,
+  opened?: OpenedConnection,
 ): Promise<FreshCredentials> {
   const { profileId, network, id } = connection;
   return services.credentialFlights.run(`${profileId}|${network}|${id}`, () =>
-    obtain(services, connection),
+    obtain(services, connection, opened),
   );
 }
 
-async function obtain(services: Services, wanted: Connection): Promise<FreshCredentials> {
+async function obtain(
+  services: Services,
+  wanted: Connection,
+  first: OpenedConnection | undefined,
+): Promise<FreshCredentials> {
   const network = findAvailable(wanted.network, services.config.networkApps);
   if (network === undefined) return rejected("app_misconfigured");
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
-    const opened = await services.connections.open(wanted.profileId, wanted.network);
+    const read = () => services.connections.open(wanted.profileId, wanted.network);
+    const opened = round === 1 && first !== undefined ? first : await read();
     if (opened === undefined) return rejected("connection_missing");
     const refusal = refusalOf(opened.connection, wanted);
     if (refusal !== undefined) return refusal;

@@ -52,7 +52,7 @@ export function markedSent(
   return { ...leg, phase: "sent", remote, sentAt, calledAt, resend: false };
 }
 
-/** As it was before a worker took it, until its account has no other leg in hand. A lease that ended stays counted. */
+/** As it was before a worker took it, but for the account that it goes out on. A lease that ended stays counted. */
 export function givenBack(before: Leg, taken: Leg, now: Date, seconds: number): Leg {
   return {
     ...before,
@@ -61,6 +61,9 @@ export function givenBack(before: Leg, taken: Leg, now: Date, seconds: number): 
     leaseUntil: null,
     notBefore: after(now, seconds),
     crashes: taken.crashes,
+    connectionId: taken.connectionId,
+    account: taken.account,
+    remote: taken.remote,
   };
 }
 

@@ -9,10 +9,11 @@ import type {
   Rejected,
   TryLater,
 } from "../networks/network.ts";
+import { findAvailable } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import type { NetworkAccount } from "./account-store.ts";
 import { hintLegs } from "./hint-legs.ts";
-import { quotaFor } from "./judge-accounts.ts";
+import { accountOf, quotaFor } from "./judge-accounts.ts";
 import {
   claimed,
   givenBack,
@@ -49,6 +50,11 @@ const LEASE_RENEWALS = 3;
 
 /** Earlier than this a hint is a stray one: the right one is still under way. */
 const EARLY_SECONDS_MAX = 5;
+
+/** When a leg comes again that found the line of its account full. */
+const LINE_FULL_SECONDS = 60;
+/** When a leg comes again that was claimed under another account than it goes out on. */
+const MOVED_SECONDS = 1;
 
 /** Writes the leg's next state; false when another worker took it meanwhile. */
 export async function save(work: Work, leg: Leg): Promise<boolean> {
@@ -93,16 +99,30 @@ async function hintAgain({ services, place, stored }: Work, at: string, now: Dat
     await services.publishQueue.hint(place, [stored.leg.network], seconds);
 }
 
-export async function claim(work: Work): Promise<boolean> {
+/** Whether the leg has something to do now. */
+export async function isDue(work: Work): Promise<boolean> {
   const { services, stored } = work;
   const now = services.clock.now();
   const step = nextStep(stored.leg, now);
   if (step.kind === "later" && step.at === stored.leg.notBefore)
     await hintAgain(work, step.at, now);
-  if (step.kind !== "claim") return false;
+  return step.kind === "claim";
+}
+
+const begun = ({ services, stored: { leg } }: Work, now: Date) =>
+  findAvailable(leg.network, services.config.networkApps)?.begin({ key: leg.key, now }) ?? null;
+
+/**
+ * Takes the leg for this worker; false when another one was first. What its network chooses once, such as a key of the
+ * post, is chosen here, so that it outlives the worker.
+ */
+export async function claim(work: Work): Promise<boolean> {
+  const { services, stored } = work;
+  const now = services.clock.now();
+  const afterCrash = stored.leg.leaseUntil !== null;
   const { leaseSeconds } = services.config.publishing;
-  const { afterCrash } = step;
-  const leg = claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash });
+  const taken = claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash });
+  const leg = { ...taken, remote: taken.remote ?? begun(work, now) };
   if (!(await save(work, leg))) return false;
   work.trace.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
   const { network, attempts } = leg;
@@ -130,28 +150,58 @@ export async function park(work: Work, leg: Leg, failure?: LegFailure): Promise<
   await hintLegs(services, place, [leg.network], seconds);
 }
 
-/** Whether the leg is the one that its account has in hand now; else it was given back until it may be. */
+/**
+ * Whether the leg is the one that its account has in hand now. Else it stands in line, claimed by nobody, and is hinted
+ * when its turn has come.
+ */
 export async function takeTurn(work: Work, account: NetworkAccount): Promise<boolean> {
-  const { services, stored } = work;
+  const { services, place, stored } = work;
+  const { key: legKey, network } = stored.leg;
+  const { platformId, profileId, postId } = place;
   const now = services.clock.now();
-  const until = stored.leg.leaseUntil ?? now.toISOString();
-  const turn = await services.turns.take(account, stored.leg.key, { now, until });
-  if ("waitMs" in turn) {
-    await park(work, givenBack(work.before, stored.leg, now, turn.waitMs / 1000));
-    return false;
-  }
-  work.turn = turn;
+  const { leaseSeconds } = services.config.publishing;
+  const until = new Date(now.getTime() + leaseSeconds * 1000).toISOString();
+  const leg = { legKey, place: { platformId, profileId, postId } };
+  const taking = await services.turns.take(account, leg, { now, until });
+  if (taking === "line_full") await hintLegs(services, place, [network], LINE_FULL_SECONDS);
+  if (typeof taking === "string") return false;
+  work.turn = taking;
   return true;
 }
 
-/** Best effort: one that is not given back ends with its lease. */
-export async function releaseTurn({ services, place, turn }: Work): Promise<void> {
+/** Calls the next in line. Best effort: a turn that is not given back ends with its lease. */
+export async function releaseTurn(work: Work): Promise<void> {
+  const { services, place, turn } = work;
   if (turn === null) return;
+  work.turn = null;
   try {
-    await services.turns.release(turn, services.clock.now());
+    const next = await services.turns.release(turn, services.clock.now());
+    if (next !== undefined) await hintLegs(services, next.place, [turn.account.network]);
   } catch (error) {
     services.log.warn("an account was not released", { postId: place.postId, error });
   }
+}
+
+/**
+ * The leg goes out on the account that is linked now, and says so. What was prepared for another account is of no use,
+ * and what may have been sent there can't be looked up any more. False when the leg ended or waits.
+ */
+export async function followAccount(work: Work, linked: Connection): Promise<boolean> {
+  const account = accountOf(linked);
+  if (work.turn?.account.accountId === account.accountId) return true;
+  const { leg } = work.stored;
+  if (leg.sentAt !== null && !leg.resend) {
+    await fail(work, outcomeUnknown({ code: "outcome_unknown", networkCode: "account_replaced" }));
+    return false;
+  }
+  const { id, username, url } = linked.account;
+  const remote = begun(work, work.services.clock.now());
+  const moved = { ...leg, connectionId: linked.id, account: { id, username, url }, remote };
+  if (!(await save(work, moved))) return false;
+  await releaseTurn(work);
+  if (await takeTurn(work, account)) return true;
+  await park(work, givenBack(work.before, moved, work.services.clock.now(), MOVED_SECONDS));
+  return false;
 }
 
 /** Before the leg ends, so that a crash in between claims anew instead of losing a slot. */

@@ -14,7 +14,6 @@ import type { MediaRepair } from "../networks/media.ts";
 import type { Services } from "../services.ts";
 import { legDraft } from "./check-draft.ts";
 import { claimAccount } from "./claim-account.ts";
-import { accountOf } from "./judge-accounts.ts";
 import {
   CRASHES_MAX,
   lastLookSeconds,
@@ -27,7 +26,9 @@ import {
   claim,
   fail,
   failOrLook,
+  followAccount,
   holdingLease,
+  isDue,
   lookAgain,
   outcomeUnknown,
   park,
@@ -210,39 +211,39 @@ async function failUnlinked(work: Work, code: LegFailure["code"]): Promise<undef
 /** The account and its credentials, or undefined when the leg ended or waits for them. */
 async function connect(work: Work) {
   const { services, place } = work;
-  const { leg } = work.stored;
-  const linked = await services.connections.find(place.profileId, leg.network);
-  if (linked === undefined || linked.status === "revoked")
+  const opened = await services.connections.open(place.profileId, work.stored.leg.network);
+  if (opened === undefined || opened.connection.status === "revoked")
     return failUnlinked(work, "connection_missing");
+  const linked = opened.connection;
   if (linked.status === "needs_reauth") return failUnlinked(work, "connection_needs_reauth");
-  const [fresh, isOurTurn] = await Promise.all([
-    freshCredentials(services, linked),
-    takeTurn(work, accountOf(linked)),
-  ]);
-  if (!isOurTurn) return undefined;
+  if (!(await followAccount(work, linked))) return undefined;
+  const fresh = await freshCredentials(services, linked, opened);
   if (fresh.kind === "usable") return fresh;
   if (fresh.kind === "rejected") await reject(work, linked, fresh);
-  else if (leg.sentAt === null) await tryLater(work, fresh);
+  else if (work.stored.leg.sentAt === null) await tryLater(work, fresh);
   else await lookAgain(work, fresh.failure);
   return undefined;
 }
 
 async function walk(work: Work, network: Network): Promise<void> {
-  const { services } = work;
-  const { leg } = work.stored;
   const usable = await connect(work);
   if (usable === undefined) return;
+  const { leg } = work.stored;
   const { connection, credentials } = usable;
-  let ready = toPublish(work, connection, credentials);
-  if (leg.remote === null) {
-    const remote = network.begin({ key: leg.key, now: services.clock.now() });
-    if (!(await save(work, { ...leg, remote }))) return;
-    ready = { ...ready, remote };
-  }
+  const ready = toPublish(work, connection, credentials);
   if (leg.sentAt !== null && !(await reconcile(work, network, ready))) return;
   if (!(await claimAccount(work, connection))) return;
   const prepared = await prepare(work, network, connection, ready);
   if (prepared !== undefined) await send(work, network, connection, prepared);
+}
+
+/** What is done is written down under the claim, whatever becomes of it. */
+async function tracing({ services, place, stored, trace }: Work, run: () => Promise<void>) {
+  try {
+    await run();
+  } finally {
+    await trace.save(services, place.postId, stored.leg.claimId ?? "");
+  }
 }
 
 async function work(on: Work): Promise<void> {
@@ -274,11 +275,13 @@ export async function publishLeg(
   const tools = trace.tools(createNetworkTools(services, network));
   const worker = { services, place, post, tools, trace };
   const on: Work = { ...worker, stored, before: stored.leg, turn: null, doubtSince: sentAt };
-  if (!(await claim(on))) return;
-  const run = on.stored.leg.claimId ?? "";
+  if (!(await isDue(on))) return;
+  const { account } = stored.leg;
+  // Before the claim, so that waiting in line costs no write of the leg.
+  if (account !== null && !(await takeTurn(on, { network, accountId: account.id }))) return;
   try {
-    await work(on);
+    if (await claim(on)) await tracing(on, () => work(on));
   } finally {
-    await Promise.all([releaseTurn(on), trace.save(services, place.postId, run)]);
+    await releaseTurn(on);
   }
 }

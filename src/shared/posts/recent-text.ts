@@ -82,10 +82,12 @@ export async function claimText(
   hash: string,
   claim: TextHolder,
 ): Promise<Holding> {
+  const { networkAccounts } = services;
+  // Without a look first: of most texts nobody has heard before.
+  if (await networkAccounts.holdText(account, hash, claim, undefined)) return { kind: "free" };
   const { holding, stored } = await findHolding(services, account, hash);
   if (stored?.legKey === claim.legKey) return { kind: "free" };
   if (holding.kind !== "free") return holding;
-  const { networkAccounts } = services;
   if (await networkAccounts.holdText(account, hash, claim, stored)) return holding;
   const winner = await findHolding(services, account, hash);
   return winner.holding;

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { LENIENT_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, readBalance, settlePost, submitPost, unique } from "../setup/publisher.ts";
+import type { Publisher } from "../setup/publisher.ts";
+import type { Relay } from "../setup/relay.ts";
+import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+
+let relay: Relay;
+const { visible } = useSandboxedRelay((started) => {
+  relay = started.relay;
+});
+
+/** The profile's Mastodon account is another one from now on. */
+const linkAnother = ({ owner }: Publisher) =>
+  linkSandboxAccount(relay.services, owner, "mastodon", { form: { instance: LENIENT_HOST } });
+
+async function submitted(publisher: Publisher, text: string): Promise<string> {
+  const body = { text, platforms: ["mastodon"] };
+  return dataOf(await submitPost(relay, publisher, body)).id as string;
+}
+
+describe("an account that another one takes the place of after a post was accepted", () => {
+  test("gets nothing: the post goes out on the one that is linked then, and says so", async () => {
+    const publisher = await aPublisher(relay, ["mastodon"]);
+    const text = unique("Moved house");
+    const id = await submitted(publisher, text);
+    await linkAnother(publisher);
+    const [linked] = await relay.services.connections.listOfProfile(publisher.profileId);
+    const post = await settlePost(relay, publisher, id);
+    expect(visible(text).map(({ host }) => host)).toEqual([LENIENT_HOST]);
+    expect(post).toMatchObject({
+      status: "succeeded",
+      legs: [{ attempts: 1, connectionId: linked?.id, account: { id: linked?.account.id } }],
+    });
+    expect(post.legs[0].url).toContain(LENIENT_HOST);
+  });
+
+  test("with many posts accepted gets none of them: its successor does, each once", async () => {
+    const publisher = await aPublisher(relay, ["mastodon"]);
+    const word = unique("House full");
+    const posts: string[] = [];
+    for (let index = 0; index < 5; index += 1)
+      posts.push(await submitted(publisher, `${word} no. ${index}`));
+    await linkAnother(publisher);
+    for (const id of posts)
+      expect(await settlePost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+    expect(visible(word)).toHaveLength(5);
+    expect(new Set(visible(word).map(({ host }) => host))).toEqual(new Set([LENIENT_HOST]));
+  });
+
+  test("where the post may be already keeps it from being sent twice: its outcome stays unknown, unpaid", async () => {
+    const publisher = await aPublisher(relay, ["mastodon"]);
+    const before = await readBalance(relay, publisher);
+    const text = unique("Maybe there [drop-answer]");
+    const { outbound } = relay.services;
+    const request = outbound.request.bind(outbound);
+    outbound.request = async (asked) => {
+      try {
+        return await request(asked);
+      } finally {
+        if (typeof asked.body === "string" && asked.body.includes(text))
+          await linkAnother(publisher);
+      }
+    };
+    const id = await submitted(publisher, text);
+    await relay.drain();
+    outbound.request = request;
+    const post = await settlePost(relay, publisher, id);
+    expect(visible(text).map(({ host }) => host)).toEqual([STRICT_HOST]);
+    expect(post).toMatchObject({
+      status: "failed",
+      legs: [{ error: { code: "outcome_unknown" }, retryAvailable: true, tokensCharged: 0 }],
+    });
+    expect(await readBalance(relay, publisher)).toMatchObject({ available: before.available });
+  });
+});
