@@ -77,12 +77,13 @@ export default {
     {
       name: "networks-by-argument",
       comment:
-        "a network imports network.ts, errors.ts, setting.ts, its own files and those it shares with a network of the same API; HTTP is handed to it",
+        "a network imports network.ts, errors.ts, setting.ts, shape.ts, its own files and those it shares with a network of the same API; HTTP is handed to it",
       severity: "error",
       from: { path: "^src/shared/networks/([^/]+)/" },
       to: {
         path: "^src/shared/",
-        pathNot: "^src/shared/(networks/($1/|graph/|[^/]+\\.ts$)|errors\\.ts$|setting\\.ts$)",
+        pathNot:
+          "^src/shared/(networks/($1/|graph/|[^/]+\\.ts$)|errors\\.ts$|setting\\.ts$|shape\\.ts$)",
       },
     },
     {

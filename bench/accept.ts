@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { acceptInRegion } from "./accept-in-region.ts";
 import { measureCell, type Cell, type Load } from "./cell.ts";
 import { startBenchStorage, type BenchStorage } from "./emulator.ts";
 import { acceptTable, goalsTable, singleText } from "./report.ts";
@@ -57,6 +58,7 @@ async function main(): Promise<void> {
   if (first !== undefined) console.log(`${singleText(first)}\n`);
   console.log(goalsTable(cells));
   await saveResults("accept", ratiosOf(cells));
+  await acceptInRegion();
   const seconds = (performance.now() - startedAt) / 1000;
   console.log(`\nEvery answer was right and every ledger adds up. ${seconds.toFixed(0)} s.`);
 }

@@ -1,5 +1,7 @@
 import type { Metafile } from "esbuild";
 
+const MAIN = "dist/main.js";
+
 /** What the bundle weighs, by where it comes from: a package's name, or a folder of ours. */
 export interface BundleSize {
   readonly bytes: number;
@@ -48,9 +50,28 @@ export function loadedWith({ outputs }: Metafile, entry: string): ReadonlySet<st
   return loaded;
 }
 
+/** Our own sources in these files of the bundle. */
+function sourcesOf({ outputs }: Metafile, files: Iterable<string>): string[] {
+  const paths = [...files].flatMap((file) => Object.keys(outputs[file]?.inputs ?? {}));
+  return paths.filter((path) => path.startsWith("src/")).sort();
+}
+
+/** Our own sources in what is loaded before the first function is registered. */
+export function sourcesAtStart(metafile: Metafile): string[] {
+  return sourcesOf(metafile, loadedWith(metafile, MAIN));
+}
+
+const partsAmong = ({ outputs }: Metafile, urls: readonly string[]) =>
+  Object.keys(outputs).filter((file) => urls.some((url) => url.endsWith(`/${file}`)));
+
+/** Our own sources in those parts of the bundle that are among these module addresses. */
+export function sourcesOfParts(metafile: Metafile, urls: readonly string[]): string[] {
+  return sourcesOf(metafile, partsAmong(metafile, urls));
+}
+
 /** What is loaded before the first function is registered. */
 export function startSize(metafile: Metafile): BundleSize {
-  return sizeOf(metafile, loadedWith(metafile, "dist/main.js"));
+  return sizeOf(metafile, loadedWith(metafile, MAIN));
 }
 
 /** Everything that is deployed of the bundle, without its source maps. */
@@ -68,8 +89,5 @@ export function packagesOf({ byPackage }: BundleSize): string[] {
 
 /** The packages in those parts of the bundle that are among these module addresses. */
 export function packagesOfParts(metafile: Metafile, urls: readonly string[]): string[] {
-  const files = Object.keys(metafile.outputs).filter((file) =>
-    urls.some((url) => url.endsWith(`/${file}`)),
-  );
-  return packagesOf(sizeOf(metafile, files));
+  return packagesOf(sizeOf(metafile, partsAmong(metafile, urls)));
 }

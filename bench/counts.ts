@@ -4,6 +4,7 @@ import { startInstantNetwork } from "./instant-network.ts";
 import { lifeOfPost, storedRows } from "./life-of-post.ts";
 import { openLinked } from "./whole-relay.ts";
 import { readsAtSizes } from "./growing-reads.ts";
+import { meAtSizes } from "./growing-tenant.ts";
 import { BENCH_PREFIX, openTenant, startRelay } from "./relay.ts";
 import { tableText } from "./report.ts";
 import { saveResults } from "./results.ts";
@@ -12,6 +13,9 @@ import { runBench } from "./run.ts";
 
 /** Posts of a platform, from the first page to far more than anybody's page; the last as the only argument. */
 const SIZES = [100, Number(process.argv[2] ?? 100_000)];
+
+/** Profiles, keys and linked accounts of a platform, of each. */
+const TENANT_SIZES = [0, 5_000];
 
 const newPrefix = () => `${BENCH_PREFIX}${randomBytes(6).toString("hex")}`;
 
@@ -90,6 +94,20 @@ async function main(): Promise<void> {
     await saveResults(
       "readsOfManyPosts",
       Object.fromEntries(grown.map(({ name, cost }) => [name, { posts: largest ?? 0, ...cost }])),
+    );
+
+    const tenants = await meAtSizes({ storage, prefix: newPrefix() }, TENANT_SIZES);
+    console.log(
+      `\n${tableText([
+        ["profiles, keys, accounts", "request", "requests", "in turn", "rows read"],
+        ...tenants.map(({ rows, cost: { requests, sequential, entitiesRead } }) => [
+          String(rows),
+          "me",
+          String(requests),
+          String(sequential),
+          String(entitiesRead),
+        ]),
+      ])}`,
     );
   } finally {
     await storage.stop();

@@ -1,8 +1,9 @@
-import { TableClient } from "@azure/data-tables";
+import type { TableClient } from "@azure/data-tables";
 import { encodeTime } from "ulid";
 import { inverted, timeOfId } from "../src/shared/ids.ts";
 import type { Entity } from "./bare-storage.ts";
 import type { BenchStorage } from "./emulator.ts";
+import { insert, openBare, rowsUnder } from "./growing-rows.ts";
 import { acceptAsk, openTenant, startRelay, succeed } from "./relay.ts";
 import { costOf, RoundTrips, type Cost, type Counted } from "./round-trips.ts";
 
@@ -25,27 +26,18 @@ interface Place {
   readonly prefix: string;
 }
 
-const ROWS_OF_BATCH = 99;
-const BATCHES_AT_ONCE = 4;
 const ULID_TIME_LENGTH = 10;
 const SECOND_MS = 1_000;
-const IDS_OF_STORAGE: ReadonlySet<string> = new Set(["etag", "timestamp", "partitionKey"]);
 
 /** Rows that stay: the rest of what a post writes is gone, or lies under keys that no listing passes. */
 const LASTING = /^[PL]\|/;
 
 /** The lasting rows of one accepted post, as they lie in the platform's partition. */
 async function rowsOf(core: TableClient, platformId: string, postId: string): Promise<Entity[]> {
-  const rows: Entity[] = [];
-  const queryOptions = { filter: `PartitionKey eq '${platformId}'` };
-  for await (const found of core.listEntities({ queryOptions })) {
-    const own = Object.entries(found).filter(([name]) => !IDS_OF_STORAGE.has(name));
-    const isOfPost = own.some(([, value]) => typeof value === "string" && value.includes(postId));
-    // Safe: rows hold nothing but texts, numbers and truth values.
-    if (isOfPost && LASTING.test(found.rowKey ?? ""))
-      rows.push(Object.fromEntries(own) as unknown as Entity);
-  }
-  return rows;
+  const isOfPost = (row: Entity) =>
+    Object.values(row).some((value) => typeof value === "string" && value.includes(postId));
+  const rows = await rowsUnder(core, platformId);
+  return rows.filter((row) => LASTING.test(row.rowKey) && isOfPost(row));
 }
 
 /**
@@ -80,24 +72,6 @@ class Copies {
   }
 }
 
-async function insert(
-  core: TableClient,
-  partitionKey: string,
-  rows: readonly Entity[],
-): Promise<void> {
-  const batches: Entity[][] = [];
-  for (let start = 0; start < rows.length; start += ROWS_OF_BATCH)
-    batches.push(rows.slice(start, start + ROWS_OF_BATCH));
-  for (let start = 0; start < batches.length; start += BATCHES_AT_ONCE)
-    await Promise.all(
-      batches
-        .slice(start, start + BATCHES_AT_ONCE)
-        .map((batch) =>
-          core.submitTransaction(batch.map((row) => ["create", { partitionKey, ...row }])),
-        ),
-    );
-}
-
 /**
  * What reads cost while a platform's posts grow in number, each with all its rows. The clock would say nothing: the
  * emulator scans.
@@ -112,10 +86,7 @@ export async function readsAtSizes(
     services,
     acceptAsk(tenant, { platforms: ["bluesky"] }),
   );
-  const core = TableClient.fromConnectionString(storage.tables, `${prefix}core`, {
-    allowInsecureConnection: true,
-    retryOptions: { maxRetries: 0 },
-  });
+  const core = openBare(storage, `${prefix}core`);
   const rows = await rowsOf(core, tenant.platformId, id);
   const copies = new Copies(rows, id);
   const results: SizedRead[] = [];

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { NETWORK_HOST } from "./relay.ts";
 
 const HOOKS_HOST = "hooks.example.test";
@@ -12,11 +13,16 @@ const VIDEO = new URL("../dev/networks/media/clip.mp4", import.meta.url);
 const PIECE_BYTES = 65_536;
 const BOX_HEAD_BYTES = 8;
 
-/** A Mastodon-compatible network that answers at once, and the customers' webhook endpoints and files beside it. */
+/** Under which a post is found among those that are visible. */
+export const visibleKey = (network: string, text: string): string => `${network}|${text}`;
+
+/** Servers of Mastodon and Bluesky that answer at once, and the customers' webhook endpoints and files beside them. */
 export interface InstantNetwork {
   /** Settings with which a relay finds it. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Milliseconds of `performance.now()` at which each text arrived. */
+  /** Milliseconds after which the networks answer. */
+  answerAfterMs: number;
+  /** Milliseconds of `performance.now()` at which each post arrived, by `visibleKey`. */
   readonly visible: ReadonlyMap<string, number>;
   /** The same of every delivery of a webhook. */
   readonly deliveries: readonly number[];
@@ -26,6 +32,13 @@ export interface InstantNetwork {
   /** An address of a video file of about that size. */
   videoUrl(bytes: number): string;
   stop(): Promise<void>;
+}
+
+/** What Bluesky is sent of a post. */
+interface Put {
+  readonly repo: string;
+  readonly rkey: string;
+  readonly record: { readonly text: string };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
@@ -81,9 +94,15 @@ export async function startInstantNetwork(): Promise<InstantNetwork> {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
     if (pathname === "/api/v1/statuses") {
       const { status } = JSON.parse(await bodyOf(request)) as { status: string };
-      visible.set(status, performance.now());
+      visible.set(visibleKey("mastodon", status), performance.now());
       const id = String(visible.size);
+      await delay(network.answerAfterMs);
       answerJson(response, { id, url: `https://${NETWORK_HOST}/@bench/${id}` });
+    } else if (pathname === "/xrpc/com.atproto.repo.putRecord") {
+      const { repo, rkey, record } = JSON.parse(await bodyOf(request)) as Put;
+      visible.set(visibleKey("bluesky", record.text), performance.now());
+      await delay(network.answerAfterMs);
+      answerJson(response, { uri: `at://${repo}/app.bsky.feed.post/${rkey}`, cid: "bench" });
     } else if (pathname === "/api/v2/media") {
       for await (const chunk of request) uploaded += (chunk as Buffer).length;
       answerJson(response, { id: "1", type: "video", url: `https://${NETWORK_HOST}/1.mp4` });
@@ -105,7 +124,8 @@ export async function startInstantNetwork(): Promise<InstantNetwork> {
   await once(server, "listening");
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const hosts = [NETWORK_HOST, HOOKS_HOST, FILES_HOST].map((host) => [host, origin]);
-  return {
+  const network: InstantNetwork = {
+    answerAfterMs: 0,
     settings: {
       OUTBOUND_HOST_MAP: JSON.stringify(Object.fromEntries(hosts)),
       OUTBOUND_ALLOW_CIDRS: "127.0.0.1/32",
@@ -121,4 +141,5 @@ export async function startInstantNetwork(): Promise<InstantNetwork> {
       await once(server, "close");
     },
   };
+  return network;
 }

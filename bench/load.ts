@@ -1,3 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises";
+
 /** What a number of equal calls took. */
 export interface Timing {
   readonly perSecond: number;
@@ -32,6 +34,32 @@ export async function measure({ calls, concurrency, call }: Load): Promise<Measu
   };
   await Promise.all(Array.from({ length: concurrency }, caller));
   return { durationMs: performance.now() - startedAt, latenciesMs };
+}
+
+/**
+ * Makes calls at a steady rate, whether or not the earlier ones were answered, and waits for all of them.
+ * @throws Error the first failure, when all were made
+ */
+export async function offer<T>({
+  calls,
+  perSecond,
+  call,
+}: {
+  readonly calls: number;
+  readonly perSecond: number;
+  readonly call: (index: number) => Promise<T>;
+}): Promise<T[]> {
+  const made: Promise<T>[] = [];
+  const from = performance.now();
+  while (made.length < calls) {
+    const dueMs = from + (made.length * 1000) / perSecond - performance.now();
+    if (dueMs > 0) await delay(dueMs);
+    const one = call(made.length);
+    // Looked at below, when all were made: until then a failure is nobody's.
+    one.catch(() => undefined);
+    made.push(one);
+  }
+  return await Promise.all(made);
 }
 
 function percentile(sorted: readonly number[], share: number): number {

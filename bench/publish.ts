@@ -1,10 +1,12 @@
 import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { measure, median, percentileOf } from "./load.ts";
+import { measure, median, offer, percentileOf } from "./load.ts";
 import { tableText } from "./report.ts";
 import { ratio, saveResults } from "./results.ts";
 import { runBench } from "./run.ts";
 import type { Tenant } from "./relay.ts";
+import { visibleKey } from "./instant-network.ts";
+import { publishInRegion } from "./publish-in-region.ts";
 import { startWholeRelay, type WholeRelay } from "./whole-relay.ts";
 
 const TENANTS = 20;
@@ -46,7 +48,7 @@ class Publishing {
   async untilVisible(sent: readonly Sent[]): Promise<void> {
     const { visible } = this.#relay.network;
     const deadline = performance.now() + VISIBLE_MS_MAX;
-    while (!sent.every(({ text }) => visible.has(text))) {
+    while (!sent.every(({ text }) => visible.has(visibleKey("mastodon", text)))) {
       if (performance.now() > deadline) throw new Error("posts did not become visible");
       await delay(POLL_MS);
     }
@@ -55,7 +57,9 @@ class Publishing {
   /** From the answer to the moment at which a reader could see the post; it may come before the answer. */
   latencies(sent: readonly Sent[]): number[] {
     const { visible } = this.#relay.network;
-    return sent.map(({ text, answeredAt }) => Math.max(0, (visible.get(text) ?? 0) - answeredAt));
+    return sent.map(({ text, answeredAt }) =>
+      Math.max(0, (visible.get(visibleKey("mastodon", text)) ?? 0) - answeredAt),
+    );
   }
 
   async idle(): Promise<Sent[]> {
@@ -68,19 +72,12 @@ class Publishing {
     return sent;
   }
 
-  /** At a steady rate, whether or not the earlier ones were answered. */
-  async loaded(): Promise<Sent[]> {
-    const calls: Promise<Sent>[] = [];
-    const from = performance.now();
-    for (let index = 0; index < POSTS_PER_SECOND * LOADED_SECONDS; index += 1) {
-      const dueMs = from + (index * 1000) / POSTS_PER_SECOND - performance.now();
-      if (dueMs > 0) await delay(dueMs);
-      const call = this.post(index);
-      // Looked at below, when all were sent: until then a failure is nobody's.
-      call.catch(() => undefined);
-      calls.push(call);
-    }
-    return await Promise.all(calls);
+  loaded(): Promise<Sent[]> {
+    return offer({
+      calls: POSTS_PER_SECOND * LOADED_SECONDS,
+      perSecond: POSTS_PER_SECOND,
+      call: (index) => this.post(index),
+    });
   }
 }
 
@@ -168,6 +165,7 @@ async function main(): Promise<void> {
   } finally {
     await relay.stop();
   }
+  await publishInRegion();
 }
 
 runBench(main);

@@ -25,6 +25,12 @@ const CREDENTIALS = {
   clientId: "bench",
   clientSecret: "bench",
   keepsKeys: true,
+  did: "did:plc:bench",
+  pds: `https://${NETWORK_HOST}`,
+  service: `https://${NETWORK_HOST}`,
+  accessJwt: "bench",
+  refreshJwt: "bench",
+  accessExpiresAt: "2100-01-01T00:00:00.000Z",
 };
 const VIDEO_BYTES_MAX = 400_000_000;
 

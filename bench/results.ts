@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { format } from "prettier";
+import type { Stage } from "./life-of-post.ts";
 import type { Cost } from "./round-trips.ts";
 
 /** Counts and ratios alone: other figures say more of the machine than of the product. */
@@ -19,6 +20,17 @@ async function readResults(): Promise<Results> {
 export async function readCosts(): Promise<Readonly<Record<string, Cost | undefined>>> {
   // Safe: `counts.ts` wrote it.
   return ((await readResults())["roundTrips"] ?? {}) as unknown as Record<string, Cost>;
+}
+
+/** What each stage of a post's life cost when it was counted last. */
+export async function readLife(): Promise<
+  Readonly<Record<string, Omit<Stage, "name" | "bytes"> | undefined>>
+> {
+  const { lifeOfPost } = await readResults();
+  if (lifeOfPost === undefined)
+    throw new Error("bench/results.json says nothing of the life of a post");
+  // Safe: `counts.ts` wrote it.
+  return lifeOfPost as unknown as Record<string, Stage>;
 }
 
 /** What the app loaded at its start when it was measured last. */

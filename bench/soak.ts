@@ -1,11 +1,12 @@
 import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { QueueClient } from "@azure/storage-queue";
-import { measure, median, percentileOf } from "./load.ts";
+import { measure, median, offer, percentileOf } from "./load.ts";
 import { tableText } from "./report.ts";
 import { ratio, saveResults } from "./results.ts";
 import { runBench } from "./run.ts";
 import type { Tenant } from "./relay.ts";
+import { keepTrimmed } from "./trim.ts";
 import { startWholeRelay, type WholeRelay } from "./whole-relay.ts";
 
 /** Of the soak; another number as the only argument. */
@@ -17,6 +18,8 @@ const CEILING_CONCURRENCY = 16;
 const WARM_UP_CALLS = 100;
 const MINUTE_MS = 60_000;
 const QUEUES = ["publish-legs", "fan-out-events", "deliver-webhooks"] as const;
+/** post.processing, leg.succeeded, post.succeeded. */
+const EVENTS_OF_POST = 3;
 const DRAIN_MS_MAX = 300_000;
 /** The last third beside the first: more than chance, and less than anything that would matter in a day. */
 const GROWTH_MAX = 1.3;
@@ -74,31 +77,26 @@ class Soak {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
+  /** Until everything that was accepted is published, and every webhook of it came. */
   async drain(): Promise<void> {
+    const { network } = this.#relay;
     const deadline = performance.now() + DRAIN_MS_MAX;
-    while (this.#relay.network.visible.size < this.accepted) {
-      if (performance.now() > deadline) throw new Error("posts are not published");
+    const isDone = () =>
+      network.visible.size >= this.accepted &&
+      network.deliveries.length >= this.accepted * EVENTS_OF_POST;
+    while (!isDone()) {
+      if (performance.now() > deadline) throw new Error("posts are not published and told");
       await delay(100);
     }
   }
 
   async minute(perSecond: number): Promise<Minute> {
-    const calls: Promise<number>[] = [];
-    const from = performance.now();
     const posts = Math.round((perSecond * MINUTE_MS) / 1000);
-    for (let index = 0; index < posts; index += 1) {
-      const dueMs = from + (index * 1000) / perSecond - performance.now();
-      if (dueMs > 0) await delay(dueMs);
-      const call = this.post(index);
-      // Looked at below, when all were sent: until then a failure is nobody's.
-      call.catch(() => undefined);
-      calls.push(call);
-    }
+    const latencies = await offer({ calls: posts, perSecond, call: (index) => this.post(index) });
     const [residentBytes, waiting] = await Promise.all([
       this.#relay.residentBytes(),
       this.waiting(),
     ]);
-    const latencies = await Promise.all(calls);
     return {
       posts,
       p50: median(latencies),
@@ -123,8 +121,9 @@ async function main(): Promise<void> {
     const ceiling = await soak.ceiling();
     const perSecond = ceiling * SHARE_OF_CEILING;
     console.log(
-      `accepted and published at most ${ceiling.toFixed(0)}/s; ${MINUTES} minutes at ${perSecond.toFixed(0)}/s`,
+      `accepted, published and told at most ${ceiling.toFixed(0)}/s; ${MINUTES} minutes at ${perSecond.toFixed(0)}/s`,
     );
+    const trimming = keepTrimmed(relay);
     const minutes: Minute[] = [];
     for (let index = 0; index < MINUTES; index += 1) {
       const minute = await soak.minute(perSecond);
@@ -135,6 +134,7 @@ async function main(): Promise<void> {
       );
     }
     await soak.drain();
+    const trimmed = await trimming.stop();
     const growth = {
       latency: growthOf(minutes, ({ p50 }) => p50),
       memory: growthOf(minutes, ({ residentBytes }) => residentBytes),
@@ -149,7 +149,9 @@ async function main(): Promise<void> {
         ["messages waiting at most", String(waitingMost), verdict(waitingMost <= WAITING_MAX)],
       ])}`,
     );
-    console.log(`every accepted post (${soak.accepted}) was published`);
+    console.log(
+      `every accepted post (${soak.accepted}) was published and told; ${trimmed} rows removed`,
+    );
     console.log(`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}`);
     await saveResults("soak", {
       minutes: MINUTES,

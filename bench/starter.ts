@@ -25,7 +25,7 @@ export interface StartReport {
   readonly registeredMs: number;
   readonly statuses: readonly string[];
   readonly answeredMs: readonly number[];
-  /** CPU time of all threads until all functions were registered. */
+  /** CPU time of all threads until all functions were registered and all calls answered. */
   readonly cpuMs: number;
   readonly modules: readonly string[];
 }
@@ -53,7 +53,6 @@ async function run({ entry, calls, notesModules }: StartOrder): Promise<StartRep
   const modules = notesModules ? noteModules() : [];
   const app = await loadApp(process.cwd(), entry, silent);
   const registeredMs = performance.now();
-  const { user, system } = process.cpuUsage();
   const invoker = new Invoker(app, silent, WHOLE_LIFE_MS);
   const statuses: string[] = [];
   const answeredMs: number[] = [];
@@ -65,6 +64,7 @@ async function run({ entry, calls, notesModules }: StartOrder): Promise<StartRep
       : undefined;
     statuses.push(answer?.http?.statusCode ?? "none");
   }
+  const { user, system } = process.cpuUsage();
   return {
     functions: app.functions.size,
     registeredMs,

@@ -14,6 +14,9 @@ const CHILD_MS_MAX = 60_000;
 const LIBRARY_ALONE =
   'import { app } from "@azure/functions"; app.http("one", { authLevel: "anonymous", handler: () => ({}) });';
 
+const PRINT_CPU_MS =
+  "const { user, system } = process.cpuUsage(); process.stdout.write(String((user + system) / 1000))";
+
 export interface Starting {
   /** An entry that has `@azure/functions` and nothing else. */
   readonly libraryEntry: string;
@@ -23,8 +26,8 @@ export interface Starting {
     order: StartOrder,
     environment: Readonly<Record<string, string>>,
   ): Promise<{ readonly report: StartReport; readonly wholeMs: number }>;
-  /** The whole life of `node -e 0`, in milliseconds. */
-  bareNode(): Promise<number>;
+  /** `node -e 0`: its whole life, and the CPU time that one like it used. */
+  bareNode(): Promise<{ readonly wholeMs: number; readonly cpuMs: number }>;
   stop(): Promise<void>;
 }
 
@@ -84,7 +87,10 @@ export async function prepareStarting(): Promise<Starting> {
       // Safe: the program above prints nothing else.
       return { report: JSON.parse(output) as StartReport, wholeMs };
     },
-    bareNode: async () => (await timed(["-e", "0"], {})).wholeMs,
+    async bareNode() {
+      const { wholeMs } = await timed(["-e", "0"], {});
+      return { wholeMs, cpuMs: Number((await timed(["-e", PRINT_CPU_MS], {})).output) };
+    },
     stop: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -1,12 +1,19 @@
+import { execFile } from "node:child_process";
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { build, type Metafile, type Plugin } from "esbuild";
+import type { BuildFacts } from "./build-facts.ts";
 
 /** The app, and the thread that it hashes passwords in, which looks for its file beside the app's. */
 const ENTRIES = {
   main: "src/main.ts",
   "password-worker": "src/shared/accounts/password-worker.ts",
 };
+
+/** Loading all sources takes a second, and much longer on a busy machine. */
+const FACTS_MS_MAX = 120_000;
 
 const FOLDER = "dist";
 /** Where what is loaded when it is first needed lies, under names made of its content. */
@@ -33,6 +40,54 @@ const plainHttp: Plugin = {
   },
 };
 
+const execute = promisify(execFile);
+
+async function readFacts(): Promise<BuildFacts> {
+  const program = fileURLToPath(new URL("build-facts.ts", import.meta.url));
+  const { stdout } = await execute(process.execPath, [program], { timeout: FACTS_MS_MAX });
+  // Safe: that is what the program prints.
+  return JSON.parse(stdout) as BuildFacts;
+}
+
+const toManifest = ({ manifest }: BuildFacts) =>
+  Object.entries(manifest)
+    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
+    .join("\n");
+
+function toSettingsByNetwork({ settingsByNetwork }: BuildFacts): string {
+  const networks = Object.entries(settingsByNetwork).map(([network, exported], index) => ({
+    network,
+    exported,
+    local: exported === null ? "undefined" : `settings${index}`,
+  }));
+  const imports = networks.map(({ network, exported, local }) =>
+    exported === null ? "" : `import { ${exported} as ${local} } from "./${network}/settings.ts";`,
+  );
+  const entries = networks.map(({ network, local }) => `${JSON.stringify(network)}: ${local}`);
+  return `${imports.join("\n")}\nexport const SETTINGS_BY_NETWORK = { ${entries.join(", ")} };`;
+}
+
+/** Modules that the build knows the outcome of, in place of all that it takes to get there. */
+const WORKED_OUT: readonly {
+  readonly filter: RegExp;
+  readonly make: (facts: BuildFacts) => string;
+}[] = [
+  { filter: /[\\/]src[\\/]functions[\\/]manifest\.ts$/, make: toManifest },
+  { filter: /[\\/]networks[\\/]settings-by-network\.ts$/, make: toSettingsByNetwork },
+];
+
+const workedOut: Plugin = {
+  name: "worked-out",
+  setup(bundler) {
+    let facts: Promise<BuildFacts> | undefined;
+    for (const { filter, make } of WORKED_OUT)
+      bundler.onLoad({ filter }, async () => {
+        facts ??= readFacts();
+        return { contents: make(await facts), loader: "js" };
+      });
+  },
+};
+
 /**
  * Bundles the app into `dist/main.js`, the file that package.json's `main` names, and the parts that it loads when they
  * are first needed. `@azure/functions-core` stays outside: the Functions host provides it at run time. The banner gives
@@ -48,7 +103,7 @@ export async function buildApp(): Promise<Metafile> {
     bundle: true,
     splitting: true,
     chunkNames: `${PARTS}/[name]-[hash]`,
-    plugins: [plainHttp],
+    plugins: [plainHttp, workedOut],
     platform: "node",
     target: "node22",
     format: "esm",

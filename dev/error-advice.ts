@@ -110,6 +110,8 @@ export const DELIVERY_ADVICE: Readonly<Record<(typeof DELIVERY_ERRORS)[number], 
   tls_failed: "The certificate is not valid for this name, or has expired.",
   connection_lost: "The connection ended before an answer was there.",
   too_large: "The answer's head is too long to be read.",
+  endpoint_failing:
+    "Five calls in a row failed, so it waits until one succeeds. Redrive or test to try at once.",
   endpoint_deleted: "The endpoint was deleted while the delivery waited.",
   endpoint_disabled: "The endpoint was disabled while the delivery waited.",
   event_expired: "The event is older than 31 days and is not kept any more.",

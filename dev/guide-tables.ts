@@ -174,7 +174,7 @@ function shapeName(schema: Described): string {
 export function networkOptions(): string {
   const shared = ["text", "mediaUrls", "altTexts"];
   const rows = NETWORK_NAMES.flatMap((name) => {
-    const schema = z.toJSONSchema(networkOf(name).options, {
+    const schema = z.toJSONSchema(networkOf(name).options(), {
       io: "input",
       unrepresentable: "any",
     });

@@ -72,7 +72,7 @@ async function troubleWith(port: number): Promise<string | undefined> {
   }
 }
 
-async function isAnswered(host: string, port: number): Promise<boolean> {
+export async function isAnswered(host: string, port: number): Promise<boolean> {
   const socket = connect({ host, port, timeout: CONNECT_MS });
   socket.once("timeout", () => socket.destroy(new Error("no answer")));
   try {

@@ -1,15 +1,34 @@
 import { app } from "@azure/functions";
-import { routes } from "./functions/routes.ts";
+import { endpoints, queues } from "./functions/manifest.ts";
 import { timers } from "./functions/timers.ts";
-import { workers } from "./functions/workers.ts";
 import { readConfig } from "./shared/config.ts";
-import { registerRoutes } from "./shared/http/register.ts";
-import { registerTimers, registerWorkers } from "./shared/http/worker.ts";
-import { buildServices } from "./shared/services.ts";
+import {
+  registerRoutes,
+  registerTimers,
+  registerWorkers,
+  type Running,
+} from "./shared/http/register.ts";
 
 // An error here is meant to be thrown: caught, the app would start with no function at all.
-const services = buildServices(readConfig());
-registerRoutes(routes, services);
-registerWorkers(workers, services);
-registerTimers(timers, services);
-app.hook.appTerminate(() => services.metrics.flush());
+const config = readConfig();
+
+let running: Promise<Running> | undefined;
+
+async function open(): Promise<Running> {
+  const { openRunning } = await import("./functions/running.ts");
+  return openRunning(config);
+}
+
+function load(): Promise<Running> {
+  running ??= open();
+  // A file of the package that could not be read once may be readable for the next call.
+  running.catch(() => {
+    running = undefined;
+  });
+  return running;
+}
+
+registerRoutes(endpoints, load);
+registerWorkers(queues, config, load);
+registerTimers(timers, config, load);
+app.hook.appTerminate(async () => (await running)?.end());

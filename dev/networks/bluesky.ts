@@ -31,13 +31,13 @@ import {
 import type { Account, BlueskyShared, NewAccount } from "./bluesky/state.ts";
 import { VIDEO_HOST, VideoService } from "./bluesky/video-service.ts";
 import { tooManyRequests } from "./bluesky/xrpc.ts";
-import { dumpMaps, restoreMaps } from "./kept-maps.ts";
+import { KeptNetwork } from "./kept-network.ts";
 
 const SHORT_WAIT_MS = 30_000;
 const LONG_WAIT_MS = 6 * 3_600_000;
 
 /** An AT Protocol server with accounts, the public app view and the DID directory, as far as publishing needs them. */
-export class Bluesky implements SandboxNetwork {
+export class Bluesky extends KeptNetwork<BlueskyShared> implements SandboxNetwork {
   readonly name = "bluesky";
   readonly title = "Bluesky";
   readonly logIns: readonly LogIn[] = [
@@ -60,7 +60,6 @@ export class Bluesky implements SandboxNetwork {
     collectTemporaryBlobs: () => this.collectTemporaryBlobs(),
   };
   readonly routes: readonly Route[];
-  readonly #shared: BlueskyShared = { state: freshState() };
   readonly #surroundings: Surroundings;
   /** OAuth clients with a public address: the sandbox has to be told of them. */
   readonly oauthClients = new OAuthClients();
@@ -71,22 +70,23 @@ export class Bluesky implements SandboxNetwork {
   readonly #reading: Reading;
 
   constructor(surroundings: Surroundings) {
+    super({ state: freshState() }, freshState);
     this.#surroundings = surroundings;
-    const proofs = new Proofs(this.#shared, surroundings);
-    this.#grants = new Grants(this.#shared, surroundings, proofs);
+    const proofs = new Proofs(this.shared, surroundings);
+    this.#grants = new Grants(this.shared, surroundings, proofs);
     const parts = { proofs, clients: this.oauthClients, grants: this.#grants };
-    this.#oauth = new OAuth(this.#shared, surroundings, parts);
-    this.#sessions = new Sessions(this.#shared, surroundings, this.#grants);
-    this.#blobs = new Blobs(this.#shared, surroundings, this.#sessions);
-    this.#reading = new Reading(this.#shared, this.#blobs);
-    const repository = new Repository(this.#shared, surroundings, this.#sessions, this.#blobs);
+    this.#oauth = new OAuth(this.shared, surroundings, parts);
+    this.#sessions = new Sessions(this.shared, surroundings, this.#grants);
+    this.#blobs = new Blobs(this.shared, surroundings, this.#sessions);
+    this.#reading = new Reading(this.shared, this.#blobs);
+    const repository = new Repository(this.shared, surroundings, this.#sessions, this.#blobs);
     this.routes = [
       ...this.#sessions.routes(),
-      ...identityRoutes(this.#shared),
+      ...identityRoutes(this.shared),
       ...repository.routes(),
       ...this.#blobs.routes(),
       ...this.#oauth.routes(),
-      ...new VideoService(this.#shared, surroundings, this.#sessions).routes(),
+      ...new VideoService(this.shared, surroundings, this.#sessions).routes(),
       ...this.#reading.routes(),
     ];
   }
@@ -107,7 +107,7 @@ export class Bluesky implements SandboxNetwork {
 
   /** Adds an account; the handle must be new. */
   addAccount(account: NewAccount): Readonly<Account> {
-    const { state } = this.#shared;
+    const { state } = this.shared;
     if (findAccount(state, account.handle) !== undefined)
       throw new Error(`the handle ${account.handle} is taken`);
     const added = newAccount(account);
@@ -116,12 +116,12 @@ export class Bluesky implements SandboxNetwork {
   }
 
   get accounts(): readonly Readonly<Account>[] {
-    return this.#shared.state.accounts;
+    return this.shared.state.accounts;
   }
 
   /** From now on every access token counts as expired; refresh tokens go on working. */
   expireAccessTokens(): void {
-    this.#shared.state.accessEpoch += 1;
+    this.shared.state.accessEpoch += 1;
   }
 
   /** As an owner does it on the server's own pages: neither token works any more. */
@@ -133,7 +133,7 @@ export class Bluesky implements SandboxNetwork {
   revokeAppPasswords(handle: string): void {
     const account = this.#account(handle);
     account.appPasswords = [];
-    const { state } = this.#shared;
+    const { state } = this.shared;
     state.sessions = state.sessions.filter(({ did }) => did !== account.did);
   }
 
@@ -196,20 +196,8 @@ export class Bluesky implements SandboxNetwork {
     return this.#reading.posts();
   }
 
-  reset(): void {
-    this.#shared.state = freshState();
-  }
-
-  dump(): unknown {
-    return dumpMaps(this.#shared.state);
-  }
-
-  restore(dumped: unknown): void {
-    this.#shared.state = restoreMaps(dumped, freshState());
-  }
-
   #account(handle: string): Account {
-    const account = findAccount(this.#shared.state, handle);
+    const account = findAccount(this.shared.state, handle);
     if (account === undefined) throw new Error(`there is no account ${handle}`);
     return account;
   }

@@ -34,6 +34,20 @@ export interface Choice {
   readonly checked: boolean;
 }
 
+/** A box for every permission, ticked from the start. */
+export const rights = (
+  permissions: readonly string[],
+  labels: Readonly<Record<string, string>>,
+): Choice[] =>
+  permissions.map((name) => ({
+    kind: "checkbox",
+    name: `may_${name}`,
+    value: "yes",
+    label: labels[name] ?? name,
+    hint: name,
+    checked: true,
+  }));
+
 export interface ConsentQuestion {
   readonly network: string;
   readonly host: string;

@@ -1,7 +1,5 @@
 import { optionalText, text } from "./control-input.ts";
-import { htmlPage } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import { consentErrorPage } from "./consent-page.ts";
 import { failureAnswer } from "./facebook/failures.ts";
 import { counted, findToken } from "./facebook/access.ts";
 import { dialogRoutes, saveGrant } from "./facebook/dialog.ts";
@@ -25,9 +23,11 @@ import { issueUserToken, pageToken, tokenRoutes } from "./facebook/tokens.ts";
 import { uploadRoutes } from "./facebook/upload.ts";
 import { videoRoutes } from "./facebook/videos.ts";
 import { graphError } from "./graph/errors.ts";
-import { sufferFailure } from "./graph/tokens.ts";
+import { PASSWORD_CHANGED, sufferFailure } from "./graph/tokens.ts";
+import { unknownPath } from "./graph/unknown-path.ts";
 import { versioned } from "./graph/version.ts";
-import { dumpMaps, keep, restoreMaps } from "./kept-maps.ts";
+import { keep, oneOrAll } from "./kept-maps.ts";
+import { KeptNetwork } from "./kept-network.ts";
 import type {
   Control,
   LogIn,
@@ -46,7 +46,7 @@ const PERMISSIONS = [
 ];
 
 /** Facebook's log-in dialog, Graph API and upload host, as far as publishing to Pages needs them. */
-export class Facebook implements SandboxNetwork {
+export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetwork {
   readonly name = "facebook";
   readonly title = "Facebook";
   readonly hosts = ["www.facebook.com", ...GRAPH_HOSTS, "rupload.facebook.com"];
@@ -73,11 +73,10 @@ export class Facebook implements SandboxNetwork {
     setQuotaUsed: (input) => this.setQuotaUsed(text(input, "pageId"), Number(input["used"])),
   };
   readonly routes: readonly Route[];
-  readonly #shared: FacebookShared;
 
   constructor(surroundings: Surroundings) {
-    this.#shared = { ...surroundings, state: freshState() };
-    const shared = this.#shared;
+    super({ ...surroundings, state: freshState() }, freshState);
+    const shared = this.shared;
     const tokens = tokenRoutes(shared);
     const graph = [
       ...tokens.versioned,
@@ -100,7 +99,7 @@ export class Facebook implements SandboxNetwork {
     return {
       ...route,
       hosts: GRAPH_HOSTS,
-      run: (exchange, plan) => counted(this.#shared, exchange, () => route.run(exchange, plan)),
+      run: (exchange, plan) => counted(this.shared, exchange, () => route.run(exchange, plan)),
     };
   }
 
@@ -112,7 +111,7 @@ export class Facebook implements SandboxNetwork {
       path: "/{id}",
       name: "shortAddress",
       run: (exchange): Answer => {
-        const { state } = this.#shared;
+        const { state } = this.shared;
         const post = state.posts.get(exchange.params["id"] ?? "");
         return post === undefined
           ? this.notFound(exchange)
@@ -122,12 +121,12 @@ export class Facebook implements SandboxNetwork {
   }
 
   get pages(): readonly Readonly<Page>[] {
-    return this.#shared.state.pages;
+    return this.shared.state.pages;
   }
 
   /** A page of the demo user's; with all tasks when none are named. */
   addPage(page: { readonly name: string; readonly tasks?: readonly string[] | undefined }): Page {
-    const { state } = this.#shared;
+    const { state } = this.shared;
     const id = String(BigInt(state.pages.at(-1)?.id ?? DEMO_PAGE) + 1n);
     const username = page.name.toLowerCase().replace(/\W+/g, "");
     const { name, tasks } = page;
@@ -143,7 +142,7 @@ export class Facebook implements SandboxNetwork {
     readonly pageToken: string;
     readonly pageId: string;
   } {
-    const shared = this.#shared;
+    const shared = this.shared;
     const { pageId = DEMO_PAGE, permissions = PERMISSIONS } = wanted;
     const page = this.#page(pageId);
     const who = { appId: DEMO_FACEBOOK_APP.id, userId: DEMO_USER };
@@ -157,19 +156,17 @@ export class Facebook implements SandboxNetwork {
 
   /** As after a change of password: this token, or all of them. */
   revokeToken(token?: string): void {
-    for (const [known, kept] of this.#shared.state.tokens)
-      if (token === undefined || token === known) kept.endedBy ??= 460;
+    for (const kept of oneOrAll(this.shared.state.tokens, token)) kept.endedBy ??= PASSWORD_CHANGED;
   }
 
   expireToken(token?: string): void {
-    const now = this.#shared.now();
-    for (const [known, kept] of this.#shared.state.tokens)
-      if (token === undefined || token === known) kept.expiresAt = now;
+    const now = this.shared.now();
+    for (const kept of oneOrAll(this.shared.state.tokens, token)) kept.expiresAt = now;
   }
 
   /** Takes a permission back from every app that has it. */
   declinePermission(permission: string): void {
-    for (const grant of this.#shared.state.grants.values()) {
+    for (const grant of this.shared.state.grants.values()) {
       if (!grant.granted.includes(permission)) continue;
       grant.granted = grant.granted.filter((name) => name !== permission);
       grant.declined.push(permission);
@@ -187,19 +184,19 @@ export class Facebook implements SandboxNetwork {
 
   /** The app's setting "require app secret". */
   requireProof(on: boolean): void {
-    this.#shared.state.requireProof = on;
+    this.shared.state.requireProof = on;
   }
 
   /** Facebook notices a repeated text often, not always. */
   refuseDuplicates(on: boolean): void {
-    this.#shared.state.refuseDuplicates = on;
+    this.shared.state.refuseDuplicates = on;
   }
 
   /** Reels of the last 24 hours besides those that were really published; from then on the quota is enforced. */
   setQuotaUsed(pageId: string, used: number): void {
     if (!Number.isInteger(used) || used < 0) throw new Error('"used" is a whole number from 0 on');
     const { id } = this.#page(pageId);
-    keep(this.#shared.state.reelsUsed, id, { count: used, setAt: this.#shared.now() });
+    keep(this.shared.state.reelsUsed, id, { count: used, setAt: this.shared.now() });
   }
 
   claimsBrowser(exchange: Exchange): boolean {
@@ -207,13 +204,13 @@ export class Facebook implements SandboxNetwork {
   }
 
   accountOf(exchange: Exchange): string {
-    const token = findToken(this.#shared, exchange);
+    const token = findToken(this.shared, exchange);
     return token?.pageId ?? token?.userId ?? "";
   }
 
   failure(code: string, exchange: Exchange): Answer {
-    const now = this.#shared.now();
-    sufferFailure(code, findToken(this.#shared, exchange), now);
+    const now = this.shared.now();
+    sufferFailure(code, findToken(this.shared, exchange), now);
     return failureAnswer(code, exchange, { subject: this.accountOf(exchange), now });
   }
 
@@ -225,37 +222,21 @@ export class Facebook implements SandboxNetwork {
     });
   }
 
-  notFound({ host, path }: Exchange): Answer {
-    if (host === "www.facebook.com")
-      return htmlPage(
-        404,
-        consentErrorPage(
-          "facebook",
-          "This content isn't available right now",
-          "It was removed, or its owner shared it with a small group of people only.",
-        ),
-      );
-    return graphError({ message: `Unknown path components: ${path}`, code: 2500 });
+  notFound(exchange: Exchange): Answer {
+    return unknownPath(exchange, {
+      network: this.name,
+      host: "www.facebook.com",
+      title: "This content isn't available right now",
+      message: "It was removed, or its owner shared it with a small group of people only.",
+    });
   }
 
   posts(): readonly PublishedPost[] {
-    return publishedPosts(this.#shared.state);
-  }
-
-  reset(): void {
-    this.#shared.state = freshState();
-  }
-
-  dump(): unknown {
-    return dumpMaps(this.#shared.state);
-  }
-
-  restore(dumped: unknown): void {
-    this.#shared.state = restoreMaps(dumped, freshState());
+    return publishedPosts(this.shared.state);
   }
 
   #page(id: string): Page {
-    const page = findPage(this.#shared.state, id);
+    const page = findPage(this.shared.state, id);
     if (page === undefined) throw new Error(`there is no page ${id}`);
     return page;
   }

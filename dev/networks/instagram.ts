@@ -1,9 +1,8 @@
-import { consentErrorPage } from "./consent-page.ts";
 import { optionalText, text } from "./control-input.ts";
-import { htmlPage } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { graphError } from "./graph/errors.ts";
-import { sufferFailure } from "./graph/tokens.ts";
+import { PASSWORD_CHANGED, sufferFailure } from "./graph/tokens.ts";
+import { unknownPath } from "./graph/unknown-path.ts";
 import { versioned } from "./graph/version.ts";
 import { BASIC, PUBLISH, counted, findToken } from "./instagram/access.ts";
 import { containerRoutes } from "./instagram/containers.ts";
@@ -14,7 +13,8 @@ import { publishedPosts } from "./instagram/published.ts";
 import { publishingRoutes } from "./instagram/publishing.ts";
 import { DEMO_ACCOUNT, DEMO_INSTAGRAM_APP, findAccount, freshState } from "./instagram/state.ts";
 import type { Account, InstagramShared } from "./instagram/state.ts";
-import { dumpMaps, keep, restoreMaps } from "./kept-maps.ts";
+import { keep, oneOrAll } from "./kept-maps.ts";
+import { KeptNetwork } from "./kept-network.ts";
 import type {
   Control,
   LogIn,
@@ -27,7 +27,7 @@ import type {
 const GRAPH_HOSTS = ["graph.instagram.com"];
 
 /** The Instagram API with Instagram Login: consent, tokens, containers and publishing. */
-export class Instagram implements SandboxNetwork {
+export class Instagram extends KeptNetwork<InstagramShared> implements SandboxNetwork {
   readonly name = "instagram";
   readonly title = "Instagram";
   readonly hosts = ["www.instagram.com", "api.instagram.com", ...GRAPH_HOSTS];
@@ -52,11 +52,10 @@ export class Instagram implements SandboxNetwork {
     setTokenShape: (input) => this.setTokenShape(text(input, "shape")),
   };
   readonly routes: readonly Route[];
-  readonly #shared: InstagramShared;
 
   constructor(surroundings: Surroundings) {
-    this.#shared = { ...surroundings, state: freshState() };
-    const shared = this.#shared;
+    super({ ...surroundings, state: freshState() }, freshState);
+    const shared = this.shared;
     const graph = [
       ...longTokenRoutes(shared),
       ...[...containerRoutes(shared), ...publishingRoutes(shared)].map(versioned),
@@ -72,7 +71,7 @@ export class Instagram implements SandboxNetwork {
   }
 
   get accounts(): readonly Readonly<Account>[] {
-    return this.#shared.state.accounts;
+    return this.shared.state.accounts;
   }
 
   /** A long-lived token without the walk through the consent page, for tests that are about something else. */
@@ -85,24 +84,22 @@ export class Instagram implements SandboxNetwork {
     const { userId = DEMO_ACCOUNT, permissions = [BASIC, PUBLISH] } = wanted;
     this.#account(userId);
     const grant = { appId: DEMO_INSTAGRAM_APP.id, userId, permissions };
-    return { accessToken: issueToken(this.#shared, grant, LONG_MS), userId };
+    return { accessToken: issueToken(this.shared, grant, LONG_MS), userId };
   }
 
   /** As after a change of password: this token, or all of them. */
   revokeToken(token?: string): void {
-    for (const [known, kept] of this.#shared.state.tokens)
-      if (token === undefined || token === known) kept.endedBy ??= 460;
+    for (const kept of oneOrAll(this.shared.state.tokens, token)) kept.endedBy ??= PASSWORD_CHANGED;
   }
 
   expireToken(token?: string): void {
-    const now = this.#shared.now();
-    for (const [known, kept] of this.#shared.state.tokens)
-      if (token === undefined || token === known) kept.expiresAt = now;
+    const now = this.shared.now();
+    for (const kept of oneOrAll(this.shared.state.tokens, token)) kept.expiresAt = now;
   }
 
   /** Takes a permission back from every token. */
   declinePermission(permission: string): void {
-    for (const token of this.#shared.state.tokens.values())
+    for (const token of this.shared.state.tokens.values())
       token.permissions = token.permissions.filter((name) => name !== permission);
   }
 
@@ -114,29 +111,29 @@ export class Instagram implements SandboxNetwork {
   setQuotaUsed(userId: string, used: number): void {
     if (!Number.isInteger(used) || used < 0) throw new Error('"used" is a whole number from 0 on');
     this.#account(userId);
-    keep(this.#shared.state.quotaUsed, userId, { count: used, setAt: this.#shared.now() });
+    keep(this.shared.state.quotaUsed, userId, { count: used, setAt: this.shared.now() });
   }
 
   /** The documents say 50 here and 100 there. */
   setQuotaTotal(total: number): void {
     if (!Number.isInteger(total) || total < 1)
       throw new Error('"total" is a whole number from 1 on');
-    this.#shared.state.quotaTotal = total;
+    this.shared.state.quotaTotal = total;
   }
 
   /** How the code exchange answers: the documented list, or the flat object that is also seen. */
   setTokenShape(shape: string): void {
     if (shape !== "data" && shape !== "flat") throw new Error('"shape" is data or flat');
-    this.#shared.state.tokenShape = shape;
+    this.shared.state.tokenShape = shape;
   }
 
   accountOf(exchange: Exchange): string {
-    return findToken(this.#shared, exchange)?.userId ?? "";
+    return findToken(this.shared, exchange)?.userId ?? "";
   }
 
   failure(code: string, exchange: Exchange): Answer {
-    const now = this.#shared.now();
-    sufferFailure(code, findToken(this.#shared, exchange), now);
+    const now = this.shared.now();
+    sufferFailure(code, findToken(this.shared, exchange), now);
     return failureAnswer(code, exchange, { subject: this.accountOf(exchange), now });
   }
 
@@ -144,37 +141,21 @@ export class Instagram implements SandboxNetwork {
     return graphError({ message: "The request is too large.", code: 1, status: 413 });
   }
 
-  notFound({ host, path }: Exchange): Answer {
-    if (host === "www.instagram.com")
-      return htmlPage(
-        404,
-        consentErrorPage(
-          "instagram",
-          "Sorry, this page isn't available.",
-          "The link you followed may be broken, or the page may have been removed.",
-        ),
-      );
-    return graphError({ message: `Unknown path components: ${path}`, code: 2500 });
+  notFound(exchange: Exchange): Answer {
+    return unknownPath(exchange, {
+      network: this.name,
+      host: "www.instagram.com",
+      title: "Sorry, this page isn't available.",
+      message: "The link you followed may be broken, or the page may have been removed.",
+    });
   }
 
   posts(): readonly PublishedPost[] {
-    return publishedPosts(this.#shared.state);
-  }
-
-  reset(): void {
-    this.#shared.state = freshState();
-  }
-
-  dump(): unknown {
-    return dumpMaps(this.#shared.state);
-  }
-
-  restore(dumped: unknown): void {
-    this.#shared.state = restoreMaps(dumped, freshState());
+    return publishedPosts(this.shared.state);
   }
 
   #account(userId: string): Account {
-    const account = findAccount(this.#shared.state, userId);
+    const account = findAccount(this.shared.state, userId);
     if (account === undefined) throw new Error(`there is no account ${userId}`);
     return account;
   }

@@ -28,3 +28,13 @@ export function restoreMaps<State extends object>(dumped: unknown, fresh: State)
   });
   return Object.fromEntries(restored) as State;
 }
+
+/** What is kept under this key, or under every key when none is named. */
+export function oneOrAll<Value>(
+  entries: Iterable<readonly [string, Value]>,
+  key: string | undefined,
+): Value[] {
+  return [...entries].flatMap(([known, value]) =>
+    key === undefined || key === known ? [value] : [],
+  );
+}

@@ -2,7 +2,8 @@ import { consentErrorPage } from "./consent-page.ts";
 import { optionalText, text } from "./control-input.ts";
 import { htmlPage } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import { dumpMaps, keep, restoreMaps } from "./kept-maps.ts";
+import { keep, oneOrAll } from "./kept-maps.ts";
+import { KeptNetwork } from "./kept-network.ts";
 import { findToken } from "./linkedin/access.ts";
 import { assetRoutes } from "./linkedin/assets.ts";
 import { linkedInError } from "./linkedin/errors.ts";
@@ -31,7 +32,7 @@ import type {
 } from "./network.ts";
 
 /** LinkedIn's consent page, uploads and versioned API, as far as publishing as a member or organisation needs them. */
-export class LinkedIn implements SandboxNetwork {
+export class LinkedIn extends KeptNetwork<LinkedInShared> implements SandboxNetwork {
   readonly name = "linkedin";
   readonly title = "LinkedIn";
   readonly hosts = ["www.linkedin.com", "api.linkedin.com"];
@@ -59,21 +60,20 @@ export class LinkedIn implements SandboxNetwork {
     allowMemberVideoReads: (input) => this.allowMemberVideoReads(input["on"] !== false),
   };
   readonly routes: readonly Route[];
-  readonly #shared: LinkedInShared;
 
   constructor(surroundings: Surroundings) {
-    this.#shared = { ...surroundings, state: freshState() };
+    super({ ...surroundings, state: freshState() }, freshState);
     this.routes = [
-      ...oauthRoutes(this.#shared),
-      ...peopleRoutes(this.#shared),
-      ...assetRoutes(this.#shared),
-      ...videoRoutes(this.#shared),
-      ...postRoutes(this.#shared),
+      ...oauthRoutes(this.shared),
+      ...peopleRoutes(this.shared),
+      ...assetRoutes(this.shared),
+      ...videoRoutes(this.shared),
+      ...postRoutes(this.shared),
     ];
   }
 
   get organizations(): readonly Readonly<Organization>[] {
-    return this.#shared.state.organizations;
+    return this.shared.state.organizations;
   }
 
   /** A token without the walk through the consent page, for tests that are about something else. */
@@ -85,10 +85,10 @@ export class LinkedIn implements SandboxNetwork {
     } = {},
   ): { readonly accessToken: string; readonly author: string } {
     const { as = "member", memberId = DEMO_MEMBER } = wanted;
-    const { state } = this.#shared;
+    const { state } = this.shared;
     const appId = as === "member" ? DEMO_LINKEDIN_APP.id : DEMO_LINKEDIN_ORG_APP.id;
     const scopes = [...(wanted.scopes ?? state.apps.get(appId)?.scopes ?? [])];
-    const accessToken = issueToken(this.#shared, { appId, memberId, scopes });
+    const accessToken = issueToken(this.shared, { appId, memberId, scopes });
     const organization = state.organizations.find(({ roles }) => memberId in roles);
     const author =
       as === "member" || organization === undefined
@@ -99,13 +99,11 @@ export class LinkedIn implements SandboxNetwork {
 
   /** As if the member had removed the app: this token, or all of them. */
   revokeToken(token?: string): void {
-    for (const [known, kept] of this.#tokens())
-      if (token === undefined || token === known) kept.isRevoked = true;
+    for (const kept of oneOrAll(this.#tokens(), token)) kept.isRevoked = true;
   }
 
   expireToken(token?: string): void {
-    for (const [known, kept] of this.#tokens())
-      if (token === undefined || token === known) kept.expiresAt = this.#shared.now();
+    for (const kept of oneOrAll(this.#tokens(), token)) kept.expiresAt = this.shared.now();
   }
 
   /** Takes a scope back from every token. */
@@ -119,7 +117,7 @@ export class LinkedIn implements SandboxNetwork {
     readonly name: string;
     readonly role?: string | undefined;
   }): Organization {
-    const { organizations } = this.#shared.state;
+    const { organizations } = this.shared.state;
     const id = String(Number(organizations.at(-1)?.id ?? "90210000") + 1);
     const { name, role = "ADMINISTRATOR" } = wanted;
     const vanityName = name.toLowerCase().replace(/\W+/g, "-");
@@ -130,7 +128,7 @@ export class LinkedIn implements SandboxNetwork {
 
   /** The demo member no longer has anything to do with the organisation. */
   loseRole(organizationId: string): void {
-    const found = this.#shared.state.organizations.find(({ id }) => id === organizationId);
+    const found = this.shared.state.organizations.find(({ id }) => id === organizationId);
     if (found === undefined) throw new Error(`there is no organization ${organizationId}`);
     found.roles = {};
   }
@@ -138,26 +136,26 @@ export class LinkedIn implements SandboxNetwork {
   /** Requests of this UTC day; from then on the quota of 150 is enforced for the member. */
   setQuotaUsed(memberId: string, used: number): void {
     if (!Number.isInteger(used) || used < 0) throw new Error('"used" is a whole number from 0 on');
-    const { state } = this.#shared;
+    const { state } = this.shared;
     if (!state.members.some(({ id }) => id === memberId))
       throw new Error(`there is no member ${memberId}`);
-    keep(state.used, quotaKey(this.#shared, memberId), used);
+    keep(state.used, quotaKey(this.shared, memberId), used);
     if (!state.limited.includes(memberId)) state.limited.push(memberId);
   }
 
   /** Whether a token that may only post for a member may look at that member's videos: the documents don't say. */
   allowMemberVideoReads(on: boolean): void {
-    this.#shared.state.membersMayReadVideos = on;
+    this.shared.state.membersMayReadVideos = on;
   }
 
   accountOf(exchange: Exchange): string {
-    return findToken(this.#shared, exchange)?.memberId ?? "";
+    return findToken(this.shared, exchange)?.memberId ?? "";
   }
 
   failure(code: string, exchange: Exchange): Answer {
-    const token = findToken(this.#shared, exchange);
+    const token = findToken(this.shared, exchange);
     if (token !== undefined && code === "connection_needs_reauth") token.isRevoked = true;
-    if (token !== undefined && code === "token_expired") token.expiresAt = this.#shared.now();
+    if (token !== undefined && code === "token_expired") token.expiresAt = this.shared.now();
     return failureAnswer(code);
   }
 
@@ -179,23 +177,11 @@ export class LinkedIn implements SandboxNetwork {
   }
 
   posts(): readonly PublishedPost[] {
-    return publishedPosts(this.#shared.state);
-  }
-
-  reset(): void {
-    this.#shared.state = freshState();
-  }
-
-  dump(): unknown {
-    return dumpMaps(this.#shared.state);
-  }
-
-  restore(dumped: unknown): void {
-    this.#shared.state = restoreMaps(dumped, freshState());
+    return publishedPosts(this.shared.state);
   }
 
   #tokens() {
-    const { tokens, refreshTokens } = this.#shared.state;
+    const { tokens, refreshTokens } = this.shared.state;
     return [...tokens, ...refreshTokens];
   }
 }

@@ -1,6 +1,8 @@
 import { text } from "./control-input.ts";
 import { bearerToken, htmlPage, json } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+import { keep } from "./kept-maps.ts";
+import { KeptNetwork } from "./kept-network.ts";
 import type {
   Control,
   LogIn,
@@ -18,12 +20,9 @@ import {
   LENIENT_HOST,
   STRICT_HOST,
   accountsOf,
-  dumpState,
   freshState,
-  hold,
   newAccount,
   randomSecret,
-  restoreState,
 } from "./mastodon/state.ts";
 import type { Account, MastodonShared } from "./mastodon/state.ts";
 import { Statuses } from "./mastodon/statuses.ts";
@@ -52,7 +51,7 @@ const REFUSALS: Readonly<Record<string, { readonly status: number; readonly mess
 };
 
 /** Every instance there may be: strict Mastodon everywhere, a lenient compatible server on one host. */
-export class Mastodon implements SandboxNetwork {
+export class Mastodon extends KeptNetwork<MastodonShared> implements SandboxNetwork {
   readonly name = "mastodon";
   readonly title = "Mastodon";
   readonly hosts = [STRICT_HOST, LENIENT_HOST];
@@ -71,33 +70,32 @@ export class Mastodon implements SandboxNetwork {
       this.setDisabled(text(input, "host"), text(input, "username"), input["disabled"] === true),
   };
   readonly routes: readonly Route[];
-  readonly #shared: MastodonShared;
   readonly #oauth: OAuth;
   readonly #statuses: Statuses;
 
   constructor(surroundings: Surroundings) {
-    this.#shared = { state: freshState(), now: () => surroundings.now() };
-    this.#oauth = new OAuth(this.#shared);
-    this.#statuses = new Statuses(this.#shared, surroundings);
+    super({ state: freshState(), now: () => surroundings.now() }, freshState);
+    this.#oauth = new OAuth(this.shared);
+    this.#statuses = new Statuses(this.shared, surroundings);
     this.routes = [
       ...instanceRoutes,
       ...this.#oauth.routes(),
-      ...new MediaRoutes(this.#shared, surroundings).routes(),
+      ...new MediaRoutes(this.shared, surroundings).routes(),
       ...this.#statuses.routes(),
     ];
   }
 
   /** Adds an account to an instance, which need not exist before. */
   addAccount(host: string, username: string, displayName?: string): Readonly<Account> {
-    const taken = accountsOf(this.#shared.state, host).some((known) => known.username === username);
+    const taken = accountsOf(this.shared.state, host).some((known) => known.username === username);
     if (taken) throw new Error(`@${username}@${host} is taken`);
     const account = newAccount(host, username, displayName);
-    this.#shared.state.accounts.push(account);
+    this.shared.state.accounts.push(account);
     return account;
   }
 
   get accounts(): readonly Readonly<Account>[] {
-    return this.#shared.state.accounts;
+    return this.shared.state.accounts;
   }
 
   /** A token without the walk through the authorisation page, for tests that are about something else. */
@@ -107,17 +105,17 @@ export class Mastodon implements SandboxNetwork {
     readonly scopes?: readonly string[];
   }): { readonly accessToken: string; readonly accountId: string } {
     const { host, username } = grant;
-    const account = accountsOf(this.#shared.state, host).find(
+    const account = accountsOf(this.shared.state, host).find(
       (known) => known.username === username,
     );
     if (account === undefined) throw new Error(`there is no account @${username}@${host}`);
     const accessToken = randomSecret();
-    hold(this.#shared.state.tokens, accessToken, {
+    keep(this.shared.state.tokens, accessToken, {
       clientId: "sandbox",
       host,
       accountId: account.id,
       scopes: grant.scopes ?? ["profile", "write:statuses", "write:media"],
-      createdAt: this.#shared.now(),
+      createdAt: this.shared.now(),
       revoked: false,
     });
     return { accessToken, accountId: account.id };
@@ -125,18 +123,18 @@ export class Mastodon implements SandboxNetwork {
 
   /** As if the account's owner had removed every app. */
   revokeTokens(host: string): void {
-    for (const token of this.#shared.state.tokens.values())
+    for (const token of this.shared.state.tokens.values())
       if (token.host === host) token.revoked = true;
   }
 
   /** As old instances did with apps that were idle: `/oauth/token` answers `invalid_client`. */
   forgetApps(host: string): void {
-    const { apps } = this.#shared.state;
+    const { apps } = this.shared.state;
     for (const [clientId, app] of apps) if (app.host === host) apps.delete(clientId);
   }
 
   setDisabled(host: string, username: string, disabled: boolean): void {
-    for (const account of accountsOf(this.#shared.state, host))
+    for (const account of accountsOf(this.shared.state, host))
       if (account.username === username) account.disabled = disabled;
   }
 
@@ -145,7 +143,7 @@ export class Mastodon implements SandboxNetwork {
   }
 
   accountOf(exchange: Exchange): string {
-    return findToken(this.#shared, exchange)?.accountId ?? "";
+    return findToken(this.shared, exchange)?.accountId ?? "";
   }
 
   failure(code: string, exchange: Exchange): Answer {
@@ -182,20 +180,8 @@ export class Mastodon implements SandboxNetwork {
     return this.#statuses.posts();
   }
 
-  reset(): void {
-    this.#shared.state = freshState();
-  }
-
-  dump(): unknown {
-    return dumpState(this.#shared.state);
-  }
-
-  restore(dumped: unknown): void {
-    this.#shared.state = restoreState(dumped);
-  }
-
   #wait(host: string, milliseconds: number): Answer {
-    const resetAt = this.#shared.now() + milliseconds;
+    const resetAt = this.shared.now() + milliseconds;
     const use = { limit: 300, remaining: 0, resetAt, windowMs: milliseconds, allowed: false };
     return tooManyRequests(host, use);
   }
@@ -206,7 +192,7 @@ export class Mastodon implements SandboxNetwork {
         error: "invalid_grant",
         error_description: "The provided authorization grant is invalid",
       });
-    const token = this.#shared.state.tokens.get(bearerToken(exchange) ?? "");
+    const token = this.shared.state.tokens.get(bearerToken(exchange) ?? "");
     if (token !== undefined) token.revoked = true;
     return errorAnswer(exchange.host, 401, message);
   }

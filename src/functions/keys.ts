@@ -44,7 +44,7 @@ export const keyRoutes = [
     body: CreateKeyBody,
     status: 201,
     response: apiKeyCreated,
-    errors: ["application_mismatch", "application_header_required", "not_found"],
+    errors: ["application_mismatch", "application_header_required", "not_found", "limit_reached"],
     examples: () => ({ body: createKeyExample(), answer: keyCreatedExample() }),
     run: ({ services, scope, body }) => createKey(services, scope, body),
   }),

@@ -1,32 +1,8 @@
-import { health, readiness } from "../shared/accounts/answer-schema.ts";
-import { checkReadiness } from "../shared/accounts/check-readiness.ts";
-import { readinessExample } from "../shared/accounts/examples.ts";
 import { anyone } from "../shared/http/access.ts";
 import type { Chapter } from "../shared/http/chapter.ts";
 import { document, html } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
-
-const healthRoutes = [
-  route("GET", "health", {
-    operationId: "getHealth",
-    summary: "Whether the process is alive; asks nobody else.",
-    access: anyone,
-    status: 200,
-    response: health,
-    examples: () => ({ answer: { status: "ok" as const } }),
-    run: () => ({ status: "ok" }) as const,
-  }),
-  route("GET", "ready", {
-    operationId: "getReadiness",
-    summary: "Whether the service can do its work: storage and settings.",
-    access: anyone,
-    status: 200,
-    response: readiness,
-    errors: ["not_ready"],
-    examples: () => ({ answer: readinessExample() }),
-    run: ({ services }) => checkReadiness(services),
-  }),
-];
+import { healthRoutes } from "./health.ts";
 
 /** The routes about the service itself. The two that describe it read all chapters, and load what they need for it. */
 export function metaRoutes(chapters: () => readonly Chapter[]): readonly Route[] {

@@ -5,30 +5,20 @@ import {
 } from "../shared/http/profile-access.ts";
 import { withStatus } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
-import { post, timeline, validation } from "../shared/posts/answer-schema.ts";
+import { post, validation } from "../shared/posts/answer-schema.ts";
 import { cancelPost, updatePost } from "../shared/posts/change-scheduled.ts";
 import { createPost } from "../shared/posts/create-post.ts";
 import {
   acceptedExample,
   canceledExample,
   draftExample,
-  partialExample,
   scheduledExample,
-  timelineExample,
   validationExample,
 } from "../shared/posts/examples.ts";
-import { getPost } from "../shared/posts/get-post.ts";
-import { getTimeline } from "../shared/posts/get-timeline.ts";
-import { listPosts } from "../shared/posts/list-posts.ts";
 import { retryPost } from "../shared/posts/retry-post.ts";
-import {
-  DraftBody,
-  ListPostsQuery,
-  RetryBody,
-  UpdatePostBody,
-  ValidateQuery,
-} from "../shared/posts/schema.ts";
+import { DraftBody, RetryBody, UpdatePostBody, ValidateQuery } from "../shared/posts/schema.ts";
 import { validatePost } from "../shared/posts/validate-post.ts";
+import { postReadRoutes } from "./post-reads.ts";
 
 export const postRoutes = [
   route("POST", "v1/posts/validate", {
@@ -78,39 +68,7 @@ export const postRoutes = [
       return withStatus(created.httpStatus, created.post, replayed);
     },
   }),
-  route("GET", "v1/posts", {
-    operationId: "listPosts",
-    summary: "The profile's posts, newest first.",
-    access: profileScope,
-    query: ListPostsQuery,
-    status: 200,
-    list: true,
-    response: post,
-    examples: () => ({ answer: partialExample() }),
-    run: ({ services, scope, query }) => listPosts(services, scope, query),
-  }),
-  route("GET", "v1/posts/{postId}", {
-    operationId: "getPost",
-    summary: "A post with its legs.",
-    access: profileScope,
-    status: 200,
-    response: post,
-    errors: ["not_found"],
-    examples: () => ({ answer: partialExample() }),
-    run: ({ services, scope, params }) => getPost(services, scope, params.postId),
-  }),
-  route("GET", "v1/posts/{postId}/timeline", {
-    operationId: "getTimeline",
-    summary: "What happened to a post, in order.",
-    description:
-      "For people who look for the reason of something: every call to a network with its time and status, never a secret. Steps are added without notice; build nothing on them.",
-    access: profileScope,
-    status: 200,
-    response: timeline,
-    errors: ["not_found"],
-    examples: () => ({ answer: timelineExample() }),
-    run: ({ services, scope, params }) => getTimeline(services, scope, params.postId),
-  }),
+  ...postReadRoutes,
   route("PATCH", "v1/posts/{postId}", {
     operationId: "updatePost",
     summary: "Change a scheduled post.",

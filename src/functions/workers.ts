@@ -2,15 +2,18 @@ import * as z from "zod";
 import { worker, type Worker } from "../shared/http/worker.ts";
 import { FIRE_QUEUE, FireHint } from "../shared/posts/fire-queue.ts";
 import { PUBLISH_QUEUE, PublishHint } from "../shared/posts/publish-queue.ts";
+import { shape } from "../shared/shape.ts";
 import { DELIVERY_QUEUE, DeliveryHint } from "../shared/webhooks/delivery-queue.ts";
 import { FAN_OUT_QUEUE, FanOutHint } from "../shared/webhooks/fan-out-queue.ts";
 
 const load = async () => (await import("./background.ts")).background;
 
+const anything = shape(() => z.unknown());
+
 /** Work that no worker could do five times. */
 const poison = (queue: string) =>
   worker(`${queue}-poison`, `${queue}-poison`, {
-    message: z.unknown(),
+    message: anything,
     run: async (services, message) => (await load()).recordPoison(services, queue, message),
   });
 

@@ -1,5 +1,5 @@
-import { NETWORK_NAMES, networkOf } from "./networks/lookup.ts";
 import type { NetworkApp, NetworkApps } from "./networks/network.ts";
+import { SETTINGS_BY_NETWORK } from "./networks/settings-by-network.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
 
 export type StorageAccount =
@@ -110,7 +110,10 @@ function operators(settings: Settings): OperatorConfig | undefined {
 
 /** What the networks make of their own settings. */
 function readNetworks(values: Readonly<Record<string, unknown>>) {
-  const read = NETWORK_NAMES.map((name) => ({ name, ...networkOf(name).settings?.read(values) }));
+  const read = Object.entries(SETTINGS_BY_NETWORK).map(([name, settings]) => ({
+    name,
+    ...settings?.read(values),
+  }));
   const apps: Record<string, NetworkApp> = {};
   const quotas: Record<string, number> = {};
   for (const { name, app, quotas: own = {} } of read) {
@@ -152,11 +155,13 @@ function problemsOfProduction(settings: Settings): string[] {
 function parseSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
-  for (const [name, { schema }] of Object.entries(SETTINGS)) {
-    const given = environment[name];
-    const result = schema.safeParse(given === "" ? undefined : given);
+  for (const [name, { schema, fallback }] of Object.entries(SETTINGS)) {
+    const given = environment[name] || undefined;
+    const text = given ?? fallback;
+    if (text === null) continue;
+    const result = schema().safeParse(text);
     // Where a reference can't be resolved the platform hands over its text, which anybody could guess.
-    if (given?.startsWith(UNRESOLVED) === true)
+    if (text.startsWith(UNRESOLVED))
       problems.push(`${name}: the Key Vault reference is not resolved`);
     else if (result.success) values[name] = result.data;
     else problems.push(`${name}: ${result.error.issues.map((issue) => issue.message).join(", ")}`);

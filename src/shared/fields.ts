@@ -6,38 +6,42 @@ const METADATA_NAMES_MAX = 50;
 const EXTERNAL_ID_MAX = 255;
 
 /** A time of a request: with `Z` or an offset, kept as UTC. */
-export const instant = z.iso
-  .datetime({
-    offset: true,
-    error: "must be a time with Z or an offset, e.g. 2030-01-31T09:00:00Z",
-  })
-  .transform((value) => new Date(value).toISOString());
+export const instant = shape(() =>
+  z.iso
+    .datetime({
+      offset: true,
+      error: "must be a time with Z or an offset, e.g. 2030-01-31T09:00:00Z",
+    })
+    .transform((value) => new Date(value).toISOString()),
+);
 
 /** The caller's own reference. Null and "" both mean that there is none. */
-export const externalId = z
-  .string()
-  .max(EXTERNAL_ID_MAX)
-  .nullable()
-  .transform((text) => text || null)
-  .describe('Your own reference, echoed and filterable; null and "" mean that there is none.');
+export const externalId = shape(() =>
+  z
+    .string()
+    .max(EXTERNAL_ID_MAX)
+    .nullable()
+    .transform((text) => text || null)
+    .describe('Your own reference, echoed and filterable; null and "" mean that there is none.'),
+);
 
 /** A filter by the caller's own reference. */
-export const externalIdFilter = z
-  .string()
-  .min(1)
-  .max(EXTERNAL_ID_MAX)
-  .describe("Only those with this reference of yours.");
+export const externalIdFilter = shape(() =>
+  z.string().min(1).max(EXTERNAL_ID_MAX).describe("Only those with this reference of yours."),
+);
 
 /** The caller's own names and values. */
-export const metadata = z
-  .record(z.string().min(1).max(64), z.string().max(500))
-  .refine((value) => Object.keys(value).length <= METADATA_NAMES_MAX, {
-    error: `must not have more than ${METADATA_NAMES_MAX} names`,
-  })
-  .meta({
-    description: "Your own names and values, echoed in answers and events.",
-    maxProperties: METADATA_NAMES_MAX,
-  });
+export const metadata = shape(() =>
+  z
+    .record(z.string().min(1).max(64), z.string().max(500))
+    .refine((value) => Object.keys(value).length <= METADATA_NAMES_MAX, {
+      error: `must not have more than ${METADATA_NAMES_MAX} names`,
+    })
+    .meta({
+      description: "Your own names and values, echoed in answers and events.",
+      maxProperties: METADATA_NAMES_MAX,
+    }),
+);
 
 /** A time of an answer: UTC. */
 export const time = shape(() => z.iso.datetime());

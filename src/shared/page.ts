@@ -2,6 +2,7 @@ import * as z from "zod";
 import { AppError } from "./errors.ts";
 import type { RotatingKeys } from "./rotating-keys.ts";
 import { equalSecrets, hmacSha256, sha256Hex } from "./secrets.ts";
+import { shape } from "./shape.ts";
 
 /** One page of a list, newest first. */
 export interface Page<T> {
@@ -14,7 +15,7 @@ const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 25;
 
 /** The query parameters that every list takes. */
-export const pageQuery = {
+export const pageQuery = shape(() => ({
   limit: z
     .string()
     .regex(/^\d{1,3}$/, "must be a whole number")
@@ -23,9 +24,9 @@ export const pageQuery = {
     .default(LIMIT_DEFAULT)
     .describe("How many at most."),
   cursor: z.string().max(1_000).optional().describe("`page.nextCursor` of the page before."),
-};
+}));
 
-const Position = z.strictObject({ after: z.string(), query: z.string() });
+const Position = shape(() => z.strictObject({ after: z.string(), query: z.string() }));
 const TAG_LENGTH = 16;
 
 /** Makes and reads cursors: opaque, and valid only for the query they came from. */
@@ -53,7 +54,7 @@ export function createCursors({ current, previous }: RotatingKeys): Cursors {
       const isOurs = isTaggedBy(current) || (previous !== undefined && isTaggedBy(previous));
       if (bytes.length <= TAG_LENGTH || !isOurs)
         throw new AppError("invalid_cursor", "The cursor is not one of ours. Start without one.");
-      const position = Position.parse(JSON.parse(text));
+      const position = Position().parse(JSON.parse(text));
       if (position.query !== fingerprint(query))
         throw new AppError(
           "invalid_cursor",

@@ -1,22 +1,32 @@
 import * as z from "zod";
+import { shape, type Shape } from "./shape.ts";
 
 /** One setting: what it means, for whom it is, and how its text becomes a value. */
 export interface Setting<T> {
-  readonly schema: z.ZodType<T, string | undefined>;
+  readonly schema: Shape<z.ZodType<T, string>>;
   readonly about: string;
-  /** A value that makes the app usable without the setting; shown in the README's table. */
+  /** The text of a setting that is not given; null when there is none. Shown in the README's table. */
   readonly fallback: string | null;
 }
 
-export const text = z.string().min(1);
-export const secret = z.string().min(32, "at least 32 characters");
-export const flag = z.enum(["true", "false"]).transform((value) => value === "true");
+/** What the setting's text becomes. */
+export type ValueOf<Of extends Setting<unknown>> = Of extends Setting<infer T> ? T : never;
+
+export const text = shape(() => z.string().min(1));
+export const secret = shape(() => z.string().min(32, "at least 32 characters"));
+export const flag = shape(() => z.enum(["true", "false"]).transform((value) => value === "true"));
+const wholeNumber = shape(() => z.string().regex(/^\d+$/, "a whole number").transform(Number));
+/** One check on a shared schema, since a start waits for each schema that it makes. */
 export const integer = (min: number, max: number) =>
-  z.string().regex(/^\d+$/, "a whole number").transform(Number).pipe(z.number().min(min).max(max));
-export const seconds = z
-  .string()
-  .regex(/^\d+(\.\d+)?(,\d+(\.\d+)?)*$/, "seconds, separated by commas")
-  .transform((value) => value.split(",").map(Number));
+  shape(() =>
+    wholeNumber().refine((value) => value >= min && value <= max, `from ${min} to ${max}`),
+  );
+export const seconds = shape(() =>
+  z
+    .string()
+    .regex(/^\d+(\.\d+)?(,\d+(\.\d+)?)*$/, "seconds, separated by commas")
+    .transform((value) => value.split(",").map(Number)),
+);
 export const jsonOf = <T>(inner: z.ZodType<T>) =>
   z.string().transform((value, context) => {
     let parsed: unknown;
@@ -31,41 +41,42 @@ export const jsonOf = <T>(inner: z.ZodType<T>) =>
     context.addIssue({ code: "custom", message: result.error.issues[0]?.message ?? "wrong shape" });
     return z.NEVER;
   });
-const dataKey = z.string().refine((value) => Buffer.from(value, "base64").length === 32, {
-  message: "each key is 32 bytes in base64",
+export const dataKeys = shape(() => {
+  const dataKey = z.string().refine((value) => Buffer.from(value, "base64").length === 32, {
+    message: "each key is 32 bytes in base64",
+  });
+  return jsonOf(z.record(z.string().regex(/^[\w-]{1,32}$/), dataKey)).refine(
+    (keys) => Object.keys(keys).length > 0,
+    "at least one key",
+  );
 });
-export const dataKeys = jsonOf(z.record(z.string().regex(/^[\w-]{1,32}$/), dataKey)).refine(
-  (keys) => Object.keys(keys).length > 0,
-  "at least one key",
+export const es256PrivateKey = shape(() => {
+  const coordinate = z.string().regex(/^[\w-]{43}$/, "a P-256 key in base64url");
+  return jsonOf(
+    z.object({
+      kty: z.literal("EC", "an EC key"),
+      crv: z.literal("P-256", "a P-256 key"),
+      x: coordinate,
+      y: coordinate,
+      d: coordinate,
+      kid: z.string("a kid").regex(/^[\w.-]{1,64}$/, "a kid of letters, digits, - _ ."),
+    }),
+  );
+});
+export const origin = shape(() =>
+  z.url({ protocol: /^https?$/ }).transform((value) => new URL(value).origin),
 );
-const coordinate = z.string().regex(/^[\w-]{43}$/, "a P-256 key in base64url");
-export const es256PrivateKey = jsonOf(
-  z.object({
-    kty: z.literal("EC", "an EC key"),
-    crv: z.literal("P-256", "a P-256 key"),
-    x: coordinate,
-    y: coordinate,
-    d: coordinate,
-    kid: z.string("a kid").regex(/^[\w.-]{1,64}$/, "a kid of letters, digits, - _ ."),
-  }),
-);
-export const origin = z.url({ protocol: /^https?$/ }).transform((value) => new URL(value).origin);
+
+const addressRange = shape(() => z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]));
+export const isAddressRange = (part: string) => addressRange().safeParse(part).success;
 
 export const setting = <T>(
-  schema: z.ZodType<T, string>,
-  fallback: string | null,
+  schema: Shape<z.ZodType<T, string>>,
+  fallback: null,
   about: string,
-): Setting<T | undefined> => ({ schema: schema.optional(), about, fallback });
+): Setting<T | undefined> => ({ schema, about, fallback });
 export const withDefault = <T>(
-  schema: z.ZodType<T, string>,
+  schema: Shape<z.ZodType<T, string>>,
   fallback: string,
   about: string,
-): Setting<T> => ({
-  schema: z
-    .string()
-    .optional()
-    .transform((value) => value ?? fallback)
-    .pipe(schema),
-  about,
-  fallback,
-});
+): Setting<T> => ({ schema, about, fallback });

@@ -1,9 +1,10 @@
 import * as z from "zod";
-import { NETWORK_NAMES, networkOf } from "./networks/lookup.ts";
+import { SETTINGS_BY_NETWORK } from "./networks/settings-by-network.ts";
 import {
   dataKeys,
   flag,
   integer,
+  isAddressRange,
   jsonOf,
   origin,
   seconds,
@@ -12,7 +13,9 @@ import {
   text,
   withDefault,
   type Setting,
+  type ValueOf,
 } from "./setting.ts";
+import { shape } from "./shape.ts";
 
 /** What the product itself is configured by. */
 const OWN_SETTINGS = {
@@ -39,12 +42,12 @@ const OWN_SETTINGS = {
   ),
   AZURE_CLIENT_ID: setting(text, null, "Client id of a user-assigned managed identity."),
   STORAGE_PREFIX: withDefault(
-    z.string().regex(/^([a-z][a-z0-9]{0,15})?$/, "lower-case letters and digits"),
+    shape(() => z.string().regex(/^([a-z][a-z0-9]{0,15})?$/, "lower-case letters and digits")),
     "",
     "Put before the name of every table and queue, so that several deployments can share an account.",
   ),
   PUBLIC_BASE_URL: withDefault(
-    z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, "")),
+    shape(() => z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ""))),
     "http://localhost:7071/api",
     "Address of the API with its prefix; connect URLs and callbacks derive from it.",
   ),
@@ -96,7 +99,11 @@ const OWN_SETTINGS = {
     null,
     "Audience of operator tokens: the API's client id or URI.",
   ),
-  OPERATOR_JWKS_URL: setting(z.url(), null, "Where the issuer publishes its keys."),
+  OPERATOR_JWKS_URL: setting(
+    shape(() => z.url()),
+    null,
+    "Where the issuer publishes its keys.",
+  ),
   RATE_LIMIT_PER_MINUTE: withDefault(
     integer(1, 1_000_000),
     "300",
@@ -180,22 +187,30 @@ const OWN_SETTINGS = {
     "NCRONTAB of the check that ledgers, wallets and open legs agree.",
   ),
   OUTBOUND_HOST_MAP: withDefault(
-    jsonOf(z.record(z.string(), origin)),
+    shape(() => jsonOf(z.record(z.string(), origin()))),
     "{}",
     "Development only. JSON, host → origin that stands in for it.",
   ),
   OUTBOUND_ALLOW_CIDRS: withDefault(
-    z.string().transform((value) =>
-      value
-        .split(",")
-        .map((part) => part.trim())
-        .filter((part) => part !== ""),
+    shape(() =>
+      z
+        .string()
+        .transform((value) =>
+          value
+            .split(",")
+            .map((part) => part.trim())
+            .filter((part) => part !== ""),
+        )
+        .refine(
+          (parts) => parts.every(isAddressRange),
+          "ranges of addresses such as 127.0.0.1/32, separated by commas",
+        ),
     ),
     "",
     "Development only. Private address ranges that may be dialled, e.g. 127.0.0.1/32.",
   ),
   LOG_LEVEL: withDefault(
-    z.enum(["debug", "info", "warn", "error"]),
+    shape(() => z.enum(["debug", "info", "warn", "error"])),
     "info",
     "Least level that is logged.",
   ),
@@ -208,11 +223,11 @@ export const SETTINGS: typeof OWN_SETTINGS & Readonly<Record<string, Setting<unk
 };
 
 function networkTables(): Readonly<Record<string, Setting<unknown>>> {
-  const tables = NETWORK_NAMES.map((name) => networkOf(name).settings?.table ?? {});
+  const tables = Object.values(SETTINGS_BY_NETWORK).map((settings) => settings?.table ?? {});
   return Object.assign({}, ...tables) as Record<string, Setting<unknown>>;
 }
 
 /** The values of the product's own settings. */
 export type Settings = {
-  readonly [Name in keyof typeof OWN_SETTINGS]: z.output<(typeof OWN_SETTINGS)[Name]["schema"]>;
+  readonly [Name in keyof typeof OWN_SETTINGS]: ValueOf<(typeof OWN_SETTINGS)[Name]>;
 };

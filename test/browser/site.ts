@@ -1,22 +1,9 @@
 import type { BrowserContext, Page } from "playwright-core";
-import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
-import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
-import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../dev/networks/linkedin/state.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
+import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { serveRelay } from "../setup/relay-server.ts";
 import { freePort } from "../whole/relay-process.ts";
-
-const APPS = {
-  FACEBOOK_APP_ID: DEMO_FACEBOOK_APP.id,
-  FACEBOOK_APP_SECRET: DEMO_FACEBOOK_APP.secret,
-  INSTAGRAM_APP_ID: DEMO_INSTAGRAM_APP.id,
-  INSTAGRAM_APP_SECRET: DEMO_INSTAGRAM_APP.secret,
-  LINKEDIN_CLIENT_ID: DEMO_LINKEDIN_APP.id,
-  LINKEDIN_CLIENT_SECRET: DEMO_LINKEDIN_APP.secret,
-  LINKEDIN_ORG_CLIENT_ID: DEMO_LINKEDIN_ORG_APP.id,
-  LINKEDIN_ORG_CLIENT_SECRET: DEMO_LINKEDIN_ORG_APP.secret,
-};
 
 /** Where a customer's end users come back to. */
 const RETURN_URL = "https://app.customer.test/back";
@@ -29,7 +16,7 @@ export interface BrowserSite {
 
 export async function openSite(): Promise<BrowserSite> {
   const port = await freePort();
-  const world = await openWorld({ ...APPS, PUBLIC_BASE_URL: `http://127.0.0.1:${port}/api` });
+  const world = await openWorld({ ...DEMO_APPS, PUBLIC_BASE_URL: `http://127.0.0.1:${port}/api` });
   const server = await serveRelay(world.relay, port);
   return {
     world,

@@ -1,20 +1,33 @@
 import { randomBytes } from "node:crypto";
+import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { buildApp } from "../../dev/build.ts";
-import { packagesOf, startSize } from "../../bench/bundle.ts";
+import {
+  packagesOf,
+  packagesOfParts,
+  sourcesAtStart,
+  sourcesOfParts,
+  startSize,
+} from "../../bench/bundle.ts";
 import { callOf, HEALTH_CALL } from "../../bench/first-calls.ts";
 import { BENCH_PREFIX, openTenant, settingsOf, startRelay } from "../../bench/relay.ts";
 import { readStart } from "../../bench/results.ts";
+import { routes } from "../../src/functions/routes.ts";
+import { timers } from "../../src/functions/timers.ts";
+import { workers } from "../../src/functions/workers.ts";
 import { installedPackage, prepareStarting, type Starting } from "../../bench/starting.ts";
-import { packagesOfParts } from "../../bench/bundle.ts";
 import type { StartReport } from "../../bench/starter.ts";
 import type { Metafile } from "esbuild";
 
 /** Minified code of the same sources differs by little from one release of the bundler to the next. */
 const BYTES_TOLERATED = 1.05;
-const FUNCTIONS_MIN = 60;
+const SOURCES_MIN = 300;
+/** Besides routes, workers and timers: what answers everything else. */
+const UNROUTED = 1;
 
 let starting: Starting;
+let settings: Readonly<Record<string, string>>;
 let metafile: Metafile;
 let report: StartReport;
 /** Packages whose code was loaded, inside the bundle or beside it. */
@@ -27,7 +40,8 @@ beforeAll(async () => {
   const tenant = await openTenant(startRelay(storage, prefix));
   const calls = [HEALTH_CALL, callOf(tenant, "get-v1-posts", "v1/posts")];
   const order = { entry: starting.appEntry, calls, notesModules: true };
-  ({ report } = await starting.start(order, settingsOf(storage, prefix)));
+  settings = settingsOf(storage, prefix);
+  ({ report } = await starting.start(order, settings));
   const installed = report.modules.flatMap((url) => installedPackage(url) ?? []);
   packages = [...new Set([...packagesOfParts(metafile, report.modules), ...installed])];
 }, 60_000);
@@ -35,9 +49,42 @@ beforeAll(async () => {
 afterAll(() => starting.stop());
 
 test("the app registers its functions and answers /health and GET /v1/posts", () => {
-  expect(report.functions).toBeGreaterThan(FUNCTIONS_MIN);
+  const declared = [...routes, ...workers, ...timers];
+  expect(report.functions).toBe(declared.length + UNROUTED);
   expect(report.statuses).toEqual(["200", "200"]);
   expect(packages).toContain("@azure/data-tables");
+});
+
+test("no route, worker or store is loaded to register them, and of a network its settings alone", () => {
+  const sources = sourcesAtStart(metafile);
+  expect(sources).toContain("src/shared/networks/facebook/settings.ts");
+  const others = [
+    /^src\/main\.ts$/,
+    /^src\/functions\/(?:manifest|timers)\.ts$/,
+    /^src\/shared\/(?:config|setting|settings|shape)\.ts$/,
+    /^src\/shared\/http\/(?:register|invocation|route)\.ts$/,
+    /^src\/shared\/networks\/(?:.*\/)?(?:settings|network-settings|settings-by-network)\.ts$/,
+  ];
+  expect(sources.filter((path) => !others.some((expected) => expected.test(path)))).toEqual([]);
+});
+
+/** Also one that is made of another: `query().extend(…)`. */
+const SCHEMA_AT_THE_TOP = /^(?:export )?const \w+(?:: [^=]+)? =\s+(?:z\b|\w+\(\)\s*\.)/m;
+
+test("no source makes a schema before it is asked for one", async () => {
+  const files = globSync("src/**/*.ts");
+  expect(files.length).toBeGreaterThan(SOURCES_MIN);
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+  expect(files.filter((_file, index) => SCHEMA_AT_THE_TOP.test(texts[index] ?? ""))).toEqual([]);
+});
+
+test("a wrong setting of the app or of a network ends the start, and is named", async () => {
+  const wrong = { ...settings, RATE_LIMIT_PER_MINUTE: "many", GRAPH_VERSION: "latest" };
+  const started = starting.start(
+    { entry: starting.appEntry, calls: [], notesModules: false },
+    wrong,
+  );
+  await expect(started).rejects.toThrow(/RATE_LIMIT_PER_MINUTE(?:.|\n)*GRAPH_VERSION/);
 });
 
 test.each([
@@ -48,6 +95,13 @@ test.each([
   ["queue", /^@azure\/storage-(?:queue|common)$/],
 ])("no %s library is loaded to answer them", (_kind, library) => {
   expect(packages.filter((name) => library.test(name))).toEqual([]);
+});
+
+test("to answer them no network is loaded, nor what accepts or publishes a post", () => {
+  const sources = sourcesOfParts(metafile, report.modules);
+  expect(sources).toContain("src/shared/posts/list-posts.ts");
+  const others = /\/networks\/[^/]+\/(?!settings\.ts$)|\/posts\/(?:create-post|publish-leg)\.ts$/;
+  expect(sources.filter((path) => others.test(path))).toEqual([]);
 });
 
 test("no more packages are loaded at the start than bench/results.json says", async () => {

@@ -109,17 +109,20 @@ describe("linking", () => {
     expect(credentials?.["accessToken"]).toMatch(/^t\d$/);
   });
 
-  test("connections are counted by platform and application, removed ones not", async () => {
-    const { platformId, applicationId } = linking;
-    const other = { applicationId: newId("application", relay.clock.now()) };
+  test("connections are counted by platform, those linked again once, removed ones not", async () => {
+    const { platformId, profileId } = linking;
+    await save();
     await save();
     await save({ network: "bluesky" });
-    await save({ ...other, profileId: newId("profile", relay.clock.now()) });
-    expect(await store().count(platformId, null)).toBe(3);
-    expect(await store().count(platformId, applicationId)).toBe(2);
-    await store().revoke(linking.profileId, "bluesky", linking.id);
-    expect(await store().count(platformId, applicationId)).toBe(1);
-    expect(await store().count(newId("platform", relay.clock.now()), null)).toBe(0);
+    await save({ profileId: newId("profile", relay.clock.now()) });
+    expect(await store().count(platformId)).toBe(3);
+    await store().revoke(profileId, "bluesky", linking.id);
+    expect(await store().count(platformId)).toBe(2);
+    const revoked = await store().find(profileId, "bluesky");
+    if (revoked === undefined) throw new Error("a revoked connection has no row");
+    await store().remove(revoked);
+    expect(await store().count(platformId)).toBe(2);
+    expect(await store().count(newId("platform", relay.clock.now()))).toBe(0);
   });
 
   test("an account counts as linked until the last profile that has it lets go", async () => {

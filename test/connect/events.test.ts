@@ -13,6 +13,7 @@ import type { LinkedAccount } from "../../src/shared/networks/network.ts";
 import { findForgottenWork } from "../../src/shared/posts/find-forgotten-work.ts";
 import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
 import {
+  aLinkedAccount,
   anApplication,
   aPlatform,
   aProfile,
@@ -61,21 +62,8 @@ beforeEach(async () => {
   profileId = (await aProfile(calm, application)).id;
 });
 
-const account = (id: string, expiresAt: string | null = null): LinkedAccount => ({
-  account: {
-    id,
-    username: id,
-    displayName: id,
-    avatarUrl: null,
-    url: `https://bsky.app/profile/${id}`,
-    kind: "account",
-  },
-  credentials: {},
-  instanceUrl: null,
-  scopes: [],
-  limits: { told: id },
-  expiresAt,
-});
+const account = (id: string, expiresAt: string | null = null) =>
+  aLinkedAccount(id, { limits: { told: id }, expiresAt });
 const FIRST = "did:plc:first";
 const SECOND = "did:plc:second";
 

@@ -112,7 +112,7 @@ describe("what routes declare", () => {
     const isForm = spec.bodyKind === "form";
     expect(body !== undefined).toBe(spec.body !== undefined && !isForm);
     expect(answer !== undefined).toBe(spec.response !== undefined);
-    if (body !== undefined) expect(spec.body?.safeParse(body)).toMatchObject({ success: true });
+    if (body !== undefined) expect(spec.body?.().safeParse(body)).toMatchObject({ success: true });
     const shown = spec.response?.().safeParse(answer);
     expect(shown === undefined || shown.success, z.prettifyError(shown?.error ?? empty)).toBe(true);
   });

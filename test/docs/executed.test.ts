@@ -8,14 +8,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { DEMO_NETWORKS } from "../../dev/demo.ts";
-import { launch, listeningPorts, newPlace, readDemo, until } from "../start/started.ts";
+import { kill, newPlace, readDemo, start, until } from "../start/started.ts";
 import type { Place, Started } from "../start/started.ts";
 import { VECTOR } from "../webhooks/vector.ts";
 import { DOCUMENTS, blocksOf, treatmentOf, type Block } from "./blocks.ts";
 
 const START_TIMEOUT_MS = 60_000;
 const DOCUMENT_MS = 90_000;
-const SETTLE_MS = 15_000;
 const POLL_MS = 500;
 const run = promisify(execFile);
 
@@ -93,14 +92,11 @@ describe.skipIf(missing.length > 0)(`with what npm start runs${without}`, () => 
 
   beforeAll(async () => {
     place = await newPlace();
-    started = launch(place);
-    await started.ready();
+    started = await start(place);
   }, START_TIMEOUT_MS);
 
   afterAll(async () => {
-    started.signal("SIGKILL");
-    await started.ended;
-    await until(async () => (await listeningPorts(place)).length === 0, SETTLE_MS);
+    await kill(started, place);
     await place.remove();
   }, START_TIMEOUT_MS);
 

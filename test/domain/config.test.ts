@@ -81,6 +81,38 @@ describe("settings", () => {
     expect(problemsOf({ ...development, [name]: value })).toBe("");
   });
 
+  test.each(["localhost", "127.0.0.1/33", "127.0.0.1/32;10.0.0.0/8", "127.0.0/8"])(
+    "%s is no range of addresses that may be dialled",
+    (range) => {
+      expect(problemsOf({ ...development, OUTBOUND_ALLOW_CIDRS: range })).toContain(
+        "- OUTBOUND_ALLOW_CIDRS: ranges of addresses",
+      );
+    },
+  );
+
+  test.each(["127.0.0.1", "::1", "::1/128", "10.0.0.0/8, 127.0.0.1/32,"])(
+    "%s is taken as what may be dialled",
+    (ranges) => {
+      expect(problemsOf({ ...development, OUTBOUND_ALLOW_CIDRS: ranges })).toBe("");
+    },
+  );
+
+  test.each([
+    ["0", "from 1 to 1000000"],
+    ["1000001", "from 1 to 1000000"],
+    ["1.5", "a whole number"],
+    ["-1", "a whole number"],
+  ])("%s requests a minute are refused: %s", (text, problem) => {
+    expect(problemsOf({ ...development, RATE_LIMIT_PER_MINUTE: text })).toContain(
+      `- RATE_LIMIT_PER_MINUTE: ${problem}`,
+    );
+  });
+
+  test("an empty setting is one that is not given", () => {
+    const empty = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, ""]));
+    expect(parseConfig({ ...empty, ...development })).toEqual(parseConfig(development));
+  });
+
   test("a lease has to be longer than a call to a network", () => {
     const equal = { LEG_LEASE_SECONDS: "60", NETWORK_TIMEOUT_MS: "60000" };
     expect(problemsOf({ ...development, ...equal })).toContain("LEG_LEASE_SECONDS");

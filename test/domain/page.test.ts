@@ -72,7 +72,7 @@ describe("cursors", () => {
 });
 
 describe("the query of a list", () => {
-  const schema = z.strictObject(pageQuery);
+  const schema = z.strictObject(pageQuery());
 
   test.each([
     [{}, 25],

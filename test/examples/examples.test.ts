@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { linkInBrowser } from "../../dev/demo-visit.ts";
-import { launch, listeningPorts, newPlace, readDemo, until } from "../start/started.ts";
+import { kill, newPlace, readDemo, start, until } from "../start/started.ts";
 import type { Place, Started } from "../start/started.ts";
 import { freePort } from "../whole/relay-process.ts";
 
@@ -36,14 +36,11 @@ describe("the examples, with what npm start runs", () => {
     place = await newPlace();
     backendPort = await freePort();
     const map = { [BACKEND_HOST]: `http://127.0.0.1:${backendPort}` };
-    started = launch(place, { OUTBOUND_HOST_MAP: JSON.stringify(map) });
-    await started.ready();
+    started = await start(place, { OUTBOUND_HOST_MAP: JSON.stringify(map) });
   }, START_TIMEOUT_MS);
 
   afterAll(async () => {
-    started.signal("SIGKILL");
-    await started.ended;
-    await until(async () => (await listeningPorts(place)).length === 0, SETTLE_MS);
+    await kill(started, place);
     await place.remove();
   }, START_TIMEOUT_MS);
 

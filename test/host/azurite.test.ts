@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { QueueServiceClient } from "@azure/storage-queue";
 import { expect, onTestFinished, test } from "vitest";
 import { startAzurite } from "../../dev/azurite.ts";
+import { isAnswered } from "../../dev/ports.ts";
 import { until } from "./host-process.ts";
 
 async function folder(): Promise<string> {
@@ -15,17 +15,7 @@ async function folder(): Promise<string> {
   return path;
 }
 
-async function answers(port: number): Promise<boolean> {
-  const socket = createConnection(port, "127.0.0.1");
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
+const answers = (port: number) => isAnswered("127.0.0.1", port);
 
 test("the emulator finds its data again after a restart on the same folder", async () => {
   const path = await folder();

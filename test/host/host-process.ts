@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
+import { outputOf } from "../setup/child-output.ts";
 
 const HOST = resolve("dev/host/main.ts");
 const WAIT_MS = 15_000;
@@ -59,12 +60,7 @@ async function launch(options: HostProcessOptions): Promise<Omit<HostProcess, "u
     env: { PATH: process.env["PATH"], PORT: "0", ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let output = "";
-  const collect = (chunk: Buffer): void => {
-    output += chunk.toString();
-  };
-  child.stdout.on("data", collect);
-  child.stderr.on("data", collect);
+  const output = outputOf(child);
   const closed = once(child, "close").then(() => child.exitCode ?? child.signalCode ?? "unknown");
   onTestFinished(async () => {
     child.kill("SIGKILL");
@@ -73,7 +69,7 @@ async function launch(options: HostProcessOptions): Promise<Omit<HostProcess, "u
   });
   return {
     folder,
-    output: () => output,
+    output,
     signal: (name) => child.kill(name),
     ended: () => closed,
   };

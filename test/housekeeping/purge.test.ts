@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import type { Sandbox } from "../../dev/networks/server.ts";
 import { purgeExpired } from "../../src/shared/housekeeping/purge-expired.ts";
-import { idempotencyRowKey } from "../../src/shared/posts/accept.ts";
+import { idempotencyRowKey } from "../../src/shared/posts/accepted.ts";
 import { reconcilePlatform } from "../../src/shared/posts/reconcile-wallet.ts";
 import { openTables, type Tables } from "../../src/shared/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 /** A run looks into some five hundred partitions. */
 vi.setConfig({ testTimeout: 90_000 });
@@ -25,18 +25,15 @@ let sandbox: Sandbox;
 let relay: Relay;
 let tables: Tables;
 
+useSandboxedRelay((started) => {
+  ({ relay, sandbox } = started);
+});
 beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
   tables = openTables(relay.services.config);
   const { outbound } = relay.services;
   const request = outbound.request.bind(outbound);
   outbound.request = (asked) =>
     asked.url.endsWith("/hook") ? Promise.resolve(taken) : request(asked);
-});
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
 });
 
 async function keysOf(table: keyof Tables, partitionKey: string, prefix = "") {

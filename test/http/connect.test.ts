@@ -1,101 +1,25 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
-import { Browser, decide, formsOf, locationOf, readable } from "../connect/browser.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { Browser, formsOf, locationOf, readable } from "../connect/browser.ts";
 import {
   anOwner,
   anotherProfile,
   aSibling,
   balance,
   BASE,
-  openWorld,
   OWN_INSTANCES,
-  type Owner,
-  type World,
 } from "../connect/world.ts";
+import type { Owner, World } from "../connect/world.ts";
 import { aKey } from "../setup/factories.ts";
-import type { Answer } from "../setup/relay.ts";
-
-interface SessionBody {
-  readonly id: string;
-  readonly status: string;
-  readonly platforms: readonly string[];
-  readonly connectUrl: string;
-  readonly connections: readonly ConnectionBody[];
-}
-interface ConnectionBody {
-  readonly id: string;
-  readonly platform: string;
-  readonly status: string;
-  readonly account: { readonly id: string; readonly username: string };
-}
-
-const MINUTE = 60_000;
-const BLUESKY = { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD };
-const MASTODON = { instance: "mastodon.sandbox.test" };
+import { BLUESKY, MINUTE, useConnect } from "./connect-calls.ts";
 
 let world: World;
 let owner: Owner;
 
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
-beforeEach(async () => {
-  world.intercept(undefined);
-  world.sandbox.reset();
-  // The sandbox forgot the relay's registration there.
-  await world.services.hosts.forget("mastodon", MASTODON.instance);
-  owner = await anOwner(world);
-});
-
-function start(body: object = {}, by: Owner = owner): Promise<Answer> {
-  const path = `/v1/profiles/${by.profileId}/connect/sessions`;
-  return world.relay.call("POST", path, { key: by.key, body });
-}
-
-async function aSession(body: object = {}, by: Owner = owner): Promise<SessionBody> {
-  const answer = await start(body, by);
-  expect(answer.status).toBe(201);
-  return answer.body.data;
-}
-
-async function session({ id }: { id: string }, by: Owner = owner): Promise<SessionBody> {
-  const answer = await world.relay.call("GET", `/v1/connect/sessions/${id}`, { key: by.key });
-  expect(answer.status).toBe(200);
-  return answer.body.data;
-}
-
-async function connections(by: Owner = owner): Promise<readonly ConnectionBody[]> {
-  const path = `/v1/profiles/${by.profileId}/connections`;
-  const answer = await world.relay.call("GET", path, { key: by.key });
-  expect(answer.status).toBe(200);
-  expect(answer.body.page).toEqual({ nextCursor: null, hasMore: false, limit: 5 });
-  return answer.body.data;
-}
-
-const cancel = ({ id }: { id: string }, by: Owner = owner) =>
-  world.relay.call("POST", `/v1/connect/sessions/${id}/cancel`, { key: by.key });
-
-async function linkBluesky(connectUrl: string, typed: Readonly<Record<string, string>> = BLUESKY) {
-  const browser = new Browser(world);
-  return await browser.submit(await browser.get(connectUrl), "bluesky", typed);
-}
-
-interface Visit {
-  readonly decision?: "allow" | "deny";
-  readonly instance?: string;
-}
-
-/** Up to the callback's address, which the network would lead the browser to. */
-async function towardsCallback(
-  connectUrl: string,
-  { decision = "allow", instance = MASTODON.instance }: Visit = {},
-) {
-  const browser = new Browser(world);
-  const started = await browser.submit(await browser.get(connectUrl), "mastodon", { instance });
-  const callback = await decide(locationOf(started), decision);
-  return { browser, callback };
-}
+const { start, aSession, session, connections, cancel, linkBluesky, towardsCallback } = useConnect(
+  (fresh) => {
+    ({ world, owner } = fresh);
+  },
+);
 
 describe("connect sessions", () => {
   test("a session names what was asked for and shows its address once", async () => {
@@ -339,313 +263,6 @@ describe("the hosted page", () => {
   });
 });
 
-describe("linking by a form", () => {
-  test("the whole way: sign in, see it linked, done, back to the platform", async () => {
-    const made = await aSession({ returnUrl: "https://app.customer.test/back#top", state: "s&1" });
-    const browser = new Browser(world);
-    const linked = await browser.submit(await browser.get(made.connectUrl), "bluesky", BLUESKY);
-    const page = await browser.follow(linked);
-    expect(readable(page.body)).toContain(`Connected as ${DEMO_HANDLE}`);
-    const [connection] = await connections();
-    expect(connection).toMatchObject({
-      platform: "bluesky",
-      status: "active",
-      profileId: owner.profileId,
-      applicationId: owner.applicationId,
-      account: { username: DEMO_HANDLE },
-      quota: null,
-      lastError: null,
-    });
-    expect(await balance(world, owner)).toBe(95);
-    const done = await browser.submit(page, "done", { action: "done" });
-    const back = new URL(locationOf(done));
-    expect(`${back.origin}${back.pathname}${back.hash}`).toBe(`${world.sandbox.url}/back`);
-    expect(Object.fromEntries(back.searchParams)).toEqual({
-      session: made.id,
-      status: "completed",
-      connections: connection?.id,
-      state: "s&1",
-    });
-    expect(await session(made)).toMatchObject({
-      status: "completed",
-      connections: [{ id: connection?.id, platform: "bluesky" }],
-    });
-  });
-
-  test("the session is over once every network asked for is linked", async () => {
-    const made = await aSession({ platforms: ["bluesky"] });
-    const answer = await linkBluesky(made.connectUrl);
-    expect(answer.status).toBe(200);
-    expect(readable(answer.body)).toContain("You can close this window");
-    expect((await session(made)).status).toBe("completed");
-    expect((await new Browser(world).get(made.connectUrl)).status).toBe(410);
-  });
-
-  test("wrong credentials keep what was typed, secrets excepted, and say what to do", async () => {
-    const { connectUrl } = await aSession();
-    const appPassword = "aaaa-bbbb-cccc-dddd";
-    const answer = await linkBluesky(connectUrl, { identifier: DEMO_HANDLE, appPassword });
-    expect(answer.status).toBe(422);
-    expect(answer.body).toContain(`value="${DEMO_HANDLE}"`);
-    expect(answer.body).not.toContain(appPassword);
-    expect(readable(answer.body)).toContain("Bluesky did not accept this name and password");
-    expect(await connections()).toEqual([]);
-    expect(await balance(world, owner)).toBe(100);
-  });
-
-  test.each([
-    ["a main password", { ...BLUESKY, appPassword: "hunter2" }, "app password"],
-    ["an unknown handle", { ...BLUESKY, identifier: "nobody.bsky.social" }, "does not know"],
-    ["nothing", { identifier: "", appPassword: "" }, "Something is missing"],
-    ["a control character", { ...BLUESKY, identifier: "a\u0000b" }, "Something is missing"],
-    ["a novel", { ...BLUESKY, identifier: "x".repeat(5000) }, "Something is missing"],
-  ])("%s is answered with a way forward", async (_name, typed, words) => {
-    const { connectUrl } = await aSession();
-    const answer = await linkBluesky(connectUrl, typed);
-    expect(answer.status).toBe(422);
-    expect(readable(answer.body)).toContain(words);
-  });
-
-  test("a wallet that is short by then links nothing, by a form or by OAuth", async () => {
-    const poor = await anOwner(world, 9);
-    const others = [await anotherProfile(world, poor), await anotherProfile(world, poor)] as const;
-    const sessions = [await aSession({}, others[0]), await aSession({}, others[1])] as const;
-    expect((await linkBluesky((await aSession({}, poor)).connectUrl)).status).toBe(303);
-    const answer = await linkBluesky(sessions[0].connectUrl);
-    expect(answer.status).toBe(402);
-    expect(readable(answer.body)).toContain("Accounts can't be connected right now");
-    const { browser, callback } = await towardsCallback(sessions[1].connectUrl);
-    const page = await browser.follow(await browser.get(callback));
-    expect(readable(page.body)).toContain("Accounts can't be connected right now");
-    expect(await balance(world, poor)).toBe(4);
-    for (const [index, by] of others.entries()) {
-      expect(await connections(by)).toEqual([]);
-      expect((await session(sessions[index] ?? { id: "" }, by)).connections).toEqual([]);
-    }
-  });
-
-  test("linking the same account again keeps its id and is free", async () => {
-    await linkBluesky((await aSession()).connectUrl);
-    const [before] = await connections();
-    world.relay.advance(MINUTE);
-    await linkBluesky((await aSession()).connectUrl);
-    const after = await connections();
-    expect(after).toHaveLength(1);
-    expect(after[0]?.id).toBe(before?.id);
-    expect(await balance(world, owner)).toBe(95);
-  });
-
-  test("another account of the network takes the place, under a new id and at the price", async () => {
-    const made = await aSession();
-    await linkBluesky(made.connectUrl);
-    const [before] = await connections();
-    world.sandbox.networks.bluesky.addAccount({
-      handle: "second.bsky.social",
-      appPassword: "abcd-abcd-abcd-abcd",
-    });
-    await linkBluesky(made.connectUrl, {
-      identifier: "second.bsky.social",
-      appPassword: "abcd-abcd-abcd-abcd",
-    });
-    const after = await connections();
-    expect(after.map(({ account }) => account.username)).toEqual(["second.bsky.social"]);
-    expect(after[0]?.id).not.toBe(before?.id);
-    expect(await balance(world, owner)).toBe(90);
-    expect((await session(made)).connections.map(({ id }) => id)).toEqual([after[0]?.id]);
-  });
-
-  test("two clicks at once link once and pay once", async () => {
-    const { connectUrl } = await aSession();
-    const browser = new Browser(world);
-    const page = await browser.get(connectUrl);
-    await Promise.all([1, 2, 3].map(() => browser.submit(page, "bluesky", BLUESKY)));
-    expect(await connections()).toHaveLength(1);
-    expect(await balance(world, owner)).toBe(95);
-  });
-
-  test("a crash after paying is made good by a repeat, which pays nothing more", async () => {
-    const made = await aSession();
-    const { connections: store } = world.services;
-    const save = store.saveLinked.bind(store);
-    store.saveLinked = () => Promise.reject(new Error("the process died here"));
-    try {
-      expect((await linkBluesky(made.connectUrl)).status).toBe(500);
-    } finally {
-      store.saveLinked = save;
-    }
-    expect(await balance(world, owner)).toBe(95);
-    expect((await session(made)).connections).toEqual([]);
-    expect((await linkBluesky(made.connectUrl)).status).toBe(303);
-    expect(await connections()).toHaveLength(1);
-    expect(await balance(world, owner)).toBe(95);
-  });
-
-  test("a session bears only so many attempts", async () => {
-    const made = await aSession();
-    await world.services.connectSessions.change(made.id, (current) => ({
-      ...current,
-      attempts: 50,
-    }));
-    const answer = await linkBluesky(made.connectUrl);
-    expect(answer.status).toBe(429);
-    expect(await connections()).toEqual([]);
-  });
-
-  test("tokens and passwords are in no answer and in no log line", async () => {
-    const made = await aSession();
-    const answers: string[] = [];
-    const browser = new Browser(world);
-    const linked = await browser.submit(await browser.get(made.connectUrl), "bluesky", BLUESKY);
-    answers.push((await browser.follow(linked)).body);
-    answers.push(JSON.stringify(await connections()), JSON.stringify(await session(made)));
-    const found = await world.services.connections.find(owner.profileId, "bluesky");
-    if (found === undefined) throw new Error("nothing was linked");
-    const credentials = await world.services.connections.openCredentials(found);
-    const secrets = [credentials?.["accessJwt"], credentials?.["refreshJwt"], DEMO_APP_PASSWORD];
-    const pageToken = new URL(made.connectUrl).searchParams.get("token");
-    for (const secret of secrets.map(String)) {
-      expect(secret.length).toBeGreaterThan(10);
-      for (const text of [...answers, ...world.relay.logLines]) expect(text).not.toContain(secret);
-    }
-    for (const line of world.relay.logLines) expect(line).not.toContain(pageToken);
-  });
-});
-
-describe("linking by OAuth", () => {
-  test("the whole way: the instance's page, back, linked", async () => {
-    const made = await aSession({
-      platforms: ["mastodon"],
-      returnUrl: "https://app.customer.test/",
-    });
-    const { browser, callback } = await towardsCallback(made.connectUrl);
-    expect(callback).toContain(`${BASE}/v1/connect/callback/mastodon?`);
-    const back = new URL(locationOf(await browser.get(callback)));
-    expect(back.searchParams.get("status")).toBe("completed");
-    const [connection] = await connections();
-    expect(connection).toMatchObject({
-      platform: "mastodon",
-      status: "active",
-      instanceUrl: "https://mastodon.sandbox.test",
-    });
-    expect(connection?.account.id).toMatch(/^mastodon\.sandbox\.test\//);
-    expect(await balance(world, owner)).toBe(95);
-  });
-
-  test("the cookie binds the browser, can't be read by scripts and comes back with the callback", async () => {
-    const { connectUrl } = await aSession();
-    const browser = new Browser(world);
-    const started = await browser.submit(await browser.get(connectUrl), "mastodon", MASTODON);
-    expect(started.headers.get("set-cookie")).toMatch(
-      /^cx=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/,
-    );
-  });
-
-  test("a state works once", async () => {
-    const { connectUrl } = await aSession();
-    const { browser, callback } = await towardsCallback(connectUrl);
-    expect((await browser.get(callback)).status).toBe(303);
-    const replayed = await browser.get(callback);
-    expect(replayed.status).toBe(410);
-    expect(readable(replayed.body)).toContain("This step is over");
-  });
-
-  test("of two callbacks at once one is heard", async () => {
-    const { connectUrl } = await aSession();
-    const { browser, callback } = await towardsCallback(connectUrl);
-    const answers = await Promise.all([1, 2, 3, 4].map(() => browser.get(callback)));
-    const statuses = answers.map(({ status }) => status).sort((left, right) => left - right);
-    expect(statuses).toEqual([303, 410, 410, 410]);
-    expect(await balance(world, owner)).toBe(95);
-  });
-
-  test("another browser is refused, and the right one may still go on", async () => {
-    const { connectUrl } = await aSession();
-    const { browser, callback } = await towardsCallback(connectUrl);
-    const stranger = new Browser(world);
-    stranger.cookie = `cx=${"a".repeat(43)}`;
-    for (const other of [new Browser(world), stranger]) {
-      const answer = await other.get(callback);
-      expect(answer.status).toBe(403);
-      expect(readable(answer.body)).toContain("another browser");
-    }
-    expect(await connections()).toEqual([]);
-    expect((await browser.get(callback)).status).toBe(303);
-  });
-
-  test("a cancel beats the callback", async () => {
-    const made = await aSession();
-    const { browser, callback } = await towardsCallback(made.connectUrl);
-    expect((await cancel(made)).status).toBe(200);
-    const answer = await browser.get(callback);
-    expect(answer.status).toBe(410);
-    expect(readable(answer.body)).toContain("This was canceled");
-    expect(await connections()).toEqual([]);
-    expect(await balance(world, owner)).toBe(100);
-  });
-
-  test("a cancel while the network is being asked links nothing and gives the token back", async () => {
-    const made = await aSession();
-    const { browser, callback } = await towardsCallback(made.connectUrl, {
-      instance: OWN_INSTANCES[0],
-    });
-    let canceled: number | undefined;
-    world.intercept(async (request, send) => {
-      const response = await send(request);
-      if (request.url.endsWith("/oauth/token")) canceled = (await cancel(made)).status;
-      return response;
-    });
-    const answer = await browser.get(callback);
-    expect([canceled, answer.status]).toEqual([200, 410]);
-    expect(await connections()).toEqual([]);
-    expect(await balance(world, owner)).toBe(100);
-    const revoked = world.sandbox.requests().filter(({ path }) => path.startsWith("/oauth/revoke"));
-    expect(revoked.map(({ status }) => status)).toEqual([200]);
-  });
-
-  test("a refusal at the network leads back to the page with a word on it", async () => {
-    const { connectUrl } = await aSession();
-    const { browser, callback } = await towardsCallback(connectUrl, { decision: "deny" });
-    const page = await browser.follow(await browser.get(callback));
-    expect(page.status).toBe(200);
-    expect(readable(page.body)).toContain("You did not give permission at Mastodon");
-  });
-
-  test("a visit to the network that took too long leads back to the page", async () => {
-    const { connectUrl } = await aSession();
-    const { browser, callback } = await towardsCallback(connectUrl);
-    world.relay.advance(10 * MINUTE);
-    const page = await browser.follow(await browser.get(callback));
-    expect(readable(page.body)).toContain("took too long");
-    expect(await connections()).toEqual([]);
-  });
-
-  test.each([
-    ["no state", (url: URL) => url.searchParams.delete("state")],
-    ["an unknown state", (url: URL) => url.searchParams.set("state", "x".repeat(43))],
-    [
-      "a state of another network",
-      (url: URL) => (url.pathname = "/api/v1/connect/callback/bluesky"),
-    ],
-  ])("a callback with %s is refused", async (_name, change) => {
-    const { connectUrl } = await aSession();
-    const { browser, callback } = await towardsCallback(connectUrl);
-    const url = new URL(callback);
-    change(url);
-    expect((await browser.get(url.href)).status).toBe(410);
-    expect(await connections()).toEqual([]);
-  });
-
-  test("a server that can't be reached is told, and what was typed stays", async () => {
-    const { connectUrl } = await aSession();
-    const browser = new Browser(world);
-    const instance = "nowhere.invalid";
-    const answer = await browser.submit(await browser.get(connectUrl), "mastodon", { instance });
-    expect(answer.status).toBe(422);
-    expect(answer.body).toContain(`value="${instance}"`);
-    expect(readable(answer.body)).toContain("could not be reached");
-  });
-});
-
 describe("leaving the page", () => {
   test("done without an account keeps the page and says so", async () => {
     const { connectUrl } = await aSession();
@@ -690,7 +307,7 @@ describe("removing a connection", () => {
     await linkBluesky((await aSession()).connectUrl, own);
     const [connection] = await connections();
     if (connection === undefined) throw new Error("nothing was linked");
-    expect(await world.services.connections.count(owner.platformId, null)).toBe(1);
+    expect(await world.services.connections.count(owner.platformId)).toBe(1);
     const removed = await remove(connection.id);
     expect([removed.status, removed.body.data]).toEqual([
       200,
@@ -700,7 +317,7 @@ describe("removing a connection", () => {
     expect(opened?.credentials).toBeUndefined();
     const asked = world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession"));
     expect(asked.map(({ status }) => status)).toEqual([200]);
-    expect(await world.services.connections.count(owner.platformId, null)).toBe(0);
+    expect(await world.services.connections.count(owner.platformId)).toBe(0);
     expect((await remove(connection.id)).status).toBe(200);
     expect(
       world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession")),
@@ -758,7 +375,7 @@ describe("removing a connection", () => {
     await remove(before?.id ?? "");
     await linkBluesky((await aSession()).connectUrl, own);
     expect((await connections())[0]).toMatchObject({ id: before?.id, status: "active" });
-    expect(await world.services.connections.count(owner.platformId, owner.applicationId)).toBe(1);
+    expect(await world.services.connections.count(owner.platformId)).toBe(1);
   });
 
   test("another tenant's connection is not there", async () => {

@@ -2,21 +2,17 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { Worker } from "node:worker_threads";
 import { hashSync } from "bcryptjs";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { bcryptHash, bcryptMatches } from "../../src/shared/accounts/hashing-threads.ts";
 import { enabledTotp } from "../setup/authenticator.ts";
-import { anApplication, aPlatform, dataOf, PASSWORD } from "../setup/factories.ts";
-import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+import { anApplication, aPlatform, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { useTwoProcesses } from "../setup/two-processes.ts";
 
 let relay: Relay;
 let instance: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-  instance = await startRelay({ sameDeploymentAs: relay });
-});
-afterAll(async () => {
-  await instance.stop();
-  await relay.stop();
+useTwoProcesses((started) => {
+  ({ relay, instance } = started);
 });
 
 const NEW_PASSWORD = "another and longer password";
@@ -31,9 +27,6 @@ function change(session: string, body: Readonly<Record<string, unknown>> = {}, o
   const whole = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD, ...body };
   return on.call("POST", "/v1/auth/password", { session, body: whole });
 }
-
-const outcomeOf = ({ status, body }: Answer) =>
-  status < 300 ? String(status) : `${status} ${String(body.error.code)}`;
 
 const sessionWith = async (session: string, on: Relay = relay) =>
   outcomeOf(await on.call("GET", "/v1/users", { session }));

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Sandbox } from "../../dev/networks/server.ts";
 import { aProfile, dataOf } from "../setup/factories.ts";
 import {
   aPublisher,
@@ -9,21 +9,18 @@ import {
   unique,
   type Publisher,
 } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 let sandbox: Sandbox;
 let relay: Relay;
 let publisher: Publisher;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
-  publisher = await aPublisher(relay);
+useSandboxedRelay((started) => {
+  ({ relay, sandbox } = started);
 });
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
+beforeAll(async () => {
+  publisher = await aPublisher(relay);
 });
 
 const get = (path: string, from = publisher) =>

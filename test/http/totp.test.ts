@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { enabledTotp, startedTotp, type Authenticator } from "../setup/authenticator.ts";
-import { aPlatform, dataOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
+import { aPlatform, dataOf, outcomeOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+import { useTwoProcesses } from "../setup/two-processes.ts";
 
 let relay: Relay;
 let instance: Relay;
-beforeAll(async () => {
-  relay = await startRelay({ settings: { LOG_LEVEL: "debug" } });
-  instance = await startRelay({ sameDeploymentAs: relay });
-});
-afterAll(async () => {
-  await instance.stop();
-  await relay.stop();
-});
+useTwoProcesses(
+  (started) => {
+    ({ relay, instance } = started);
+  },
+  { LOG_LEVEL: "debug" },
+);
 
 const HALF_MINUTE = 30_000;
 
@@ -25,9 +24,6 @@ const confirm = (session: string, code: string) =>
 
 const remove = (session: string, body: Readonly<Record<string, unknown>>) =>
   relay.call("DELETE", "/v1/auth/totp", { session, body: { password: PASSWORD, ...body } });
-
-const outcomeOf = ({ status, body }: Answer) =>
-  status < 300 ? String(status) : `${status} ${String(body.error.code)}`;
 
 /** An error as its caller sees it, but for the request's own id. */
 function errorOf({ status, body }: Answer) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { enabledTotp } from "../setup/authenticator.ts";
 import {
   anApplication,
@@ -6,20 +6,17 @@ import {
   aProfile,
   aKey,
   dataOf,
+  outcomeOf,
   PASSWORD,
   type TestPlatform,
 } from "../setup/factories.ts";
-import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useTwoProcesses } from "../setup/two-processes.ts";
 
 let relay: Relay;
 let instance: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-  instance = await startRelay({ sameDeploymentAs: relay });
-});
-afterAll(async () => {
-  await instance.stop();
-  await relay.stop();
+useTwoProcesses((started) => {
+  ({ relay, instance } = started);
 });
 
 let count = 0;
@@ -40,9 +37,6 @@ function invite(session: string, email: string, on: Relay = relay) {
 
 const remove = (session: string, userId: string, on: Relay = relay) =>
   on.call("DELETE", `/v1/users/${userId}`, { session });
-
-const outcomeOf = ({ status, body }: Answer) =>
-  status < 300 ? String(status) : `${status} ${String(body.error.code)}`;
 
 const listed = async (session: string, on: Relay = relay) =>
   dataOf(await on.call("GET", "/v1/users?limit=100", { session }));

@@ -73,7 +73,7 @@ describe("making the secrets of a deployment", () => {
       BLUESKY_OAUTH_KEY: made["bluesky-oauth-key"],
     });
     expect(identity.dataKeys.size).toBe(1);
-    const blueskyKey = SETTINGS.BLUESKY_OAUTH_KEY?.schema.safeParse(made["bluesky-oauth-key"]);
+    const blueskyKey = SETTINGS.BLUESKY_OAUTH_KEY?.schema().safeParse(made["bluesky-oauth-key"]);
     expect(blueskyKey?.success).toBe(true);
     expect(new Set(Object.values(made)).size).toBe(5);
   });

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { beginLoginAttempt } from "../../src/shared/limits/login-attempt.ts";
 import { aPlatform, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+import { useTwoProcesses } from "../setup/two-processes.ts";
 
 const WRONG = "another password of some length";
 
 let relay: Relay;
 /** Another process of the same deployment. */
 let second: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-  second = await startRelay({ sameDeploymentAs: relay });
-});
-afterAll(async () => {
-  await second.stop();
-  await relay.stop();
+useTwoProcesses((started) => {
+  ({ relay, instance: second } = started);
 });
 
 let count = 0;

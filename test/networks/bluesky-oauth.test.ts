@@ -1,7 +1,6 @@
 import { exportJWK, generateKeyPair } from "jose";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DEMO_HANDLE, FRIEND_HANDLE } from "../../dev/networks/bluesky/state.ts";
-import { startSandbox } from "../../dev/networks/server.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { clientMetadata, publicKeys } from "../../src/shared/networks/bluesky/client-documents.ts";
 import { credentialsOf, isOAuth } from "../../src/shared/networks/bluesky/credentials.ts";
@@ -15,6 +14,7 @@ import type {
 } from "../../src/shared/networks/network.ts";
 import { publishedBy, resumeLeg, sandboxTools, walkLeg } from "./sandbox-leg.ts";
 import type { SandboxTools } from "./sandbox-leg.ts";
+import { useSandboxTools } from "./use-sandbox-tools.ts";
 
 const LOCAL: NetworkApp = { id: "http://localhost:7071/api", secret: "", version: "" };
 const CALLBACK = "/v1/connect/callback/bluesky";
@@ -23,14 +23,9 @@ const HOUR_SECONDS = 3600;
 let sandbox: Sandbox;
 let tools: SandboxTools;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-});
-beforeEach(() => {
-  sandbox.reset();
-  tools = sandboxTools(sandbox, LOCAL);
-});
-afterAll(() => sandbox.stop());
+useSandboxTools((fresh) => {
+  ({ sandbox, tools } = fresh);
+}, LOCAL);
 
 const oauthStart = (app: NetworkApp) => ({
   redirectUri: app.id + CALLBACK,

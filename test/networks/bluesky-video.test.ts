@@ -1,25 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
-import { startSandbox } from "../../dev/networks/server.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import type { LegDraft, LinkedAccount, NetworkApp } from "../../src/shared/networks/network.ts";
-import { publishedBy, sandboxTools, walkLeg } from "./sandbox-leg.ts";
+import { publishedBy, walkLeg } from "./sandbox-leg.ts";
 import type { SandboxTools } from "./sandbox-leg.ts";
+import { decideAt } from "./sandbox-links.ts";
+import { useSandboxTools } from "./use-sandbox-tools.ts";
 
 const LOCAL: NetworkApp = { id: "http://localhost:7071/api", secret: "", version: "" };
 
 let sandbox: Sandbox;
 let tools: SandboxTools;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-});
-beforeEach(() => {
-  sandbox.reset();
-  tools = sandboxTools(sandbox, LOCAL);
-});
-afterAll(() => sandbox.stop());
+useSandboxTools((fresh) => {
+  ({ sandbox, tools } = fresh);
+}, LOCAL);
 
 const clip: Partial<LegDraft> = {
   text: "See it rise",
@@ -38,13 +34,8 @@ async function linkByOAuth(): Promise<LinkedAccount> {
   const asked = { redirectUri, state: "unused", codeChallenge: "unused" };
   const started = await bluesky.link.start({ identifier: DEMO_HANDLE }, asked, tools);
   if (started.kind === "failed") throw new Error(started.code);
-  const answer = await tools.http({
-    method: "POST",
-    url: started.url,
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: "decision=allow",
-  });
-  const params = Object.fromEntries(new URL(answer.headers["location"] ?? "").searchParams);
+  const back = await decideAt(started.url, tools);
+  const params = Object.fromEntries(back.searchParams);
   const callback = { params, codeVerifier: "unused", redirectUri, flow: started.flow };
   const outcome = await bluesky.link.finish(callback, tools);
   if (outcome.kind === "failed") throw new Error(outcome.code);

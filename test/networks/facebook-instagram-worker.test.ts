@@ -2,12 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
 import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { createNetworkTools } from "../../src/shared/connect/network-tools.ts";
-import { newId } from "../../src/shared/ids.ts";
-import type { LinkOutcome } from "../../src/shared/networks/network.ts";
-import { NETWORKS } from "../../src/shared/networks/registry.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 
@@ -38,37 +34,6 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-async function authorize(name: Name): Promise<LinkOutcome> {
-  const { services } = relay;
-  const tools = createNetworkTools(services, name);
-  const redirectUri = "http://127.0.0.1:1/callback";
-  const oauth = { redirectUri, state: "state", codeChallenge: "" };
-  const started = await NETWORKS[name].link.start({}, oauth, tools);
-  if (started.kind === "failed") return started;
-  const left = await fetch(services.outbound.browserUrl(started.url), {
-    method: "POST",
-    body: new URLSearchParams({ decision: "allow" }),
-    redirect: "manual",
-  });
-  const params = Object.fromEntries(new URL(left.headers.get("location") ?? "").searchParams);
-  const callback = { params, codeVerifier: "", redirectUri, flow: started.flow };
-  const outcome = await NETWORKS[name].link.finish(callback, tools);
-  if (outcome.kind !== "choose") return outcome;
-  const [first] = outcome.candidates;
-  return NETWORKS.facebook.link.choose(first?.id ?? "", outcome.flow);
-}
-
-async function aPublisherAt(name: Name): Promise<Publisher> {
-  const publisher = await aPublisher(relay, []);
-  const { services } = relay;
-  const outcome = await authorize(name);
-  if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
-  const id = newId("connection", services.clock.now());
-  const { linked } = outcome;
-  await services.connections.saveLinked({ ...publisher.owner, id, network: name, linked });
-  return publisher;
-}
-
 const MEDIA = {
   text: undefined,
   image: ["https://media.sandbox.test/portrait.jpg"],
@@ -83,7 +48,7 @@ interface Draft {
 }
 
 async function publish(name: Name, { text, media, kind }: Draft) {
-  const publisher = await aPublisherAt(name);
+  const publisher = await aPublisher(relay, [name]);
   const accepted = await submitPost(relay, publisher, {
     text,
     platforms: [name],
@@ -146,7 +111,7 @@ it.each<[Name, string]>([
   ["instagram", "connection_needs_reauth"],
   ["instagram", "permission_missing"],
 ])("a refusal of the account at %s (%s) breaks the connection", async (name, code) => {
-  const publisher = await aPublisherAt(name);
+  const publisher = await aPublisher(relay, [name]);
   const text = unique(`No [fail:${code}]`);
   const body = { text, platforms: [name], mediaUrls: MEDIA.image };
   const accepted = await submitPost(relay, publisher, body);
@@ -158,7 +123,7 @@ it.each<[Name, string]>([
 });
 
 it("a post without media is refused for Instagram before anything is sent", async () => {
-  const publisher = await aPublisherAt("instagram");
+  const publisher = await aPublisher(relay, ["instagram"]);
   const body = { text: unique("Words"), platforms: ["instagram"] };
   const answer = await submitPost(relay, publisher, body);
   expect(answer.status).toBe(422);

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../dev/networks/linkedin/state.ts";
-import { startSandbox } from "../../dev/networks/server.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { AuthorKind } from "../../src/shared/networks/linkedin/state.ts";
@@ -15,26 +14,18 @@ import type {
 } from "../../src/shared/networks/network.ts";
 import { opened } from "./scripted-tools.ts";
 import type { SandboxTools } from "./sandbox-leg.ts";
-import { publishedBy, resumeLeg, sandboxTools, walkLeg } from "./sandbox-leg.ts";
+import { publishedBy, resumeLeg, walkLeg } from "./sandbox-leg.ts";
+import { decideAt } from "./sandbox-links.ts";
+import { file, useSandboxTools } from "./use-sandbox-tools.ts";
 
 const APP = { ...DEMO_LINKEDIN_APP, version: "202609", organizations: DEMO_LINKEDIN_ORG_APP };
 
 let sandbox: Sandbox;
 let tools: SandboxTools;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-});
-beforeEach(() => {
-  sandbox.reset();
-  tools = sandboxTools(sandbox, APP);
-});
-afterAll(() => sandbox.stop());
-
-const file = (name: string, altText: string | null = null) => ({
-  url: `https://media.sandbox.test/${name}`,
-  altText,
-});
+useSandboxTools((fresh) => {
+  ({ sandbox, tools } = fresh);
+}, APP);
 
 async function visit(kind: AuthorKind, decision = "allow"): Promise<LinkOutcome | LinkChoice> {
   const codeVerifier = "verifier".repeat(8);
@@ -43,13 +34,8 @@ async function visit(kind: AuthorKind, decision = "allow"): Promise<LinkOutcome 
   const oauth = { redirectUri, state: "state-1", codeChallenge };
   const started = await linkedin.link.start({ kind }, oauth, tools);
   if (started.kind === "failed") throw new Error(`not started: ${JSON.stringify(started)}`);
-  const left = await tools.http({
-    method: "POST",
-    url: started.url,
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ decision }).toString(),
-  });
-  const params = Object.fromEntries(new URL(left.headers["location"] ?? "").searchParams);
+  const back = await decideAt(started.url, tools, { decision });
+  const params = Object.fromEntries(back.searchParams);
   expect(params["state"]).toBe("state-1");
   return linkedin.link.finish({ params, codeVerifier, redirectUri, flow: started.flow }, tools);
 }
@@ -121,7 +107,12 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
 
   it.each<[string, Partial<LegDraft>]>([
     ["a photo", { media: [file("photo.jpg", "A lake")] }],
-    ["photos", { media: [file("photo.jpg", "A lake"), file("photo-2.jpg"), file("photo.png")] }],
+    [
+      "photos",
+      {
+        media: [file("photo.jpg", "A lake"), file("photo-2.jpg"), file("photo.png")],
+      },
+    ],
     ["a video", { media: [file("clip.mp4")] }],
     [
       "a photo that takes its time",

@@ -1,59 +1,31 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../dev/networks/linkedin/state.ts";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { createNetworkTools } from "../../src/shared/connect/network-tools.ts";
-import { newId } from "../../src/shared/ids.ts";
-import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
+import type { Sandbox } from "../../dev/networks/server.ts";
 import type { AuthorKind } from "../../src/shared/networks/linkedin/state.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import type { Relay } from "../setup/relay.ts";
+import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 let sandbox: Sandbox;
 let relay: Relay;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({
-    memoryQueues: true,
-    settings: {
-      ...sandboxSettings(sandbox, sandbox.url),
-      LINKEDIN_CLIENT_ID: DEMO_LINKEDIN_APP.id,
-      LINKEDIN_CLIENT_SECRET: DEMO_LINKEDIN_APP.secret,
-      LINKEDIN_ORG_CLIENT_ID: DEMO_LINKEDIN_ORG_APP.id,
-      LINKEDIN_ORG_CLIENT_SECRET: DEMO_LINKEDIN_ORG_APP.secret,
-    },
-  });
-});
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
-});
+useSandboxedRelay(
+  (started) => {
+    ({ relay, sandbox } = started);
+  },
+  {
+    LINKEDIN_CLIENT_ID: DEMO_LINKEDIN_APP.id,
+    LINKEDIN_CLIENT_SECRET: DEMO_LINKEDIN_APP.secret,
+    LINKEDIN_ORG_CLIENT_ID: DEMO_LINKEDIN_ORG_APP.id,
+    LINKEDIN_ORG_CLIENT_SECRET: DEMO_LINKEDIN_ORG_APP.secret,
+  },
+);
 
 async function publisherAs(kind: AuthorKind): Promise<Publisher> {
   const publisher = await aPublisher(relay, []);
-  const { services } = relay;
-  const tools = createNetworkTools(services, "linkedin");
-  const redirectUri = "http://127.0.0.1:1/callback";
-  const started = await linkedin.link.start(
-    { kind },
-    { redirectUri, state: "state", codeChallenge: "" },
-    tools,
-  );
-  if (started.kind === "failed") throw new Error(started.code);
-  const left = await fetch(services.outbound.browserUrl(started.url), {
-    method: "POST",
-    body: new URLSearchParams({ decision: "allow" }),
-    redirect: "manual",
-  });
-  const params = Object.fromEntries(new URL(left.headers.get("location") ?? "").searchParams);
-  const callback = { params, codeVerifier: "", redirectUri, flow: started.flow };
-  const outcome = await linkedin.link.finish(callback, tools);
-  if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
-  const id = newId("connection", services.clock.now());
-  const { linked } = outcome;
-  await services.connections.saveLinked({ ...publisher.owner, id, network: "linkedin", linked });
+  await linkSandboxAccount(relay.services, publisher.owner, "linkedin", { form: { kind } });
   return publisher;
 }
 

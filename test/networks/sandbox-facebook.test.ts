@@ -1,159 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  DEMO_FACEBOOK_APP,
-  DEMO_PAGE,
-  DEMO_USER,
-  FRIEND_USER,
-  PORTFOLIO_PAGE,
-  SECOND_PAGE,
-} from "../../dev/networks/facebook/state.ts";
-import { startSandbox } from "../../dev/networks/server.ts";
+import { describe, expect, it } from "vitest";
+import { DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
-import type {
-  HttpRequest,
-  LegDraft,
-  LinkChoice,
-  LinkedAccount,
-  LinkOutcome,
-} from "../../src/shared/networks/network.ts";
+import type { HttpRequest, LegDraft } from "../../src/shared/networks/network.ts";
 import { HttpFailure } from "../../src/shared/networks/network.ts";
-import { publishedBy, resumeLeg, sandboxTools, walkLeg } from "./sandbox-leg.ts";
+import { publishedBy, resumeLeg, walkLeg } from "./sandbox-leg.ts";
+import type { SandboxTools } from "./sandbox-leg.ts";
+import { file } from "./use-sandbox-tools.ts";
+import { usePages } from "./sandbox-pages.ts";
 
 let sandbox: Sandbox;
-let tools: ReturnType<typeof sandboxTools>;
+let tools: SandboxTools;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
+const { shown, asked, linkPage, publish } = usePages((fresh) => {
+  ({ sandbox, tools } = fresh);
 });
-beforeEach(() => {
-  sandbox.reset();
-  tools = sandboxTools(sandbox, { ...DEMO_FACEBOOK_APP, version: "v26.0" });
-});
-afterAll(() => sandbox.stop());
 
-const file = (name: string, altText: string | null = null) => ({
-  url: `https://media.sandbox.test/${name}`,
-  altText,
-});
 const CLIP = file("clip.mp4");
 const bodyOf = ({ body }: HttpRequest) => (typeof body === "string" ? body : "");
-const shown = () => sandbox.posts("facebook");
-const asked = (route: string) => sandbox.requests().filter((request) => request.route === route);
-
-const redirectUri = "https://relay.example/v1/connect/callback/facebook";
-
-/** The whole way through the dialog; `form` is what the person ticks. */
-async function authorize(
-  form: Readonly<Record<string, string>> = {},
-): Promise<LinkOutcome | LinkChoice> {
-  const oauth = { redirectUri, state: "state-1", codeChallenge: "challenge" };
-  const started = await facebook.link.start({}, oauth, tools);
-  if (started.kind === "failed") return started;
-  const decided = await tools.http({
-    method: "POST",
-    url: started.url,
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ decision: "allow", ...form }).toString(),
-  });
-  const params = Object.fromEntries(new URL(decided.headers["location"] ?? "").searchParams);
-  expect(params["state"]).toBe("state-1");
-  const callback = { params, codeVerifier: "v", redirectUri, flow: started.flow };
-  return facebook.link.finish(callback, tools);
-}
-
-function accountOf(outcome: LinkOutcome | LinkChoice): LinkedAccount {
-  if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
-  return outcome.linked;
-}
-
-async function linkPage(id = DEMO_PAGE): Promise<LinkedAccount> {
-  const choice = await authorize();
-  if (choice.kind !== "choose") throw new Error(`no choice: ${JSON.stringify(choice)}`);
-  return accountOf(await facebook.link.choose(id, choice.flow));
-}
-
-const publish = async (draft: Partial<LegDraft>) =>
-  walkLeg(facebook, await linkPage(), draft, tools);
-
-describe("linking a Facebook page in the sandbox", () => {
-  it("offers the pages that may be published for, those of a business portfolio too", async () => {
-    const choice = await authorize();
-    expect(choice).toMatchObject({
-      kind: "choose",
-      candidates: [
-        { id: DEMO_PAGE, label: "Demo Bakery", hint: "@demobakery" },
-        { id: SECOND_PAGE },
-        { id: PORTFOLIO_PAGE },
-      ],
-    });
-  });
-
-  it("links the page that was chosen, with its own token", async () => {
-    const { account, scopes, expiresAt, grantId } = await linkPage(SECOND_PAGE);
-    expect(account).toMatchObject({
-      id: SECOND_PAGE,
-      username: "democoffeebar",
-      displayName: "Demo Coffee Bar",
-      url: "https://www.facebook.com/democoffeebar",
-      kind: "page",
-    });
-    expect(scopes).toContain("pages_manage_posts");
-    expect([expiresAt, grantId]).toEqual([null, DEMO_USER]);
-  });
-
-  it("finds a portfolio's page even when the right to see the portfolio was declined", async () => {
-    const ticked = {
-      asked: "yes",
-      account: DEMO_USER,
-      [`page_${PORTFOLIO_PAGE}`]: "yes",
-      may_pages_show_list: "yes",
-      may_pages_read_engagement: "yes",
-      may_pages_manage_posts: "yes",
-    };
-    expect(accountOf(await authorize(ticked)).account.id).toBe(PORTFOLIO_PAGE);
-  });
-
-  it.each([
-    ["the person says no", { decision: "deny" }, "access_denied"],
-    ["there is no page", { account: FRIEND_USER }, "nothing_to_choose"],
-    [
-      "a permission was declined",
-      {
-        asked: "yes",
-        account: DEMO_USER,
-        [`page_${DEMO_PAGE}`]: "yes",
-        may_pages_show_list: "yes",
-        may_pages_read_engagement: "yes",
-      },
-      "permission_missing",
-    ],
-  ])("links nothing when %s", async (_what, form, code) => {
-    expect(await authorize(form)).toMatchObject({ kind: "failed", code });
-  });
-
-  it("works for an app that demands proof of its secret", async () => {
-    sandbox.networks.facebook.requireProof(true);
-    const walk = await walkLeg(
-      facebook,
-      await linkPage(),
-      { text: "Proof", media: [file("photo.jpg"), file("photo-2.jpg")] },
-      tools,
-    );
-    publishedBy(walk);
-    expect(shown()).toHaveLength(1);
-  });
-
-  it("takes back what was allowed", async () => {
-    const linked = await linkPage();
-    await facebook.revoke(linked.credentials, null, tools);
-    const walk = await walkLeg(facebook, linked, { text: "Hello" }, tools);
-    expect(walk.outcome).toMatchObject({
-      kind: "rejected",
-      failure: { code: "connection_needs_reauth" },
-    });
-  });
-});
 
 describe("publishing to a Facebook page in the sandbox", () => {
   it("shows what was written, and finds it again", async () => {

@@ -1,33 +1,29 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   CREATOR_ACCOUNT,
   DEMO_ACCOUNT,
   DEMO_INSTAGRAM_APP,
   PERSONAL_ACCOUNT,
 } from "../../dev/networks/instagram/state.ts";
-import { startSandbox } from "../../dev/networks/server.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
 import type { LegDraft, LinkedAccount, LinkOutcome } from "../../src/shared/networks/network.ts";
-import { publishedBy, resumeLeg, sandboxTools, walkLeg } from "./sandbox-leg.ts";
+import { publishedBy, resumeLeg, walkLeg } from "./sandbox-leg.ts";
+import type { SandboxTools } from "./sandbox-leg.ts";
+import { decideAt } from "./sandbox-links.ts";
+import { file, useSandboxTools } from "./use-sandbox-tools.ts";
 
 let sandbox: Sandbox;
-let tools: ReturnType<typeof sandboxTools>;
+let tools: SandboxTools;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-});
-beforeEach(() => {
-  sandbox.reset();
-  tools = sandboxTools(sandbox, { ...DEMO_INSTAGRAM_APP, version: "v26.0" });
-});
-afterAll(() => sandbox.stop());
+useSandboxTools(
+  (fresh) => {
+    ({ sandbox, tools } = fresh);
+  },
+  { ...DEMO_INSTAGRAM_APP, version: "v26.0" },
+);
 
 const DAY_SECONDS = 24 * 3600;
-const file = (name: string, altText: string | null = null) => ({
-  url: `https://media.sandbox.test/${name}`,
-  altText,
-});
 const PHOTO = file("portrait.jpg", "A lake");
 const CLIP = file("clip.mp4");
 const shown = () => sandbox.posts("instagram");
@@ -40,13 +36,8 @@ async function authorize(form: Readonly<Record<string, string>> = {}): Promise<L
   const oauth = { redirectUri, state: "state-1", codeChallenge: "challenge" };
   const started = await instagram.link.start({}, oauth, tools);
   if (started.kind === "failed") return started;
-  const decided = await tools.http({
-    method: "POST",
-    url: started.url,
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ decision: "allow", ...form }).toString(),
-  });
-  const params = Object.fromEntries(new URL(decided.headers["location"] ?? "").searchParams);
+  const back = await decideAt(started.url, tools, form);
+  const params = Object.fromEntries(back.searchParams);
   expect(params["state"]).toBe("state-1");
   const callback = { params, codeVerifier: "v", redirectUri, flow: started.flow };
   return instagram.link.finish(callback, tools);

@@ -1,12 +1,10 @@
-import { createHash } from "node:crypto";
 import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
 import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
 import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../dev/networks/linkedin/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
-import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
-import type { LinkedAccount, NetworkApp } from "../../src/shared/networks/network.ts";
+import type { LinkedAccount, NetworkApp, NetworkTools } from "../../src/shared/networks/network.ts";
+import { signIn } from "../setup/sign-in.ts";
 import type { SandboxTools } from "./sandbox-leg.ts";
 import { sandboxTools } from "./sandbox-leg.ts";
 
@@ -18,6 +16,7 @@ const APPS: Partial<Record<NetworkName, NetworkApp>> = {
 
 /** What the connect page's form says, and what the person then does on the network's own page. */
 const FORMS: Partial<Record<NetworkName, Readonly<Record<string, string>>>> = {
+  bluesky: { identifier: "demo.bsky.social", appPassword: "demo-demo-demo-demo" },
   mastodon: { instance: "@demo@mastodon.sandbox.test" },
   linkedin: { kind: "member" },
 };
@@ -27,47 +26,26 @@ export interface SandboxLink {
   readonly tools: SandboxTools;
 }
 
-/** The demo account of a network, linked by the network's own steps. */
-export async function linkDemoAccount(
-  sandbox: Sandbox,
-  name: NetworkName,
-  form = FORMS[name] ?? {},
-): Promise<SandboxLink> {
-  const tools = sandboxTools(sandbox, APPS[name]);
-  const outcome = name === "bluesky" ? await signIn(tools) : await authorize(name, form, tools);
-  if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
-  return { linked: outcome.linked, tools };
-}
-
-function signIn(tools: SandboxTools) {
-  const form = { identifier: "demo.bsky.social", appPassword: "demo-demo-demo-demo" };
-  return bluesky.link.alternative.signIn(form, tools);
-}
-
-async function authorize(
-  name: NetworkName,
-  form: Readonly<Record<string, string>>,
-  tools: SandboxTools,
-) {
-  const { link } = networkOf(name);
-  if (link.kind !== "oauth") throw new Error(`${name} has no page of its own`);
-  const codeVerifier = "verifier".repeat(8);
-  const redirectUri = `https://relay.example/v1/connect/callback/${name}`;
-  const codeChallenge = createHash("sha256").update(codeVerifier).digest("base64url");
-  const oauth = { redirectUri, state: "state-1", codeChallenge };
-  const started = await link.start(form, oauth, tools);
-  if (started.kind === "failed") return started;
+/** What the person decides on the network's own page, and where the browser is led then. */
+export async function decideAt(
+  page: string,
+  tools: NetworkTools,
+  form: Readonly<Record<string, string>> = {},
+): Promise<URL> {
   const decided = await tools.http({
     method: "POST",
-    url: started.url,
+    url: page,
     headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: "decision=allow",
+    body: new URLSearchParams({ decision: "allow", ...form }).toString(),
   });
-  const params = Object.fromEntries(new URL(decided.headers["location"] ?? "").searchParams);
-  const callback = { params, codeVerifier, redirectUri, flow: started.flow };
-  const outcome = await link.finish(callback, tools);
-  if (outcome.kind !== "choose") return outcome;
-  const [first] = outcome.candidates;
-  if (first === undefined || link.choose === undefined) throw new Error("nothing to choose from");
-  return link.choose(first.id, outcome.flow, tools);
+  return new URL(decided.headers["location"] ?? "");
+}
+
+/** The demo account of a network, linked by the network's own steps. */
+export async function linkDemoAccount(sandbox: Sandbox, name: NetworkName): Promise<SandboxLink> {
+  const tools = sandboxTools(sandbox, APPS[name]);
+  const decide = (page: string) => decideAt(page, tools);
+  const outcome = await signIn(name, FORMS[name] ?? {}, { tools, decide });
+  if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
+  return { linked: outcome.linked, tools };
 }

@@ -1,28 +1,21 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startSandbox } from "../../dev/networks/server.ts";
+import { describe, expect, it } from "vitest";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import type { LegDraft, LinkedAccount, LinkOutcome } from "../../src/shared/networks/network.ts";
-import { publishedBy, resumeLeg, sandboxTools, walkLeg } from "./sandbox-leg.ts";
+import { publishedBy, resumeLeg, walkLeg } from "./sandbox-leg.ts";
+import type { SandboxTools } from "./sandbox-leg.ts";
+import { decideAt } from "./sandbox-links.ts";
+import { file, useSandboxTools } from "./use-sandbox-tools.ts";
 
 let sandbox: Sandbox;
-let tools: ReturnType<typeof sandboxTools>;
+let tools: SandboxTools;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
+useSandboxTools((fresh) => {
+  ({ sandbox, tools } = fresh);
 });
-beforeEach(() => {
-  sandbox.reset();
-  tools = sandboxTools(sandbox);
-});
-afterAll(() => sandbox.stop());
 
-const file = (name: string, altText: string | null = null) => ({
-  url: `https://media.sandbox.test/${name}`,
-  altText,
-});
 const STRICT = "mastodon.sandbox.test";
 const LENIENT = "gotosocial.sandbox.test";
 
@@ -49,13 +42,7 @@ async function linkMastodon(host: string): Promise<LinkedAccount> {
     tools,
   );
   if (started.kind === "failed") throw new Error(`not started: ${JSON.stringify(started)}`);
-  const allowed = await tools.http({
-    method: "POST",
-    url: started.url,
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: "decision=allow",
-  });
-  const back = new URL(allowed.headers["location"] ?? "");
+  const back = await decideAt(started.url, tools);
   const params = Object.fromEntries(back.searchParams);
   expect(params["state"]).toBe("state-1");
   const callback = { params, codeVerifier, redirectUri, flow: started.flow };

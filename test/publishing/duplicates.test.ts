@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { describe, expect, test } from "vitest";
+import type { Sandbox } from "../../dev/networks/server.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { linkSandboxAccount, sandboxSettings } from "../setup/sandbox-accounts.ts";
+import type { Relay } from "../setup/relay.ts";
+import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 const HOUR = 60 * 60_000;
 let sandbox: Sandbox;
 let relay: Relay;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
-});
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
+const { visible } = useSandboxedRelay((started) => {
+  ({ relay, sandbox } = started);
 });
 
-const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
 const submit = (publisher: Publisher, text: string, platforms: readonly string[] = ["bluesky"]) =>
   submitPost(relay, publisher, { text, platforms });
 

@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { describe, expect, test } from "vitest";
 import { HttpFailure } from "../../src/shared/networks/network.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readBalance, readPost, submitPost, unique } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
-let sandbox: Sandbox;
 let relay: Relay;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({
-    memoryQueues: true,
-    settings: { ...sandboxSettings(sandbox, sandbox.url), LEG_RETRY_SECONDS: "0.5,1,1" },
-  });
-});
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
-});
-
-const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
+const { visible } = useSandboxedRelay(
+  (started) => {
+    relay = started.relay;
+  },
+  { LEG_RETRY_SECONDS: "0.5,1,1" },
+);
 
 /** Second by second; answers the post and how many seconds it took. */
 async function ended(publisher: Awaited<ReturnType<typeof aPublisher>>, postId: string) {

@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { expect, test } from "vitest";
 import { updatePost } from "../../src/shared/posts/change-scheduled.ts";
 import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
 import type { Services } from "../../src/shared/services.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 const MINUTE = 60_000;
-let sandbox: Sandbox;
 let relay: Relay;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
-});
-afterAll(async () => {
-  await relay?.stop();
-  await sandbox?.stop();
+useSandboxedRelay((started) => {
+  relay = started.relay;
 });
 
 /** A process that stands still after it has committed: what it does to due rows then waits for the gate. */

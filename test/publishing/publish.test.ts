@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/charge.ts";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher as publisherOf,
@@ -12,22 +11,14 @@ import {
   uniqueKey,
   type Publisher,
 } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { linkSandboxAccount, sandboxSettings } from "../setup/sandbox-accounts.ts";
+import type { Relay } from "../setup/relay.ts";
+import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
-let sandbox: Sandbox;
 let relay: Relay;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({
-    memoryQueues: true,
-    settings: sandboxSettings(sandbox, sandbox.url),
-  });
-});
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
+const { visible } = useSandboxedRelay((started) => {
+  relay = started.relay;
 });
 
 const aPublisher = (networks?: readonly ("bluesky" | "mastodon")[]) => publisherOf(relay, networks);
@@ -36,8 +27,6 @@ const submit = (publisher: Publisher, body: object, key?: string) =>
 const read = (publisher: Publisher, postId: string) => readPost(relay, publisher, postId);
 const balance = (publisher: Publisher) => readBalance(relay, publisher);
 const settle = (publisher: Publisher, postId: string) => settlePost(relay, publisher, postId);
-
-const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
 
 describe("publishing a post", () => {
   test("goes out to every network, is charged once per leg and is read back with its URLs", async () => {

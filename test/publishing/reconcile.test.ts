@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { expect, test } from "vitest";
 import { openTables } from "../../src/shared/storage/tables.ts";
 import { reconcilePlatform, reconcileWallets } from "../../src/shared/posts/reconcile-wallet.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
-let sandbox: Sandbox;
 let relay: Relay;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
-});
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
+useSandboxedRelay((started) => {
+  relay = started.relay;
 });
 
 const submit = async (publisher: Publisher, word = "") =>

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { describe, expect, test } from "vitest";
 import { workers } from "../../src/functions/workers.ts";
 import { CRASHES_MAX } from "../../src/shared/posts/leg-steps.ts";
 import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
@@ -18,23 +17,15 @@ import {
   unique,
   type Publisher,
 } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 const MINUTE = 60_000;
-let sandbox: Sandbox;
 let relay: Relay;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
+const { visible } = useSandboxedRelay((started) => {
+  relay = started.relay;
 });
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
-});
-
-const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
 
 /** A minute of the sweeper, over and over. */
 async function sweep(minutes: number): Promise<void> {
@@ -160,7 +151,7 @@ describe("the search through all platforms", () => {
 describe("a leg that kills its workers", () => {
   /** One worker after the other takes the leg and dies over it, until no other may. */
   async function wearOut(publisher: Publisher, postId: string, services: Services) {
-    const hint = PublishHint.parse({ v: 1, ...publisher.owner, postId, networks: ["bluesky"] });
+    const hint = PublishHint().parse({ v: 1, ...publisher.owner, postId, networks: ["bluesky"] });
     let deaths = 0;
     for (let life = 0; life < CRASHES_MAX + 3; life += 1) {
       try {

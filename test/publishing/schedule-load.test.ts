@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/config.ts";
 import { minuteOf } from "../../src/shared/due/due-store.ts";
 import { newId } from "../../src/shared/ids.ts";
@@ -10,24 +9,17 @@ import { buildServices, type Services } from "../../src/shared/services.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, settlePost, submitPost, unique } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 const MINUTE = 60_000;
 const POSTS = 2_500;
-let sandbox: Sandbox;
 let relay: Relay;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
-});
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
+const { visible } = useSandboxedRelay((started) => {
+  relay = started.relay;
 });
 
 const ahead = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOString();
-const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
 
 describe("2,500 posts of one minute", () => {
   test(
@@ -103,7 +95,7 @@ describe("instances whose clocks differ by a minute", () => {
     const waiting: { readonly hint: FireHint; readonly at: number }[] = [];
     for (const services of [timer, worker])
       services.fireQueue.hint = (row, seconds) => {
-        const hint = FireHint.parse({ v: 1, ...row.place, dueAt: row.dueAt });
+        const hint = FireHint().parse({ v: 1, ...row.place, dueAt: row.dueAt });
         const at = relay.clock.now().getTime() + Math.max(0, Math.ceil(seconds)) * 1000;
         waiting.push({ hint, at });
         return Promise.resolve();

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/charge.ts";
 import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
 import { firePost } from "../../src/shared/posts/fire-post.ts";
@@ -14,24 +13,17 @@ import {
   uniqueKey,
   type Publisher,
 } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-let sandbox: Sandbox;
 let relay: Relay;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
-});
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
+const { visible } = useSandboxedRelay((started) => {
+  relay = started.relay;
 });
 
-const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
 const ahead = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOString();
 
 /** The timer's run and what it sent. */

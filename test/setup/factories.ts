@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { LinkedAccount } from "../../src/shared/networks/network.ts";
 import type { Answer, CallOptions, Relay } from "./relay.ts";
 
 const TOKENS = 10_000;
@@ -10,6 +11,10 @@ export function dataOf(answer: Answer) {
     throw new Error(`unexpected ${answer.status}: ${JSON.stringify(answer.body)}`);
   return answer.body.data;
 }
+
+/** An answer in a word or two: its status, and the code of what was refused. */
+export const outcomeOf = ({ status, body }: Answer) =>
+  status < 300 ? String(status) : `${status} ${String(body.error.code)}`;
 
 export interface TestPlatform {
   readonly id: string;
@@ -83,4 +88,24 @@ export async function aProfile(
   const call = { key: application.key, body: { title: "Corner Bakery", ...body } };
   const { id, applicationId } = dataOf(await relay.call("POST", "/v1/profiles", call));
   return { id, applicationId };
+}
+
+/** A Bluesky account that signed in on the hosted page. */
+export function aLinkedAccount(id: string, more: Partial<LinkedAccount> = {}): LinkedAccount {
+  return {
+    account: {
+      id,
+      username: id,
+      displayName: id,
+      avatarUrl: null,
+      url: `https://bsky.app/profile/${id}`,
+      kind: "account",
+    },
+    credentials: {},
+    instanceUrl: null,
+    scopes: [],
+    limits: {},
+    expiresAt: null,
+    ...more,
+  };
 }

@@ -66,6 +66,8 @@ export class NetworkModel {
   readonly #nature: Nature;
   readonly visible: Visible[] = [];
   readonly received: Received[] = [];
+  /** Until then every receiver refuses everything. */
+  receiversDownUntil = 0;
   readonly #keys = new Map<string, { readonly post: Visible; readonly until: number }>();
 
   constructor(nature: Nature) {
@@ -177,8 +179,9 @@ export class NetworkModel {
   }
 
   #receive({ headers, body }: HttpRequest): Answer {
-    const { random, rates } = this.#nature;
-    const isTaken = !random.chance(rates.receiver);
+    const { random, rates, time } = this.#nature;
+    const isDown = time.now < this.receiversDownUntil;
+    const isTaken = !isDown && !random.chance(rates.receiver);
     const webhookId = headers?.["webhook-id"] ?? "";
     this.received.push({ webhookId, body: typeof body === "string" ? body : "", isTaken });
     return { status: isTaken ? 200 : random.pick([302, 404, 500, 503]), body: {} };

@@ -9,6 +9,7 @@ const LABELS: Readonly<Record<keyof Counts, string>> = {
   lostMessages: "lost messages",
   doubledMessages: "doubled messages",
   networkFaults: "faults of networks",
+  receiverOutages: "outages of receivers",
   stalls: "stalls",
 };
 

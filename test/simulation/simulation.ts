@@ -27,6 +27,9 @@ export const SEEDS_OF_ERA = 20_000;
 const PROCESSES = 3;
 const ASKED_WITHIN_MS = 90_000;
 const TROUBLE_MS = 200_000;
+/** Of so many runs one has receivers that fail all the time, and for some minutes after the rest is calm. */
+const OUTAGE_EVERY = 4;
+const OUTAGE_MINUTES_MAX = 15;
 const PATIENCE_MS = 30_000;
 const TRIES_MAX = 10;
 const CHECK_MS = 30_000;
@@ -70,6 +73,7 @@ export class Simulation {
   readonly world: World;
   readonly asks: Ask[] = [];
   tenants: readonly Tenant[] = [];
+  readonly #seed: number;
   readonly #random: Random;
   readonly #time: VirtualTime;
   readonly hosts: Hosts;
@@ -77,6 +81,7 @@ export class Simulation {
   #clients = 0;
 
   constructor(seed: number, mutant: Mutant, log: Log) {
+    this.#seed = seed;
     this.#random = new Random(seed * 7_919 + mutant.era);
     this.#time = new VirtualTime(EPOCH + (mutant.era * (SEEDS_OF_ERA + 1) + seed) * RUN_MS);
     const nature = natureOf(this.#time, this.#random);
@@ -103,6 +108,7 @@ export class Simulation {
     this.hosts.startTimers();
     nature.rates = ratesOf(this.#random);
     this.hosts.excite();
+    this.#failReceivers();
     this.#startClients();
     await this.#time.pass(this.#time.now + TROUBLE_MS);
     nature.rates = FAIR;
@@ -111,6 +117,14 @@ export class Simulation {
     while (!this.#isAtRest() && this.#time.now < until)
       await this.#time.pass(this.#time.now + CHECK_MS);
     return violationsOf(this);
+  }
+
+  /** By the seed alone: runs of other seeds stay what they are. */
+  #failReceivers(): void {
+    if (this.#seed % OUTAGE_EVERY !== 0) return;
+    const minutes = (this.#seed / OUTAGE_EVERY) % OUTAGE_MINUTES_MAX;
+    this.world.networks.receiversDownUntil = this.#time.now + TROUBLE_MS + minutes * 60_000;
+    this.world.nature.counts.receiverOutages += 1;
   }
 
   /** As if the timers had run before: the first run of all would look through an empty hour. */

@@ -71,6 +71,7 @@ export interface Counts {
   lostMessages: number;
   doubledMessages: number;
   networkFaults: number;
+  receiverOutages: number;
   stalls: number;
 }
 
@@ -83,6 +84,7 @@ export function noCounts(): Counts {
     lostMessages: 0,
     doubledMessages: 0,
     networkFaults: 0,
+    receiverOutages: 0,
     stalls: 0,
   };
 }

@@ -7,7 +7,17 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { DEMO_NETWORKS } from "../../dev/demo.ts";
-import { hostPidOf, launch, listeningPorts, newPlace, paste, readDemo, until } from "./started.ts";
+import {
+  hostPidOf,
+  kill,
+  launch,
+  listeningPorts,
+  newPlace,
+  paste,
+  readDemo,
+  start,
+  until,
+} from "./started.ts";
 import type { Place, Started } from "./started.ts";
 
 const SETTLE_MS = 15_000;
@@ -38,14 +48,11 @@ describe("npm start", () => {
 
   beforeAll(async () => {
     place = await newPlace();
-    started = launch(place);
-    await started.ready();
+    started = await start(place);
   }, START_TIMEOUT_MS);
 
   afterAll(async () => {
-    started.signal("SIGKILL");
-    await started.ended;
-    await until(async () => (await listeningPorts(place)).length === 0, SETTLE_MS);
+    await kill(started, place);
     await place.remove();
   }, START_TIMEOUT_MS);
 
@@ -181,8 +188,7 @@ describe("npm start", () => {
       expect(readFileSync(join(place.folder, "host.log"), "utf8")).toContain('"posts.accepted"');
       expect(await listeningPorts(place)).toEqual([]);
 
-      started = launch(place);
-      await started.ready();
+      started = await start(place);
       const after = readDemo(place);
       expect([after.apiKey, after.profileId]).toEqual([before.apiKey, before.profileId]);
       const [, read = ""] = pasteable();
@@ -195,16 +201,13 @@ describe("npm start", () => {
   );
 
   test("leaves no process behind when it is killed outright", async () => {
-    started.signal("SIGKILL");
-    await started.ended;
-    await until(async () => (await listeningPorts(place)).length === 0, SETTLE_MS);
+    await kill(started, place);
   });
 
   test(
     "stops everything with code 1 and says why when the host dies",
     async () => {
-      started = launch(place);
-      await started.ready();
+      started = await start(place);
       process.kill(await hostPidOf(started), "SIGKILL");
       expect(await started.ended).toBe(1);
       expect(started.output()).toContain("the host ended with SIGKILL");

@@ -2,18 +2,20 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { PORT_SETTINGS } from "../../dev/ports.ts";
+import { PORT_SETTINGS, isAnswered } from "../../dev/ports.ts";
 import type { Ports } from "../../dev/ports.ts";
+import { outputOf } from "../setup/child-output.ts";
 
 const READY = "Ctrl-C stops everything";
 const READY_MS = 40_000;
+const SETTLE_MS = 15_000;
 const POLL_MS = 50;
 const run = promisify(execFile);
 
@@ -61,25 +63,37 @@ export function launch(place: Place, more: Readonly<Record<string, string>> = {}
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let output = "";
-  const collect = (chunk: Buffer): void => {
-    output += chunk.toString();
-  };
-  child.stdout.on("data", collect);
-  child.stderr.on("data", collect);
+  const output = outputOf(child);
   // "exit", not "close": a process that is left behind would hold the pipes open.
   const ended = once(child, "exit").then(() => child.exitCode ?? child.signalCode ?? "unknown");
   return {
     pid: child.pid ?? 0,
-    output: () => output,
+    output,
     ended,
     signal: (name) => child.kill(name),
     ready: async () => {
-      const isUp = until(() => output.includes(READY), READY_MS).then(() => "up");
+      const isUp = until(() => output().includes(READY), READY_MS).then(() => "up");
       if ((await Promise.race([isUp, ended.then(() => "ended")])) === "ended")
-        throw new Error(`the start script ended:\n${output}`);
+        throw new Error(`the start script ended:\n${output()}`);
     },
   };
+}
+
+/** The same, with everything up and shown. */
+export async function start(
+  place: Place,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Started> {
+  const started = launch(place, more);
+  await started.ready();
+  return started;
+}
+
+/** Ends the start script outright and waits until nothing that it started listens any more. */
+export async function kill(started: Started, place: Place): Promise<void> {
+  started.signal("SIGKILL");
+  await started.ended;
+  await until(async () => (await listeningPorts(place)).length === 0, SETTLE_MS);
 }
 
 const DemoFile = z.object({
@@ -101,21 +115,9 @@ export async function paste(line: string): Promise<unknown> {
   return JSON.parse(stdout) as unknown;
 }
 
-async function isListening(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
-
 export async function listeningPorts({ ports }: Place): Promise<number[]> {
   const found = await Promise.all(
-    Object.values(ports).map(async (port) => ((await isListening(port)) ? [port] : [])),
+    Object.values(ports).map(async (port) => ((await isAnswered("127.0.0.1", port)) ? [port] : [])),
   );
   return found.flat();
 }

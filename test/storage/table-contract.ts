@@ -25,6 +25,7 @@ export function describeTable(name: string, storage: ContractStorage): void {
     describeRows(storage);
     describeLists(storage);
     describeTransactions(storage);
+    describeManyRows(storage);
     describeLimits(storage);
     describeLostAnswers(storage);
   });
@@ -167,6 +168,16 @@ function describeTransactions({ table }: ContractStorage): void {
       expect((await table().find(p, "a"))?.row).toEqual(row);
     });
 
+    test("writes a row of any version, or none, when it is told to put it", async () => {
+      const p = partition();
+      await table().put(p, { rowKey: "a", n: 1, gone: true });
+      const rows = ["a", "b"].map((rowKey) => ({ rowKey, n: 2 }));
+      const puts = rows.map((row) => ({ kind: "put", row }) as const);
+      expect((await table().transact(p, puts)).kind).toBe("applied");
+      const stored = await table().list({ partitionKey: p, limit: 9 });
+      expect(stored.map(({ row }) => row)).toEqual(rows);
+    });
+
     test.each([
       ["a row exists", [{ kind: "create", row: { rowKey: "a", n: 9 } }]],
       ["a version is old", [{ kind: "replace", row: { rowKey: "a", n: 9 }, etag: 'W/"old"' }]],
@@ -182,6 +193,47 @@ function describeTransactions({ table }: ContractStorage): void {
       expect(result).toEqual({ kind: "refused" });
       expect(await table().find(p, "new")).toBeUndefined();
       expect((await table().find(p, "a"))?.row["n"]).toBe(1);
+    });
+  });
+}
+
+function describeManyRows({ table }: ContractStorage): void {
+  const rowsOf = (count: number, n: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      rowKey: `r${String(index).padStart(3, "0")}`,
+      n,
+    }));
+  const stored = async (p: string) => {
+    const rows = await table().list({ partitionKey: p, limit: 1_000 });
+    return rows.map(({ row }) => row);
+  };
+
+  describe.each([1, 3, 100, 205])("%i rows together", (count) => {
+    test("are written whatever was there", async () => {
+      const p = partition();
+      await table().put(p, { rowKey: "r000", gone: true });
+      await table().putAll(p, rowsOf(count, 1));
+      expect(await stored(p)).toEqual(rowsOf(count, 1));
+    });
+
+    test("are inserted where they are absent, and those alone are told", async () => {
+      const p = partition();
+      const [first, ...others] = rowsOf(count, 2);
+      await table().put(p, { rowKey: "r000", n: 1 });
+      const inserted = await table().insertAllIfAbsent(p, rowsOf(count, 2));
+      expect([...inserted].toSorted()).toEqual(others.map(({ rowKey }) => rowKey));
+      expect(await stored(p)).toEqual([{ ...first, n: 1 }, ...others]);
+      expect(await table().insertAllIfAbsent(p, rowsOf(count, 3))).toEqual(new Set());
+    });
+
+    test("are removed where they are there", async () => {
+      const p = partition();
+      const rows = rowsOf(count, 1);
+      const keys = rows.map(({ rowKey }) => rowKey);
+      await table().putAll(p, [...rows.slice(0, -1), { rowKey: "stays" }]);
+      await table().deleteAll(p, keys);
+      expect(await stored(p)).toEqual([{ rowKey: "stays" }]);
+      await table().deleteAll(p, keys);
     });
   });
 }

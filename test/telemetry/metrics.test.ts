@@ -140,6 +140,7 @@ describe("the table of metrics", () => {
       "posts/unmapped-signals",
       "posts/reconcile-wallet",
       "webhooks/deliver-webhook",
+      "webhooks/endpoint-circuit",
       "housekeeping/record-poison",
       "services",
     ];

@@ -1,7 +1,4 @@
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
-import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
-import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
-import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../dev/networks/linkedin/state.ts";
 import type { Connection } from "../../src/shared/connect/connection.ts";
 import { createNetworkTools } from "../../src/shared/connect/network-tools.ts";
 import { newId } from "../../src/shared/ids.ts";
@@ -9,23 +6,14 @@ import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts
 import type { Services } from "../../src/shared/services.ts";
 import { keepAccounts } from "../../src/shared/upkeep/keep-accounts.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
+import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { forgetUntold, linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A deployment with all five networks. */
 export function openWholeWorld(more: Readonly<Record<string, string>> = {}): Promise<World> {
-  return openWorld({
-    FACEBOOK_APP_ID: DEMO_FACEBOOK_APP.id,
-    FACEBOOK_APP_SECRET: DEMO_FACEBOOK_APP.secret,
-    INSTAGRAM_APP_ID: DEMO_INSTAGRAM_APP.id,
-    INSTAGRAM_APP_SECRET: DEMO_INSTAGRAM_APP.secret,
-    LINKEDIN_CLIENT_ID: DEMO_LINKEDIN_APP.id,
-    LINKEDIN_CLIENT_SECRET: DEMO_LINKEDIN_APP.secret,
-    LINKEDIN_ORG_CLIENT_ID: DEMO_LINKEDIN_ORG_APP.id,
-    LINKEDIN_ORG_CLIENT_SECRET: DEMO_LINKEDIN_ORG_APP.secret,
-    ...more,
-  });
+  return openWorld({ ...DEMO_APPS, ...more });
 }
 
 export async function storedConnection(

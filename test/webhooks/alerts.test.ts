@@ -1,25 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/charge.ts";
 import { linkAccount } from "../../src/shared/connect/link-account.ts";
 import type { LinkedAccount } from "../../src/shared/networks/network.ts";
 import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
-import { anApplication, aPlatform, dataOf, type TestApplication } from "../setup/factories.ts";
+import {
+  aLinkedAccount,
+  anApplication,
+  aPlatform,
+  dataOf,
+  type TestApplication,
+} from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
-import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 const DAY = 24 * 60 * 60_000;
-let sandbox: Sandbox;
 let relay: Relay;
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  relay = await startRelay({ memoryQueues: true, settings: sandboxSettings(sandbox, sandbox.url) });
-});
-afterAll(async () => {
-  await relay.stop();
-  await sandbox.stop();
+useSandboxedRelay((started) => {
+  relay = started.relay;
 });
 
 /** What the application was told, fanned out and all. */
@@ -128,23 +127,6 @@ describe("a daily budget that refuses something", () => {
   });
 });
 
-/** An account that signed in on the hosted page. */
-const account = (id: string): LinkedAccount => ({
-  account: {
-    id,
-    username: id,
-    displayName: id,
-    avatarUrl: null,
-    url: `https://bsky.app/profile/${id}`,
-    kind: "account",
-  },
-  credentials: {},
-  instanceUrl: null,
-  scopes: [],
-  limits: {},
-  expiresAt: null,
-});
-
 describe("a connection", () => {
   test("is told of when it is linked, and the account that it takes the place of when it goes", async () => {
     const { application, key, profileId } = await aPublisher(relay, []);
@@ -158,11 +140,11 @@ describe("a connection", () => {
       if (result.kind !== "linked") throw new Error(`not linked: ${result.kind}`);
       return result.connection;
     };
-    const first = await link(account("did:plc:first"));
+    const first = await link(aLinkedAccount("did:plc:first"));
     expect(await told(application, "connection.linked")).toMatchObject([
       { profileId, data: { connection: { id: first.id, status: "active" } } },
     ]);
-    const second = await link(account("did:plc:second"));
+    const second = await link(aLinkedAccount("did:plc:second"));
     expect(await told(application, "connection.linked")).toMatchObject([
       {},
       { data: { connection: { id: second.id, status: "active" } } },

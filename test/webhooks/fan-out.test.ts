@@ -194,16 +194,16 @@ describe("an event", () => {
     ];
     relay.queues.onSend = (message) => ("deliveryId" in message ? "keep" : "lose");
     await happen(relay, application);
-    let made = 0;
     const { deliveries } = relay.services;
-    const insertIfAbsent: typeof deliveries.insertIfAbsent = async (delivery) => {
+    let made = 0;
+    const insertAbsent: typeof deliveries.insertAbsent = async (endpointId, all) => {
       made += 1;
       if (made === 2) throw new Error("the process died");
-      return deliveries.insertIfAbsent(delivery);
+      return deliveries.insertAbsent(endpointId, all);
     };
     const crashing = {
       ...relay.services,
-      deliveries: Object.assign(Object.create(deliveries), { insertIfAbsent }),
+      deliveries: Object.assign(Object.create(deliveries), { insertAbsent }),
     };
     await expect(fanOutEvents(crashing, hintFor(platformId))).rejects.toThrow("fanned out");
     expect(await waiting(platformId)).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deliverWebhook } from "../../src/shared/webhooks/deliver-webhook.ts";
-import { anApplication, dataOf } from "../setup/factories.ts";
+import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { ok, startReceiver, status, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
@@ -145,11 +145,12 @@ describe("the operators' redrive", () => {
   });
 
   test("by several at once redrives every delivery once", async () => {
-    const application = await anApplication(relay);
-    const endpoints = [await withDead(20, application), await withDead(0, application)];
-    const [endpoint] = endpoints;
-    if (endpoint === undefined) throw new Error("no endpoint");
-    const body = { platformId: application.platform.id };
+    const platform = await aPlatform(relay);
+    // Four each: of five failures in a row the next ones would wait.
+    const endpoints: TestEndpoint[] = [];
+    for (let index = 0; index < 5; index += 1)
+      endpoints.push(await withDead(4, await anApplication(relay, platform)));
+    const body = { platformId: platform.id };
     const answers = await Promise.all([
       counts(body),
       counts(body, instance),
@@ -159,7 +160,8 @@ describe("the operators' redrive", () => {
     expect(answers.reduce((sum, { requeued }) => sum + requeued, 0)).toBe(20);
     await settle();
     await instance.drain();
-    expect(receiver.received(endpoint.path)).toHaveLength(60);
+    const received = endpoints.map(({ path }) => receiver.received(path).length);
+    expect(received).toEqual(endpoints.map(() => 12));
     expect(await counts(body)).toMatchObject({ requeued: 0 });
   });
 
@@ -218,12 +220,8 @@ describe("the operators' redrive", () => {
       ...delivery,
       id: `${delivery.id.slice(0, -4)}${String(index).padStart(4, "0")}`,
     }));
-    await Promise.all(
-      copies.map(async (copy) => {
-        await deadDeliveries.add(copy, copy.diedAt ?? "");
-        await deliveries.insertIfAbsent(copy);
-      }),
-    );
+    await Promise.all(copies.map((copy) => deadDeliveries.add(copy, copy.diedAt ?? "")));
+    expect(await deliveries.insertAbsent(endpoint.id, copies)).toHaveLength(copies.length);
     const body = { webhookId: endpoint.id };
     // What is sent then is the other tests' matter.
     relay.queues.onSend = () => "lose";

@@ -20,7 +20,8 @@ const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOSt
 const DAY_SECONDS = 24 * 60 * 60;
 
 describe("the schedule", () => {
-  const delays = SETTINGS.WEBHOOK_RETRY_SECONDS.schema.parse(undefined);
+  const { schema, fallback } = SETTINGS.WEBHOOK_RETRY_SECONDS;
+  const delays = schema().parse(fallback);
 
   test("makes ten attempts over three days", () => {
     expect(delays).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]);
@@ -119,7 +120,8 @@ describe("what a worker may do with a delivery", () => {
   };
   test.each<[string, Partial<Delivery>, DeliveryStep]>([
     ["due", {}, { kind: "attempt" }],
-    ["due later", { nextAttemptAt: at(1) }, { kind: "later", at: at(1) }],
+    ["due later", { attempts: 1, nextAttemptAt: at(1) }, { kind: "later", at: at(1) }],
+    ["waiting for its endpoint", { nextAttemptAt: at(900) }, { kind: "attempt" }],
     ["another worker's", { leaseUntil: at(1) }, { kind: "taken" }],
     ["of a worker that died", { leaseUntil: at(-1), attempts: 1 }, { kind: "attempt" }],
     ["begun for the last time", { leaseUntil: at(-1), attempts: 10 }, { kind: "give_up" }],

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { consentErrorPage, consentPage } from "../consent-page.ts";
+import { consentErrorPage, consentPage, rights } from "../consent-page.ts";
 import type { Choice } from "../consent-page.ts";
+import { callbackUrl, isRedirect } from "../consent-request.ts";
+import type { Asked } from "../consent-request.ts";
 import { Refusal, htmlPage } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { checkVersion } from "../graph/version.ts";
@@ -26,21 +28,8 @@ const PERMISSIONS: Readonly<Record<string, string>> = {
 /** What everybody shares who logs in: it can't be declined. */
 const ALWAYS = "public_profile";
 
-interface Asked {
-  readonly appId: string;
-  readonly redirectUri: string;
-  readonly permissions: readonly string[];
-}
-
 function deadEnd(status: number, title: string, message: string): Refusal {
   return new Refusal(htmlPage(status, consentErrorPage("facebook", title, message)));
-}
-
-function isRedirect(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { protocol, hostname } = new URL(address);
-  const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
-  return protocol === "https:" || (protocol === "http:" && isLoopback);
 }
 
 function readAsked(shared: FacebookShared, { query }: Exchange): Asked {
@@ -66,11 +55,10 @@ function readAsked(shared: FacebookShared, { query }: Exchange): Asked {
 }
 
 function back(exchange: Exchange, redirectUri: string, parameters: Record<string, string>): Answer {
-  const url = new URL(redirectUri);
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  const state = exchange.query.get("state");
-  if (state !== null) url.searchParams.set("state", state);
-  return { status: 303, headers: { location: `${url.href}#_=_` } };
+  return {
+    status: 303,
+    headers: { location: `${callbackUrl(exchange, redirectUri, parameters)}#_=_` },
+  };
 }
 
 const pagesOf = (shared: FacebookShared, { id }: User): Page[] =>
@@ -88,17 +76,6 @@ function question(shared: FacebookShared, exchange: Exchange, asked: Asked): str
     const name = `page_${page.id}`;
     return { kind: "checkbox", name, value: "yes", label: page.name, checked: true, ...hint };
   });
-  const permissions = asked.permissions.map((name): Choice => {
-    const label = PERMISSIONS[name] ?? name;
-    return {
-      kind: "checkbox",
-      name: `may_${name}`,
-      value: "yes",
-      label,
-      hint: name,
-      checked: true,
-    };
-  });
   return consentPage({
     network: "facebook",
     host: "www.facebook.com",
@@ -106,7 +83,7 @@ function question(shared: FacebookShared, exchange: Exchange, asked: Asked): str
     groups: [
       { legend: "As", choices: users },
       { legend: "For these Pages, as far as you have them", choices: pages },
-      { legend: "It may", choices: permissions },
+      { legend: "It may", choices: rights(asked.permissions, PERMISSIONS) },
     ],
     action: `${exchange.path}?${exchange.query.toString()}`,
     buttons: [

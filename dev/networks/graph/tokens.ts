@@ -8,7 +8,7 @@ interface Ending {
   endedBy: number | null;
 }
 
-const PASSWORD_CHANGED = 460;
+export const PASSWORD_CHANGED = 460;
 
 /** Why the token is of no use any more; undefined when it is good. */
 export function endOf(

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { consentErrorPage, consentPage } from "../consent-page.ts";
+import { consentErrorPage, consentPage, rights } from "../consent-page.ts";
 import type { Choice } from "../consent-page.ts";
+import { callbackUrl, isRedirect } from "../consent-request.ts";
+import type { Asked } from "../consent-request.ts";
 import { Refusal, htmlPage, json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { readParameters, textParameter } from "../graph/parameters.ts";
@@ -27,22 +29,8 @@ const KINDS: Readonly<Record<Account["type"], string>> = {
   PERSONAL: "personal account",
 };
 
-interface Asked {
-  readonly appId: string;
-  readonly redirectUri: string;
-  readonly permissions: readonly string[];
-}
-
 function deadEnd(title: string, message: string): Refusal {
   return new Refusal(htmlPage(400, consentErrorPage("instagram", title, message)));
-}
-
-function isRedirect(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { protocol, hostname } = new URL(address);
-  // Instagram wants https; a developer's machine has none.
-  const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
-  return protocol === "https:" || (protocol === "http:" && isLoopback);
 }
 
 function readAsked(shared: InstagramShared, { query }: Exchange): Asked {
@@ -66,11 +54,10 @@ function readAsked(shared: InstagramShared, { query }: Exchange): Asked {
 
 /** Instagram puts `#_` behind everything that it sends back. */
 function back(exchange: Exchange, redirectUri: string, parameters: Record<string, string>): Answer {
-  const url = new URL(redirectUri);
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  const state = exchange.query.get("state");
-  if (state !== null) url.searchParams.set("state", state);
-  return { status: 303, headers: { location: `${url.href}#_` } };
+  return {
+    status: 303,
+    headers: { location: `${callbackUrl(exchange, redirectUri, parameters)}#_` },
+  };
 }
 
 function question(shared: InstagramShared, exchange: Exchange): string {
@@ -80,24 +67,13 @@ function question(shared: InstagramShared, exchange: Exchange): string {
     const checked = index === 0;
     return { kind: "radio", name: "account", value: userId, label: `@${username}`, hint, checked };
   });
-  const rights = permissions.map((name): Choice => {
-    const label = PERMISSIONS[name] ?? name;
-    return {
-      kind: "checkbox",
-      name: `may_${name}`,
-      value: "yes",
-      label,
-      hint: name,
-      checked: true,
-    };
-  });
   return consentPage({
     network: "instagram",
     host: "www.instagram.com",
     title: "Allow access to your Instagram account?",
     groups: [
       { legend: "As", choices: accounts },
-      { legend: "It may", choices: rights },
+      { legend: "It may", choices: rights(permissions, PERMISSIONS) },
     ],
     action: `${exchange.path}?${exchange.query.toString()}`,
     buttons: [

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { consentErrorPage, consentPage } from "../consent-page.ts";
 import type { Choice } from "../consent-page.ts";
+import { callbackUrl } from "../consent-request.ts";
 import { Refusal, htmlPage, json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { keep } from "../kept-maps.ts";
@@ -37,11 +38,7 @@ function deadEnd(message: string): Refusal {
 }
 
 function back(exchange: Exchange, redirectUri: string, parameters: Record<string, string>): Answer {
-  const url = new URL(redirectUri);
-  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  const state = exchange.query.get("state");
-  if (state !== null) url.searchParams.set("state", state);
-  return { status: 303, headers: { location: url.href } };
+  return { status: 303, headers: { location: callbackUrl(exchange, redirectUri, parameters) } };
 }
 
 function isRedirect(address: string): boolean {

@@ -2,12 +2,13 @@ import { json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import type { Plan } from "../faults.ts";
 import { sniffType } from "../file-type.ts";
+import { keep } from "../kept-maps.ts";
 import type { Route, Surroundings } from "../network.ts";
 import { authorize, limited } from "./access.ts";
 import { IMAGE_BYTES_MAX, MIME_TYPES, VIDEO_BYTES_MAX } from "./instance.ts";
 import { readMultipart } from "./parameters.ts";
 import { personalityOf, refusal } from "./personality.ts";
-import { hold, nextId } from "./state.ts";
+import { nextId } from "./state.ts";
 import type { MastodonShared, Media } from "./state.ts";
 
 const UPLOADS = { name: "media", limit: 30, windowMs: 30 * 60 * 1000 };
@@ -126,7 +127,7 @@ export class MediaRoutes {
       delayed: plan.processing !== undefined,
       statusId: null,
     };
-    hold(this.#shared.state.media, media.id, media);
+    keep(this.#shared.state.media, media.id, media);
     return json(media.pollsLeft > 0 ? 202 : 200, mediaEntity(media));
   }
 

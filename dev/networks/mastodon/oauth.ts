@@ -1,12 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { callbackUrl } from "../consent-request.ts";
 import { Refusal, htmlPage, json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
+import { keep } from "../kept-maps.ts";
 import type { Route } from "../network.ts";
 import { SCOPES } from "./access.ts";
 import { authorizePage, codePage, errorPage } from "./authorize-page.ts";
 import { isForm, readParameters, stringParameter } from "./parameters.ts";
 import { personalityOf, refusal } from "./personality.ts";
-import { accountsOf, findAccount, hold, nextId, randomSecret } from "./state.ts";
+import { accountsOf, findAccount, nextId, randomSecret } from "./state.ts";
 import type { App, Code, MastodonShared } from "./state.ts";
 
 const CODE_MS = 10 * 60 * 1000;
@@ -70,7 +72,7 @@ export class OAuth {
       redirectUris,
       scopes,
     };
-    hold(this.#shared.state.apps, app.clientId, app);
+    keep(this.#shared.state.apps, app.clientId, app);
     return json(200, {
       id: app.id,
       name,
@@ -114,11 +116,10 @@ export class OAuth {
   }
 
   #back(exchange: Exchange, redirectUri: string, parameters: Record<string, string>): Answer {
-    const url = new URL(redirectUri);
-    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-    const state = exchange.query.get("state");
-    if (state !== null) url.searchParams.set("state", state);
-    return { status: 303, headers: { location: url.href } };
+    return {
+      status: 303,
+      headers: { location: callbackUrl(exchange, redirectUri, parameters) },
+    };
   }
 
   #ask(exchange: Exchange): Answer {
@@ -144,7 +145,7 @@ export class OAuth {
     const code = randomSecret();
     // Servers that don't know PKCE ignore its parameters.
     const challenge = personalityOf(app.host).strict ? exchange.query.get("code_challenge") : null;
-    hold(this.#shared.state.codes, code, {
+    keep(this.#shared.state.codes, code, {
       clientId: app.clientId,
       accountId: account.id,
       redirectUri,
@@ -194,7 +195,7 @@ export class OAuth {
     state.codes.delete(sent);
     const token = this.#reusable(app, code) ?? randomSecret();
     const createdAt = state.tokens.get(token)?.createdAt ?? this.#shared.now();
-    hold(state.tokens, token, {
+    keep(state.tokens, token, {
       clientId: app.clientId,
       host: app.host,
       accountId: code.accountId,

@@ -148,26 +148,3 @@ export function nextId(shared: MastodonShared): string {
 export function randomSecret(): string {
   return randomBytes(32).toString("base64url");
 }
-
-const ENTRIES_MAX = 50_000;
-
-/** Adds to a map that must not grow for ever: the oldest entry goes. */
-export function hold<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (oldest !== undefined && map.size > ENTRIES_MAX) map.delete(oldest);
-}
-
-const MAPS = ["apps", "codes", "tokens", "media", "statuses", "idempotency"] as const;
-
-export function dumpState(state: MastodonState): unknown {
-  const maps = MAPS.map((name) => [name, [...state[name]]]);
-  return { lastId: state.lastId, accounts: state.accounts, ...Object.fromEntries(maps) };
-}
-
-/** Reads back what `dumpState` wrote; nothing else ever writes that file. */
-export function restoreState(dumped: unknown): MastodonState {
-  const plain = dumped as Record<string, unknown>;
-  const maps = MAPS.map((name) => [name, new Map(plain[name] as [string, unknown][])]);
-  return { ...plain, ...Object.fromEntries(maps) } as MastodonState;
-}

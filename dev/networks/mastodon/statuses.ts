@@ -1,13 +1,14 @@
 import { json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import type { Plan } from "../faults.ts";
+import { keep } from "../kept-maps.ts";
 import type { PublishedPost, Route, Surroundings } from "../network.ts";
 import { authorize, findToken, limited } from "./access.ts";
 import type { Speaker } from "./access.ts";
 import { accountEntity, publishedPost, statusEntity } from "./entities.ts";
 import { readParameters, stringParameter } from "./parameters.ts";
 import { personalityOf, refusal } from "./personality.ts";
-import { findAccount, hold, nextId } from "./state.ts";
+import { findAccount, nextId } from "./state.ts";
 import type { MastodonShared, Media, Status } from "./state.ts";
 import { countedLength } from "./text.ts";
 
@@ -106,10 +107,10 @@ export class Statuses {
       createdAt,
       idempotencyKey,
     };
-    hold(state.statuses, status.id, status);
+    keep(state.statuses, status.id, status);
     for (const file of media) file.statusId = status.id;
     if (idempotencyKey !== null)
-      hold(state.idempotency, `${account.host} ${account.id} ${idempotencyKey}`, {
+      keep(state.idempotency, `${account.host} ${account.id} ${idempotencyKey}`, {
         statusId: status.id,
         until: createdAt + IDEMPOTENCY_MS,
       });

@@ -16,10 +16,14 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
-/** Beside this file in the sources; in a build, beside the bundle. Either way under the name that its neighbour ends in. */
+/** Beside this file in the sources; in a build, beside the bundle, of which this is in a part, a folder below. */
 function threadFile(): URL {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return new URL(`./password-worker.${extension}`, import.meta.url);
+  const { url } = import.meta;
+  if (url.endsWith(".ts")) return new URL("./password-worker.ts", url);
+  return new URL(
+    /\/parts\/[^/]+$/.test(url) ? "../password-worker.js" : "./password-worker.js",
+    url,
+  );
 }
 
 /** Threads that hash, so that the event loop goes on meanwhile. They start when first needed and never keep a process alive. */

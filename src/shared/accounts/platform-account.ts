@@ -66,7 +66,7 @@ export async function readAccount(
       services.applications.listAll(platformId),
       services.profiles.count(platformId, applicationId),
       services.keys.countActive(platformId, applicationId, now),
-      services.connections.count(platformId, null),
+      services.connections.count(platformId),
       services.endpoints.count(platformId, applicationId),
     ],
   );

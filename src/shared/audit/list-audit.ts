@@ -2,10 +2,11 @@ import * as z from "zod";
 import type { OperatorScope, PlatformScope } from "../callers/scope.ts";
 import { pageQuery, toPage, type Page } from "../page.ts";
 import type { Services } from "../services.ts";
+import { shape, type ShapeOf } from "../shape.ts";
 import type { AuditEvent } from "./ring.ts";
 
-export const ListAuditQuery = z.strictObject(pageQuery);
-type ListAudit = z.output<typeof ListAuditQuery>;
+export const ListAuditQuery = shape(() => z.strictObject(pageQuery()));
+type ListAudit = ShapeOf<typeof ListAuditQuery>;
 
 function listRing(
   services: Services,

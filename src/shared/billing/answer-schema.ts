@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { actor } from "../callers/answer-schema.ts";
 import { count, idOf, time } from "../fields.ts";
-import { NETWORK_NAMES } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../shape.ts";
 import type { Balance } from "./balance-view.ts";
 import type { creditPlatform } from "./credit-platform.ts";

@@ -37,7 +37,7 @@ export const entryExample = (): ShapeOf<typeof ledgerEntry> => ({
   createdAt: "2026-03-04T10:00:02.000Z",
 });
 
-export const creditBodyExample = (): z.input<typeof CreditBody> => ({
+export const creditBodyExample = (): z.input<ReturnType<typeof CreditBody>> => ({
   platformId: exampleId("platform"),
   tokens: 10_000,
   note: "Invoice 2026-017",

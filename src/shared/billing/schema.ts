@@ -2,57 +2,64 @@ import * as z from "zod";
 import { instant } from "../fields.ts";
 import { isId } from "../ids.ts";
 import { pageQuery } from "../page.ts";
+import { shape, type ShapeOf } from "../shape.ts";
 import { RATE_CARD } from "./rate-card.ts";
 
 const TOKENS_MAX = 10_000_000;
 const NOTE_MAX = 500;
 const REFERENCE_MAX = 128;
 
-export const CreditBody = z.strictObject({
-  platformId: z
-    .string()
-    .refine((value) => isId("platform", value), { error: "must be a platform id (plt_…)" }),
-  tokens: z.number().int().min(1).max(TOKENS_MAX),
-  note: z.string().max(NOTE_MAX).optional(),
-  reference: z
-    .string()
-    .min(1)
-    .max(REFERENCE_MAX)
-    .optional()
-    .describe("Your own: the same twice credits once."),
-});
-export type Credit = z.output<typeof CreditBody>;
+export const CreditBody = shape(() =>
+  z.strictObject({
+    platformId: z
+      .string()
+      .refine((value) => isId("platform", value), { error: "must be a platform id (plt_…)" }),
+    tokens: z.number().int().min(1).max(TOKENS_MAX),
+    note: z.string().max(NOTE_MAX).optional(),
+    reference: z
+      .string()
+      .min(1)
+      .max(REFERENCE_MAX)
+      .optional()
+      .describe("Your own: the same twice credits once."),
+  }),
+);
+export type Credit = ShapeOf<typeof CreditBody>;
 
 const operations = [...Object.keys(RATE_CARD), "billing.credit"];
 
-const usageFilter = {
-  from: instant.optional().describe("Written then or later."),
-  to: instant.optional().describe("Written before."),
+const usageFilter = shape(() => ({
+  from: instant().optional().describe("Written then or later."),
+  to: instant().optional().describe("Written before."),
   operation: z.enum(operations).optional(),
   applicationId: z.string().max(64).optional(),
   profileId: z.string().max(64).optional(),
   postId: z.string().max(64).optional(),
-};
+}));
 
-export const UsageQuery = z.strictObject({
-  ...pageQuery,
-  ...usageFilter,
-  groupBy: z
-    .enum(["day", "application", "profile", "operation"])
-    .optional()
-    .describe("Totals instead of entries."),
-});
-export type ListUsage = z.output<typeof UsageQuery>;
+export const UsageQuery = shape(() =>
+  z.strictObject({
+    ...pageQuery(),
+    ...usageFilter(),
+    groupBy: z
+      .enum(["day", "application", "profile", "operation"])
+      .optional()
+      .describe("Totals instead of entries."),
+  }),
+);
+export type ListUsage = ShapeOf<typeof UsageQuery>;
 export type GroupBy = NonNullable<ListUsage["groupBy"]>;
 
 const BUDGET_MAX = 1_000_000_000;
 
-export const LimitsBody = z.strictObject({
-  dailyTokenBudget: z
-    .number()
-    .int()
-    .min(0)
-    .max(BUDGET_MAX)
-    .nullable()
-    .describe("What a UTC day may cost at most; null lifts the cap."),
-});
+export const LimitsBody = shape(() =>
+  z.strictObject({
+    dailyTokenBudget: z
+      .number()
+      .int()
+      .min(0)
+      .max(BUDGET_MAX)
+      .nullable()
+      .describe("What a UTC day may cost at most; null lifts the cap."),
+  }),
+);

@@ -1,14 +1,16 @@
-import { errors, SignJWT } from "jose";
+import { errors } from "jose";
 import { AppError } from "../errors.ts";
-import { rotatingKeys, verifyRotating } from "../rotating-keys.ts";
-import { randomToken } from "../secrets.ts";
+import { ownTokens } from "../own-tokens.ts";
 import { invalidCredentials } from "./credential.ts";
 
-const ISSUER = "publishing-relay";
-const AUDIENCE = "dashboard";
-const TYPE = "session+jwt";
 const LIFETIME_SECONDS = 12 * 3600;
-const CLOCK_TOLERANCE_SECONDS = 5;
+const SESSION = {
+  type: "session+jwt",
+  audience: "dashboard",
+  purpose: "session",
+  claims: ["sub", "plt", "tv"],
+  lifetimeSecondsMax: LIFETIME_SECONDS,
+};
 
 interface SessionClaims {
   readonly userId: string;
@@ -36,41 +38,21 @@ export interface Sessions {
   verify(token: string): Promise<VerifiedSession>;
 }
 
-/** Session tokens: their type, audience and key are their own, so that no other token of ours passes for one (RFC 8725). */
+/** Tokens of people who are signed in. */
 export function createSessions(
   secrets: { readonly current: string; readonly previous?: string | undefined },
   now: () => Date,
 ): Sessions {
-  const keys = rotatingKeys(secrets, "session");
+  const tokens = ownTokens(SESSION, secrets, now);
   return {
     async issue({ userId, platformId, version }) {
-      const issuedAt = Math.floor(now().getTime() / 1000);
-      const expires = issuedAt + LIFETIME_SECONDS;
-      const token = await new SignJWT({ plt: platformId, tv: version })
-        .setProtectedHeader({ alg: "HS256", typ: TYPE })
-        .setIssuer(ISSUER)
-        .setAudience(AUDIENCE)
-        .setSubject(userId)
-        .setIssuedAt(issuedAt)
-        .setExpirationTime(expires)
-        .setJti(randomToken(16))
-        .sign(keys.current);
-      const expiresAt = new Date(expires * 1000).toISOString();
+      const claims = { sub: userId, plt: platformId, tv: version };
+      const { token, expiresAt } = await tokens.sign(claims, LIFETIME_SECONDS);
       return { token, expiresIn: LIFETIME_SECONDS, expiresAt };
     },
     async verify(token) {
       try {
-        const { payload } = await verifyRotating(token, keys, {
-          algorithms: ["HS256"],
-          typ: TYPE,
-          issuer: ISSUER,
-          audience: AUDIENCE,
-          requiredClaims: ["sub", "plt", "tv", "iat", "exp", "jti"],
-          maxTokenAge: LIFETIME_SECONDS,
-          clockTolerance: CLOCK_TOLERANCE_SECONDS,
-          currentDate: now(),
-        });
-        const { sub, plt, tv, jti } = payload;
+        const { sub, plt, tv, jti } = await tokens.verify(token);
         if (typeof sub !== "string" || typeof plt !== "string" || typeof tv !== "number")
           throw invalidCredentials();
         if (typeof jti !== "string") throw invalidCredentials();

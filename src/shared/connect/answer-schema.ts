@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { count, idOf, time } from "../fields.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/errors.ts";
-import { NETWORK_NAMES } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../shape.ts";
 import type { toSessionView } from "./connect-session.ts";
 import type { ConnectionView, QuotaView } from "./connection.ts";
@@ -96,7 +96,7 @@ const sessionFields = shape(() => ({
   platforms: z.array(networkName()).describe("The networks that the page offers."),
   returnUrl: z.string().nullable(),
   state: z.string().nullable(),
-  branding: brandingShape,
+  branding: brandingShape(),
   connections: z.array(connection()).describe("Made in this session."),
   expiresAt: time(),
   createdAt: time(),

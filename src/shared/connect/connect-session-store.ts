@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { serviceUnavailable } from "../errors.ts";
 import { idBefore, isId } from "../ids.ts";
+import { shape } from "../shape.ts";
 import { numberOf, textOf, textOrNull, type Row } from "../storage/row.ts";
 import type { Table } from "../storage/table.ts";
 import { networkName } from "./connection-row.ts";
@@ -10,15 +11,17 @@ import { brandingShape } from "./schema.ts";
 const ROW_KEY = "S";
 const CHANGE_TRIES_MAX = 12;
 
-const networksShape = z.array(networkName);
-const statusShape = z.enum(["open", "completed", "canceled"]);
-const linksShape = z.array(
-  z.object({
-    network: networkName,
-    accountHash: z.string(),
-    connectionId: z.string(),
-    isLinked: z.boolean(),
-  }),
+const networksShape = shape(() => z.array(networkName()));
+const statusShape = shape(() => z.enum(["open", "completed", "canceled"]));
+const linksShape = shape(() =>
+  z.array(
+    z.object({
+      network: networkName(),
+      accountHash: z.string(),
+      connectionId: z.string(),
+      isLinked: z.boolean(),
+    }),
+  ),
 );
 
 function toRow(session: ConnectSession): Row {
@@ -47,13 +50,13 @@ function fromRow(id: string, row: Row): ConnectSession {
     platformId: textOf(row, "platformId"),
     applicationId: textOf(row, "applicationId"),
     profileId: textOf(row, "profileId"),
-    status: statusShape.parse(row["status"]),
-    networks: networksShape.parse(JSON.parse(textOf(row, "networks"))),
+    status: statusShape().parse(row["status"]),
+    networks: networksShape().parse(JSON.parse(textOf(row, "networks"))),
     returnUrl: textOrNull(row, "returnUrl"),
     state: textOrNull(row, "state"),
-    branding: brandingShape.parse(JSON.parse(textOf(row, "branding"))),
+    branding: brandingShape().parse(JSON.parse(textOf(row, "branding"))),
     tokenHash: textOf(row, "tokenHash"),
-    links: linksShape.parse(JSON.parse(textOf(row, "links"))),
+    links: linksShape().parse(JSON.parse(textOf(row, "links"))),
     attempts: numberOf(row, "attempts"),
     expiresAt: textOf(row, "expiresAt"),
     createdAt: textOf(row, "createdAt"),

@@ -1,16 +1,17 @@
 import type { NetworkName } from "../networks/lookup.ts";
 import { sha256Hex } from "../secrets.ts";
 import { textOf } from "../storage/row.ts";
+import { ShardedCounter, type Counted } from "../storage/sharded-counter.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
 import { networkName } from "./connection-row.ts";
 import { grantIdOf, type Connection } from "./connection.ts";
 
-const COUNT_MAX = 50_000;
 /** More profiles than this with one authorisation are not looked at one by one. */
 const HOLDERS_MAX = 50;
 
 const ofPlatform = ({ applicationId, profileId, network }: Connection) =>
   `${applicationId}|${profileId}|${network}`;
+const countOf = (platformId: string): Counted => ({ partitionKey: platformId, prefix: "CN|" });
 const grantPartition = (network: NetworkName, grantId: string) =>
   `account|${network}|${sha256Hex(grantId)}`;
 
@@ -27,28 +28,51 @@ export interface PlacesPage {
 
 /**
  * Where connections are found by their platform and by their authorisation. Rows are written before the connection and
- * removed after it, so that none is missing; one that is left over names a connection that is not there.
+ * removed after it, so that none is missing; one that is left over names a connection that is not there. What a platform
+ * has of them is counted with the row itself.
  */
 export class ConnectionIndexStore {
   readonly #table: Table;
+  readonly #counter: ShardedCounter;
 
   constructor(table: Table) {
     this.#table = table;
+    this.#counter = new ShardedCounter(table);
   }
 
+  /** May be repeated. */
   async add(connection: Connection): Promise<void> {
-    const { platformId, profileId, network } = connection;
+    const { profileId, network } = connection;
     await Promise.all([
-      this.#table.put(platformId, { rowKey: ofPlatform(connection), profileId, network }),
+      this.#addToPlatform(connection),
       this.#table.put(grantPartition(network, grantIdOf(connection)), { rowKey: profileId }),
     ]);
   }
 
+  async #addToPlatform(connection: Connection): Promise<void> {
+    const { platformId, profileId, network } = connection;
+    const rowKey = ofPlatform(connection);
+    await this.#counter.commit(
+      countOf(platformId),
+      { by: 1, writes: [{ kind: "create", row: { rowKey, profileId, network } }] },
+      async () =>
+        (await this.#table.find(platformId, rowKey)) === undefined ? undefined : "there",
+    );
+  }
+
+  /** May be repeated. */
   async remove(connection: Connection): Promise<void> {
-    await Promise.all([
-      this.#table.delete(connection.platformId, ofPlatform(connection)),
-      this.removeGrant(connection),
-    ]);
+    await Promise.all([this.#removeFromPlatform(connection), this.removeGrant(connection)]);
+  }
+
+  async #removeFromPlatform(connection: Connection): Promise<void> {
+    const { platformId } = connection;
+    const rowKey = ofPlatform(connection);
+    await this.#counter.commit(
+      countOf(platformId),
+      { by: -1, writes: [{ kind: "delete", rowKey }] },
+      async () => ((await this.#table.find(platformId, rowKey)) === undefined ? "gone" : undefined),
+    );
   }
 
   /** The profile no longer has this authorisation; another one took its place. */
@@ -67,7 +91,7 @@ export class ConnectionIndexStore {
       limit,
     });
     const places = rows.flatMap(({ row }) => {
-      const network = networkName.safeParse(row["network"]).data;
+      const network = networkName().safeParse(row["network"]).data;
       // Of a network that this build does not know any more.
       if (network === undefined) return [];
       return [{ profileId: textOf(row, "profileId"), network }];
@@ -75,16 +99,9 @@ export class ConnectionIndexStore {
     return { places, last: rows.length < limit ? undefined : rows.at(-1)?.row.rowKey };
   }
 
-  /** Linked accounts of the platform or of one application; counts at most 50,000. */
-  async count(platformId: string, applicationId: string | null): Promise<number> {
-    const prefix = applicationId === null ? "app_" : `${applicationId}|`;
-    const rows = await this.#table.list({
-      partitionKey: platformId,
-      from: prefix,
-      before: afterPrefix(prefix),
-      limit: COUNT_MAX,
-    });
-    return rows.length;
+  /** Linked accounts of the platform. */
+  count(platformId: string): Promise<number> {
+    return this.#counter.sum(countOf(platformId));
   }
 
   /** Profiles that may hold the authorisation, or "many". */

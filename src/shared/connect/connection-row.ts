@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { NetworkData } from "../networks/network.ts";
-import { NETWORK_NAMES } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
+import { shape } from "../shape.ts";
 import { fromChunks, numberOf, textOf, textOrNull, toChunks, type Row } from "../storage/row.ts";
 import {
   accountShape,
@@ -9,9 +10,9 @@ import {
   type Connection,
 } from "./connection.ts";
 
-export const networkName = z.enum(NETWORK_NAMES);
-export const networkData: z.ZodType<NetworkData> = z.record(z.string(), z.unknown());
-const scopesShape = z.array(z.string());
+export const networkName = shape(() => z.enum(NETWORK_NAMES));
+export const networkData = shape((): z.ZodType<NetworkData> => z.record(z.string(), z.unknown()));
+const scopesShape = shape(() => z.array(z.string()));
 
 /** Where sealed credentials belong: copied to another profile or network they don't open. */
 export function credentialsPlace(profileId: string, network: string): string {
@@ -52,16 +53,16 @@ export function fromConnectionRow(profileId: string, row: Row): Connection {
     platformId: textOf(row, "platformId"),
     applicationId: textOf(row, "applicationId"),
     profileId,
-    network: networkName.parse(row.rowKey),
-    status: connectionStatusShape.parse(row["status"]),
-    account: accountShape.parse(JSON.parse(textOf(row, "account"))),
+    network: networkName().parse(row.rowKey),
+    status: connectionStatusShape().parse(row["status"]),
+    account: accountShape().parse(JSON.parse(textOf(row, "account"))),
     ...(grantId === null ? {} : { grantId }),
     instanceUrl: textOrNull(row, "instanceUrl"),
-    scopes: scopesShape.parse(JSON.parse(textOf(row, "scopes"))),
-    limits: networkData.parse(JSON.parse(fromChunks("limits", row))),
+    scopes: scopesShape().parse(JSON.parse(textOf(row, "scopes"))),
+    limits: networkData().parse(JSON.parse(fromChunks("limits", row))),
     expiresAt: textOrNull(row, "expiresAt"),
     lastUsedAt: textOrNull(row, "lastUsedAt"),
-    lastError: lastError === null ? null : connectionErrorShape.parse(JSON.parse(lastError)),
+    lastError: lastError === null ? null : connectionErrorShape().parse(JSON.parse(lastError)),
     checkedAt: textOrNull(row, "checkedAt"),
     warnedExpiresAt: textOrNull(row, "warnedExpiresAt"),
     generation: numberOf(row, "generation"),

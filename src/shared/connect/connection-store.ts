@@ -3,7 +3,8 @@ import { AppError, invariant, serviceUnavailable } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { LegErrorCode } from "../networks/errors.ts";
 import type { NetworkData } from "../networks/network.ts";
-import { NETWORK_NAMES, type NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
 import { seal, unseal, type DataKeys } from "../secrets.ts";
 import { fromChunks, textOf, type Row, type StoredRow } from "../storage/row.ts";
 import type { Table } from "../storage/table.ts";
@@ -82,9 +83,9 @@ export class ConnectionStore {
     return opened?.connection.id === connection.id ? opened.credentials : undefined;
   }
 
-  /** Linked accounts of the platform, or of one application, without the revoked ones. */
-  count(platformId: string, applicationId: string | null): Promise<number> {
-    return this.#index.count(platformId, applicationId);
+  /** Linked accounts of the platform, without the revoked ones. */
+  count(platformId: string): Promise<number> {
+    return this.#index.count(platformId);
   }
 
   /** Whether a profile, of whatever tenant, lives by this authorisation: some networks give them all one token. */
@@ -317,7 +318,7 @@ export class ConnectionStore {
     const connection = fromConnectionRow(profileId, row);
     const place = credentialsPlace(profileId, connection.network);
     const text = unseal(fromChunks("credentials", row), place, this.#dataKeys);
-    const credentials = text === undefined ? undefined : networkData.parse(JSON.parse(text));
+    const credentials = text === undefined ? undefined : networkData().parse(JSON.parse(text));
     return { connection, credentials, leaseUntil: textOf(row, "leaseUntil") };
   }
 

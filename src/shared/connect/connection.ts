@@ -2,6 +2,7 @@ import * as z from "zod";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/errors.ts";
 import type { Account, NetworkData } from "../networks/network.ts";
 import type { NetworkName } from "../networks/lookup.ts";
+import { shape } from "../shape.ts";
 
 type ConnectionStatus = "active" | "needs_reauth" | "revoked";
 
@@ -139,16 +140,20 @@ export function isStorable(data: NetworkData): boolean {
 }
 
 const legErrorCodes = Object.keys(LEG_ERRORS) as [LegErrorCode, ...LegErrorCode[]];
-export const accountShape: z.ZodType<Account> = z.object({
-  id: z.string(),
-  username: z.string(),
-  displayName: z.string(),
-  avatarUrl: z.string().nullable(),
-  url: z.string(),
-  kind: z.string(),
-});
-export const connectionErrorShape: z.ZodType<ConnectionError> = z.object({
-  code: z.enum(legErrorCodes),
-  at: z.string(),
-});
-export const connectionStatusShape = z.enum(["active", "needs_reauth", "revoked"]);
+export const accountShape = shape((): z.ZodType<Account> =>
+  z.object({
+    id: z.string(),
+    username: z.string(),
+    displayName: z.string(),
+    avatarUrl: z.string().nullable(),
+    url: z.string(),
+    kind: z.string(),
+  }),
+);
+export const connectionErrorShape = shape((): z.ZodType<ConnectionError> =>
+  z.object({
+    code: z.enum(legErrorCodes),
+    at: z.string(),
+  }),
+);
+export const connectionStatusShape = shape(() => z.enum(["active", "needs_reauth", "revoked"]));

@@ -34,7 +34,7 @@ export const revokedExample = (): ShapeOf<typeof connection> => ({
   status: "revoked",
 });
 
-export const connectBodyExample = (): z.input<typeof CreateConnectSessionBody> => ({
+export const connectBodyExample = (): z.input<ReturnType<typeof CreateConnectSessionBody>> => ({
   platforms: ["bluesky", "mastodon"],
   returnUrl: "https://app.example.com/social/done",
   state: "customer-42",

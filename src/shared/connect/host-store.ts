@@ -25,7 +25,7 @@ export class HostStore {
     const stored = await this.#table.find(partitionOf(network, host), ROW_KEY);
     if (stored === undefined) return undefined;
     const text = unseal(fromChunks("data", stored.row), placeOf(network, host), this.#dataKeys);
-    return text === undefined ? undefined : networkData.parse(JSON.parse(text));
+    return text === undefined ? undefined : networkData().parse(JSON.parse(text));
   }
 
   async save(network: NetworkName, host: string, data: NetworkData): Promise<void> {
@@ -55,7 +55,7 @@ export class HostStore {
   }
 
   #resealed(row: Row): Record<string, string> | undefined {
-    const network = networkName.safeParse(row["network"]).data;
+    const network = networkName().safeParse(row["network"]).data;
     if (network === undefined) return undefined;
     const place = placeOf(network, textOf(row, "host"));
     const sealed = reseal(fromChunks("data", row), place, this.#dataKeys);

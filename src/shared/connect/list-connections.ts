@@ -1,5 +1,5 @@
 import type { ProfileScope } from "../callers/scope.ts";
-import { NETWORK_NAMES } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
 import type { Page } from "../page.ts";
 import type { Services } from "../services.ts";
 import type { ConnectionView } from "./connection.ts";

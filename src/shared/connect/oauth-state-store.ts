@@ -1,22 +1,27 @@
 import * as z from "zod";
 import type { NetworkName } from "../networks/lookup.ts";
 import { seal, sha256Hex, unseal, type DataKeys } from "../secrets.ts";
+import { shape, type ShapeOf } from "../shape.ts";
 import { fromChunks, textOf, toChunks } from "../storage/row.ts";
 import type { Table } from "../storage/table.ts";
 import { networkData, networkName } from "./connection-row.ts";
 
 const ROW_KEY = "S";
 
-const secretsShape = z.object({
-  codeVerifier: z.string(),
-  /** The session's token: the callback leads back to the page with it. */
-  token: z.string(),
-  flow: networkData,
-  /** Origin of the authorisation page; what comes back may be of no other server. */
-  server: z.string().optional(),
-  /** Of an authorisation that came back and covers several accounts: the end user has yet to choose. */
-  candidates: z.array(z.object({ id: z.string(), label: z.string(), hint: z.string() })).optional(),
-});
+const secretsShape = shape(() =>
+  z.object({
+    codeVerifier: z.string(),
+    /** The session's token: the callback leads back to the page with it. */
+    token: z.string(),
+    flow: networkData(),
+    /** Origin of the authorisation page; what comes back may be of no other server. */
+    server: z.string().optional(),
+    /** Of an authorisation that came back and covers several accounts: the end user has yet to choose. */
+    candidates: z
+      .array(z.object({ id: z.string(), label: z.string(), hint: z.string() }))
+      .optional(),
+  }),
+);
 
 /** A visit to a network's own authorisation page that has not come back yet, or whose account is not chosen yet. */
 export interface OAuthAttempt {
@@ -25,7 +30,7 @@ export interface OAuthAttempt {
   /** Hash of the cookie of the browser that started it. */
   readonly cookieHash: string;
   readonly expiresAt: string;
-  readonly secrets: z.output<typeof secretsShape>;
+  readonly secrets: ShapeOf<typeof secretsShape>;
 }
 
 export interface FoundAttempt {
@@ -63,10 +68,10 @@ export class OAuthStateStore {
     if (text === undefined) return undefined;
     const attempt: OAuthAttempt = {
       sessionId: textOf(row, "sessionId"),
-      network: networkName.parse(row["network"]),
+      network: networkName().parse(row["network"]),
       cookieHash: textOf(row, "cookieHash"),
       expiresAt: textOf(row, "expiresAt"),
-      secrets: secretsShape.parse(JSON.parse(text)),
+      secrets: secretsShape().parse(JSON.parse(text)),
     };
     return { attempt, etag };
   }

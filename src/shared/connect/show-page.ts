@@ -51,7 +51,7 @@ async function toldBy(
   }: { readonly visit: OpenVisit; readonly fields: Readonly<Record<string, string>> },
 ): Promise<Told | undefined> {
   const problem = readProblem(fields["problem"]);
-  const network = networkName.safeParse(fields["network"]).data;
+  const network = networkName().safeParse(fields["network"]).data;
   if (network === undefined)
     return problem === undefined ? undefined : { kind: "general", problem };
   if (problem !== undefined) return problemOf(network, problem);

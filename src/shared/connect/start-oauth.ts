@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { LinkFlow } from "../networks/network.ts";
+import type { OAuthFlow } from "../networks/network.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { randomToken } from "../secrets.ts";
 import type { Services } from "../services.ts";
@@ -23,7 +23,7 @@ const LIMITS = { callMs: 15_000, totalMs: 40_000 };
 interface Start {
   readonly visit: OpenVisit;
   readonly network: NetworkName;
-  readonly link: Extract<LinkFlow, { kind: "oauth" }>;
+  readonly link: OAuthFlow;
   readonly form: Readonly<Record<string, string>>;
 }
 

@@ -38,7 +38,7 @@ export async function submitForm(
   const visit = await openVisit(services, step.fields);
   if (visit.kind === "unknown") return deadEnd(services, request, undefined);
   if (visit.kind === "over") return deadEnd(services, request, visit.session);
-  const name = networkName.safeParse(step.network).data;
+  const name = networkName().safeParse(step.network).data;
   if (name === undefined || !visit.session.networks.includes(name))
     return deadEnd(services, request, undefined);
   const network = findAvailable(name, services.config.networkApps);

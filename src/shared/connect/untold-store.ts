@@ -44,7 +44,7 @@ export class UntoldStore {
       after,
     );
     const places = rows.flatMap(({ partitionKey, row }) => {
-      const network = networkName.safeParse(row.rowKey).data;
+      const network = networkName().safeParse(row.rowKey).data;
       // Of a network that this build does not know any more.
       return network === undefined ? [] : [{ profileId: partitionKey, network }];
     });

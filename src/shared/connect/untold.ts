@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { newId } from "../ids.ts";
+import { shape } from "../shape.ts";
 import { fromChunks, replacedChunks, type Row, type RowValue } from "../storage/row.ts";
 import type { Origin } from "../telemetry/origin.ts";
 import { currentOrigin } from "../telemetry/work-context.ts";
@@ -32,18 +33,20 @@ const UNTOLD_MAX = 8;
 /** A row has room for this beside the secrets and the limits, which may have 100,000 characters each. */
 const CHARACTERS_MAX = 150_000;
 
-const storedRow = z
-  .object({ rowKey: z.string() })
-  .catchall(z.union([z.string(), z.number(), z.boolean()]));
-const storedShape = z.array(
-  z.object({
-    id: z.string(),
-    type: z.enum(CONNECTION_EVENTS),
-    at: z.string(),
-    lostBefore: z.number(),
-    origin: z.object({ traceId: z.string().nullable(), requestId: z.string().nullable() }),
-    connection: storedRow,
-  }),
+const storedRow = shape(() =>
+  z.object({ rowKey: z.string() }).catchall(z.union([z.string(), z.number(), z.boolean()])),
+);
+const storedShape = shape(() =>
+  z.array(
+    z.object({
+      id: z.string(),
+      type: z.enum(CONNECTION_EVENTS),
+      at: z.string(),
+      lostBefore: z.number(),
+      origin: z.object({ traceId: z.string().nullable(), requestId: z.string().nullable() }),
+      connection: storedRow(),
+    }),
+  ),
 );
 
 export function untoldNow(
@@ -64,10 +67,12 @@ export const HAS_UNTOLD = { property: "hasUntold", values: ["yes"] } as const;
 export function untoldOf(profileId: string, row: Row): Untold[] {
   const text = fromChunks(UNTOLD, row);
   if (text === "") return [];
-  return storedShape.parse(JSON.parse(text)).map((entry) => ({
-    ...entry,
-    connection: fromConnectionRow(profileId, entry.connection),
-  }));
+  return storedShape()
+    .parse(JSON.parse(text))
+    .map((entry) => ({
+      ...entry,
+      connection: fromConnectionRow(profileId, entry.connection),
+    }));
 }
 
 export function isUntold(profileId: string, row: Row | undefined, eventId: string): boolean {

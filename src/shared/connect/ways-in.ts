@@ -1,8 +1,6 @@
-import type { LinkField, LinkFlow, LinkForm, NetworkApp } from "../networks/network.ts";
+import type { LinkField, LinkForm, NetworkApp, OAuthFlow } from "../networks/network.ts";
 import type { RegisteredNetwork } from "../networks/lookup.ts";
 import type { AskedForm, Way } from "./page/form.ts";
-
-type OAuthFlow = Extract<LinkFlow, { kind: "oauth" }>;
 
 /** A form of the page, and what it begins. */
 export type WayIn = AskedForm &

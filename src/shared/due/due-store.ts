@@ -59,10 +59,14 @@ export class DueStore<Place> {
     await this.#put({ ...due, createdAt: now.toISOString(), hintedAt: null, lost: 0 });
   }
 
-  /** The same for work whose first hint its writer sends at once, so that no timer sends a second one. */
-  async addHinted(due: Due<Place>, now: Date): Promise<void> {
+  /** The same for work whose first hints its writer sends at once, so that no timer sends second ones. */
+  async addHinted(dues: readonly Due<Place>[], now: Date): Promise<void> {
     const at = now.toISOString();
-    await this.#put({ ...due, createdAt: at, hintedAt: at, lost: 0 });
+    const byMinute = Map.groupBy(dues, ({ dueAt }) => minuteOf(dueAt));
+    for (const [minute, own] of byMinute) {
+      const rows = own.map((due) => this.#toRow({ ...due, createdAt: at, hintedAt: at, lost: 0 }));
+      await this.#table.putAll(minute, rows);
+    }
   }
 
   /** `at` is when the hint is seen. */
@@ -80,14 +84,18 @@ export class DueStore<Place> {
   }
 
   #put(due: StoredDue<Place>): Promise<void> {
-    return this.#table.put(minuteOf(due.dueAt), {
+    return this.#table.put(minuteOf(due.dueAt), this.#toRow(due));
+  }
+
+  #toRow(due: StoredDue<Place>): Row {
+    return {
       ...this.#kind.toProperties(due.place),
       rowKey: this.#rowKey(due),
       dueAt: due.dueAt,
       createdAt: due.createdAt,
       hintedAt: due.hintedAt ?? "",
       lost: due.lost,
-    });
+    };
   }
 
   async remove(due: Due<Place>): Promise<void> {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Actor } from "../callers/caller.ts";
+import { shape } from "../shape.ts";
 import { numberOf, textOf, type Row } from "../storage/row.ts";
 import type { Table } from "../storage/table.ts";
 import type { Erasure } from "./erasure.ts";
@@ -7,7 +8,7 @@ import type { Erasure } from "./erasure.ts";
 const PARTITION = "open";
 const OPEN_MAX = 1_000;
 
-const stageShape = z.enum(["closing", "clearing", "removing"]);
+const stageShape = shape(() => z.enum(["closing", "clearing", "removing"]));
 
 export interface StoredErasure {
   readonly erasure: Erasure;
@@ -27,7 +28,7 @@ function toErasure(row: Row): Erasure {
     requestedAt: textOf(row, "requestedAt"),
     // Safe: the row was written by `toRow` from this very type.
     requestedBy: { kind: textOf(row, "actorKind"), id: textOf(row, "actorId") } as Actor,
-    stage: stageShape.parse(row["stage"]),
+    stage: stageShape().parse(row["stage"]),
     step: numberOf(row, "step"),
     cursor: textOf(row, "cursor"),
     foundInRound: numberOf(row, "foundInRound"),

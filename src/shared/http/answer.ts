@@ -13,7 +13,7 @@ import { callerFields, idsOfPath, idsOfScope } from "./request-line.ts";
 import { readForm, readJson, readQuery, type Incoming } from "./incoming.ts";
 import { RequestLimits } from "./rate-limit.ts";
 import { paged, Reply } from "./reply.ts";
-import { matchPath, methodsOf, type Route } from "./route.ts";
+import { matchPath, methodsOf, type Endpoint, type Route } from "./route.ts";
 
 /** An answer ready for the host. */
 export interface Outgoing {
@@ -62,9 +62,9 @@ async function runRoute(route: Route, incoming: Incoming, request: AccessRequest
   const { services, headers, params } = request;
   const scope = await resolveScope(route, request);
   noteWork(idsOfScope(scope));
-  const query = spec.query === undefined ? undefined : parse(spec.query, readQuery(incoming));
+  const query = spec.query === undefined ? undefined : parse(spec.query(), readQuery(incoming));
   const read = spec.bodyKind === "form" ? readForm : readJson;
-  const body = spec.body === undefined ? undefined : parse(spec.body, await read(incoming));
+  const body = spec.body === undefined ? undefined : parse(spec.body(), await read(incoming));
   return await spec.run({ services, scope, params, body, query, headers });
 }
 
@@ -176,7 +176,7 @@ export function answer(route: Route, services: Services, incoming: Incoming): Pr
 
 /** Answers what no route took: 405 where the path is known, else 404, both in the envelope. `path` has no prefix. */
 export function answerUnrouted(
-  routes: readonly Route[],
+  routes: readonly Endpoint[],
   services: Services,
   incoming: Incoming,
   path: string,

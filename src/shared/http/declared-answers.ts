@@ -50,7 +50,8 @@ function bodyErrors({ body, bodyKind }: Route["spec"]): readonly ErrorCode[] {
   return ["invalid_json", "payload_too_large", "unsupported_media_type", "validation_failed"];
 }
 
-function queryErrors({ query }: Route["spec"]): readonly ErrorCode[] {
+function queryErrors(spec: Route["spec"]): readonly ErrorCode[] {
+  const query = spec.query?.();
   if (!(query instanceof z.ZodObject)) return [];
   return "cursor" in query.shape ? ["validation_failed", "invalid_cursor"] : ["validation_failed"];
 }

@@ -65,7 +65,7 @@ function pathParameters({ path }: Route, catalog: SchemaCatalog): Parameter[] {
 }
 
 function queryParameters({ spec }: Route, catalog: SchemaCatalog): Parameter[] {
-  const fields = spec.bodyKind === "form" ? undefined : (spec.browserFields?.() ?? spec.query);
+  const fields = spec.bodyKind === "form" ? undefined : (spec.browserFields ?? spec.query)?.();
   if (!(fields instanceof z.ZodObject)) return [];
   // Safe: the fields of a schema of classic zod are schemas of classic zod.
   const entries = Object.entries(fields.shape) as [string, z.ZodType][];

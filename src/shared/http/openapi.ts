@@ -40,7 +40,8 @@ const SECURITY_SCHEMES = {
 const pascal = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 function requestBodyOf({ spec }: Route, catalog: SchemaCatalog): Operation["requestBody"] {
-  const { operationId, body, bodyKind, browserFields } = spec;
+  const { operationId, bodyKind, browserFields } = spec;
+  const body = spec.body?.();
   if (body === undefined) return undefined;
   if (bodyKind === "form")
     return {

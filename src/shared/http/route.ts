@@ -49,10 +49,10 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   readonly access: Access<Scope>;
   /** Headers that the verb itself requires, on top of those of the access rule. */
   readonly headers?: readonly RequestHeader[];
-  readonly body?: z.ZodType<Body, BodyInput>;
+  readonly body?: Shape<z.ZodType<Body, BodyInput>>;
   /** `form`: an HTML form of the hosted page instead of JSON. */
   readonly bodyKind?: "json" | "form";
-  readonly query?: z.ZodType<Query>;
+  readonly query?: Shape<z.ZodType<Query>>;
   /** What a browser brings to the hosted page, in its address or form, where the verb judges that itself. */
   readonly browserFields?: Shape<z.ZodObject>;
   readonly status: number;
@@ -105,10 +105,14 @@ type RouteSpec<Path extends string, Scope, Body, BodyInput, Query, Result> = Rou
     | List<Call<Scope, ParamsOf<Path>, Body, Query>, Result>
   );
 
-/** One route as a value: who may call, what it takes, what it answers, which verb it runs. */
-export interface Route {
+/** Where a route is. */
+export interface Endpoint {
   readonly method: Method;
   readonly path: string;
+}
+
+/** One route as a value: who may call, what it takes, what it answers, which verb it runs. */
+export interface Route extends Endpoint {
   readonly spec: RouteContract<unknown, unknown, unknown, unknown, unknown> &
     Refusing & {
       readonly list?: boolean;
@@ -133,7 +137,7 @@ export function route<
  * What can be read can be asked for without its body (RFC 9110, 9.3.2): networks look at a file that way first. The
  * web server leaves the body out.
  */
-export function methodsOf({ method }: Route): readonly (Method | "HEAD")[] {
+export function methodsOf({ method }: Endpoint): readonly (Method | "HEAD")[] {
   return method === "GET" ? ["GET", "HEAD"] : [method];
 }
 
@@ -154,18 +158,21 @@ function match(template: string, path: string): Record<string, string> | undefin
 }
 
 /** How many literal segments lead: a literal beats a parameter. */
-const literalness = (route: Route) =>
+const literalness = (route: Endpoint) =>
   segmentsOf(route.path)
     .map((segment) => (isParam(segment) ? "0" : "1"))
     .join("");
 
-export interface RouteMatch {
-  readonly route: Route;
+export interface RouteMatch<Of extends Endpoint> {
+  readonly route: Of;
   readonly params: Readonly<Record<string, string>>;
 }
 
 /** The routes whose path fits, the most literal first, whatever their method. `path` has no prefix. */
-export function matchPath(routes: readonly Route[], path: string): RouteMatch[] {
+export function matchPath<Of extends Endpoint>(
+  routes: readonly Of[],
+  path: string,
+): RouteMatch<Of>[] {
   return routes
     .flatMap((route) => {
       const params = match(route.path, path);

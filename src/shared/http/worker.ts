@@ -1,11 +1,10 @@
-import { app, type InvocationContext } from "@azure/functions";
 import type * as z from "zod";
 import type { SystemScope } from "../callers/scope.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
+import type { Shape } from "../shape.ts";
 import { beginWork, type Invocation } from "../telemetry/work-context.ts";
 import { hintFields, traceOfHint } from "../telemetry/hint-trace.ts";
-import { toInvocation } from "./invocation.ts";
 
 /** A queue function as a value: which messages it takes and which verb it runs. */
 export interface Worker {
@@ -19,7 +18,7 @@ export function worker<Message>(
   name: string,
   queue: string,
   spec: {
-    readonly message: z.ZodType<Message>;
+    readonly message: Shape<z.ZodType<Message>>;
     run(services: Services, message: Message): Promise<void>;
   },
 ): Worker {
@@ -33,7 +32,7 @@ export function worker<Message>(
           fields: { worker: name, ...hintFields(message) },
           host,
         },
-        async () => await spec.run(services, spec.message.parse(message)),
+        async () => await spec.run(services, spec.message().parse(message)),
       ),
   };
 }
@@ -41,7 +40,7 @@ export function worker<Message>(
 /** A timer function as a value; its verb must be safe when it is missed, doubled or late. */
 export interface Timer {
   readonly name: string;
-  schedule(services: Services): string;
+  schedule(settings: Pick<Services, "config">): string;
   run(services: Services, system: SystemScope): Promise<void>;
 }
 
@@ -50,25 +49,14 @@ export function systemScope({ clock }: Pick<Services, "clock">, worker: string):
   return { requestId: newId("request", clock.now()), ip: "", caller: { kind: "system", worker } };
 }
 
-/** What the host hands over is an object already, or text when it was no JSON. */
-export function registerWorkers(workers: readonly Worker[], services: Services): void {
-  for (const { name, queue, handle } of workers) {
-    app.storageQueue(name, {
-      queueName: services.config.storage.prefix + queue,
-      connection: "AzureWebJobsStorage",
-      handler: (message, invocation) => handle(services, message, toInvocation(invocation)),
-    });
-  }
-}
-
-async function runTimer(
+/** A run of a timer is a piece of work of its own. */
+export async function runTimer(
   services: Services,
   timer: Timer,
   isPastDue: boolean,
-  invocation: InvocationContext,
+  host: Invocation,
 ): Promise<void> {
   const { name } = timer;
-  const host = toInvocation(invocation);
   const system = systemScope(services, name);
   const { requestId } = system;
   await beginWork(
@@ -78,13 +66,4 @@ async function runTimer(
       await timer.run(services, system);
     },
   );
-}
-
-export function registerTimers(timers: readonly Timer[], services: Services): void {
-  for (const timer of timers) {
-    app.timer(timer.name, {
-      schedule: timer.schedule(services),
-      handler: (due, invocation) => runTimer(services, timer, due.isPastDue, invocation),
-    });
-  }
 }

@@ -42,7 +42,10 @@ function expiryOf(asked: string | null | undefined, now: Date): string | null {
   return new Date(time).toISOString();
 }
 
-/** @throws AppError `application_mismatch`, `application_header_required`, `not_found`, `validation_failed` */
+/**
+ * @throws AppError `application_mismatch`, `application_header_required`, `not_found`, `validation_failed`,
+ * `limit_reached`
+ */
 export async function createKey(
   services: Services,
   scope: PlatformScope,

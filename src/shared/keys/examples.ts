@@ -4,7 +4,7 @@ import type { ShapeOf } from "../shape.ts";
 import type { apiKey, apiKeyCreated, profileGrant } from "./answer-schema.ts";
 import type { CreateKeyBody } from "./schema.ts";
 
-export const createKeyExample = (): z.input<typeof CreateKeyBody> => ({
+export const createKeyExample = (): z.input<ReturnType<typeof CreateKeyBody>> => ({
   name: "Backend",
   scope: "restricted",
   allowedProfileIds: [exampleId("profile")],

@@ -1,9 +1,11 @@
 import { recordAudit } from "../audit/record.ts";
 import type { ApplicationScope } from "../callers/scope.ts";
+import { AppError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { newApiKey } from "../secrets.ts";
 import type { Services } from "../services.ts";
 import type { ApiKey, KeyScope } from "./key.ts";
+import { EXPIRING_KEYS_MAX } from "./key-roster.ts";
 import { hashKeySecret } from "./verify-key.ts";
 
 export interface NewKey {
@@ -13,7 +15,10 @@ export interface NewKey {
   readonly expiresAt: string | null;
 }
 
-/** Makes and stores a key of the scope's application. The secret is not stored: this is the only time it is known. */
+/**
+ * Makes and stores a key of the scope's application. The secret is not stored: this is the only time it is known.
+ * @throws AppError `limit_reached`, not for a key that never expires
+ */
 export async function issueKey(
   services: Services,
   scope: ApplicationScope,
@@ -35,7 +40,11 @@ export async function issueKey(
     lastUsedAt: null,
     createdAt: now.toISOString(),
   };
-  await services.keys.create(key, hashKeySecret(services, secretPart));
+  if (!(await services.keys.create(key, hashKeySecret(services, secretPart))))
+    throw new AppError(
+      "limit_reached",
+      `An application has at most ${EXPIRING_KEYS_MAX} API keys that are to expire. Revoke one first.`,
+    );
   recordAudit(services, scope, {
     action: "api_key.created",
     target: { type: "api_key", id },

@@ -1,16 +1,12 @@
-import { inverted, isId, timeOfId } from "../ids.ts";
+import { isId } from "../ids.ts";
 import { fromChunks, textOf, textOrNull, toChunks, type Row } from "../storage/row.ts";
-import { scan, type Scanned } from "../storage/scan.ts";
-import { afterPrefix, type Table } from "../storage/table.ts";
-import { keyStatus, type ApiKey } from "./key.ts";
+import type { Scanned } from "../storage/scan.ts";
+import type { Table } from "../storage/table.ts";
+import type { ApiKey } from "./key.ts";
+import { KeyIndexStore } from "./key-index-store.ts";
 
 const TRUTH = "K";
 const USAGE = "U";
-const INDEX_PREFIX = "K|";
-const INDEX_ID_START = "K|0000000000000000|".length;
-const COUNT_MAX = 100_000;
-/** Far longer than any request takes. */
-const ABANDONED_MS = 10 * 60 * 1000;
 
 const BINDINGS_MAX = 10_000;
 /** `lastUsedAt` is right to the minute. */
@@ -26,8 +22,6 @@ export interface KeyWithHash {
   readonly key: ApiKey;
   readonly hash: Uint8Array;
 }
-
-const indexKey = (keyId: string) => `${INDEX_PREFIX}${inverted(timeOfId("key", keyId))}|${keyId}`;
 
 function toKey(id: string, row: Row, usage: Row | undefined): ApiKey {
   return {
@@ -55,17 +49,18 @@ function putBounded<T>(map: Map<string, T>, key: string, value: T): void {
 
 /**
  * API keys: the truth in table `keys` under the key's own id, so that one point read authenticates, and an index in the
- * platform's partition for lists. The index is written before the truth and removed after it.
+ * platform's partition for lists and counts. The index is written after the truth, so that it lists and counts no key
+ * that never was; of a creation that was cut short in between nobody ever got the secret.
  */
 export class KeyStore {
   readonly #keys: Table;
-  readonly #tenants: Table;
+  readonly #index: KeyIndexStore;
   readonly #bindings = new Map<string, KeyBinding>();
   readonly #usedAt = new Map<string, number>();
 
   constructor(keys: Table, tenants: Table) {
     this.#keys = keys;
-    this.#tenants = tenants;
+    this.#index = new KeyIndexStore(tenants);
   }
 
   /** Where a key that this process has seen belongs; says nothing about its present state. */
@@ -93,16 +88,9 @@ export class KeyStore {
     return key.platformId === platformId ? key : undefined;
   }
 
-  async create(key: ApiKey, hash: Uint8Array): Promise<void> {
+  /** False when the application has as many keys that are to expire as it may have. */
+  async create(key: ApiKey, hash: Uint8Array): Promise<boolean> {
     const { platformId, applicationId, name, scope, keyPrefix, createdAt } = key;
-    const expiresAt = key.expiresAt ?? "";
-    const status = "active";
-    await this.#tenants.put(platformId, {
-      rowKey: indexKey(key.id),
-      applicationId,
-      status,
-      expiresAt,
-    });
     await this.#keys.put(key.id, {
       rowKey: TRUTH,
       platformId,
@@ -112,10 +100,13 @@ export class KeyStore {
       ...toChunks("allowedProfileIds", JSON.stringify(key.allowedProfileIds)),
       keyPrefix,
       keyHash: Buffer.from(hash).toString("hex"),
-      status,
-      expiresAt,
+      status: "active",
+      expiresAt: key.expiresAt ?? "",
       createdAt,
     });
+    if (await this.#index.add(key)) return true;
+    await this.#keys.delete(key.id, TRUTH);
+    return false;
   }
 
   async rename(key: ApiKey, name: string): Promise<ApiKey | undefined> {
@@ -125,8 +116,10 @@ export class KeyStore {
 
   /** The truth first: from then on the key is refused everywhere. Repeating it is harmless. */
   async revoke(key: ApiKey): Promise<void> {
-    await this.#keys.update(key.id, TRUTH, () => ({ status: "revoked" }));
-    await this.#tenants.update(key.platformId, indexKey(key.id), () => ({ status: "revoked" }));
+    await this.#keys.update(key.id, TRUTH, (row) =>
+      textOf(row, "status") === "revoked" ? undefined : { status: "revoked" },
+    );
+    await this.#index.end(key);
   }
 
   /** Puts another hash of the same secret in the place of this one, unless somebody was first. */
@@ -137,55 +130,33 @@ export class KeyStore {
     );
   }
 
-  /** Leaves nothing of the key behind. */
+  /** Leaves nothing of the key behind. Ended first, so that what a crash leaves behind does not count. */
   async purge(key: ApiKey): Promise<void> {
+    await this.revoke(key);
     await this.#keys.delete(key.id, TRUTH);
     await this.#keys.delete(key.id, USAGE);
-    await this.#tenants.delete(key.platformId, indexKey(key.id));
+    await this.#index.remove(key);
   }
 
   /**
-   * Newest first, of one application or of all; `after` is where the last listing stopped. Passes over what a create or
-   * delete that was cut short left in the index, and removes it once no create can still be under way.
+   * Newest first, of one application or of all; `after` is where the last listing stopped. Passes over what a delete
+   * that was cut short left in the index, and removes it.
    */
   async list(
     platformId: string,
     applicationId: string | null,
     position: { readonly after: string | undefined; readonly limit: number },
-    now: Date,
   ): Promise<Scanned<ApiKey>> {
-    const { items, next } = await scan(this.#tenants, {
-      partitionKey: platformId,
-      from: position.after ?? INDEX_PREFIX,
-      before: afterPrefix(INDEX_PREFIX),
-      limit: position.limit,
-      pick: ({ row }) =>
-        applicationId === null || row["applicationId"] === applicationId
-          ? row.rowKey.slice(INDEX_ID_START)
-          : undefined,
-    });
+    const { items, next } = await this.#index.list(platformId, applicationId, position);
     const found = await Promise.all(items.map((keyId) => this.find(platformId, keyId)));
-    const abandoned = items.filter(
-      (keyId, index) =>
-        found[index] === undefined && now.getTime() - timeOfId("key", keyId) > ABANDONED_MS,
-    );
-    await Promise.all(abandoned.map((keyId) => this.#tenants.delete(platformId, indexKey(keyId))));
+    const left = items.filter((_id, index) => found[index] === undefined);
+    await Promise.all(left.map((id) => this.#index.remove({ id, platformId })));
     return { items: found.filter((key) => key !== undefined), next };
   }
 
   /** Counted on the index alone. */
-  async countActive(platformId: string, applicationId: string | null, now: Date): Promise<number> {
-    const rows = await this.#tenants.list({
-      partitionKey: platformId,
-      from: INDEX_PREFIX,
-      before: afterPrefix(INDEX_PREFIX),
-      limit: COUNT_MAX,
-    });
-    return rows.filter(({ row }) => {
-      if (applicationId !== null && row["applicationId"] !== applicationId) return false;
-      const revoked = row["status"] === "revoked";
-      return keyStatus({ revoked, expiresAt: textOrNull(row, "expiresAt") }, now) === "active";
-    }).length;
+  countActive(platformId: string, applicationId: string | null, now: Date): Promise<number> {
+    return this.#index.countActive(platformId, applicationId, now);
   }
 
   /**

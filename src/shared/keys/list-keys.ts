@@ -13,7 +13,7 @@ export async function listKeys(
   const bound = { list: "keys", platformId, applicationId };
   const after = services.cursors.read(cursor, bound);
   const now = services.clock.now();
-  const listed = await services.keys.list(platformId, applicationId, { after, limit }, now);
+  const listed = await services.keys.list(platformId, applicationId, { after, limit });
   const makeCursor = (next: string) => services.cursors.make(next, bound);
   return toPage(listed, limit, makeCursor, (key) => viewKey(key, now));
 }

@@ -3,19 +3,22 @@ import type { Config } from "../config.ts";
 import type { ImageTarget } from "../networks/media.ts";
 import { seal, unseal, type DataKeys } from "../secrets.ts";
 import type { Clock } from "../services.ts";
+import { shape, type ShapeOf } from "../shape.ts";
 
 /** A network may fetch a file as long as it works on the post, which on Instagram is a day. */
 const LIFETIME_MS = 26 * 3_600_000;
 const BOUND_TO = "media address";
 const TOKEN_LENGTH_MAX = 6_000;
 
-const claimsShape = z.strictObject({
-  url: z.string(),
-  /** Safe: the seal is ours, and so is what is under it. */
-  target: z.custom<ImageTarget>((value) => typeof value === "object" && value !== null),
-  until: z.number().int(),
-});
-export type FittedClaims = z.infer<typeof claimsShape>;
+const claimsShape = shape(() =>
+  z.strictObject({
+    url: z.string(),
+    /** Safe: the seal is ours, and so is what is under it. */
+    target: z.custom<ImageTarget>((value) => typeof value === "object" && value !== null),
+    until: z.number().int(),
+  }),
+);
+export type FittedClaims = ShapeOf<typeof claimsShape>;
 
 interface Issuing {
   readonly config: Pick<Config, "publicBaseUrl" | "identity">;
@@ -34,6 +37,6 @@ export function openToken(token: string, keys: DataKeys, now: Date): FittedClaim
   if (token.length > TOKEN_LENGTH_MAX) return undefined;
   const text = unseal(token, BOUND_TO, keys);
   if (text === undefined) return undefined;
-  const claims = claimsShape.safeParse(JSON.parse(text)).data;
+  const claims = claimsShape().safeParse(JSON.parse(text)).data;
   return claims !== undefined && claims.until > now.getTime() ? claims : undefined;
 }

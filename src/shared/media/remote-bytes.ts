@@ -15,7 +15,7 @@ const ATTEMPTS_MAX = 3;
 /** For a whole file that can't be had in pieces. */
 const STREAM_TIMEOUT_MS = 15 * 60_000;
 
-export interface Known {
+interface Known {
   readonly size: number;
   readonly version: string | null;
   /** The file's first bytes, which are there already. */
@@ -72,27 +72,33 @@ export class HeldBytes implements RemoteBytes {
   }
 }
 
-/** A file on a server that knows ranges: every piece is a call of its own, and stands for itself. */
-export class RangedBytes implements RemoteBytes {
-  readonly #place: Place;
-  readonly #known: Known;
+/** A file that stays on its server: only its first bytes are there already. */
+abstract class DistantBytes implements RemoteBytes {
+  readonly size: number;
+  readonly version: string | null;
+  protected readonly place: Place;
+  readonly #sample: Uint8Array;
 
-  constructor(place: Place, known: Known) {
-    this.#place = place;
-    this.#known = known;
-  }
-
-  get size(): number {
-    return this.#known.size;
-  }
-
-  get version(): string | null {
-    return this.#known.version;
+  constructor(place: Place, { size, version, sample }: Known) {
+    this.place = place;
+    this.size = size;
+    this.version = version;
+    this.#sample = sample;
   }
 
   async read(first: number, last: number): Promise<Uint8Array> {
-    const { sample } = this.#known;
-    if (last < sample.length) return sample.subarray(first, last + 1);
+    if (last < this.#sample.length) return this.#sample.subarray(first, last + 1);
+    return this.fetch(first, last);
+  }
+
+  protected abstract fetch(first: number, last: number): Promise<Uint8Array>;
+  abstract chunks(): AsyncGenerator<Uint8Array>;
+  abstract close(): Promise<void>;
+}
+
+/** A file on a server that knows ranges: every piece is a call of its own, and stands for itself. */
+export class RangedBytes extends DistantBytes {
+  protected override async fetch(first: number, last: number): Promise<Uint8Array> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#ask(first, last);
@@ -103,18 +109,18 @@ export class RangedBytes implements RemoteBytes {
     }
   }
 
-  async *chunks(): AsyncGenerator<Uint8Array> {
+  override async *chunks(): AsyncGenerator<Uint8Array> {
     for (let first = 0; first < this.size; first += PIECE_BYTES)
       yield await this.read(first, Math.min(first + PIECE_BYTES, this.size) - 1);
   }
 
-  close(): Promise<void> {
+  override close(): Promise<void> {
     return Promise.resolve();
   }
 
   async #ask(first: number, last: number): Promise<Uint8Array> {
-    const { version, size } = this.#known;
-    const { dialler, url } = this.#place;
+    const { version, size } = this;
+    const { dialler, url } = this.place;
     const wanted = last - first + 1;
     const answer = await dialler.request({
       ...mediaRequest("GET", url, {
@@ -144,28 +150,11 @@ interface Cursor {
 const NOTHING = new Uint8Array();
 
 /** A file on a server that only sends all of it: pieces are cut out of one transfer as it goes by. */
-export class StreamedBytes implements RemoteBytes {
-  readonly #place: Place;
-  readonly #known: Known;
+export class StreamedBytes extends DistantBytes {
   #cursor: Cursor | undefined;
 
-  constructor(place: Place, known: Known) {
-    this.#place = place;
-    this.#known = known;
-  }
-
-  get size(): number {
-    return this.#known.size;
-  }
-
-  get version(): string | null {
-    return this.#known.version;
-  }
-
   /** Forward is cheap; for what has gone by the transfer begins anew. */
-  async read(first: number, last: number): Promise<Uint8Array> {
-    const { sample } = this.#known;
-    if (last < sample.length) return sample.subarray(first, last + 1);
+  protected override async fetch(first: number, last: number): Promise<Uint8Array> {
     try {
       return await this.#cut(first, last);
     } catch (error) {
@@ -189,7 +178,7 @@ export class StreamedBytes implements RemoteBytes {
     return bytes;
   }
 
-  async *chunks(): AsyncGenerator<Uint8Array> {
+  override async *chunks(): AsyncGenerator<Uint8Array> {
     let length = 0;
     for await (const chunk of await this.#open()) {
       length += chunk.length;
@@ -199,7 +188,7 @@ export class StreamedBytes implements RemoteBytes {
     if (length < this.size) throw unreachable("connection_lost");
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     const cursor = this.#cursor;
     this.#cursor = undefined;
     await cursor?.chunks.return?.();
@@ -222,7 +211,7 @@ export class StreamedBytes implements RemoteBytes {
   }
 
   async #open(): Promise<AsyncIterable<Uint8Array>> {
-    const { dialler, url } = this.#place;
+    const { dialler, url } = this.place;
     const request = { ...mediaRequest("GET", url), timeoutMs: STREAM_TIMEOUT_MS };
     const { answer } = await openResponse(dialler, request);
     const isSame =

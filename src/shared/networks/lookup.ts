@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../shape.ts";
 import type { Network, NetworkApps } from "./network.ts";
 import { NETWORKS } from "./registry.ts";
 
@@ -23,10 +24,16 @@ export function findAvailable(name: NetworkName, apps: NetworkApps): RegisteredN
   return network.needsApp === true && apps[name] === undefined ? undefined : network;
 }
 
-const options = NETWORK_NAMES.map((name) => [name, networkOf(name).options.optional()] as const);
-
 /** `platformOptions`: each network's own. */
-export const platformOptionsSchema = z.strictObject(
-  // Safe: the keys are exactly the networks' names.
-  Object.fromEntries(options) as Record<NetworkName, z.ZodOptional<Network["options"]>>,
-);
+export const platformOptionsSchema = shape(() => {
+  const options = NETWORK_NAMES.map(
+    (name) => [name, networkOf(name).options().optional()] as const,
+  );
+  return z.strictObject(
+    // Safe: the keys are exactly the networks' names.
+    Object.fromEntries(options) as Record<
+      NetworkName,
+      z.ZodOptional<ReturnType<Network["options"]>>
+    >,
+  );
+});

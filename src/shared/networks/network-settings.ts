@@ -1,9 +1,8 @@
-import type * as z from "zod";
-import { setting, text, type Setting } from "../setting.ts";
+import { setting, text, type Setting, type ValueOf } from "../setting.ts";
 import type { FromSettings, NetworkApp, NetworkSettings } from "./network.ts";
 
 type Table = NetworkSettings["table"];
-type ValuesOf<T extends Table> = { readonly [Name in keyof T]: z.output<T[Name]["schema"]> };
+type ValuesOf<T extends Table> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
 
 /** A network's settings, and what it makes of their values. */
 export function networkSettings<T extends Table>(

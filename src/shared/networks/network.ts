@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import type { Setting } from "../setting.ts";
+import type { Shape } from "../shape.ts";
 import type { LegErrorCode } from "./errors.ts";
 import type { LINK_ERRORS } from "./link-errors.ts";
 import type {
@@ -332,49 +333,49 @@ export interface OAuthStart {
   readonly codeChallenge: string;
 }
 
+/** Off to the network's own page. */
+export interface OAuthRedirect {
+  readonly kind: "redirect";
+  readonly url: string;
+  readonly flow: NetworkData;
+  /** Where the network's library chose a state of its own, as hard to guess, in place of `oauth.state`. */
+  readonly state?: string;
+}
+
+export interface OAuthCallback {
+  readonly params: Readonly<Record<string, string>>;
+  readonly codeVerifier: string;
+  readonly redirectUri: string;
+  readonly flow: NetworkData;
+}
+
 /** Fields that are enough to sign in. */
 export interface LinkForm {
   readonly fields: readonly LinkField[];
   signIn(form: Readonly<Record<string, string>>, tools: NetworkTools): Promise<LinkOutcome>;
 }
 
-/** How an account of the network is linked: by a form alone, or by a form and the network's own authorisation page. */
-export type LinkFlow =
-  | (LinkForm & { readonly kind: "form" })
-  | {
-      readonly kind: "oauth";
-      readonly fields: readonly LinkField[];
-      /** `flow` is kept (sealed) until the callback and given to `finish`. */
-      start(
-        form: Readonly<Record<string, string>>,
-        oauth: OAuthStart,
-        tools: NetworkTools,
-      ): Promise<
-        | {
-            readonly kind: "redirect";
-            readonly url: string;
-            readonly flow: NetworkData;
-            /** Where the network's library chose a state of its own, as hard to guess, in place of `oauth.state`. */
-            readonly state?: string;
-          }
-        | LinkFailure
-      >;
-      finish(
-        callback: {
-          readonly params: Readonly<Record<string, string>>;
-          readonly codeVerifier: string;
-          readonly redirectUri: string;
-          readonly flow: NetworkData;
-        },
-        tools: NetworkTools,
-      ): Promise<LinkOutcome | LinkChoice>;
-      /** Where `finish` may ask for a choice; `candidateId` is one of those it offered. */
-      choose?(candidateId: string, flow: NetworkData, tools: NetworkTools): Promise<LinkOutcome>;
-      /** A second way in, by a form alone: the page offers it below the first. */
-      readonly alternative?: LinkForm;
-      /** Without `NetworkTools.app` only the alternative is there: the page shows its form as the only one. */
-      readonly needsApp?: boolean;
-    };
+/** By a form and the network's own authorisation page. */
+export interface OAuthFlow {
+  readonly kind: "oauth";
+  readonly fields: readonly LinkField[];
+  /** `flow` is kept (sealed) until the callback and given to `finish`. */
+  start(
+    form: Readonly<Record<string, string>>,
+    oauth: OAuthStart,
+    tools: NetworkTools,
+  ): Promise<OAuthRedirect | LinkFailure>;
+  finish(callback: OAuthCallback, tools: NetworkTools): Promise<LinkOutcome | LinkChoice>;
+  /** Where `finish` may ask for a choice; `candidateId` is one of those it offered. */
+  choose?(candidateId: string, flow: NetworkData, tools: NetworkTools): Promise<LinkOutcome>;
+  /** A second way in, by a form alone: the page offers it below the first. */
+  readonly alternative?: LinkForm;
+  /** Without `NetworkTools.app` only the alternative is there: the page shows its form as the only one. */
+  readonly needsApp?: boolean;
+}
+
+/** How an account of the network is linked. */
+export type LinkFlow = (LinkForm & { readonly kind: "form" }) | OAuthFlow;
 
 /**
  * A social network. Generic code never names one: it walks these steps, each of which may be repeated after a crash.
@@ -392,7 +393,7 @@ export interface Network {
   /** Until when a version of its API (`NetworkApp.version`) certainly lives; absent where nobody can tell ahead. */
   versionEnd?(version: string): Date;
   /** `platformOptions.<name>`: a strict object. */
-  readonly options: z.ZodType<Readonly<Record<string, unknown>>>;
+  readonly options: Shape<z.ZodType<Readonly<Record<string, unknown>>>>;
   readonly link: LinkFlow;
   measure(draft: LegDraft, limits: NetworkData): TextMeasure;
   /** Which quota of a rolling day and account the draft would use up, e.g. `posts`; absent where there is none. */

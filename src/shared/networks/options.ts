@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../shape.ts";
 
 const TEXT_UTF16_MAX = 63_206;
 const MEDIA_MAX = 20;
@@ -6,28 +7,29 @@ const URL_CHARACTERS_MAX = 2048;
 const ALT_TEXT_CHARACTERS_MAX = 1500;
 
 /** A URL that the relay itself fetches: https, and nothing in it that would have to be kept secret. */
-export const publicUrl = z
-  .url({ protocol: /^https$/, error: "must be an https URL" })
-  .max(URL_CHARACTERS_MAX)
-  .refine(hasNoCredentials, { error: "must not carry a user name or a password", abort: true });
+export const publicUrl = shape(() =>
+  z
+    .url({ protocol: /^https$/, error: "must be an https URL" })
+    .max(URL_CHARACTERS_MAX)
+    .refine(hasNoCredentials, { error: "must not carry a user name or a password", abort: true }),
+);
 
-export const languageTag = z
-  .string()
-  .max(35)
-  .refine(isLanguageTag, { error: "must be a language tag such as en or pt-BR" });
+export const languageTag = shape(() =>
+  z.string().max(35).refine(isLanguageTag, { error: "must be a language tag such as en or pt-BR" }),
+);
 
-const sharedFields = {
+const sharedFields = shape(() => ({
   text: z.string().max(TEXT_UTF16_MAX).describe("In place of the post's text."),
-  mediaUrls: z.array(publicUrl).max(MEDIA_MAX).describe("In place of the post's media."),
+  mediaUrls: z.array(publicUrl()).max(MEDIA_MAX).describe("In place of the post's media."),
   altTexts: z
     .array(z.string().max(ALT_TEXT_CHARACTERS_MAX).nullable())
     .max(MEDIA_MAX)
     .describe("As long as the media."),
-};
+}));
 
 /** `platformOptions.<network>`: what every network takes, and the network's own fields; anything else is refused. */
 export function networkOptions<Fields extends z.ZodRawShape>(fields: Fields) {
-  const shared = z.strictObject(sharedFields).partial();
+  const shared = z.strictObject(sharedFields()).partial();
   return shared.extend(fields).refine(altTextsFit, {
     error: "must be as long as mediaUrls",
     path: ["altTexts"],

@@ -4,36 +4,13 @@ import { priceOf } from "../billing/rate-card.ts";
 import { refusal, utcDay, type Movement } from "../billing/wallet.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { sha256Hex } from "../secrets.ts";
-import { textOf, type Row, type RowWrite } from "../storage/row.ts";
+import type { Row, RowWrite } from "../storage/row.ts";
 import { legDraft, errorsOf, toLegProblem, warningsOf, type Judgement } from "./check-draft.ts";
+import { idempotencyRowKey, toAccepted, type Accepted } from "./accepted.ts";
 import type { Leg, Post } from "./post.ts";
 import { withEvents } from "./post-events.ts";
 import { toLegRow, toPostRow } from "./post-row.ts";
 import { legKey, postKey, toWorkRow, type PostPlace, type PostWithLegs } from "./post-store.ts";
-
-export const IDEMPOTENCY_ROWS = "I|";
-
-/** Where an Idempotency-Key of the platform is kept; hashed, for the key may hold what a row key may not. */
-export function idempotencyRowKey(idempotencyKey: string): string {
-  return IDEMPOTENCY_ROWS + sha256Hex(idempotencyKey);
-}
-
-/** What an Idempotency-Key stands for once a post was accepted under it. */
-export interface Accepted {
-  readonly fingerprint: string;
-  readonly postId: string;
-  readonly profileId: string;
-  readonly httpStatus: number;
-}
-
-export function toAccepted(row: Row): Accepted {
-  return {
-    fingerprint: textOf(row, "fingerprint"),
-    postId: textOf(row, "postId"),
-    profileId: textOf(row, "profileId"),
-    httpStatus: Number(row["httpStatus"]),
-  };
-}
 
 export interface Acceptance {
   readonly idempotencyKey: string;

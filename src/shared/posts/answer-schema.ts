@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { connectionStatus, legErrorCode, networkName, quota } from "../connect/answer-schema.ts";
 import { count, idOf, time } from "../fields.ts";
-import { NETWORK_NAMES, type NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../shape.ts";
 import type { PostView } from "./post-view.ts";
 import type { TimelineStep } from "./timeline-store.ts";

@@ -9,7 +9,7 @@ type PostAnswer = ShapeOf<typeof post>;
 const AT = "2026-03-04T10:00:00.000Z";
 const TEXT = "Fresh sourdough from 7 this morning.";
 
-export const draftExample = (): z.input<typeof DraftBody> => ({
+export const draftExample = (): z.input<ReturnType<typeof DraftBody>> => ({
   text: TEXT,
   platforms: ["bluesky", "mastodon"],
   mediaUrls: ["https://media.example.com/sourdough.jpg"],

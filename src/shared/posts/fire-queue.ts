@@ -1,18 +1,21 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../shape.ts";
 import type { MessageQueue } from "../storage/queue.ts";
 import { HINT_TRACE, hintTrace } from "../telemetry/hint-trace.ts";
 import type { DuePost } from "./due-post.ts";
 
 /** A hint that a scheduled post is due. Ids and the time only: the rows are the truth. */
-export const FireHint = z.object({
-  v: z.literal(1),
-  platformId: z.string(),
-  profileId: z.string(),
-  postId: z.string(),
-  dueAt: z.string(),
-  ...HINT_TRACE,
-});
-export type FireHint = z.output<typeof FireHint>;
+export const FireHint = shape(() =>
+  z.object({
+    v: z.literal(1),
+    platformId: z.string(),
+    profileId: z.string(),
+    postId: z.string(),
+    dueAt: z.string(),
+    ...HINT_TRACE(),
+  }),
+);
+export type FireHint = ShapeOf<typeof FireHint>;
 
 export const FIRE_QUEUE = "fire-posts";
 

@@ -1,5 +1,11 @@
 import { afterPrefix, type Table } from "../storage/table.ts";
-import { IDEMPOTENCY_ROWS, idempotencyRowKey, toAccepted, type Accepted } from "./accept.ts";
+import { IDEMPOTENCY_ROWS, idempotencyRowKey, toAccepted, type Accepted } from "./accepted.ts";
+
+const keysOf = (platformId: string) => ({
+  partitionKey: platformId,
+  from: IDEMPOTENCY_ROWS,
+  before: afterPrefix(IDEMPOTENCY_ROWS),
+});
 
 /** What Idempotency-Keys stand for (table `core`); written only by the accepting transaction. */
 export class IdempotencyStore {
@@ -18,9 +24,7 @@ export class IdempotencyStore {
   async listBefore(platformId: string, time: Date, after: string | undefined) {
     const { rows, next } = await this.#core.select(
       {
-        partitionKey: platformId,
-        from: IDEMPOTENCY_ROWS,
-        before: afterPrefix(IDEMPOTENCY_ROWS),
+        ...keysOf(platformId),
         olderThan: { property: "createdAt", time: time.toISOString() },
       },
       after,
@@ -38,9 +42,7 @@ export class IdempotencyStore {
   removeOfProfile(platformId: string, profileId: string, after: string | undefined) {
     return this.#core.removeSelected(
       {
-        partitionKey: platformId,
-        from: IDEMPOTENCY_ROWS,
-        before: afterPrefix(IDEMPOTENCY_ROWS),
+        ...keysOf(platformId),
         property: "profileId",
         values: [profileId],
       },

@@ -3,7 +3,7 @@ import type { Page } from "../page.ts";
 import type { Services } from "../services.ts";
 import type { PostWithLegs } from "./post-store.ts";
 import { dependsOnConnections, postView, type PostView } from "./post-view.ts";
-import type { ListPosts } from "./schema.ts";
+import type { ListPosts } from "./list-schema.ts";
 
 /** Whether a post belongs into the list; "stop" when no older one can. */
 function fits({ post }: PostWithLegs, filter: ListPosts): boolean | "stop" {

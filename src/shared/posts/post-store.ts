@@ -1,5 +1,6 @@
 import { inverted, timeOfId } from "../ids.ts";
-import { NETWORK_NAMES, type NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
 import type { Row, StoredRow } from "../storage/row.ts";
 import type { Scanned } from "../storage/scan.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";

@@ -1,19 +1,23 @@
 import * as z from "zod";
-import { NETWORK_NAMES, type NetworkName } from "../networks/lookup.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
+import { shape, type ShapeOf } from "../shape.ts";
 import type { MessageQueue } from "../storage/queue.ts";
 import { HINT_TRACE, hintTrace } from "../telemetry/hint-trace.ts";
 import type { PostPlace } from "./post-store.ts";
 
 /** A hint that legs of a post have something to do. Ids only: the rows are the truth. */
-export const PublishHint = z.object({
-  v: z.literal(1),
-  platformId: z.string(),
-  profileId: z.string(),
-  postId: z.string(),
-  networks: z.array(z.enum(NETWORK_NAMES)).min(1),
-  ...HINT_TRACE,
-});
-export type PublishHint = z.output<typeof PublishHint>;
+export const PublishHint = shape(() =>
+  z.object({
+    v: z.literal(1),
+    platformId: z.string(),
+    profileId: z.string(),
+    postId: z.string(),
+    networks: z.array(z.enum(NETWORK_NAMES)).min(1),
+    ...HINT_TRACE(),
+  }),
+);
+export type PublishHint = ShapeOf<typeof PublishHint>;
 
 export const PUBLISH_QUEUE = "publish-legs";
 

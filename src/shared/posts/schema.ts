@@ -1,26 +1,28 @@
 import * as z from "zod";
 import { validationFailed, type Issue } from "../errors.ts";
-import { externalId, externalIdFilter, instant, metadata } from "../fields.ts";
+import { externalId, instant, metadata } from "../fields.ts";
 import type { NetworkData } from "../networks/network.ts";
 import { NETWORK_NAMES, platformOptionsSchema, type NetworkName } from "../networks/lookup.ts";
 import { publicUrl } from "../networks/options.ts";
-import { pageQuery } from "../page.ts";
+import { shape, type ShapeOf } from "../shape.ts";
 import type { Draft } from "./post.ts";
 
 const TEXT_UTF16_MAX = 63_206;
 const MEDIA_MAX = 20;
 const ALT_TEXT_MAX = 1_500;
 
-const networkNames = z
-  .array(z.enum(NETWORK_NAMES))
-  .min(1)
-  .max(NETWORK_NAMES.length)
-  .refine((names) => new Set(names).size === names.length, { error: "must not repeat a network" })
-  .meta({ description: "The networks, one leg each.", uniqueItems: true });
+const networkNames = shape(() =>
+  z
+    .array(z.enum(NETWORK_NAMES))
+    .min(1)
+    .max(NETWORK_NAMES.length)
+    .refine((names) => new Set(names).size === names.length, { error: "must not repeat a network" })
+    .meta({ description: "The networks, one leg each.", uniqueItems: true }),
+);
 
-const text = z.string().max(TEXT_UTF16_MAX);
-const mediaUrls = z.array(publicUrl).max(MEDIA_MAX);
-const altTexts = z.array(z.string().max(ALT_TEXT_MAX).nullable()).max(MEDIA_MAX);
+const text = shape(() => z.string().max(TEXT_UTF16_MAX));
+const mediaUrls = shape(() => z.array(publicUrl()).max(MEDIA_MAX));
+const altTexts = shape(() => z.array(z.string().max(ALT_TEXT_MAX).nullable()).max(MEDIA_MAX));
 const ABOUT = {
   text: "May be empty when there is media. Each network's own limit is checked, see `validate`.",
   mediaUrls: "Public https addresses, without credentials, which are fetched when publishing.",
@@ -30,32 +32,36 @@ const ABOUT = {
     "By network, of those in `platforms`: its own text or media, and what only it has.",
 };
 
-const platformOptions = platformOptionsSchema.meta({ id: "PlatformOptions" });
+const platformOptions = shape(() => platformOptionsSchema().meta({ id: "PlatformOptions" }));
 
-const PostBody = z.strictObject({
-  text: text.default("").describe(ABOUT.text),
-  platforms: networkNames,
-  mediaUrls: mediaUrls.default([]).describe(ABOUT.mediaUrls),
-  altTexts: altTexts.default([]).describe(ABOUT.altTexts),
-  scheduleAt: instant.nullable().default(null).describe(ABOUT.scheduleAt),
-  platformOptions: platformOptions.default({}).describe(ABOUT.platformOptions),
-  externalId: externalId.default(null),
-  metadata: metadata.default({}),
-});
-type Fields = z.output<typeof PostBody>;
+const PostBody = shape(() =>
+  z.strictObject({
+    text: text().default("").describe(ABOUT.text),
+    platforms: networkNames(),
+    mediaUrls: mediaUrls().default([]).describe(ABOUT.mediaUrls),
+    altTexts: altTexts().default([]).describe(ABOUT.altTexts),
+    scheduleAt: instant().nullable().default(null).describe(ABOUT.scheduleAt),
+    platformOptions: platformOptions().default({}).describe(ABOUT.platformOptions),
+    externalId: externalId().default(null),
+    metadata: metadata().default({}),
+  }),
+);
+type Fields = ShapeOf<typeof PostBody>;
 
 /** PATCH of a scheduled post: what is not named stays. */
-export const UpdatePostBody = z.strictObject({
-  text: text.optional().describe(ABOUT.text),
-  platforms: networkNames.optional(),
-  mediaUrls: mediaUrls.optional().describe(ABOUT.mediaUrls),
-  altTexts: altTexts.optional().describe(ABOUT.altTexts),
-  scheduleAt: instant.optional().describe("More than 10 seconds and at most 365 days ahead."),
-  platformOptions: platformOptions.optional().describe(ABOUT.platformOptions),
-  externalId: externalId.optional(),
-  metadata: metadata.optional(),
-});
-export type UpdatePost = z.output<typeof UpdatePostBody>;
+export const UpdatePostBody = shape(() =>
+  z.strictObject({
+    text: text().optional().describe(ABOUT.text),
+    platforms: networkNames().optional(),
+    mediaUrls: mediaUrls().optional().describe(ABOUT.mediaUrls),
+    altTexts: altTexts().optional().describe(ABOUT.altTexts),
+    scheduleAt: instant().optional().describe("More than 10 seconds and at most 365 days ahead."),
+    platformOptions: platformOptions().optional().describe(ABOUT.platformOptions),
+    externalId: externalId().optional(),
+    metadata: metadata().optional(),
+  }),
+);
+export type UpdatePost = ShapeOf<typeof UpdatePostBody>;
 
 function crossFieldIssues(fields: Fields): Issue[] {
   const issues: Issue[] = [];
@@ -82,12 +88,15 @@ function toDraft(fields: Fields): Draft {
 }
 
 /** What may be published: POST /v1/posts and /v1/posts/validate. */
-export const DraftBody = PostBody.superRefine((fields, context) => {
-  for (const { path, message } of crossFieldIssues(fields))
-    context.addIssue({ code: "custom", path: path.split("."), message });
-})
-  .transform(toDraft)
-  .meta({ id: "PostRequest" });
+export const DraftBody = shape(() =>
+  PostBody()
+    .superRefine((fields, context) => {
+      for (const { path, message } of crossFieldIssues(fields))
+        context.addIssue({ code: "custom", path: path.split("."), message });
+    })
+    .transform(toDraft)
+    .meta({ id: "PostRequest" }),
+);
 
 /** The draft with a change applied. @throws AppError `validation_failed` when the two do not fit together */
 export function updatedDraft(draft: Draft, change: UpdatePost): Draft {
@@ -102,26 +111,18 @@ export function updatedDraft(draft: Draft, change: UpdatePost): Draft {
   return toDraft(fields);
 }
 
-export const RetryBody = z.strictObject({
-  platforms: networkNames.optional().describe("All networks whose legs failed when absent."),
-});
+export const RetryBody = shape(() =>
+  z.strictObject({
+    platforms: networkNames().optional().describe("All networks whose legs failed when absent."),
+  }),
+);
 
-export const ValidateQuery = z.strictObject({
-  media: z
-    .enum(["true", "false"])
-    .default("false")
-    .transform((value) => value === "true")
-    .describe("Whether every media URL is fetched and looked at, for 1 token each."),
-});
-
-export const ListPostsQuery = z.strictObject({
-  ...pageQuery,
-  status: z
-    .enum(["scheduled", "processing", "succeeded", "partial", "failed", "canceled"])
-    .optional(),
-  platform: z.enum(NETWORK_NAMES).optional().describe("Only those with a leg for this network."),
-  externalId: externalIdFilter.optional(),
-  from: instant.optional().describe("Created then or later."),
-  to: instant.optional().describe("Created before."),
-});
-export type ListPosts = z.output<typeof ListPostsQuery>;
+export const ValidateQuery = shape(() =>
+  z.strictObject({
+    media: z
+      .enum(["true", "false"])
+      .default("false")
+      .transform((value) => value === "true")
+      .describe("Whether every media URL is fetched and looked at, for 1 token each."),
+  }),
+);

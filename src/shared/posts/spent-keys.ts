@@ -1,5 +1,5 @@
 import type { Services } from "../services.ts";
-import type { Accepted } from "./accept.ts";
+import type { Accepted } from "./accepted.ts";
 import type { PostStatus } from "./post.ts";
 
 /** However old the key is: a post that ended of late may still be asked for by it. */

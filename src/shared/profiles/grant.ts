@@ -1,13 +1,14 @@
-import { errors, SignJWT } from "jose";
+import { errors } from "jose";
 import { AppError } from "../errors.ts";
-import { rotatingKeys, verifyRotating } from "../rotating-keys.ts";
-import { randomToken } from "../secrets.ts";
+import { ownTokens } from "../own-tokens.ts";
 
-const ISSUER = "publishing-relay";
-const AUDIENCE = "profile-grant";
-const TYPE = "profile-grant+jwt";
-const LIFETIME_SECONDS_MAX = 7_200;
-const CLOCK_TOLERANCE_SECONDS = 5;
+const GRANT = {
+  type: "profile-grant+jwt",
+  audience: "profile-grant",
+  purpose: "profile grant",
+  claims: ["plt", "app", "prf", "iby"],
+  lifetimeSecondsMax: 7_200,
+};
 const LENGTH_MAX = 8 * 1024;
 
 /** Lets a restricted key act on one profile for a while. Not a credential by itself. */
@@ -32,45 +33,24 @@ export function invalidGrant(): AppError {
   return new AppError("invalid_grant_token", "The profile grant is not valid for this request.");
 }
 
-/** Profile grants have a secret, audience and type of their own, so that no session passes for one, nor the reverse. */
+/** Profile grants are signed with a secret of their own. */
 export function createGrants(
   secrets: { readonly current: string; readonly previous?: string | undefined },
   now: () => Date,
 ): Grants {
-  const keys = rotatingKeys(secrets, "profile grant");
+  const tokens = ownTokens(GRANT, secrets, now);
   return {
-    async mint({ platformId, applicationId, profileId, mintedBy }, seconds) {
-      const issuedAt = Math.floor(now().getTime() / 1000);
-      const expires = issuedAt + seconds;
-      const claims = { plt: platformId, app: applicationId, prf: profileId, iby: mintedBy };
-      const token = await new SignJWT(claims)
-        .setProtectedHeader({ alg: "HS256", typ: TYPE })
-        .setIssuer(ISSUER)
-        .setAudience(AUDIENCE)
-        .setIssuedAt(issuedAt)
-        .setExpirationTime(expires)
-        .setJti(randomToken(16))
-        .sign(keys.current);
-      return { token, expiresAt: new Date(expires * 1000).toISOString() };
-    },
+    mint: ({ platformId, applicationId, profileId, mintedBy }, seconds) =>
+      tokens.sign({ plt: platformId, app: applicationId, prf: profileId, iby: mintedBy }, seconds),
     async verify(token) {
       if (token.length > LENGTH_MAX) throw invalidGrant();
       try {
-        const { payload } = await verifyRotating(token, keys, {
-          algorithms: ["HS256"],
-          typ: TYPE,
-          issuer: ISSUER,
-          audience: AUDIENCE,
-          requiredClaims: ["plt", "app", "prf", "iby", "iat", "exp", "jti"],
-          maxTokenAge: LIFETIME_SECONDS_MAX,
-          clockTolerance: CLOCK_TOLERANCE_SECONDS,
-          currentDate: now(),
-        });
+        const { plt, app, prf, iby } = await tokens.verify(token);
         return {
-          platformId: String(payload["plt"]),
-          applicationId: String(payload["app"]),
-          profileId: String(payload["prf"]),
-          mintedBy: String(payload["iby"]),
+          platformId: String(plt),
+          applicationId: String(app),
+          profileId: String(prf),
+          mintedBy: String(iby),
         };
       } catch (error) {
         if (error instanceof errors.JOSEError) throw invalidGrant();

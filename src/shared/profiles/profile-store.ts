@@ -10,6 +10,7 @@ import {
   type RowWrite,
 } from "../storage/row.ts";
 import { scan, type Scanned } from "../storage/scan.ts";
+import { ShardedCounter, type Counted } from "../storage/sharded-counter.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
 import {
   fitsFilter,
@@ -20,9 +21,9 @@ import {
 } from "./profile.ts";
 
 const PREFIX = "F|";
+const COUNT_PREFIX = "FN|";
 const ID_START = "F|0000000000000000|".length;
 const TRIES_MAX = 10;
-const COUNT_MAX = 100_000;
 
 /** Computed from the id, which carries its time: newest first, and still one point read. */
 const rowKey = (profileId: string) =>
@@ -31,6 +32,12 @@ const rowKey = (profileId: string) =>
 /** The row whose existence makes an external id taken. */
 const externalKey = (applicationId: string, externalId: string) =>
   `X|${applicationId}|${sha256Hex(externalId)}`;
+
+/** The profiles of an application, or of all that the platform has. */
+function countOf(partitionKey: string, applicationId: string | null): Counted {
+  const prefix = applicationId === null ? COUNT_PREFIX : `${COUNT_PREFIX}${applicationId}|`;
+  return { partitionKey, prefix };
+}
 
 function profileRow(profile: Profile): Row {
   return {
@@ -90,13 +97,15 @@ export interface ListPosition {
 
 /**
  * The profiles of a platform, in its partition: another platform's id is simply not found. A profile and the claim of
- * its external id change in one transaction.
+ * its external id change in one transaction; so do a profile that comes or goes and the count of them.
  */
 export class ProfileStore {
   readonly #tenants: Table;
+  readonly #counter: ShardedCounter;
 
   constructor(tenants: Table) {
     this.#tenants = tenants;
+    this.#counter = new ShardedCounter(tenants);
   }
 
   async find(platformId: string, profileId: string): Promise<Profile | undefined> {
@@ -117,20 +126,19 @@ export class ProfileStore {
 
   /** Of concurrent creates with one external id exactly one is written. */
   async create(platformId: string, profile: Profile): Promise<ProfileWritten> {
-    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
-      const result = await this.#tenants.transact(platformId, [
-        { kind: "create", row: profileRow(profile) },
-        ...claimWrites(undefined, profile),
-      ]);
-      if (result.kind === "applied") return { kind: "written", profile };
-      // The id was made for this call: a row under it is this call's work.
-      if ((await this.find(platformId, profile.id)) !== undefined)
-        return { kind: "written", profile };
-      if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
-      const existingId = await this.#holder(platformId, profile);
-      if (existingId !== undefined) return { kind: "taken", existingId };
-    }
-    throw serviceUnavailable();
+    const written: ProfileWritten = { kind: "written", profile };
+    const row: RowWrite = { kind: "create", row: profileRow(profile) };
+    const other = await this.#counter.commit<ProfileWritten>(
+      countOf(platformId, profile.applicationId),
+      { by: 1, writes: [row, ...claimWrites(undefined, profile)] },
+      async () => {
+        // The id was made for this call: a row under it is this call's work.
+        if ((await this.find(platformId, profile.id)) !== undefined) return written;
+        const existingId = await this.#holder(platformId, profile);
+        return existingId === undefined ? undefined : { kind: "taken", existingId };
+      },
+    );
+    return other ?? written;
   }
 
   /** Applies `change` to the present profile; undefined when there is none. */
@@ -158,9 +166,15 @@ export class ProfileStore {
     throw serviceUnavailable();
   }
 
-  /** Removes the row for good. Its external id has to be cleared before: the claim is a row of its own. */
+  /** Removes the row for good. Its external id has to be cleared before: the claim is a row of its own. May be repeated. */
   async delete(platformId: string, profileId: string): Promise<void> {
-    await this.#tenants.delete(platformId, rowKey(profileId));
+    const profile = await this.find(platformId, profileId);
+    if (profile === undefined) return;
+    await this.#counter.commit(
+      countOf(platformId, profile.applicationId),
+      { by: -1, writes: [{ kind: "delete", rowKey: rowKey(profileId) }] },
+      async () => ((await this.find(platformId, profileId)) === undefined ? "gone" : undefined),
+    );
   }
 
   /** Who else holds the profile's external id. */
@@ -215,14 +229,8 @@ export class ProfileStore {
     return { items, next: undefined };
   }
 
-  async count(platformId: string, applicationId: string | null): Promise<number> {
-    const rows = await this.#tenants.list({
-      partitionKey: platformId,
-      from: PREFIX,
-      before: afterPrefix(PREFIX),
-      limit: COUNT_MAX,
-    });
-    if (applicationId === null) return rows.length;
-    return rows.filter(({ row }) => row["applicationId"] === applicationId).length;
+  /** Those that are disabled or being erased, too. */
+  count(platformId: string, applicationId: string | null): Promise<number> {
+    return this.#counter.sum(countOf(platformId, applicationId));
   }
 }

@@ -23,6 +23,12 @@ export type RowWrite =
   /** Whatever its version: the SDK knows no conditional delete inside a transaction. Refused when the row is gone. */
   | { readonly kind: "delete"; readonly rowKey: string };
 
+/** Writes a row whatever was there: what a platform's wallet is changed with knows its rows, and never does so. */
+export interface RowPut {
+  readonly kind: "put";
+  readonly row: Row;
+}
+
 /**
  * What became of a transaction. `refused`: none of it was applied by this call (somebody else's write, or an earlier
  * try of ours, was first). `in_doubt`: it may be applied now, later or never.

@@ -1,7 +1,7 @@
 import type { TableClient, TableEntityResult, TransactionAction } from "@azure/data-tables";
 import { serviceUnavailable } from "../errors.ts";
 import { failureOf, isDefinite, isMissingContainer, retryRead } from "./failure.ts";
-import type { Row, RowValue, RowWrite, StoredRow, TransactionResult } from "./row.ts";
+import type { Row, RowPut, RowValue, RowWrite, StoredRow, TransactionResult } from "./row.ts";
 import { filterOf, literal, type SelectedPage, type Selection } from "./selection.ts";
 import { SharedReads } from "./shared-reads.ts";
 
@@ -12,6 +12,8 @@ const PAGE_ROWS_MAX = 1_000;
 const EMPTY_PAGES_MAX = 1_000;
 const UPDATE_TRIES_MAX = 20;
 const REMOVALS_AT_ONCE = 16;
+/** The service takes 100. */
+const TRANSACTION_ROWS_MAX = 100;
 
 export interface RowRange {
   readonly partitionKey: string;
@@ -260,8 +262,68 @@ export class Table {
     return { removed: rows.length, next };
   }
 
+  /** Writes the rows whatever was there. */
+  async putAll(partitionKey: string, rows: readonly Row[]): Promise<void> {
+    await this.#together(partitionKey, rows, {
+      write: (row) => ({ kind: "put", row }),
+      alone: (row) => this.put(partitionKey, row),
+    });
+  }
+
+  /** Inserts the rows that are not there, and answers their keys. */
+  async insertAllIfAbsent(
+    partitionKey: string,
+    rows: readonly Row[],
+  ): Promise<ReadonlySet<string>> {
+    const inserted = new Set<string>();
+    await this.#together(partitionKey, rows, {
+      write: (row) => ({ kind: "create", row }),
+      alone: async (row) => {
+        if ((await this.insertIfAbsent(partitionKey, row)) !== undefined) inserted.add(row.rowKey);
+      },
+      applied: (row) => inserted.add(row.rowKey),
+    });
+    return inserted;
+  }
+
+  /** Removes the rows that are there, whatever their version. */
+  async deleteAll(partitionKey: string, rowKeys: readonly string[]): Promise<void> {
+    await this.#together(partitionKey, rowKeys, {
+      write: (rowKey) => ({ kind: "delete", rowKey }),
+      alone: async (rowKey) => void (await this.delete(partitionKey, rowKey)),
+    });
+  }
+
+  /**
+   * As many at a time as fit into a transaction; those of one that is refused, each alone.
+   * @throws AppError `service_unavailable` when an outcome is not known: everything here may be repeated
+   */
+  async #together<Item>(
+    partitionKey: string,
+    items: readonly Item[],
+    how: {
+      readonly write: (item: Item) => RowWrite | RowPut;
+      readonly alone: (item: Item) => Promise<void>;
+      readonly applied?: (item: Item) => void;
+    },
+  ): Promise<void> {
+    for (let start = 0; start < items.length; start += TRANSACTION_ROWS_MAX) {
+      const batch = items.slice(start, start + TRANSACTION_ROWS_MAX);
+      const { kind } =
+        batch.length === 1
+          ? { kind: "refused" }
+          : await this.transact(partitionKey, batch.map(how.write));
+      if (kind === "in_doubt") throw serviceUnavailable();
+      if (kind === "refused") await Promise.all(batch.map(how.alone));
+      else for (const item of batch) how.applied?.(item);
+    }
+  }
+
   /** All or nothing: at most 100 rows of one partition, each once. */
-  async transact(partitionKey: string, writes: readonly RowWrite[]): Promise<TransactionResult> {
+  async transact(
+    partitionKey: string,
+    writes: readonly (RowWrite | RowPut)[],
+  ): Promise<TransactionResult> {
     const actions = writes.map((write) => actionOf(partitionKey, write));
     try {
       const answer = await this.#write((client) =>
@@ -284,7 +346,7 @@ export class Table {
   }
 }
 
-function actionOf(partitionKey: string, write: RowWrite): TransactionAction {
+function actionOf(partitionKey: string, write: RowWrite | RowPut): TransactionAction {
   switch (write.kind) {
     case "create":
       return ["create", { partitionKey, ...write.row }];
@@ -292,6 +354,8 @@ function actionOf(partitionKey: string, write: RowWrite): TransactionAction {
       return ["update", { partitionKey, ...write.row }, "Replace", { etag: write.etag }];
     case "merge":
       return ["update", { partitionKey, ...write.row }, "Merge", { etag: write.etag }];
+    case "put":
+      return ["upsert", { partitionKey, ...write.row }, "Replace"];
     case "delete":
       return ["delete", { partitionKey, rowKey: write.rowKey }];
   }

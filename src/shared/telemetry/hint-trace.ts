@@ -1,8 +1,9 @@
 import * as z from "zod";
+import { shape } from "../shape.ts";
 import { currentTraceParent, type WorkFields } from "./work-context.ts";
 
 /** The part of a queue message that says whose work it is. Optional, and never a reason to refuse the message. */
-export const HINT_TRACE = { trace: z.string().optional().catch(undefined) };
+export const HINT_TRACE = shape(() => ({ trace: z.string().optional().catch(undefined) }));
 
 /** The same for a message that is about to be sent. */
 export function hintTrace(): { trace?: string } {

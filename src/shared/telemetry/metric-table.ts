@@ -26,6 +26,7 @@ export const METRICS = {
   "legs.publish_s": { kind: "histogram", labels: ["network"], bounds: SECONDS },
   "network.unmapped": { kind: "counter", labels: ["network"] },
   "webhooks.attempted": { kind: "counter", labels: ["outcome"] },
+  "webhooks.circuits": { kind: "counter", labels: ["change"] },
   "webhooks.attempt_ms": { kind: "histogram", labels: [], bounds: MILLISECONDS },
   "wallet.batch_operations": {
     kind: "histogram",

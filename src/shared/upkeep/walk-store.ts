@@ -1,26 +1,29 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../shape.ts";
 import { textOf } from "../storage/row.ts";
 import type { Table } from "../storage/table.ts";
 
 const PLACE = { partitionKey: "upkeep", rowKey: "walk" } as const;
 
-const walkShape = z.object({
-  /** When the present round over all accounts began. */
-  roundAt: z.string(),
-  isDone: z.boolean(),
-  /** Where the page of platforms begins that is being walked; "" for the first. */
-  platforms: z.string(),
-  /** The platform of that page that is being walked; "" for the first. */
-  platformId: z.string(),
-  /** The last of its connections that was looked at; "" for none yet. */
-  connection: z.string(),
-  /** Looked at in this round so far, and in the whole round before. */
-  connections: z.number(),
-  connectionsBefore: z.number(),
-  /** Sealed texts that were seen in this round, by the key that they are sealed with by now. */
-  sealed: z.record(z.string(), z.number()),
-});
-export type Walk = z.infer<typeof walkShape>;
+const walkShape = shape(() =>
+  z.object({
+    /** When the present round over all accounts began. */
+    roundAt: z.string(),
+    isDone: z.boolean(),
+    /** Where the page of platforms begins that is being walked; "" for the first. */
+    platforms: z.string(),
+    /** The platform of that page that is being walked; "" for the first. */
+    platformId: z.string(),
+    /** The last of its connections that was looked at; "" for none yet. */
+    connection: z.string(),
+    /** Looked at in this round so far, and in the whole round before. */
+    connections: z.number(),
+    connectionsBefore: z.number(),
+    /** Sealed texts that were seen in this round, by the key that they are sealed with by now. */
+    sealed: z.record(z.string(), z.number()),
+  }),
+);
+export type Walk = ShapeOf<typeof walkShape>;
 
 /** The walk in the hands of one run. */
 export interface HeldWalk {
@@ -56,7 +59,7 @@ export class WalkStore {
       return etag === undefined ? undefined : { walk, etag };
     }
     if (textOf(stored.row, "leaseUntil") > now.toISOString()) return undefined;
-    const last = walkShape.parse(JSON.parse(textOf(stored.row, "walk")));
+    const last = walkShape().parse(JSON.parse(textOf(stored.row, "walk")));
     const isOver = now.getTime() - Date.parse(last.roundAt) >= roundMs;
     if (last.isDone && !isOver) return undefined;
     const walk = last.isDone ? firstRound(now, last.connections) : last;

@@ -17,7 +17,7 @@ const endpointFields = shape(() => ({
   applicationId: idOf("application"),
   url: z.string(),
   description: z.string().nullable(),
-  events: z.array(eventFilter),
+  events: z.array(eventFilter()),
   status: z.enum(["active", "disabled"]),
   disabledReason: z.string().nullable(),
   secretHint: z.string().describe("Enough of the signing secret to recognise it by."),
@@ -52,7 +52,7 @@ const deliveryError = shape(() =>
   z
     .union([z.enum(DELIVERY_ERRORS), z.templateLiteral(["http_", z.int()])])
     .describe(
-      "`http_<status>` for an answer that is not 2xx; `endpoint_deleted`, `endpoint_disabled`, `event_expired` and `interrupted` where no further call was made.",
+      "`http_<status>` for an answer that is not 2xx; `endpoint_failing` where no call is made until the endpoint answers others again; `endpoint_deleted`, `endpoint_disabled`, `event_expired` and `interrupted` where no further call was made.",
     ),
 );
 
@@ -69,7 +69,9 @@ export const delivery = shape(
           .enum(["pending", "succeeded", "dead"])
           .describe("`dead`: every attempt failed, or none can be made any more."),
         attempts: count().describe("Attempts begun."),
-        nextAttemptAt: time().nullable(),
+        nextAttemptAt: time()
+          .nullable()
+          .describe("At the latest, of one that waits for its endpoint (`endpoint_failing`)."),
         lastStatusCode: z.int().nullable(),
         lastError: deliveryError().nullable(),
         durationMs: count().nullable().describe("Of the last attempt."),
@@ -99,6 +101,11 @@ export const event = shape(
           .record(z.string(), z.unknown())
           .describe(
             "As it was then: `post` (a `Post`) for `post.*`, `post` and `leg` for `leg.*`, `connection` for `connection.*`, `balance` for `billing.*`.",
+          ),
+        truncated: z
+          .exactOptional(z.literal(true))
+          .describe(
+            "In a webhook's body of an event that is larger than 64 KiB: texts and lists of `data` are cut or empty. `GET /v1/events` has the whole.",
           ),
       })
       .meta({

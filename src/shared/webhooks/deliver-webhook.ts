@@ -7,8 +7,10 @@ import type { DeliveryHint } from "./delivery-queue.ts";
 import type { StoredDelivery } from "./delivery-store.ts";
 import { addDueDelivery, hintDueDelivery, type DueDelivery } from "./due-delivery.ts";
 import { isAbandoned } from "./endpoint.ts";
+import { closeCircuit, heldUntil, openCircuit } from "./endpoint-circuit.ts";
 import type { OpenedEndpoint } from "./endpoint-store.ts";
 import type { Event } from "./event.ts";
+import { isRelease, releaseWaiting } from "./release-waiting.ts";
 import { nextAttemptSeconds } from "./retry-schedule.ts";
 import { sendDelivery, type Attempt } from "./send-delivery.ts";
 
@@ -27,6 +29,11 @@ interface Work {
   readonly services: Services;
   readonly due: DueDelivery;
   readonly stored: StoredDelivery;
+}
+
+/** What was learnt of an attempt's endpoint before it was made. */
+interface Call extends Work {
+  readonly isCircuitOpen: boolean;
 }
 
 /** Writes what the delivery has become; when another worker took it meanwhile, that one's word counts. */
@@ -64,8 +71,8 @@ function lastOf(attempt: Attempt): Partial<Delivery> {
   };
 }
 
-async function recordSuccess(work: Work, attempt: Attempt): Promise<void> {
-  const { services, stored } = work;
+async function recordSuccess(work: Call, attempt: Attempt): Promise<void> {
+  const { services, stored, isCircuitOpen } = work;
   const now = services.clock.now();
   await write(work, {
     ...stored.delivery,
@@ -75,10 +82,19 @@ async function recordSuccess(work: Work, attempt: Attempt): Promise<void> {
     leaseUntil: null,
     deliveredAt: now.toISOString(),
   });
-  await services.endpointHealth.noteSuccess(stored.delivery.endpointId, now);
+  await services.endpointHealth.noteSuccess(stored.delivery.endpointId, now, isCircuitOpen);
+  if (isCircuitOpen) await closeCircuit(services, stored.delivery);
 }
 
-/** The time of the next attempt is kept before the attempt's outcome is: no crash leaves the delivery without either. */
+/** The time of the next look is kept before the delivery says so: no crash leaves it without either. */
+async function postpone(work: Work, dueAt: string, change: Partial<Delivery>): Promise<void> {
+  const { services, stored } = work;
+  const due = { place: work.due.place, dueAt };
+  await addDueDelivery(services, due);
+  const after = { ...stored.delivery, ...change, nextAttemptAt: dueAt, leaseUntil: null };
+  if (await write(work, after)) await hintDueDelivery(services, due);
+}
+
 async function recordFailure(work: Work, attempt: Attempt): Promise<void> {
   const { services, stored } = work;
   const { delivery } = stored;
@@ -89,15 +105,7 @@ async function recordFailure(work: Work, attempt: Attempt): Promise<void> {
   const last = lastOf(attempt);
   if (seconds === null) return die(work, last);
   const dueAt = new Date(services.clock.now().getTime() + seconds * 1000).toISOString();
-  const due = { place: work.due.place, dueAt };
-  await addDueDelivery(services, due);
-  const isOurs = await write(work, {
-    ...delivery,
-    ...last,
-    nextAttemptAt: dueAt,
-    leaseUntil: null,
-  });
-  if (isOurs) await hintDueDelivery(services, due);
+  await postpone(work, dueAt, last);
 }
 
 async function disable(services: Services, delivery: Delivery, reason: string): Promise<void> {
@@ -134,8 +142,8 @@ function outcomeOf({ error, statusCode }: Attempt): string {
   return statusCode === null ? error : `http_${Math.floor(statusCode / 100)}xx`;
 }
 
-async function record(work: Work, attempt: Attempt): Promise<void> {
-  const { services, stored } = work;
+async function record(work: Call, attempt: Attempt): Promise<void> {
+  const { services, stored, isCircuitOpen } = work;
   const { delivery } = stored;
   const { statusCode, error, durationMs } = attempt;
   const fields = {
@@ -152,7 +160,39 @@ async function record(work: Work, attempt: Attempt): Promise<void> {
   await recordFailure(work, attempt);
   const now = services.clock.now();
   const health = await services.endpointHealth.noteFailure(delivery.endpointId, now);
+  if (health.circuit !== null && !isCircuitOpen) await openCircuit(services, delivery);
   if (isAbandoned(health, now)) await disable(services, delivery, ABANDONED_REASON);
+}
+
+/** It waits until its endpoint is well, which whoever delivers to it says; to look again is for when nobody does. */
+async function hold(work: Work, until: string): Promise<void> {
+  const { services, due, stored } = work;
+  if (stored.delivery.nextAttemptAt === until) return wait(services, due, until);
+  await postpone(work, until, { lastError: "endpoint_failing" });
+}
+
+/** The delivery as this worker's, for as long as a call takes; undefined when another one was first. */
+async function claim(work: Work, now: Date): Promise<Work | undefined> {
+  const { services, due, stored } = work;
+  const { delivery, etag } = stored;
+  const at = now.toISOString();
+  const leaseMs = services.config.webhooks.timeoutMs + LEASE_BEYOND_CALL_MS;
+  const leaseUntil = new Date(now.getTime() + leaseMs).toISOString();
+  const taken = { ...delivery, attempts: delivery.attempts + 1, leaseUntil };
+  if (delivery.nextAttemptAt === null || delivery.nextAttemptAt <= at) {
+    const claimed = await services.deliveries.replaceIfUnchanged(taken, etag);
+    return claimed && { ...work, stored: claimed };
+  }
+  // It waited and need not any more: should this worker die, somebody has to look after the lease and not much later.
+  const dueNow = { place: due.place, dueAt: at };
+  await addDueDelivery(services, dueNow);
+  const claimed = await services.deliveries.replaceIfUnchanged(
+    { ...taken, nextAttemptAt: at },
+    etag,
+  );
+  if (claimed === undefined) return undefined;
+  await services.dueDeliveries.remove(due);
+  return { services, due: dueNow, stored: claimed };
 }
 
 async function attempt(work: Work): Promise<void> {
@@ -168,19 +208,14 @@ async function attempt(work: Work): Promise<void> {
   if (lastError !== undefined) return die(work, { lastError }, lastError !== "endpoint_disabled");
   invariant(opened !== undefined && event !== undefined, "a delivery without its parts");
   invariant(opened.secrets.length > 0, "the endpoint's secret can't be opened");
-  const leaseMs = services.config.webhooks.timeoutMs + LEASE_BEYOND_CALL_MS;
-  const claimed = await services.deliveries.replaceIfUnchanged(
-    {
-      ...delivery,
-      attempts: delivery.attempts + 1,
-      leaseUntil: new Date(now.getTime() + leaseMs).toISOString(),
-    },
-    stored.etag,
-  );
+  const { isCircuitOpen } = opened;
+  const until = await heldUntil(services, delivery, isCircuitOpen);
+  if (until !== null) return hold(work, until);
+  const claimed = await claim(work, now);
   if (claimed === undefined) return;
-  const made = await sendDelivery(services, opened, claimed.delivery, event);
-  await record({ ...work, stored: claimed }, made);
-  await note(services, claimed.delivery, made);
+  const made = await sendDelivery(services, opened, claimed.stored.delivery, event);
+  await record({ ...claimed, isCircuitOpen }, made);
+  await note(services, claimed.stored.delivery, made);
 }
 
 /** A hint that came early is sent again for the rest; a stray one of another time is no longer needed. */
@@ -229,6 +264,7 @@ async function moveOn(work: Work): Promise<void> {
 export async function deliverWebhook(services: Services, hint: DeliveryHint): Promise<void> {
   const { endpointId, deliveryId, dueAt } = hint;
   const due = { place: { endpointId, deliveryId }, dueAt };
+  if (isRelease(due.place)) return releaseWaiting(services, due);
   const slot = services.deliverySlots.take(endpointId);
   if (slot === undefined) {
     const seconds = services.deliverySlots.secondsToWait(endpointId);

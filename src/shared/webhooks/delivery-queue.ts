@@ -1,18 +1,21 @@
 import * as z from "zod";
 import type { Due } from "../due/due-store.ts";
+import { shape, type ShapeOf } from "../shape.ts";
 import type { MessageQueue } from "../storage/queue.ts";
 import { HINT_TRACE, hintTrace } from "../telemetry/hint-trace.ts";
 import type { DeliveryPlace } from "./delivery.ts";
 
 /** A hint that a delivery is due. Ids and the time only: the rows are the truth. */
-export const DeliveryHint = z.object({
-  v: z.literal(1),
-  endpointId: z.string(),
-  deliveryId: z.string(),
-  dueAt: z.string(),
-  ...HINT_TRACE,
-});
-export type DeliveryHint = z.output<typeof DeliveryHint>;
+export const DeliveryHint = shape(() =>
+  z.object({
+    v: z.literal(1),
+    endpointId: z.string(),
+    deliveryId: z.string(),
+    dueAt: z.string(),
+    ...HINT_TRACE(),
+  }),
+);
+export type DeliveryHint = ShapeOf<typeof DeliveryHint>;
 
 export const DELIVERY_QUEUE = "deliver-webhooks";
 

@@ -8,6 +8,8 @@ import type { EventType } from "./event.ts";
 
 const PREFIX = "D|";
 const NONE = -1;
+/** More than an endpoint gets while it fails; of still more the newest are listed. */
+const UNTRIED_MAX = 20_000;
 
 export interface StoredDelivery {
   readonly delivery: Delivery;
@@ -78,10 +80,10 @@ export class DeliveryStore {
     this.#table = table;
   }
 
-  /** False when it was made before, which is what a repeated fan-out finds. */
-  async insertIfAbsent(delivery: Delivery): Promise<boolean> {
-    const etag = await this.#table.insertIfAbsent(delivery.endpointId, toRow(delivery));
-    return etag !== undefined;
+  /** Of one endpoint. Answers those that were not made before: a repeated fan-out finds its own. */
+  async insertAbsent(endpointId: string, deliveries: readonly Delivery[]): Promise<Delivery[]> {
+    const inserted = await this.#table.insertAllIfAbsent(endpointId, deliveries.map(toRow));
+    return deliveries.filter(({ id }) => inserted.has(rowKey(id)));
   }
 
   async find({ endpointId, deliveryId }: DeliveryPlace): Promise<StoredDelivery | undefined> {
@@ -129,6 +131,23 @@ export class DeliveryStore {
       { partitionKey: endpointId, from, before: afterPrefix(PREFIX), property: "status", values },
       after,
     );
+  }
+
+  /** An endpoint's deliveries of events since then of which no attempt was begun, oldest first. */
+  async listUntried(endpointId: string, since: Date): Promise<Delivery[]> {
+    const values = ["pending"] satisfies DeliveryStatus[];
+    const range = { from: PREFIX, before: afterPrefix(PREFIX + inverted(since.getTime())) };
+    const selection = { partitionKey: endpointId, ...range, property: "status", values };
+    const untried: Delivery[] = [];
+    let after: string | undefined;
+    do {
+      const { rows, next } = await this.#table.select(selection, after);
+      for (const { row } of rows)
+        if (row["status"] === "pending" && row["attempts"] === 0)
+          untried.push(toDelivery(endpointId, row));
+      after = next;
+    } while (after !== undefined && untried.length < UNTRIED_MAX);
+    return untried.toReversed();
   }
 
   /** `after` is where the last listing stopped. */

@@ -4,7 +4,7 @@ import { textOf } from "../storage/row.ts";
 import type { Origin } from "../telemetry/origin.ts";
 import type { EventType } from "./event.ts";
 
-/** Why no answer came, or why no call is made any more. */
+/** Why no answer came, or why no call is made yet or any more. */
 export const DELIVERY_ERRORS = [
   "blocked_address",
   "timeout",
@@ -12,6 +12,7 @@ export const DELIVERY_ERRORS = [
   "tls_failed",
   "connection_lost",
   "too_large",
+  "endpoint_failing",
   "endpoint_deleted",
   "endpoint_disabled",
   "event_expired",
@@ -43,6 +44,7 @@ export interface Delivery {
   readonly status: DeliveryStatus;
   /** Attempts begun. */
   readonly attempts: number;
+  /** Of one that waits for its endpoint to be well: when it looks again at the latest. */
   readonly nextAttemptAt: string | null;
   /** Until when a worker owns it. */
   readonly leaseUntil: string | null;
@@ -103,7 +105,9 @@ export function nextStep(delivery: Delivery, attemptsMax: number, now: Date): De
   if (status !== "pending") return { kind: "ended" };
   const at = now.toISOString();
   if (leaseUntil !== null && leaseUntil > at) return { kind: "taken" };
-  if (nextAttemptAt !== null && nextAttemptAt > at) return { kind: "later", at: nextAttemptAt };
+  // One that nobody tried yet waits for its endpoint alone, and whether that is well again is for the attempt to see.
+  const waits = attempts > 0 && nextAttemptAt !== null && nextAttemptAt > at;
+  if (waits) return { kind: "later", at: nextAttemptAt };
   return { kind: attempts < attemptsMax ? "attempt" : "give_up" };
 }
 

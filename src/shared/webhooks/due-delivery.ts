@@ -13,7 +13,7 @@ function dueDeliveries({ dueDeliveries: store, deliveryQueue }: Services): DueWo
 /** Before the delivery's own row is written: no crash may leave it without a time at which somebody looks. */
 export async function addDueDelivery(services: Services, due: DueDelivery): Promise<void> {
   const now = services.clock.now();
-  if (isSoon(due, now)) await services.dueDeliveries.addHinted(due, now);
+  if (isSoon(due, now)) await services.dueDeliveries.addHinted([due], now);
   else await services.dueDeliveries.add(due, now);
 }
 

@@ -53,6 +53,13 @@ export class EndpointSlots {
     return (lane.turnAt - now) / 1000;
   }
 
+  /** The endpoint is another one than it was: what is expected of it begins anew. */
+  forgetPace(endpointId: string): void {
+    const lane = this.#lane(endpointId);
+    lane.expectedMs = EXPECTED_MS;
+    lane.turnAt = 0;
+  }
+
   #lane(endpointId: string): Lane {
     const known = this.#lanes.get(endpointId);
     if (known !== undefined) return known;

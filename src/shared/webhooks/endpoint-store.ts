@@ -22,6 +22,8 @@ export const ENDPOINTS_MAX = 20;
 const rowKey = (endpointId: string) =>
   `${PREFIX}${inverted(timeOfId("endpoint", endpointId))}|${endpointId}`;
 const rosterKey = (applicationId: string) => ROSTER_PREFIX + applicationId;
+// Safe: written by this store from a list of ids.
+const idsOf = (roster: Row) => JSON.parse(textOf(roster, "ids")) as string[];
 /** What the secrets of an endpoint are sealed to. */
 const placeOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
 
@@ -54,6 +56,8 @@ export interface EndpointChange {
 /** An endpoint with what its deliveries are signed with, the newest first. */
 export interface OpenedEndpoint {
   readonly endpoint: Endpoint;
+  /** Whether its health has to be asked before something new is sent. */
+  readonly isCircuitOpen: boolean;
   readonly secrets: readonly string[];
 }
 
@@ -117,7 +121,7 @@ export class EndpointStore {
   async #roster(platformId: string, applicationId: string) {
     const key = rosterKey(applicationId);
     const stored = await this.#tenants.find(platformId, key);
-    const ids = stored === undefined ? [] : (JSON.parse(textOf(stored.row, "ids")) as string[]);
+    const ids = stored === undefined ? [] : idsOf(stored.row);
     const write = (next: readonly string[]): RowWrite => {
       const row = { rowKey: key, ids: JSON.stringify(next) };
       return stored === undefined
@@ -163,6 +167,7 @@ export class EndpointStore {
     const secrets = sealed.map((text) => unseal(text, place, this.#dataKeys));
     return {
       endpoint: toEndpoint(platformId, row),
+      isCircuitOpen: row["isCircuitOpen"] === true,
       secrets: secrets.filter((secret) => secret !== undefined),
     };
   }
@@ -192,6 +197,20 @@ export class EndpointStore {
     await this.#tenants.update(platformId, rowKey(endpointId), (row) => {
       isOurs = textOf(row, "status") === "active";
       return isOurs ? { status: "disabled", disabledReason, updatedAt: at } : undefined;
+    });
+    return isOurs;
+  }
+
+  /** Beside what every delivery reads anyway, so that none has to ask for it. Whether this call turned it. */
+  async turnCircuit(
+    platformId: string,
+    endpointId: string,
+    isCircuitOpen: boolean,
+  ): Promise<boolean> {
+    let isOurs = false;
+    await this.#tenants.update(platformId, rowKey(endpointId), (row) => {
+      isOurs = (row["isCircuitOpen"] === true) !== isCircuitOpen;
+      return isOurs ? { isCircuitOpen } : undefined;
     });
     return isOurs;
   }
@@ -274,10 +293,15 @@ export class EndpointStore {
     return again.length === 0 ? undefined : Object.fromEntries(again);
   }
 
+  /** By the rosters, of which every application has one at most. */
   async count(platformId: string, applicationId: string | null): Promise<number> {
-    const endpoints = await this.listAll(platformId);
-    return applicationId === null
-      ? endpoints.length
-      : endpoints.filter((endpoint) => endpoint.applicationId === applicationId).length;
+    if (applicationId !== null) return (await this.#roster(platformId, applicationId)).ids.length;
+    const rosters = await this.#tenants.list({
+      partitionKey: platformId,
+      from: ROSTER_PREFIX,
+      before: afterPrefix(ROSTER_PREFIX),
+      limit: ALL_MAX,
+    });
+    return rosters.reduce((count, { row }) => count + idsOf(row).length, 0);
   }
 }

@@ -1,3 +1,4 @@
+import type { Circuit } from "./circuit.ts";
 import type { EventType } from "./event.ts";
 
 /** What an endpoint wants: every event, or those that it names. */
@@ -25,6 +26,8 @@ export interface EndpointHealth {
   /** Since the last success. */
   readonly failures: number;
   readonly failingSince: string | null;
+  /** Null while it is closed. */
+  readonly circuit: Circuit | null;
 }
 
 export const HEALTHY: EndpointHealth = {
@@ -32,6 +35,7 @@ export const HEALTHY: EndpointHealth = {
   lastFailureAt: null,
   failures: 0,
   failingSince: null,
+  circuit: null,
 };
 
 const FAILURES_MIN = 20;

@@ -43,13 +43,20 @@ export class EventStore {
     return rows.map(({ row }) => toEvent(row));
   }
 
-  /** The event has reached the log and every delivery: repeating any of it would change nothing. */
-  async removeWaiting(platformId: string, event: Event): Promise<void> {
-    await this.#core.delete(platformId, EVENT_ROWS + event.id);
+  /** The events have reached the log and every delivery: repeating any of it would change nothing. */
+  async removeWaiting(platformId: string, events: readonly Event[]): Promise<void> {
+    await this.#core.deleteAll(
+      platformId,
+      events.map(({ id }) => EVENT_ROWS + id),
+    );
   }
 
-  async log(event: LoggedEvent): Promise<void> {
-    await this.#log.put(event.applicationId, toEventRow(event.id, event));
+  async log(events: readonly LoggedEvent[]): Promise<void> {
+    const byApplication = Map.groupBy(events, ({ applicationId }) => applicationId);
+    for (const [applicationId, own] of byApplication) {
+      const rows = own.map((event) => toEventRow(event.id, event));
+      await this.#log.putAll(applicationId, rows);
+    }
   }
 
   /** Removes a page of what waits to be fanned out about a profile. */

@@ -95,7 +95,7 @@ export function toEvent(row: Row): Event {
   };
 }
 
-/** What receivers get: the same bytes for every endpoint, attempt and redrive, and in the pull list. */
+/** What customers are told, in the pull list and, as far as it fits, at their endpoints. */
 export function eventPayload(event: Event) {
   const { id, type, createdAt, sequence, applicationId, profileId, data } = event;
   return { id, type, apiVersion: "v1", createdAt, sequence, applicationId, profileId, data };

@@ -6,7 +6,7 @@ import type { CreateEndpointBody } from "./schema.ts";
 
 const URL = "https://hooks.example.com/social";
 
-export const createEndpointExample = (): z.input<typeof CreateEndpointBody> => ({
+export const createEndpointExample = (): z.input<ReturnType<typeof CreateEndpointBody>> => ({
   url: URL,
   events: ["post.succeeded", "post.partial", "post.failed"],
   description: "Order system",

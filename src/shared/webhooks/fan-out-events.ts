@@ -3,10 +3,11 @@ import { wants, type Endpoint } from "./endpoint.ts";
 import type { Event } from "./event.ts";
 import type { LoggedEvent } from "./event-store.ts";
 import type { FanOutHint } from "./fan-out-queue.ts";
-import { firstDelivery, queueDelivery } from "./queue-delivery.ts";
+import { firstDelivery, queueDeliveries } from "./queue-delivery.ts";
 
 const ROUND_EVENTS_MAX = 100;
-const EVENTS_AT_ONCE = 8;
+/** Their rows fit into a transaction. */
+const EVENTS_AT_ONCE = 16;
 /** Of a handler; what is left then gets a hint of its own. */
 const RUN_MS_MAX = 60_000;
 
@@ -22,27 +23,28 @@ async function tellings(
   return applications.map(({ id }) => ({ ...event, applicationId: id }));
 }
 
-/** May be repeated, also by two at once: every row has one name, and the event goes only after all are there. */
+const isReceiver = (endpoint: Endpoint, { applicationId, type }: LoggedEvent) =>
+  endpoint.applicationId === applicationId && endpoint.status === "active" && wants(endpoint, type);
+
+/** May be repeated, also by two at once: every row has one name, and the events go only after all are there. */
 async function fanOut(
   services: Services,
   platformId: string,
-  event: Event,
+  events: readonly Event[],
   endpoints: readonly Endpoint[],
 ): Promise<void> {
   const now = services.clock.now();
-  for (const told of await tellings(services, platformId, event)) {
-    await services.events.log(told);
-    const receivers = endpoints.filter(
-      (endpoint) =>
-        endpoint.applicationId === told.applicationId &&
-        endpoint.status === "active" &&
-        wants(endpoint, told.type),
+  const told = await Promise.all(events.map((event) => tellings(services, platformId, event)));
+  const deliveries = told
+    .flat()
+    .flatMap((event) =>
+      endpoints
+        .filter((endpoint) => isReceiver(endpoint, event))
+        .map((endpoint) => firstDelivery(event, endpoint, now)),
     );
-    await Promise.all(
-      receivers.map((endpoint) => queueDelivery(services, firstDelivery(told, endpoint, now))),
-    );
-  }
-  await services.events.removeWaiting(platformId, event);
+  await services.events.log(told.flat());
+  await queueDeliveries(services, deliveries);
+  await services.events.removeWaiting(platformId, events);
 }
 
 /** Answers the errors: one event that can't be fanned out does not hold up the others. */
@@ -53,13 +55,16 @@ async function fanOutAll(
 ): Promise<unknown[]> {
   const endpoints = await services.endpoints.listAll(platformId);
   const errors: unknown[] = [];
-  for (let index = 0; index < events.length; index += EVENTS_AT_ONCE) {
-    const batch = events.slice(index, index + EVENTS_AT_ONCE);
-    const results = await Promise.allSettled(
-      batch.map((event) => fanOut(services, platformId, event, endpoints)),
-    );
-    for (const result of results) if (result.status === "rejected") errors.push(result.reason);
-  }
+  const attempt = async (batch: readonly Event[]): Promise<void> => {
+    try {
+      await fanOut(services, platformId, batch, endpoints);
+    } catch (error) {
+      if (batch.length === 1) errors.push(error);
+      else for (const event of batch) await attempt([event]);
+    }
+  };
+  for (let index = 0; index < events.length; index += EVENTS_AT_ONCE)
+    await attempt(events.slice(index, index + EVENTS_AT_ONCE));
   return errors;
 }
 
@@ -69,8 +74,9 @@ async function fanOutWaiting(services: Services, platformId: string): Promise<vo
   let after: string | undefined;
   for (;;) {
     const events = await services.events.listWaiting(platformId, ROUND_EVENTS_MAX, after);
-    if (events.length === 0) break;
-    errors.push(...(await fanOutAll(services, platformId, events)));
+    if (events.length > 0) errors.push(...(await fanOutAll(services, platformId, events)));
+    // What was written meanwhile has a hint of its own.
+    if (events.length < ROUND_EVENTS_MAX) break;
     after = events.at(-1)?.id;
     if (performance.now() - startedAt > RUN_MS_MAX) {
       await services.fanOutQueue.hint(platformId);

@@ -1,11 +1,14 @@
 import * as z from "zod";
 import type { Log } from "../log.ts";
+import { shape, type ShapeOf } from "../shape.ts";
 import type { MessageQueue } from "../storage/queue.ts";
 import { HINT_TRACE, hintTrace } from "../telemetry/hint-trace.ts";
 
 /** A hint that a platform has events which nobody was told of yet. */
-export const FanOutHint = z.object({ v: z.literal(1), platformId: z.string(), ...HINT_TRACE });
-export type FanOutHint = z.output<typeof FanOutHint>;
+export const FanOutHint = shape(() =>
+  z.object({ v: z.literal(1), platformId: z.string(), ...HINT_TRACE() }),
+);
+export type FanOutHint = ShapeOf<typeof FanOutHint>;
 
 export const FAN_OUT_QUEUE = "fan-out-events";
 

@@ -1,6 +1,6 @@
 import type { Services } from "../services.ts";
 import { deliveryIdOf, placeOf, type Delivery } from "./delivery.ts";
-import { addDueDelivery, hintDueDelivery } from "./due-delivery.ts";
+import { hintDueDelivery } from "./due-delivery.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Event } from "./event.ts";
 
@@ -51,13 +51,31 @@ export function redriveOf(before: Delivery, id: string, now: Date): Delivery {
 }
 
 /**
- * Puts a delivery on its way: the row that says when it is due, then the delivery, then the hint. False when it was on
- * its way already; a crash in between leaves what the timer finds, and a repeat by whoever asked finishes it.
+ * Puts deliveries on their way: the rows that say when they are due, then the deliveries, then the hints. Answers those
+ * that were not on their way already; a crash in between leaves what the timer finds, and a repeat by whoever asked
+ * finishes it.
  */
+export async function queueDeliveries(
+  services: Services,
+  deliveries: readonly Delivery[],
+): Promise<readonly Delivery[]> {
+  const dueOf = (delivery: Delivery) => ({
+    place: placeOf(delivery),
+    dueAt: delivery.createdAt,
+  });
+  await services.dueDeliveries.addHinted(deliveries.map(dueOf), services.clock.now());
+  const byEndpoint = [...Map.groupBy(deliveries, ({ endpointId }) => endpointId)];
+  const added = await Promise.all(
+    byEndpoint.map(async ([endpointId, own]) => {
+      const absent = await services.deliveries.insertAbsent(endpointId, own);
+      await Promise.all(absent.map((delivery) => hintDueDelivery(services, dueOf(delivery))));
+      return absent;
+    }),
+  );
+  return added.flat();
+}
+
+/** The same for one; false when it was on its way already. */
 export async function queueDelivery(services: Services, delivery: Delivery): Promise<boolean> {
-  const due = { place: placeOf(delivery), dueAt: delivery.createdAt };
-  await addDueDelivery(services, due);
-  const isNew = await services.deliveries.insertIfAbsent(delivery);
-  if (isNew) await hintDueDelivery(services, due);
-  return isNew;
+  return (await queueDeliveries(services, [delivery])).length > 0;
 }

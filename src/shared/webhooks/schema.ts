@@ -2,72 +2,87 @@ import * as z from "zod";
 import { instant } from "../fields.ts";
 import { isId } from "../ids.ts";
 import { pageQuery } from "../page.ts";
+import { shape, type ShapeOf } from "../shape.ts";
 import { EVENT_TYPES } from "./event.ts";
 
 const URL_CHARACTERS_MAX = 2_048;
 const DESCRIPTION_CHARACTERS_MAX = 500;
 
-const url = z
-  .string()
-  .min(1)
-  .max(URL_CHARACTERS_MAX)
-  .describe("https, a public host, without credentials. Judged again at every delivery.");
-const description = z.string().max(DESCRIPTION_CHARACTERS_MAX).nullable();
-export const eventFilter = z.enum(["*", ...EVENT_TYPES]);
-const events = z
-  .array(eventFilter)
-  .min(1)
-  .max(EVENT_TYPES.length + 1)
-  .refine((names) => new Set(names).size === names.length, { error: "must not repeat an event" })
-  .meta({ description: "The events to send; `*` for all.", uniqueItems: true });
-
-export const CreateEndpointBody = z.strictObject({
-  url,
-  events: events.default(["*"]),
-  description: description.default(null),
-});
-export type CreateEndpoint = z.output<typeof CreateEndpointBody>;
-
-export const UpdateEndpointBody = z.strictObject({
-  url: url.optional(),
-  events: events.optional(),
-  description: description.optional(),
-  status: z
-    .enum(["active", "disabled"])
-    .optional()
-    .describe("`disabled`: nothing is sent, and what is on its way ends as dead."),
-});
-export type UpdateEndpoint = z.output<typeof UpdateEndpointBody>;
-
-export const ListEndpointsQuery = z.strictObject(pageQuery);
-export type ListEndpoints = z.output<typeof ListEndpointsQuery>;
-
-export const ListDeliveriesQuery = z.strictObject({
-  ...pageQuery,
-  status: z.enum(["pending", "succeeded", "dead"]).optional(),
-  eventType: z.enum(EVENT_TYPES).optional(),
-});
-export type ListDeliveries = z.output<typeof ListDeliveriesQuery>;
-
-export const ListEventsQuery = z.strictObject({
-  ...pageQuery,
-  after: z
+const url = shape(() =>
+  z
     .string()
-    .refine((text) => isId("event", text), { error: "must be an event id (evt_…)" })
-    .optional()
-    .describe("The last event that you have."),
-});
-export type ListEvents = z.output<typeof ListEventsQuery>;
+    .min(1)
+    .max(URL_CHARACTERS_MAX)
+    .describe("https, a public host, without credentials. Judged again at every delivery."),
+);
+const description = shape(() => z.string().max(DESCRIPTION_CHARACTERS_MAX).nullable());
+export const eventFilter = shape(() => z.enum(["*", ...EVENT_TYPES]));
+const events = shape(() =>
+  z
+    .array(eventFilter())
+    .min(1)
+    .max(EVENT_TYPES.length + 1)
+    .refine((names) => new Set(names).size === names.length, { error: "must not repeat an event" })
+    .meta({ description: "The events to send; `*` for all.", uniqueItems: true }),
+);
 
-export const RedriveDeadBody = z.strictObject({
-  platformId: z
-    .string()
-    .refine((text) => isId("platform", text), { error: "must be a platform id (plt_…)" })
-    .optional(),
-  webhookId: z
-    .string()
-    .refine((text) => isId("endpoint", text), { error: "must be a webhook id (whk_…)" })
-    .optional(),
-  since: instant.optional().describe("Dead since then or later."),
-});
-export type RedriveDead = z.output<typeof RedriveDeadBody>;
+export const CreateEndpointBody = shape(() =>
+  z.strictObject({
+    url: url(),
+    events: events().default(["*"]),
+    description: description().default(null),
+  }),
+);
+export type CreateEndpoint = ShapeOf<typeof CreateEndpointBody>;
+
+export const UpdateEndpointBody = shape(() =>
+  z.strictObject({
+    url: url().optional(),
+    events: events().optional(),
+    description: description().optional(),
+    status: z
+      .enum(["active", "disabled"])
+      .optional()
+      .describe("`disabled`: nothing is sent, and what is on its way ends as dead."),
+  }),
+);
+export type UpdateEndpoint = ShapeOf<typeof UpdateEndpointBody>;
+
+export const ListEndpointsQuery = shape(() => z.strictObject(pageQuery()));
+export type ListEndpoints = ShapeOf<typeof ListEndpointsQuery>;
+
+export const ListDeliveriesQuery = shape(() =>
+  z.strictObject({
+    ...pageQuery(),
+    status: z.enum(["pending", "succeeded", "dead"]).optional(),
+    eventType: z.enum(EVENT_TYPES).optional(),
+  }),
+);
+export type ListDeliveries = ShapeOf<typeof ListDeliveriesQuery>;
+
+export const ListEventsQuery = shape(() =>
+  z.strictObject({
+    ...pageQuery(),
+    after: z
+      .string()
+      .refine((text) => isId("event", text), { error: "must be an event id (evt_…)" })
+      .optional()
+      .describe("The last event that you have."),
+  }),
+);
+export type ListEvents = ShapeOf<typeof ListEventsQuery>;
+
+export const RedriveDeadBody = shape(() =>
+  z.strictObject({
+    platformId: z
+      .string()
+      .refine((text) => isId("platform", text), { error: "must be a platform id (plt_…)" })
+      .optional(),
+    webhookId: z
+      .string()
+      .refine((text) => isId("endpoint", text), { error: "must be a webhook id (whk_…)" })
+      .optional(),
+    since: instant().optional().describe("Dead since then or later."),
+  }),
+);
+export type RedriveDead = ShapeOf<typeof RedriveDeadBody>;

@@ -1,8 +1,9 @@
 import { HttpFailure } from "../networks/network.ts";
 import type { Services } from "../services.ts";
 import type { Delivery, DeliveryError } from "./delivery.ts";
+import { deliveryBody } from "./delivery-body.ts";
 import type { OpenedEndpoint } from "./endpoint-store.ts";
-import { eventPayload, type Event } from "./event.ts";
+import type { Event } from "./event.ts";
 import { retryAfterSeconds } from "./retry-schedule.ts";
 import { signatureHeaders } from "./signature.ts";
 
@@ -35,11 +36,6 @@ export function keptText(body: Uint8Array): string | null {
   return plain === "" ? null : plain;
 }
 
-/** The bytes that every attempt of every delivery of an event sends. */
-function bodyOf(event: Event): string {
-  return JSON.stringify(eventPayload(event));
-}
-
 /** One call, signed afresh. Whatever the receiver does is an outcome, never an error. */
 export async function sendDelivery(
   services: Services,
@@ -47,7 +43,7 @@ export async function sendDelivery(
   delivery: Delivery,
   event: Event,
 ): Promise<Attempt> {
-  const body = bodyOf(event);
+  const body = deliveryBody(event);
   const timestamp = Math.floor(services.clock.now().getTime() / 1000);
   const startedAt = performance.now();
   const durationMs = () => Math.round(performance.now() - startedAt);

@@ -23,7 +23,7 @@ export async function testEndpoint(
   const { applicationId } = endpoint;
   const told = { type: "webhook.test", sequence: null, applicationId, profileId: null } as const;
   const event = toldNow({ ...told, postId: null, data: {}, origin: currentOrigin() }, now);
-  await services.events.log({ ...event, applicationId });
+  await services.events.log([{ ...event, applicationId }]);
   const delivery = firstDelivery(event, endpoint, now);
   await queueDelivery(services, delivery);
   const target = { type: "webhook", id: webhookId };

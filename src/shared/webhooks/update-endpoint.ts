@@ -3,6 +3,7 @@ import type { PlatformScope } from "../callers/scope.ts";
 import { notFound } from "../errors.ts";
 import type { Services } from "../services.ts";
 import { viewEndpoint, type EndpointView } from "./endpoint.ts";
+import { closeCircuit } from "./endpoint-circuit.ts";
 import { endpointUrl } from "./endpoint-url.ts";
 import { getEndpoint } from "./get-endpoint.ts";
 import type { UpdateEndpoint } from "./schema.ts";
@@ -10,7 +11,8 @@ import type { UpdateEndpoint } from "./schema.ts";
 const DISABLED_REASON = "Disabled through the API.";
 
 /**
- * Changes what is named. An endpoint that is made active again starts without the failures that it had.
+ * Changes what is named. An endpoint that is made active again, or moves to another address, starts without the
+ * failures that it had.
  * @throws AppError `not_found`, `validation_failed` on the address
  */
 export async function updateEndpoint(
@@ -23,8 +25,9 @@ export async function updateEndpoint(
   const { status } = change;
   const isTurned = status !== undefined && status !== before.status;
   const url = change.url === undefined ? undefined : endpointUrl(services, change.url);
+  const startsAnew = (isTurned && status === "active") || (url !== undefined && url !== before.url);
   // Before it is active: one more failure must not disable it at once.
-  if (isTurned && status === "active") await services.endpointHealth.forgetFailures(webhookId);
+  if (startsAnew) await services.endpointHealth.forgetFailures(webhookId);
   const disabledReason = status === "active" ? null : DISABLED_REASON;
   const endpoint = await services.endpoints.update(
     platformId,
@@ -33,6 +36,7 @@ export async function updateEndpoint(
     services.clock.now().toISOString(),
   );
   if (endpoint === undefined) throw notFound();
+  if (startsAnew) await closeCircuit(services, { platformId, endpointId: webhookId });
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
   recordAudit(services, scope, { action: "webhook.updated", target, applicationId });

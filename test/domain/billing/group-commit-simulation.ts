@@ -7,14 +7,12 @@ import {
 } from "../../../src/shared/billing/group-commit.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
+import { acceptOperation, placeOf, type AcceptAnswer } from "../../../src/shared/posts/accept.ts";
 import {
-  acceptOperation,
   idempotencyRowKey,
-  placeOf,
   toAccepted,
-  type AcceptAnswer,
   type Accepted,
-} from "../../../src/shared/posts/accept.ts";
+} from "../../../src/shared/posts/accepted.ts";
 import type { Leg, Post } from "../../../src/shared/posts/post.ts";
 import { settleOperation } from "../../../src/shared/posts/settle-leg.ts";
 import type { Services } from "../../../src/shared/services.ts";

@@ -1,25 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { classify, duplicateUrn } from "../../../src/shared/networks/linkedin/errors.ts";
 import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
-import type { LegDraft, MediaItem, Problem } from "../../../src/shared/networks/network.ts";
+import type { LegDraft } from "../../../src/shared/networks/network.ts";
 import { platformOptionsSchema } from "../../../src/shared/networks/lookup.ts";
 import { NOW, answer, htmlPage } from "../../networks/scripted-tools.ts";
-
-function draft(overrides: Partial<LegDraft> = {}): LegDraft {
-  return { text: "Hello", media: [], options: {}, ...overrides };
-}
-
-function media(...names: readonly string[]): readonly MediaItem[] {
-  return names.map((name) => ({ url: `https://files.example/${name}`, altText: null }));
-}
-
-function images(count: number): readonly MediaItem[] {
-  return media(...Array.from({ length: count }, (_, index) => `${index}.jpg`));
-}
-
-function rules(problems: readonly Problem[]): readonly string[] {
-  return problems.map(({ severity, rule }) => `${severity} ${rule}`);
-}
+import { draft, images, media, rules } from "./drafts.ts";
 
 const link = { url: "https://a.example", title: "A" };
 
@@ -127,7 +112,7 @@ describe("LinkedIn's options", () => {
     [{ link: { ...link, unknown: 1 } }, false],
     [{ documentTitle: " " }, false],
   ])("%j: %s", (options, expected) => {
-    expect(platformOptionsSchema.safeParse({ linkedin: options }).success).toBe(expected);
+    expect(platformOptionsSchema().safeParse({ linkedin: options }).success).toBe(expected);
   });
 });
 

@@ -7,7 +7,7 @@ import {
 } from "../../../src/shared/networks/lookup.ts";
 import { NETWORKS } from "../../../src/shared/networks/registry.ts";
 
-const accepts = (value: unknown) => platformOptionsSchema.safeParse(value).success;
+const accepts = (value: unknown) => platformOptionsSchema().safeParse(value).success;
 
 describe("platformOptions", () => {
   it.each(NETWORK_NAMES)("of %s take the shared fields and nothing unknown", (name) => {
@@ -64,7 +64,7 @@ describe("platformOptions", () => {
   });
 
   it("can be written as a JSON schema", () => {
-    const schema = z.toJSONSchema(platformOptionsSchema);
+    const schema = z.toJSONSchema(platformOptionsSchema());
     expect(Object.keys(schema.properties ?? {})).toEqual([...NETWORK_NAMES]);
   });
 });

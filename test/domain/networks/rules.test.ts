@@ -1,23 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { bluesky } from "../../../src/shared/networks/bluesky/index.ts";
 import { mastodon } from "../../../src/shared/networks/mastodon/index.ts";
-import type { LegDraft, MediaItem, Problem } from "../../../src/shared/networks/network.ts";
-
-function draft(overrides: Partial<LegDraft> = {}): LegDraft {
-  return { text: "Hello", media: [], options: {}, ...overrides };
-}
-
-function media(...names: readonly string[]): readonly MediaItem[] {
-  return names.map((name) => ({ url: `https://files.example/${name}`, altText: null }));
-}
-
-function images(count: number): readonly MediaItem[] {
-  return media(...Array.from({ length: count }, (_, index) => `${index}.jpg`));
-}
-
-function rules(problems: readonly Problem[]): readonly string[] {
-  return problems.map(({ severity, rule }) => `${severity} ${rule}`);
-}
+import type { LegDraft } from "../../../src/shared/networks/network.ts";
+import { draft, images, media, rules } from "./drafts.ts";
 
 describe("Bluesky's rules", () => {
   it.each<[string, Partial<LegDraft>, readonly string[]]>([

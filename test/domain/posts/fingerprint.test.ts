@@ -83,7 +83,7 @@ describe("a request's fingerprint", () => {
       { text: "Hi", platforms: ["bluesky"] },
     ],
   ])("is the same for %s", (_, left, right) => {
-    expect(print(DraftBody.parse(left))).toBe(print(DraftBody.parse(right)));
+    expect(print(DraftBody().parse(left))).toBe(print(DraftBody().parse(right)));
   });
 
   it.each<[string, Partial<Draft>]>([

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { CoreView } from "../../../src/shared/billing/group-commit.ts";
 import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
-import { acceptOperation, idempotencyRowKey, placeOf } from "../../../src/shared/posts/accept.ts";
+import { acceptOperation, placeOf } from "../../../src/shared/posts/accept.ts";
+import { idempotencyRowKey } from "../../../src/shared/posts/accepted.ts";
 import type { Leg, Post } from "../../../src/shared/posts/post.ts";
 import { toLeg, toLegRow, toPostRow } from "../../../src/shared/posts/post-row.ts";
 import { legKey, postKey, toWorkRow, workKey } from "../../../src/shared/posts/post-store.ts";

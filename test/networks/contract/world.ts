@@ -2,16 +2,12 @@ import { parseConfig } from "../../../src/shared/config.ts";
 import { createNetworkTools } from "../../../src/shared/connect/network-tools.ts";
 import { newId } from "../../../src/shared/ids.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
-import { networkOf } from "../../../src/shared/networks/lookup.ts";
-import type {
-  LinkedAccount,
-  LinkOutcome,
-  NetworkTools,
-} from "../../../src/shared/networks/network.ts";
+import type { LinkedAccount } from "../../../src/shared/networks/network.ts";
 import { createOutbound } from "../../../src/shared/outbound.ts";
 import { aPlatform, aProfile, anApplication, type TestApplication } from "../../setup/factories.ts";
 import type { Publisher } from "../../setup/publisher.ts";
 import { startRelay, type Relay } from "../../setup/relay.ts";
+import { allow, signIn } from "../../setup/sign-in.ts";
 import type { StandIn } from "./stand-in.ts";
 import { Wire } from "./wire.ts";
 
@@ -35,48 +31,16 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** Walks an end user's way through a network's authorisation, without the relay's pages. */
-async function signIn(
-  name: NetworkName,
-  form: Readonly<Record<string, string>>,
-  tools: NetworkTools,
-  browserUrl: (url: string) => string,
-): Promise<LinkOutcome> {
-  const { link } = networkOf(name);
-  if (link.kind === "form") return link.signIn(form, tools);
-  const { alternative } = link;
-  const secrets = alternative?.fields.filter(({ secret }) => secret) ?? [];
-  if (alternative !== undefined && secrets.every(({ name: field }) => field in form))
-    return alternative.signIn(form, tools);
-  const redirectUri = "http://127.0.0.1:1/callback";
-  const codeVerifier = "v".repeat(43);
-  const digest = await crypto.subtle.digest("SHA-256", Buffer.from(codeVerifier));
-  const codeChallenge = Buffer.from(digest).toString("base64url");
-  const oauth = { redirectUri, state: "state", codeChallenge };
-  const started = await link.start(form, oauth, tools);
-  if (started.kind === "failed") return started;
-  const left = await fetch(browserUrl(started.url), {
-    method: "POST",
-    body: new URLSearchParams({ decision: "allow" }),
-    redirect: "manual",
-  });
-  const params = Object.fromEntries(new URL(left.headers.get("location") ?? "").searchParams);
-  const callback = { params, codeVerifier, redirectUri, flow: started.flow };
-  const outcome = await link.finish(callback, tools);
-  if (outcome.kind !== "choose") return outcome;
-  const [first] = outcome.candidates;
-  if (first === undefined || link.choose === undefined) throw new Error(`${name} offers nothing`);
-  return link.choose(first.id, outcome.flow, tools);
-}
-
 async function linkTo(
   relay: Relay,
   network: NetworkName,
   form: Readonly<Record<string, string>>,
 ): Promise<LinkedAccount> {
   const { services } = relay;
-  const tools = createNetworkTools(services, network);
-  const outcome = await signIn(network, form, tools, (url) => services.outbound.browserUrl(url));
+  const outcome = await signIn(network, form, {
+    tools: createNetworkTools(services, network),
+    decide: (page) => allow(services.outbound.browserUrl(page)),
+  });
   if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
   return outcome.linked;
 }

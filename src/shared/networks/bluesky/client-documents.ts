@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import type { NetworkApp } from "../network.ts";
 
 /** Where the two documents lie below the API's address; the first one's address is the client's name. */
@@ -64,16 +65,18 @@ export function loopbackAddress(redirectUri: string): string {
   return redirectUri.replace(/^http:\/\/localhost(?=[:/])/, "http://127.0.0.1");
 }
 
-const publicKey = z.object({
-  kty: z.string(),
-  crv: z.string(),
-  x: z.string(),
-  y: z.string(),
-  kid: z.string(),
-});
+const publicKey = shape(() =>
+  z.object({
+    kty: z.string(),
+    crv: z.string(),
+    x: z.string(),
+    y: z.string(),
+    kid: z.string(),
+  }),
+);
 
 /** The key set that the metadata names: the public half of the key, field by field, so that nothing else can get out. */
 export function publicKeys({ secret }: NetworkApp) {
-  const { kty, crv, x, y, kid } = publicKey.parse(JSON.parse(secret));
+  const { kty, crv, x, y, kid } = publicKey().parse(JSON.parse(secret));
   return { keys: [{ kty, crv, x, y, kid, alg: "ES256", use: "sig" }] };
 }

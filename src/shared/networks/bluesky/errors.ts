@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import type { Classified, ErrorRow } from "../classified.ts";
 import { isProxyPage, noteOf, waitSeconds, withQuota } from "../classified.ts";
 import type { TableRow } from "../error-table.ts";
@@ -81,11 +82,11 @@ export const ERRORS = errorTable([
   ...rows({ code: "rate_limited", effect: "later" }, { status: 429 }),
 ]);
 
-const errorBody = z.object({ error: z.string(), message: z.string().optional() });
+const errorBody = shape(() => z.object({ error: z.string(), message: z.string().optional() }));
 
 /** The XRPC error of an answer, or undefined when it is none of the network's own. */
-export function xrpcError(response: HttpResponse): z.infer<typeof errorBody> | undefined {
-  const parsed = errorBody.safeParse(response.json());
+export function xrpcError(response: HttpResponse): ShapeOf<typeof errorBody> | undefined {
+  const parsed = errorBody().safeParse(response.json());
   return parsed.success ? parsed.data : undefined;
 }
 

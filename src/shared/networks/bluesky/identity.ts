@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import { exchange } from "../classified.ts";
 import type { HttpResponse, LinkFailure, NetworkTools } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -7,12 +8,14 @@ import { originOf } from "../server-address.ts";
 const HANDLE_RESOLVER = "https://public.api.bsky.app";
 const PLC_DIRECTORY = "https://plc.directory";
 
-const DOCUMENT = z.object({
-  id: z.string(),
-  service: z
-    .array(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))
-    .optional(),
-});
+const DOCUMENT = shape(() =>
+  z.object({
+    id: z.string(),
+    service: z
+      .array(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))
+      .optional(),
+  }),
+);
 
 /** The DID that a handle stands for, as the server at `origin` knows it; undefined when it knows none. */
 export async function resolveHandle(
@@ -57,7 +60,7 @@ function documentUrl(did: string): string | undefined {
 }
 
 function readServer(answer: HttpResponse, did: string): string | undefined {
-  const parsed = DOCUMENT.safeParse(answer.json());
+  const parsed = DOCUMENT().safeParse(answer.json());
   if (!parsed.success || parsed.data.id !== did) return undefined;
   const service = parsed.data.service?.find(
     ({ id }) => id === "#atproto_pds" || id === `${did}#atproto_pds`,

@@ -1,4 +1,4 @@
-import type { LinkFlow } from "../network.ts";
+import type { OAuthFlow } from "../network.ts";
 import { appPasswordForm } from "./app-password.ts";
 import { finish, oauthFields, start } from "./oauth-link.ts";
 
@@ -10,4 +10,4 @@ export const blueskyLink = {
   finish,
   needsApp: true,
   alternative: appPasswordForm,
-} as const satisfies LinkFlow;
+} as const satisfies OAuthFlow;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import { noteOf } from "../classified.ts";
 import type {
   LinkErrorCode,
@@ -6,8 +7,9 @@ import type {
   LinkField,
   LinkOutcome,
   NetworkApp,
-  NetworkData,
   NetworkTools,
+  OAuthCallback,
+  OAuthRedirect,
   OAuthStart,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -42,13 +44,15 @@ export const oauthFields = [
   },
 ] as const satisfies readonly LinkField[];
 
-const flowShape = z.object({
-  redirectUri: z.string(),
-  /** What the library wants back. */
-  saved: z.looseObject({}),
-  /** Of the account that was typed; the authorisation must be of no other one. */
-  did: z.string().nullable(),
-});
+const flowShape = shape(() =>
+  z.object({
+    redirectUri: z.string(),
+    /** What the library wants back. */
+    saved: z.looseObject({}),
+    /** Of the account that was typed; the authorisation must be of no other one. */
+    did: z.string().nullable(),
+  }),
+);
 
 /** An account, or the origin of a server that is to ask for it. */
 function readInput(typed: string): string | undefined {
@@ -65,15 +69,7 @@ export async function start(
   form: Readonly<Record<string, string>>,
   oauth: OAuthStart,
   tools: NetworkTools,
-): Promise<
-  | {
-      readonly kind: "redirect";
-      readonly url: string;
-      readonly flow: NetworkData;
-      readonly state: string;
-    }
-  | LinkFailure
-> {
+): Promise<Required<OAuthRedirect> | LinkFailure> {
   const { app } = tools;
   const input = readInput(typedText(form["identifier"]));
   if (input === undefined) return failed("input_invalid");
@@ -116,14 +112,11 @@ function refusedStart({ kind, status, networkCode, note }: OAuthProblem): LinkFa
 }
 
 export async function finish(
-  callback: {
-    readonly params: Readonly<Record<string, string>>;
-    readonly flow: NetworkData;
-  },
+  callback: Pick<OAuthCallback, "params" | "flow">,
   tools: NetworkTools,
 ): Promise<LinkOutcome> {
   const { params } = callback;
-  const { redirectUri, saved, did } = flowShape.parse(callback.flow);
+  const { redirectUri, saved, did } = flowShape().parse(callback.flow);
   if (tools.app === undefined) return failed("network_unavailable", "there is no OAuth client");
   const client = await openClient(tools.app, redirectUri, tools);
   // Safe: the library's own data, as it was kept for it.
@@ -188,18 +181,20 @@ function allowsPosting(scope: string): boolean {
   );
 }
 
-const sessionView = z.object({
-  handle: z.string().optional(),
-  active: z.boolean().optional(),
-  status: z.string().optional(),
-});
+const sessionView = shape(() =>
+  z.object({
+    handle: z.string().optional(),
+    active: z.boolean().optional(),
+    status: z.string().optional(),
+  }),
+);
 
 async function describe(credentials: OAuthCredentials, tools: NetworkTools): Promise<LinkOutcome> {
   const { did, pds, session } = credentials;
   const url = `${pds}/xrpc/com.atproto.server.getSession`;
   const answer = await callAsAccount(credentials, { method: "GET", url }, tools);
   if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
-  const view = sessionView.safeParse(answer.status === 200 ? answer.json() : {}).data ?? {};
+  const view = sessionView().safeParse(answer.status === 200 ? answer.json() : {}).data ?? {};
   if (view.active === false) return failed("account_restricted", view.status);
   const [account, limits] = await Promise.all([
     readAccount({ did, handle: view.handle ?? did }, { origin: PUBLIC_VIEW }, tools),

@@ -1,36 +1,43 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { languageTag, networkOptions, publicUrl } from "../options.ts";
 
 const LINK_CHARACTERS_MAX = 2048;
 
-const linkCard = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }).max(LINK_CHARACTERS_MAX),
-  title: z.string().trim().min(1).max(300),
-  description: z.string().max(1000).optional(),
-  thumbnailUrl: publicUrl.optional(),
-});
+const linkCard = shape(() =>
+  z.strictObject({
+    url: z.url({ protocol: /^https?$/ }).max(LINK_CHARACTERS_MAX),
+    title: z.string().trim().min(1).max(300),
+    description: z.string().max(1000).optional(),
+    thumbnailUrl: publicUrl().optional(),
+  }),
+);
 
-export type LinkCard = z.infer<typeof linkCard>;
+export type LinkCard = ShapeOf<typeof linkCard>;
 
 /** What the author says of the own post; the list is the network's. */
 const SELF_LABELS = ["sexual", "nudity", "porn", "graphic-media", "!no-unauthenticated"] as const;
 
-export const blueskyOptions = networkOptions({
-  langs: z.array(languageTag).max(3).optional(),
-  /** `false`: no card, not even for the first link of the text. */
-  linkCard: z.union([linkCard, z.literal(false)]).optional(),
-  labels: z.array(z.enum(SELF_LABELS)).max(SELF_LABELS.length).optional(),
-});
+export const blueskyOptions = shape(() =>
+  networkOptions({
+    langs: z.array(languageTag()).max(3).optional(),
+    /** `false`: no card, not even for the first link of the text. */
+    linkCard: z.union([linkCard(), z.literal(false)]).optional(),
+    labels: z.array(z.enum(SELF_LABELS)).max(SELF_LABELS.length).optional(),
+  }),
+);
 
-const ownOptions = z.object({
-  langs: z.array(z.string()).optional(),
-  linkCard: z.union([linkCard, z.literal(false)]).optional(),
-  labels: z.array(z.string()).optional(),
-});
+const ownOptions = shape(() =>
+  z.object({
+    langs: z.array(z.string()).optional(),
+    linkCard: z.union([linkCard(), z.literal(false)]).optional(),
+    labels: z.array(z.string()).optional(),
+  }),
+);
 
 /** The options of a draft, which were parsed when the post was accepted. */
 export function ownOptionsOf(
   options: Readonly<Record<string, unknown>>,
-): z.infer<typeof ownOptions> {
-  return ownOptions.parse(options);
+): ShapeOf<typeof ownOptions> {
+  return ownOptions().parse(options);
 }

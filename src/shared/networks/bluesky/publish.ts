@@ -1,6 +1,6 @@
 import type { Classified } from "../classified.ts";
-import { failureOf, unanswered, unpublished } from "../classified.ts";
-import { inDoubt, unknown } from "../doubt.ts";
+import { failureOf, unpublished } from "../classified.ts";
+import { inDoubt, unheard } from "../doubt.ts";
 import type {
   HttpRequest,
   HttpResponse,
@@ -47,11 +47,7 @@ function putRecord(remote: Remote, credentials: Credentials): HttpRequest {
 }
 
 function readPut(answer: HttpResponse | HttpFailure, remote: Remote, now: Date): PublishOutcome {
-  if (answer instanceof HttpFailure) {
-    return answer.delivery === "not_sent"
-      ? unanswered(answer)
-      : { kind: "in_doubt", failure: unknown(answer.message) };
-  }
+  if (answer instanceof HttpFailure) return unheard(answer);
   const published = readRecord(answer);
   if (published !== undefined) return published;
   const classified = classify(answer, now);

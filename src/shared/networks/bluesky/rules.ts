@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import {
   breach,
   checkNearLimit,
@@ -23,11 +24,11 @@ export const RULES = {
   videoTypes: ["video/mp4"],
 } as const;
 
-const limitsShape = z.object({ blobBytesMax: z.number().int().positive() });
+const limitsShape = shape(() => z.object({ blobBytesMax: z.number().int().positive() }));
 
 /** The largest file that the account's server takes. */
 export function blobBytesMax(limits: NetworkData): number {
-  const parsed = limitsShape.safeParse(limits);
+  const parsed = limitsShape().safeParse(limits);
   return parsed.success ? parsed.data.blobBytesMax : RULES.blobBytesMax;
 }
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { exchange, unanswered, unpublished } from "../classified.ts";
 import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -12,18 +13,20 @@ const FRESH_MS = 5 * 60_000;
 /** A token without a readable end is taken to last this long: shorter than any server's. */
 const UNKNOWN_LIFE_MS = 30 * 60_000;
 
-const sessionShape = z.object({
-  did: z.string().startsWith("did:"),
-  handle: z.string(),
-  accessJwt: z.string().min(1),
-  refreshJwt: z.string().min(1),
-  active: z.boolean().optional(),
-  status: z.string().optional(),
-});
-export type Session = z.infer<typeof sessionShape>;
+const sessionShape = shape(() =>
+  z.object({
+    did: z.string().startsWith("did:"),
+    handle: z.string(),
+    accessJwt: z.string().min(1),
+    refreshJwt: z.string().min(1),
+    active: z.boolean().optional(),
+    status: z.string().optional(),
+  }),
+);
+export type Session = ShapeOf<typeof sessionShape>;
 
 export function readSession(response: HttpResponse): Session | undefined {
-  const parsed = sessionShape.safeParse(response.json());
+  const parsed = sessionShape().safeParse(response.json());
   return response.status === 200 && parsed.success ? parsed.data : undefined;
 }
 

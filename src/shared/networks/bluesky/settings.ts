@@ -1,8 +1,8 @@
-import type * as z from "zod";
 import { es256PrivateKey, setting } from "../../setting.ts";
+import type { ShapeOf } from "../../shape.ts";
 import type { FromSettings, NetworkSettings } from "../network.ts";
 
-type ClientKey = z.output<typeof es256PrivateKey>;
+type ClientKey = ShapeOf<typeof es256PrivateKey>;
 
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/])/;
 

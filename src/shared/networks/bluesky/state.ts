@@ -1,31 +1,36 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import type { NetworkData } from "../network.ts";
 import { timestampId } from "./tid.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
 
-const remoteVideo = z.object({
-  jobId: z.string(),
-  alt: z.string(),
-  aspectRatio: z.object({ width: z.number(), height: z.number() }).nullable(),
-});
+const remoteVideo = shape(() =>
+  z.object({
+    jobId: z.string(),
+    alt: z.string(),
+    aspectRatio: z.object({ width: z.number(), height: z.number() }).nullable(),
+  }),
+);
 /** A video that the video service works on, and what the post says of it. */
-export type RemoteVideo = z.infer<typeof remoteVideo>;
+export type RemoteVideo = ShapeOf<typeof remoteVideo>;
 
-const remoteShape = z.object({
-  rkey: z.string(),
-  createdAt: z.string(),
-  /** As it is sent: kept whole, because only a repeat with identical content is harmless. */
-  record: z.record(z.string(), z.unknown()).optional(),
-  video: remoteVideo.optional(),
-  /** When the network's loss of uploads last made the leg start over. */
-  reuploadedAt: z.iso.datetime().optional(),
-});
-export type Remote = z.infer<typeof remoteShape>;
+const remoteShape = shape(() =>
+  z.object({
+    rkey: z.string(),
+    createdAt: z.string(),
+    /** As it is sent: kept whole, because only a repeat with identical content is harmless. */
+    record: z.record(z.string(), z.unknown()).optional(),
+    video: remoteVideo().optional(),
+    /** When the network's loss of uploads last made the leg start over. */
+    reuploadedAt: z.iso.datetime().optional(),
+  }),
+);
+export type Remote = ShapeOf<typeof remoteShape>;
 
 export function remoteOf(data: NetworkData): Remote {
-  return remoteShape.parse(data);
+  return remoteShape().parse(data);
 }
 
 /**

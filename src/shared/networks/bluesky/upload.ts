@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import { unanswered, unpublished } from "../classified.ts";
 import { mediaFailed, mediaRejected } from "../media-failed.ts";
 import type { MediaFile, MediaTargets, StreamedBody, VideoTarget } from "../media.ts";
@@ -13,7 +14,7 @@ import { blobShape, type Blob } from "./video-service.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
 
-const uploaded = z.object({ blob: blobShape });
+const uploaded = shape(() => z.object({ blob: blobShape() }));
 
 export interface UploadedImage {
   readonly blob: Blob;
@@ -106,7 +107,7 @@ export async function uploadBlob(
   } as const;
   const answer = await callAsAccount(target.credentials, request, tools);
   if (answer instanceof HttpFailure) return unanswered(answer);
-  const parsed = uploaded.safeParse(answer.json());
+  const parsed = uploaded().safeParse(answer.json());
   if (answer.status === 200 && parsed.success) return parsed.data.blob;
   return unpublished(classify(answer, tools.now()), target.mediaIndex);
 }

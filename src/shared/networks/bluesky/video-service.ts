@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { exchange, failureOf, noteOf, unpublished } from "../classified.ts";
 import type { StreamedBody } from "../media.ts";
 import type { HttpResponse, NetworkTools, Rejected, TryLater } from "../network.ts";
@@ -19,24 +20,30 @@ const POLL_SECONDS = 5;
 const POLL_SECONDS_OUTAGE = 20;
 const POLL_SECONDS_MAX = 600;
 
-export const blobShape = z.object({
-  $type: z.literal("blob"),
-  ref: z.object({ $link: z.string() }),
-  mimeType: z.string(),
-  size: z.number(),
-});
-export type Blob = z.infer<typeof blobShape>;
+export const blobShape = shape(() =>
+  z.object({
+    $type: z.literal("blob"),
+    ref: z.object({ $link: z.string() }),
+    mimeType: z.string(),
+    size: z.number(),
+  }),
+);
+export type Blob = ShapeOf<typeof blobShape>;
 
-const job = z.object({
-  jobId: z.string().optional(),
-  state: z.string().optional(),
-  blob: blobShape.optional(),
-  error: z.string().optional(),
-  message: z.string().optional(),
-});
-type Job = z.infer<typeof job>;
+const job = shape(() =>
+  z.object({
+    jobId: z.string().optional(),
+    state: z.string().optional(),
+    blob: blobShape().optional(),
+    error: z.string().optional(),
+    message: z.string().optional(),
+  }),
+);
+type Job = ShapeOf<typeof job>;
 /** The service answers an upload with the bare status, its lexicon wraps it. */
-const jobAnswer = z.union([z.object({ jobStatus: job }).transform((one) => one.jobStatus), job]);
+const jobAnswer = shape(() =>
+  z.union([z.object({ jobStatus: job() }).transform((one) => one.jobStatus), job()]),
+);
 
 export type VideoOutcome =
   | { readonly kind: "blob"; readonly blob: Blob }
@@ -118,7 +125,7 @@ function outcomeOf({ jobId, state, blob, error, message }: Job): VideoOutcome | 
 }
 
 function readJob(answer: HttpResponse): Job | undefined {
-  const parsed = jobAnswer.safeParse(answer.json());
+  const parsed = jobAnswer().safeParse(answer.json());
   return parsed.success ? parsed.data : undefined;
 }
 
@@ -134,11 +141,13 @@ function isAway(answer: HttpResponse | HttpFailure): answer is HttpFailure {
   return answer instanceof HttpFailure || answer.status >= 500 || answer.status === 404;
 }
 
-const limitsShape = z.object({
-  canUpload: z.boolean(),
-  error: z.string().optional(),
-  message: z.string().optional(),
-});
+const limitsShape = shape(() =>
+  z.object({
+    canUpload: z.boolean(),
+    error: z.string().optional(),
+    message: z.string().optional(),
+  }),
+);
 
 /** Undefined when the account may upload a video now. */
 async function askLimits(
@@ -153,7 +162,7 @@ async function askLimits(
     headers: { authorization: `Bearer ${token}` },
   });
   if (isAway(answer)) return { kind: "not_there" };
-  const limits = limitsShape.safeParse(answer.json()).data;
+  const limits = limitsShape().safeParse(answer.json()).data;
   // The upload itself is judged anyway: a limit that can't be read need not stop it.
   if (limits === undefined || limits.canUpload) return undefined;
   const { error, message = "" } = limits;

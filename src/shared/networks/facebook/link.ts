@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { exchange } from "../classified.ts";
 import { failed, lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
 import type { GraphAccess } from "../graph/request.ts";
@@ -8,10 +9,11 @@ import type {
   HttpResponse,
   LinkChoice,
   LinkFailure,
-  LinkFlow,
   LinkOutcome,
   NetworkData,
   NetworkTools,
+  OAuthCallback,
+  OAuthFlow,
 } from "../network.ts";
 import { classify } from "./errors.ts";
 import type { Page } from "./pages.ts";
@@ -23,51 +25,45 @@ const NEEDED = ["pages_show_list", "pages_read_engagement", "pages_manage_posts"
 /** Without it pages of a business portfolio may not be listed; publishing does not take it. */
 const WANTED = [...NEEDED, "business_management"];
 
-const flowShape = z.object({
-  userId: z.string(),
-  userToken: z.string(),
-  scopes: z.array(z.string()),
-  pages: z.array(
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      username: z.string().nullable(),
-      token: z.string(),
-      pictureUrl: z.string().nullable(),
-    }),
-  ),
-});
-type Flow = z.infer<typeof flowShape>;
-
-type OAuthLink = Extract<LinkFlow, { kind: "oauth" }>;
+const flowShape = shape(() =>
+  z.object({
+    userId: z.string(),
+    userToken: z.string(),
+    scopes: z.array(z.string()),
+    pages: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        username: z.string().nullable(),
+        token: z.string(),
+        pictureUrl: z.string().nullable(),
+      }),
+    ),
+  }),
+);
+type Flow = ShapeOf<typeof flowShape>;
 
 export const facebookLink = {
   kind: "oauth",
   fields: [],
-  start,
+  start(_form, oauth, tools) {
+    const app = appOf(tools);
+    return redirect(`${DIALOG}/${app.version}/dialog/oauth`, {
+      client_id: app.id,
+      redirect_uri: oauth.redirectUri,
+      response_type: "code",
+      state: oauth.state,
+      scope: WANTED.join(","),
+      // Else what was declined once is never asked for again.
+      auth_type: "rerequest",
+    });
+  },
   finish,
   choose,
-} as const satisfies LinkFlow;
-
-function start(
-  _form: Readonly<Record<string, string>>,
-  oauth: Parameters<OAuthLink["start"]>[1],
-  tools: NetworkTools,
-): ReturnType<OAuthLink["start"]> {
-  const app = appOf(tools);
-  return redirect(`${DIALOG}/${app.version}/dialog/oauth`, {
-    client_id: app.id,
-    redirect_uri: oauth.redirectUri,
-    response_type: "code",
-    state: oauth.state,
-    scope: WANTED.join(","),
-    // Else what was declined once is never asked for again.
-    auth_type: "rerequest",
-  });
-}
+} as const satisfies OAuthFlow;
 
 async function finish(
-  callback: Parameters<OAuthLink["finish"]>[0],
+  callback: OAuthCallback,
   tools: NetworkTools,
 ): Promise<LinkOutcome | LinkChoice> {
   const code = readCallback(callback.params);
@@ -156,7 +152,7 @@ function offer(flow: Flow): LinkOutcome | LinkChoice {
 }
 
 function choose(candidateId: string, data: NetworkData): Promise<LinkOutcome> {
-  const flow = flowShape.parse(data);
+  const flow = flowShape().parse(data);
   const page = flow.pages.find(({ id }) => id === candidateId);
   return Promise.resolve(
     page === undefined ? failed("input_invalid", "not one of the pages") : linkPage(page, flow),

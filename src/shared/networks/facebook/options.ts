@@ -1,9 +1,10 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { networkOptions } from "../options.ts";
 
 const LINK_CHARACTERS_MAX = 2048;
 
-const ownFields = {
+const ownFields = shape(() => ({
   /** Without it, one video becomes a reel where Facebook takes it as one. */
   kind: z.enum(["feed", "reel", "story"]).optional(),
   link: z
@@ -12,15 +13,15 @@ const ownFields = {
     .optional(),
   /** Of a video. */
   title: z.string().trim().min(1).max(255).optional(),
-};
+}));
 
-export const facebookOptions = networkOptions(ownFields);
+export const facebookOptions = shape(() => networkOptions(ownFields()));
 
-const ownOptions = z.object(ownFields);
+const ownOptions = shape(() => z.object(ownFields()));
 
 /** The options of a draft, which were parsed when the post was accepted. */
 export function ownOptionsOf(
   options: Readonly<Record<string, unknown>>,
-): z.infer<typeof ownOptions> {
-  return ownOptions.parse(options);
+): ShapeOf<typeof ownOptions> {
+  return ownOptions().parse(options);
 }

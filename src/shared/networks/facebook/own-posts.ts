@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { isEdge, readEdge } from "../graph/edge.ts";
 import { HttpFailure } from "../network.ts";
 import type { LegToPublish, NetworkTools, Published } from "../network.ts";
@@ -13,29 +14,33 @@ const PAGES_MAX = 3;
 const FIELDS =
   "id,message,created_time,permalink_url,attachments{media_type,target{id,url},subattachments{target{id}}}";
 
-const target = z
-  .object({
-    id: z.coerce.string().optional().catch(undefined),
-    url: z.string().optional().catch(undefined),
-  })
-  .catch({});
-const postShape = z.object({
-  id: z.coerce.string().min(1),
-  message: z.string().catch(""),
-  permalink_url: z.string().optional().catch(undefined),
-  attachments: z
+const target = shape(() =>
+  z
     .object({
-      data: z.array(
-        z.object({
-          media_type: z.string().catch(""),
-          target: target.optional(),
-          subattachments: z.object({ data: z.array(z.object({ target })) }).optional(),
-        }),
-      ),
+      id: z.coerce.string().optional().catch(undefined),
+      url: z.string().optional().catch(undefined),
     })
-    .catch({ data: [] }),
-});
-type Post = z.infer<typeof postShape>;
+    .catch({}),
+);
+const postShape = shape(() =>
+  z.object({
+    id: z.coerce.string().min(1),
+    message: z.string().catch(""),
+    permalink_url: z.string().optional().catch(undefined),
+    attachments: z
+      .object({
+        data: z.array(
+          z.object({
+            media_type: z.string().catch(""),
+            target: target().optional(),
+            subattachments: z.object({ data: z.array(z.object({ target: target() })) }).optional(),
+          }),
+        ),
+      })
+      .catch({ data: [] }),
+  }),
+);
+type Post = ShapeOf<typeof postShape>;
 
 export type Lookup =
   | { readonly kind: "found"; readonly published: Published }
@@ -70,7 +75,7 @@ async function findIn(
       query: { fields: FIELDS, since: sinceOf(leg, tools), limit: String(PAGE_LENGTH) },
       pagesMax: PAGES_MAX,
     },
-    postShape,
+    postShape(),
     tools,
   );
   if (posts instanceof HttpFailure)

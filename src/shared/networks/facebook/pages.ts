@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { exchange } from "../classified.ts";
 import { isEdge, readEdge } from "../graph/edge.ts";
 import { failed, refusedLink } from "../graph/link.ts";
@@ -17,19 +18,21 @@ const BUSINESSES_MAX = 10;
 const PAGES_MAX = 200;
 const PUBLISHING_TASK = "CREATE_CONTENT";
 
-const pageShape = z.object({
-  id: z.coerce.string().min(1),
-  name: z.string().catch(""),
-  username: z.string().nullish().catch(null),
-  access_token: z.string().min(1).optional().catch(undefined),
-  /** Some lists do not tell. */
-  tasks: z.array(z.string()).optional().catch(undefined),
-  picture: z
-    .object({ data: z.object({ url: z.url() }) })
-    .optional()
-    .catch(undefined),
-});
-type ListedPage = z.infer<typeof pageShape>;
+const pageShape = shape(() =>
+  z.object({
+    id: z.coerce.string().min(1),
+    name: z.string().catch(""),
+    username: z.string().nullish().catch(null),
+    access_token: z.string().min(1).optional().catch(undefined),
+    /** Some lists do not tell. */
+    tasks: z.array(z.string()).optional().catch(undefined),
+    picture: z
+      .object({ data: z.object({ url: z.url() }) })
+      .optional()
+      .catch(undefined),
+  }),
+);
+type ListedPage = ShapeOf<typeof pageShape>;
 
 /** A page that the person may publish for. */
 export interface Page {
@@ -73,7 +76,7 @@ async function listPages(
   tools: NetworkTools,
 ): Promise<readonly ListedPage[] | LinkFailure> {
   const query = { fields: FIELDS, limit: String(PAGE_LENGTH) };
-  const pages = await readEdge(access, { path, query, pagesMax: LISTS_MAX }, pageShape, tools);
+  const pages = await readEdge(access, { path, query, pagesMax: LISTS_MAX }, pageShape(), tools);
   if (isEdge(pages)) return pages;
   return pages instanceof HttpFailure
     ? failed("network_unavailable", pages.message)
@@ -97,7 +100,7 @@ async function pagesOfPerson(
   tools: NetworkTools,
 ): Promise<readonly ListedPage[]> {
   const query = { fields: `accounts.limit(${PAGE_LENGTH}){${FIELDS}}` };
-  const shape = z.object({ accounts: z.object({ data: z.array(pageShape) }) });
+  const shape = z.object({ accounts: z.object({ data: z.array(pageShape()) }) });
   return (await read(access, { path: "me", query }, shape, tools))?.accounts.data ?? [];
 }
 
@@ -125,7 +128,7 @@ async function pagesOfToken(
   const pages = await Promise.all(
     [...new Set(ids)]
       .slice(0, SINGLE_PAGES_MAX)
-      .map((id) => read(access, { path: id, query: { fields: FIELDS } }, pageShape, tools)),
+      .map((id) => read(access, { path: id, query: { fields: FIELDS } }, pageShape(), tools)),
   );
   return pages.filter((page) => page !== undefined);
 }

@@ -1,7 +1,8 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
-import { inDoubt, unknown } from "../doubt.ts";
+import { exchange, failureOf, unpublished } from "../classified.ts";
+import { inDoubt, unheard, unknown } from "../doubt.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphPostJson } from "../graph/request.ts";
 import type {
@@ -45,11 +46,7 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
   const sentMs = leg.sentAt?.getTime() ?? Infinity;
   const sending = { leg, remote, isRepeat: tools.now().getTime() - sentMs >= REPEAT_MS };
   const answer = await exchange(tools, visibleCall(sending, tools));
-  if (answer instanceof HttpFailure) {
-    return answer.delivery === "not_sent"
-      ? unanswered(answer)
-      : { kind: "in_doubt", failure: unknown(answer.message) };
-  }
+  if (answer instanceof HttpFailure) return unheard(answer);
   const accepted = readAccepted(answer);
   return accepted === undefined
     ? refused(sending, answer, tools)
@@ -93,18 +90,20 @@ function visibleCall({ leg, remote }: Sending, tools: NetworkTools): HttpRequest
   }
 }
 
-const acceptedShape = z
-  .object({
-    id: z.coerce.string().min(1).optional(),
-    post_id: z.coerce.string().min(1).optional(),
-    success: z.literal(true).optional(),
-    permalink_url: z.string().optional().catch(undefined),
-  })
-  .refine(({ id, success }) => id !== undefined || success === true);
-type Accepted = z.infer<typeof acceptedShape>;
+const acceptedShape = shape(() =>
+  z
+    .object({
+      id: z.coerce.string().min(1).optional(),
+      post_id: z.coerce.string().min(1).optional(),
+      success: z.literal(true).optional(),
+      permalink_url: z.string().optional().catch(undefined),
+    })
+    .refine(({ id, success }) => id !== undefined || success === true),
+);
+type Accepted = ShapeOf<typeof acceptedShape>;
 
 function readAccepted(answer: HttpResponse): Accepted | undefined {
-  return answer.status === 200 ? acceptedShape.safeParse(answer.json()).data : undefined;
+  return answer.status === 200 ? acceptedShape().safeParse(answer.json()).data : undefined;
 }
 
 async function settle(

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import { isEdge, readEdge } from "../graph/edge.ts";
 import type { LegToPublish, NetworkTools, Published } from "../network.ts";
 import type { Remote } from "./state.ts";
@@ -8,11 +9,13 @@ import { pageUrl } from "./video-status.ts";
 /** Clocks differ: what a call made may seem a little older than the call. */
 const CLOCK_SKEW_MS = 120_000;
 
-const storyShape = z.object({
-  post_id: z.coerce.string().min(1),
-  media_id: z.coerce.string().min(1),
-  url: z.string().optional().catch(undefined),
-});
+const storyShape = shape(() =>
+  z.object({
+    post_id: z.coerce.string().min(1),
+    media_id: z.coerce.string().min(1),
+    url: z.string().optional().catch(undefined),
+  }),
+);
 
 /** The leg's story, by the photo or video that no other post has; else why it is not known. */
 export async function findStory(
@@ -28,7 +31,7 @@ export async function findStory(
       query: { fields: "post_id,media_id,media_type,url", since: sinceOf(leg, tools) },
       pagesMax: 2,
     },
-    storyShape,
+    storyShape(),
     tools,
   );
   if (!isEdge(stories)) return "unavailable";

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import type { GraphAccess } from "../graph/request.ts";
 import { appOf, secretProof } from "../graph/request.ts";
 import type { NetworkData, NetworkTools } from "../network.ts";
@@ -6,45 +7,49 @@ import { FORMS } from "./forms.ts";
 
 const ORIGIN = "https://graph.facebook.com";
 
-const credentialsShape = z.object({
-  userId: z.string(),
-  /** Ends what the person allowed; the page's own token can't. */
-  userToken: z.string(),
-  pageId: z.string(),
-  pageToken: z.string(),
-});
-export type Credentials = z.infer<typeof credentialsShape>;
+const credentialsShape = shape(() =>
+  z.object({
+    userId: z.string(),
+    /** Ends what the person allowed; the page's own token can't. */
+    userToken: z.string(),
+    pageId: z.string(),
+    pageToken: z.string(),
+  }),
+);
+export type Credentials = ShapeOf<typeof credentialsShape>;
 
-const remoteShape = z.object({
-  /** Chosen when the leg is first prepared. */
-  form: z.enum(FORMS).optional(),
-  /** Unpublished photos, one per media item of the draft, in its order, as far as they are made. */
-  photos: z.array(z.string()).default([]),
-  /** When the first of them was made. */
-  photosSince: z.iso.datetime().optional(),
-  /** When a photo was not found although it was made. */
-  missedAt: z.iso.datetime().optional(),
-  video: z
-    .object({
-      id: z.string(),
-      uploadUrl: z.string(),
-      /** Since when Facebook has the file's address; how far it is with it, the video's status tells. */
-      handedOverAt: z.iso.datetime().optional(),
-    })
-    .optional(),
-  /** When a video was last given up and begun anew. */
-  restartedAt: z.iso.datetime().optional(),
-  /** What the visible call answered for a video that Facebook still works on. */
-  postedVideoId: z.string().optional(),
-});
-export type Remote = z.infer<typeof remoteShape>;
+const remoteShape = shape(() =>
+  z.object({
+    /** Chosen when the leg is first prepared. */
+    form: z.enum(FORMS).optional(),
+    /** Unpublished photos, one per media item of the draft, in its order, as far as they are made. */
+    photos: z.array(z.string()).default([]),
+    /** When the first of them was made. */
+    photosSince: z.iso.datetime().optional(),
+    /** When a photo was not found although it was made. */
+    missedAt: z.iso.datetime().optional(),
+    video: z
+      .object({
+        id: z.string(),
+        uploadUrl: z.string(),
+        /** Since when Facebook has the file's address; how far it is with it, the video's status tells. */
+        handedOverAt: z.iso.datetime().optional(),
+      })
+      .optional(),
+    /** When a video was last given up and begun anew. */
+    restartedAt: z.iso.datetime().optional(),
+    /** What the visible call answered for a video that Facebook still works on. */
+    postedVideoId: z.string().optional(),
+  }),
+);
+export type Remote = ShapeOf<typeof remoteShape>;
 
 export function credentialsOf(data: NetworkData): Credentials {
-  return credentialsShape.parse(data);
+  return credentialsShape().parse(data);
 }
 
 export function remoteOf(data: NetworkData): Remote {
-  return remoteShape.parse(data);
+  return remoteShape().parse(data);
 }
 
 /** The Graph API in the name of whoever the token is of. */

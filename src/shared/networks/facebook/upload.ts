@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import type { Classified } from "../classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
 import { fetchableUrl } from "../graph/probe.ts";
@@ -20,10 +21,12 @@ const RESTART_MS = 15 * 60_000;
 /** Facebook fetches the file: looked at soon at first, then ever less often. */
 const POLLS = { soonSeconds: 5, laterSeconds: 30, soonMs: 60_000 };
 
-const startShape = z.object({
-  video_id: z.coerce.string().min(1),
-  upload_url: z.string().optional().catch(undefined),
-});
+const startShape = shape(() =>
+  z.object({
+    video_id: z.coerce.string().min(1),
+    upload_url: z.string().optional().catch(undefined),
+  }),
+);
 
 interface Uploading {
   readonly leg: LegToPublish;
@@ -59,7 +62,7 @@ async function begin(
   const request = graphPostJson(access, videoEdge(leg, remote), { upload_phase: "start" });
   const answer = await exchange(tools, request);
   if (answer instanceof HttpFailure) return unanswered(answer);
-  const started = startShape.safeParse(answer.json()).data;
+  const started = startShape().safeParse(answer.json()).data;
   if (answer.status !== 200 || started === undefined)
     return unpublished(classify(answer, tools.now()), 0);
   const { video_id: id, upload_url: given } = started;

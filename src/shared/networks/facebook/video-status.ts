@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import type { Classified } from "../classified.ts";
 import { exchange } from "../classified.ts";
 import { graphGet } from "../graph/request.ts";
@@ -25,30 +26,36 @@ export type VideoState =
       readonly retryAfterSeconds: number | null;
     };
 
-const problemShape = z.object({
-  code: z.coerce.string().optional().catch(undefined),
-  message: z.string().catch(""),
-});
-const phaseShape = z.object({
-  status: z.string().catch(""),
-  error: problemShape.optional().catch(undefined),
-  errors: z.array(problemShape).catch([]),
-  publish_status: z.string().optional().catch(undefined),
-  bytes_transfered: z.coerce.number().optional().catch(undefined),
-});
-type Phase = z.infer<typeof phaseShape> | undefined;
-const phase = phaseShape.optional().catch(undefined);
-
-const videoShape = z.object({
-  permalink_url: z.string().optional().catch(undefined),
-  status: z.object({
-    video_status: z.string().catch(""),
-    uploading_phase: phase,
-    processing_phase: phase,
-    publishing_phase: phase,
+const problemShape = shape(() =>
+  z.object({
+    code: z.coerce.string().optional().catch(undefined),
+    message: z.string().catch(""),
   }),
-});
-type Status = z.infer<typeof videoShape>["status"];
+);
+const phaseShape = shape(() =>
+  z.object({
+    status: z.string().catch(""),
+    error: problemShape().optional().catch(undefined),
+    errors: z.array(problemShape()).catch([]),
+    publish_status: z.string().optional().catch(undefined),
+    bytes_transfered: z.coerce.number().optional().catch(undefined),
+  }),
+);
+type Phase = ShapeOf<typeof phaseShape> | undefined;
+const phase = shape(() => phaseShape().optional().catch(undefined));
+
+const videoShape = shape(() =>
+  z.object({
+    permalink_url: z.string().optional().catch(undefined),
+    status: z.object({
+      video_status: z.string().catch(""),
+      uploading_phase: phase(),
+      processing_phase: phase(),
+      publishing_phase: phase(),
+    }),
+  }),
+);
+type Status = ShapeOf<typeof videoShape>["status"];
 
 /** Seen in both spellings. */
 const COMPLETE: ReadonlySet<string> = new Set(["complete", "completed"]);
@@ -71,7 +78,7 @@ export async function lookAtVideo(
 export function readVideo(answer: HttpResponse | HttpFailure, now: Date): VideoState {
   if (answer instanceof HttpFailure)
     return { kind: "unavailable", note: answer.message, retryAfterSeconds: null };
-  const parsed = videoShape.safeParse(answer.json()).data;
+  const parsed = videoShape().safeParse(answer.json()).data;
   if (answer.status === 200 && parsed !== undefined)
     return stateOf(parsed.status, pageUrl(parsed.permalink_url));
   const classified = classify(answer, now);

@@ -1,20 +1,23 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { exchange } from "../classified.ts";
 import type { HttpResponse, NetworkTools } from "../network.ts";
 import { HttpFailure } from "../network.ts";
 import type { GraphAccess } from "./request.ts";
 import { graphGet } from "./request.ts";
 
-const pageShape = z.object({
-  data: z.array(z.unknown()),
-  paging: z
-    .object({
-      next: z.string().optional().catch(undefined),
-      cursors: z.object({ after: z.string() }).optional().catch(undefined),
-    })
-    .optional()
-    .catch(undefined),
-});
+const pageShape = shape(() =>
+  z.object({
+    data: z.array(z.unknown()),
+    paging: z
+      .object({
+        next: z.string().optional().catch(undefined),
+        cursors: z.object({ after: z.string() }).optional().catch(undefined),
+      })
+      .optional()
+      .catch(undefined),
+  }),
+);
 
 interface Edge {
   readonly path: string;
@@ -37,7 +40,7 @@ export async function readEdge<Entry>(
   for (let page = 0; page < pagesMax; page += 1) {
     const answer = await exchange(tools, graphGet(access, path, { ...query, ...position }));
     if (answer instanceof HttpFailure) return answer;
-    const parsed = pageShape.safeParse(answer.json()).data;
+    const parsed = pageShape().safeParse(answer.json()).data;
     if (answer.status !== 200 || parsed === undefined) return answer;
     // An entry of another shape is not one that we look for.
     entries.push(...parsed.data.flatMap((entry) => entryShape.safeParse(entry).data ?? []));
@@ -56,7 +59,7 @@ export function isEdge<Entry>(
 
 /** Lists by time have no cursors, only bounds in the address of the next page. */
 function nextPosition(
-  paging: z.infer<typeof pageShape>["paging"],
+  paging: ShapeOf<typeof pageShape>["paging"],
 ): Record<string, string> | undefined {
   if (paging?.next === undefined) return undefined;
   if (paging.cursors !== undefined) return { after: paging.cursors.after };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import type { Classified, ErrorRow } from "../classified.ts";
 import { isHtml, isProxyPage, noteOf, waitSeconds, withQuota } from "../classified.ts";
 import type { ErrorTable, Signal, TableRow } from "../error-table.ts";
@@ -52,22 +53,24 @@ export function graphTable(own: readonly TableRow[]): ErrorTable {
   return errorTable(own, SHARED);
 }
 
-const errorBody = z.object({
-  error: z.object({
-    message: z.string().catch(""),
-    type: z.string().optional().catch(undefined),
-    code: z.coerce.number().optional().catch(undefined),
-    error_subcode: z.coerce.number().optional().catch(undefined),
-    is_transient: z.boolean().optional().catch(undefined),
-    error_user_title: z.string().optional().catch(undefined),
-    error_user_msg: z.string().optional().catch(undefined),
+const errorBody = shape(() =>
+  z.object({
+    error: z.object({
+      message: z.string().catch(""),
+      type: z.string().optional().catch(undefined),
+      code: z.coerce.number().optional().catch(undefined),
+      error_subcode: z.coerce.number().optional().catch(undefined),
+      is_transient: z.boolean().optional().catch(undefined),
+      error_user_title: z.string().optional().catch(undefined),
+      error_user_msg: z.string().optional().catch(undefined),
+    }),
   }),
-});
-type GraphError = z.infer<typeof errorBody>["error"];
+);
+type GraphError = ShapeOf<typeof errorBody>["error"];
 
 /** The error of an answer, or undefined when it is none of Graph's own. */
 function graphError(response: HttpResponse): GraphError | undefined {
-  return errorBody.safeParse(response.json()).data?.error;
+  return errorBody().safeParse(response.json()).data?.error;
 }
 
 /** What an answer that is not the wanted one means: by its structured fields first, by the status last. */
@@ -118,9 +121,8 @@ function otherText(response: HttpResponse): string {
   return isHtml(response) ? "" : response.text().slice(0, 2000);
 }
 
-const usageShape = z.record(
-  z.string(),
-  z.array(z.object({ estimated_time_to_regain_access: z.number().catch(0) })),
+const usageShape = shape(() =>
+  z.record(z.string(), z.array(z.object({ estimated_time_to_regain_access: z.number().catch(0) }))),
 );
 
 /** Of a throttled call: Meta says in a header of its own, in minutes, when it will answer again. */
@@ -133,7 +135,7 @@ function regainSeconds(response: HttpResponse, now: Date): number | null {
 function usageOf(response: HttpResponse) {
   try {
     const header = response.headers["x-business-use-case-usage"] ?? "{}";
-    return Object.values(usageShape.parse(JSON.parse(header))).flat();
+    return Object.values(usageShape().parse(JSON.parse(header))).flat();
   } catch {
     // Best effort: without it the ordinary delays apply.
     return [];

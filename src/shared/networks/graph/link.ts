@@ -7,7 +7,7 @@ import type {
   HttpResponse,
   LinkErrorCode,
   LinkFailure,
-  LinkFlow,
+  OAuthFlow,
   NetworkTools,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -52,10 +52,11 @@ export function refusedLink({ code, networkCode, note }: Classified): LinkFailur
   return failed(CODES[code] ?? "network_unavailable", `${networkCode ?? ""} ${note}`.trim());
 }
 
-type Start = ReturnType<Extract<LinkFlow, { kind: "oauth" }>["start"]>;
-
 /** Off to the dialog; nothing has to be kept for the way back. */
-export function redirect(dialog: string, query: Readonly<Record<string, string>>): Start {
+export function redirect(
+  dialog: string,
+  query: Readonly<Record<string, string>>,
+): ReturnType<OAuthFlow["start"]> {
   const url = `${dialog}?${new URLSearchParams(query).toString()}`;
   return Promise.resolve({ kind: "redirect", url, flow: {} });
 }

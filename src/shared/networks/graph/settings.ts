@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { withDefault } from "../../setting.ts";
+import { shape } from "../../shape.ts";
 import type { FromSettings } from "../network.ts";
 import { readApp } from "../network-settings.ts";
 
 /** One setting for both networks: they are two sides of one API. */
 export const graphVersion = {
   GRAPH_VERSION: withDefault(
-    z.string().regex(/^v\d{1,3}\.\d$/, "a version such as v26.0"),
+    shape(() => z.string().regex(/^v\d{1,3}\.\d$/, "a version such as v26.0")),
     "v26.0",
     "Version of Meta's Graph API, for Facebook and Instagram.",
   ),

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import type { Classified } from "../classified.ts";
 import { exchange, unanswered, unpublished } from "../classified.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
@@ -21,7 +22,9 @@ export type ContainerState =
   /** It did not tell. */
   | { readonly kind: "untold"; readonly outcome: TryLater | Rejected };
 
-const statusShape = z.object({ status_code: z.string(), status: z.string().catch("") });
+const statusShape = shape(() =>
+  z.object({ status_code: z.string(), status: z.string().catch("") }),
+);
 
 /** Made anew each time: a container that nobody publishes is thrown away after a day. */
 export async function createContainer(
@@ -66,7 +69,7 @@ export async function lookAtContainer(
 
 export function readContainer(answer: HttpResponse | HttpFailure, now: Date): ContainerState {
   if (answer instanceof HttpFailure) return { kind: "untold", outcome: unanswered(answer) };
-  const parsed = statusShape.safeParse(answer.json()).data;
+  const parsed = statusShape().safeParse(answer.json()).data;
   if (answer.status !== 200 || parsed === undefined) {
     const classified = classify(answer, now);
     if (classified.networkCode !== NOT_FOUND)

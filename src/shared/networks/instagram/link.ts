@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import { exchange } from "../classified.ts";
 import { failed, lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
 import { appOf, graphGet } from "../graph/request.ts";
@@ -6,9 +7,10 @@ import type {
   Account,
   HttpResponse,
   LinkFailure,
-  LinkFlow,
   LinkOutcome,
   NetworkTools,
+  OAuthCallback,
+  OAuthFlow,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
 import { ACCOUNT_KIND, classify } from "./errors.ts";
@@ -24,33 +26,22 @@ const PROFESSIONAL: Readonly<Record<string, string>> = {
   CREATOR: "creator",
 };
 
-type OAuthLink = Extract<LinkFlow, { kind: "oauth" }>;
-
 export const instagramLink = {
   kind: "oauth",
   fields: [],
-  start,
+  start(_form, oauth, tools) {
+    return redirect("https://www.instagram.com/oauth/authorize", {
+      client_id: appOf(tools).id,
+      redirect_uri: oauth.redirectUri,
+      response_type: "code",
+      scope: SCOPES.join(","),
+      state: oauth.state,
+    });
+  },
   finish,
-} as const satisfies LinkFlow;
+} as const satisfies OAuthFlow;
 
-function start(
-  _form: Readonly<Record<string, string>>,
-  oauth: Parameters<OAuthLink["start"]>[1],
-  tools: NetworkTools,
-): ReturnType<OAuthLink["start"]> {
-  return redirect("https://www.instagram.com/oauth/authorize", {
-    client_id: appOf(tools).id,
-    redirect_uri: oauth.redirectUri,
-    response_type: "code",
-    scope: SCOPES.join(","),
-    state: oauth.state,
-  });
-}
-
-async function finish(
-  callback: Parameters<OAuthLink["finish"]>[0],
-  tools: NetworkTools,
-): Promise<LinkOutcome> {
+async function finish(callback: OAuthCallback, tools: NetworkTools): Promise<LinkOutcome> {
   const code = readCallback(callback.params);
   if (typeof code !== "string") return code;
   const granted = await exchangeCode(code, callback.redirectUri, tools);
@@ -85,15 +76,21 @@ interface Granted {
   readonly scopes: readonly string[];
 }
 
-const grantShape = z.object({
-  access_token: z.string().min(1),
-  permissions: z.union([z.string(), z.array(z.string())]).optional(),
-});
+const grantShape = shape(() =>
+  z.object({
+    access_token: z.string().min(1),
+    permissions: z.union([z.string(), z.array(z.string())]).optional(),
+  }),
+);
 /** Documented with a list around it, and seen without. */
-const grantBody = z.union([
-  z.object({ data: z.tuple([grantShape], z.unknown()) }).transform(({ data: [grant] }) => grant),
-  grantShape,
-]);
+const grantBody = shape(() =>
+  z.union([
+    z
+      .object({ data: z.tuple([grantShape()], z.unknown()) })
+      .transform(({ data: [grant] }) => grant),
+    grantShape(),
+  ]),
+);
 
 async function exchangeCode(
   code: string,
@@ -113,7 +110,7 @@ async function exchangeCode(
       code,
     }).toString(),
   } as const;
-  const grant = await readStep({ request, shape: grantBody, refuse: refusedCode }, tools);
+  const grant = await readStep({ request, shape: grantBody(), refuse: refusedCode }, tools);
   if ("kind" in grant) return grant;
   const { access_token: token, permissions } = grant;
   const listed = typeof permissions === "string" ? permissions.split(/[\s,]+/) : permissions;

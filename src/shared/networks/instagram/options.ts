@@ -1,9 +1,10 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { networkOptions, publicUrl } from "../options.ts";
 
 const COLLABORATORS_MAX = 3;
 
-const ownFields = {
+const ownFields = shape(() => ({
   /** Without it, one video becomes a reel and several files a carousel. */
   kind: z.enum(["feed", "reel", "story"]).optional(),
   /** Whether a reel shows in the feed as well; it does when absent. */
@@ -13,18 +14,18 @@ const ownFields = {
     .max(COLLABORATORS_MAX)
     .optional(),
   /** Of a reel. */
-  coverUrl: publicUrl.optional(),
+  coverUrl: publicUrl().optional(),
   /** Where in a reel its cover is taken from. */
   thumbOffsetMs: z.int().min(0).max(900_000).optional(),
-};
+}));
 
-export const instagramOptions = networkOptions(ownFields);
+export const instagramOptions = shape(() => networkOptions(ownFields()));
 
-const ownOptions = z.object(ownFields);
+const ownOptions = shape(() => z.object(ownFields()));
 
 /** The options of a draft, which were parsed when the post was accepted. */
 export function ownOptionsOf(
   options: Readonly<Record<string, unknown>>,
-): z.infer<typeof ownOptions> {
-  return ownOptions.parse(options);
+): ShapeOf<typeof ownOptions> {
+  return ownOptions().parse(options);
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { isEdge, readEdge } from "../graph/edge.ts";
 import type { LegToPublish, NetworkTools, Published } from "../network.ts";
 import { isStory } from "./forms.ts";
@@ -9,14 +10,16 @@ const PAGE_LENGTH = 10;
 /** Clocks differ: what a call made may seem a little older than the call. */
 const CLOCK_SKEW_MS = 120_000;
 
-const mediaShape = z.object({
-  id: z.coerce.string().min(1),
-  caption: z.string().catch(""),
-  timestamp: z.string().catch(""),
-  permalink: z.string().nullish().catch(null),
-  media_type: z.string().catch(""),
-});
-type Media = z.infer<typeof mediaShape>;
+const mediaShape = shape(() =>
+  z.object({
+    id: z.coerce.string().min(1),
+    caption: z.string().catch(""),
+    timestamp: z.string().catch(""),
+    permalink: z.string().nullish().catch(null),
+    media_type: z.string().catch(""),
+  }),
+);
+type Media = ShapeOf<typeof mediaShape>;
 
 /**
  * The leg's post. Its container is known to be published, so that it went out whether or not the account's list shows
@@ -34,7 +37,7 @@ export async function findOwnMedia(leg: LegToPublish, tools: NetworkTools): Prom
       query: { fields: isOfStory ? fields : `${fields},caption`, limit: String(PAGE_LENGTH) },
       pagesMax: 1,
     },
-    mediaShape,
+    mediaShape(),
     tools,
   );
   const candidates = isEdge(media) ? media.filter((item) => isOurs(item, leg, remote)) : [];

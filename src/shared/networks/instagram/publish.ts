@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
-import { inDoubt, unknown } from "../doubt.ts";
+import { exchange, failureOf, unpublished } from "../classified.ts";
+import { inDoubt, unheard } from "../doubt.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
 import type { HttpResponse, LegToPublish, NetworkTools, PublishOutcome } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -27,11 +27,7 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
       creation_id: container.id,
     }),
   );
-  if (answer instanceof HttpFailure) {
-    return answer.delivery === "not_sent"
-      ? unanswered(answer)
-      : { kind: "in_doubt", failure: unknown(answer.message) };
-  }
+  if (answer instanceof HttpFailure) return unheard(answer);
   const published = z.object({ id: z.coerce.string().min(1) }).safeParse(answer.json()).data;
   if (answer.status !== 200 || published === undefined) return refused(leg, answer, tools);
   const url = await readPermalink(leg, published.id, tools);

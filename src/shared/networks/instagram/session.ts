@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import { exchange, unanswered, unpublished } from "../classified.ts";
 import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -14,16 +15,18 @@ const HALF_LIFE_MS = 30 * DAY_MS;
 /** With less left than this, a call could meet the token's end. */
 const MARGIN_MS = 5 * 60_000;
 
-const tokenShape = z.object({
-  access_token: z.string().min(1),
-  expires_in: z.number().positive().max(10_000_000_000),
-});
+const tokenShape = shape(() =>
+  z.object({
+    access_token: z.string().min(1),
+    expires_in: z.number().positive().max(10_000_000_000),
+  }),
+);
 
 export function readToken(
   answer: HttpResponse,
   now: Date,
 ): Pick<Credentials, "accessToken" | "issuedAt" | "expiresAt"> | undefined {
-  const parsed = tokenShape.safeParse(answer.json());
+  const parsed = tokenShape().safeParse(answer.json());
   if (answer.status !== 200 || !parsed.success) return undefined;
   const { access_token, expires_in } = parsed.data;
   return {

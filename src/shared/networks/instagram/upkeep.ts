@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import { exchange, unanswered, unpublished } from "../classified.ts";
 import { graphGet } from "../graph/request.ts";
 import type { LimitsOutcome, NetworkData, NetworkTools, Upkeep } from "../network.ts";
@@ -7,12 +8,14 @@ import { classify } from "./errors.ts";
 import type { Credentials } from "./state.ts";
 import { accessOf, credentialsOf } from "./state.ts";
 
-const answerShape = z.object({
-  data: z.tuple(
-    [z.object({ config: z.object({ quota_total: z.number().int().positive() }) })],
-    z.unknown(),
-  ),
-});
+const answerShape = shape(() =>
+  z.object({
+    data: z.tuple(
+      [z.object({ config: z.object({ quota_total: z.number().int().positive() }) })],
+      z.unknown(),
+    ),
+  }),
+);
 
 /** How many posts a day the account may publish: told differently from account to account. */
 export async function readLimits(
@@ -23,7 +26,7 @@ export async function readLimits(
   const path = `${credentials.userId}/content_publishing_limit`;
   const answer = await exchange(tools, graphGet(accessOf(credentials, tools), path, query));
   if (answer instanceof HttpFailure) return unanswered(answer);
-  const parsed = answerShape.safeParse(answer.json());
+  const parsed = answerShape().safeParse(answer.json());
   return answer.status === 200 && parsed.success
     ? { kind: "read", limits: { postsPerDayMax: parsed.data.data[0].config.quota_total } }
     : unpublished(classify(answer, tools.now()));

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import type { Classified, ErrorRow } from "../classified.ts";
 import { isHtml, isProxyPage, noteOf, waitSeconds } from "../classified.ts";
 import type { Signal, TableRow } from "../error-table.ts";
@@ -65,19 +66,23 @@ export const ERRORS = errorTable([
   ...rows({ code: "rate_limited", effect: "later" }, { status: 429 }),
 ]);
 
-const inputError = z.object({
-  code: z.string().optional().catch(undefined),
-  input: z
-    .object({ inputPath: z.object({ fieldPath: z.string() }) })
-    .transform(({ inputPath }) => inputPath.fieldPath)
-    .catch(""),
-});
-const errorBody = z.object({
-  code: z.string().optional().catch(undefined),
-  serviceErrorCode: z.number().optional().catch(undefined),
-  message: z.string().catch(""),
-  errorDetails: z.object({ inputErrors: z.array(inputError) }).catch({ inputErrors: [] }),
-});
+const inputError = shape(() =>
+  z.object({
+    code: z.string().optional().catch(undefined),
+    input: z
+      .object({ inputPath: z.object({ fieldPath: z.string() }) })
+      .transform(({ inputPath }) => inputPath.fieldPath)
+      .catch(""),
+  }),
+);
+const errorBody = shape(() =>
+  z.object({
+    code: z.string().optional().catch(undefined),
+    serviceErrorCode: z.number().optional().catch(undefined),
+    message: z.string().catch(""),
+    errorDetails: z.object({ inputErrors: z.array(inputError()) }).catch({ inputErrors: [] }),
+  }),
+);
 
 interface Complaint {
   readonly code: string | undefined;
@@ -87,7 +92,7 @@ interface Complaint {
 }
 
 function complaintOf(response: HttpResponse): Complaint {
-  const body = errorBody.safeParse(response.json()).data;
+  const body = errorBody().safeParse(response.json()).data;
   if (body === undefined) {
     const message = isHtml(response) ? "" : response.text().slice(0, 2000);
     return { code: undefined, field: "", message };

@@ -1,14 +1,17 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import { exchange, noteOf } from "../classified.ts";
 import type {
   HttpResponse,
   LinkChoice,
   LinkErrorCode,
   LinkFailure,
-  LinkFlow,
   LinkOutcome,
   NetworkData,
   NetworkTools,
+  OAuthCallback,
+  OAuthFlow,
+  OAuthRedirect,
   OAuthStart,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -20,8 +23,6 @@ import type { Grant } from "./session.ts";
 import { CLIENT_ERRORS, grantExpiry, oauthError, readGrant } from "./session.ts";
 import type { AuthorKind, Credentials } from "./state.ts";
 
-type Finish = Extract<LinkFlow, { kind: "oauth" }>["finish"];
-
 const SCOPES: Readonly<Record<AuthorKind, readonly string[]>> = {
   member: ["openid", "profile", "w_member_social"],
   organization: ["w_organization_social", "r_organization_social", "rw_organization_admin"],
@@ -32,19 +33,21 @@ const NEEDED: Readonly<Record<AuthorKind, readonly string[]>> = {
   organization: SCOPES.organization,
 };
 
-const flowShape = z.object({ kind: z.enum(["member", "organization"]) });
-const choiceShape = z.object({
-  grant: z.object({
-    tokens: z.object({
-      accessToken: z.string(),
-      accessExpiresAt: z.string(),
-      refreshToken: z.string().optional(),
-      refreshExpiresAt: z.string().optional(),
+const flowShape = shape(() => z.object({ kind: z.enum(["member", "organization"]) }));
+const choiceShape = shape(() =>
+  z.object({
+    grant: z.object({
+      tokens: z.object({
+        accessToken: z.string(),
+        accessExpiresAt: z.string(),
+        refreshToken: z.string().optional(),
+        refreshExpiresAt: z.string().optional(),
+      }),
+      scopes: z.array(z.string()).nullable(),
     }),
-    scopes: z.array(z.string()).nullable(),
+    organizations: z.array(organizationShape()),
   }),
-  organizations: z.array(organizationShape),
-});
+);
 
 export const linkedinLink = {
   kind: "oauth",
@@ -66,16 +69,14 @@ export const linkedinLink = {
   start,
   finish,
   choose,
-} as const satisfies LinkFlow;
+} as const satisfies OAuthFlow;
 
 function start(
   form: Readonly<Record<string, string>>,
   oauth: OAuthStart,
   tools: NetworkTools,
-): Promise<
-  { readonly kind: "redirect"; readonly url: string; readonly flow: NetworkData } | LinkFailure
-> {
-  const flow = flowShape.safeParse({ kind: form["kind"] || "member" }).data;
+): Promise<OAuthRedirect | LinkFailure> {
+  const flow = flowShape().safeParse({ kind: form["kind"] || "member" }).data;
   const client = flow && clientOf(flow.kind, tools);
   if (flow === undefined || client === undefined) return Promise.resolve(failed("input_invalid"));
   const query = new URLSearchParams({
@@ -102,10 +103,10 @@ const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
 };
 
 async function finish(
-  callback: Parameters<Finish>[0],
+  callback: OAuthCallback,
   tools: NetworkTools,
 ): Promise<LinkOutcome | LinkChoice> {
-  const { kind } = flowShape.parse(callback.flow);
+  const { kind } = flowShape().parse(callback.flow);
   const { error, code } = callback.params;
   if (error !== undefined) return failed(CALLBACK_ERRORS[error] ?? "access_denied", error);
   if (code === undefined || code === "") return failed("input_invalid", "no code came back");
@@ -142,12 +143,14 @@ function refusedGrant(answer: HttpResponse): LinkFailure {
   return failed(isRefused ? "access_denied" : "network_unavailable", note);
 }
 
-const memberShape = z.object({
-  sub: z.string().regex(/^[\w-]+$/),
-  name: z.string().trim().optional().catch(undefined),
-  given_name: z.string().trim().optional().catch(undefined),
-  picture: z.url().optional().catch(undefined),
-});
+const memberShape = shape(() =>
+  z.object({
+    sub: z.string().regex(/^[\w-]+$/),
+    name: z.string().trim().optional().catch(undefined),
+    given_name: z.string().trim().optional().catch(undefined),
+    picture: z.url().optional().catch(undefined),
+  }),
+);
 
 /** Asked once per link: the address has a daily limit for the whole app. */
 async function linkMember(grant: Grant, tools: NetworkTools): Promise<LinkOutcome> {
@@ -157,7 +160,7 @@ async function linkMember(grant: Grant, tools: NetworkTools): Promise<LinkOutcom
     headers: { accept: "application/json", authorization: `Bearer ${grant.tokens.accessToken}` },
   });
   if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
-  const member = memberShape.safeParse(answer.json()).data;
+  const member = memberShape().safeParse(answer.json()).data;
   if (answer.status !== 200 || member === undefined) return refusedLook(answer, tools.now());
   const name = member.name || member.given_name || "LinkedIn member";
   const author = `urn:li:person:${member.sub}`;
@@ -199,7 +202,7 @@ async function offerOrganizations(
 }
 
 function choose(candidateId: string, flow: NetworkData): Promise<LinkOutcome> {
-  const { grant, organizations } = choiceShape.parse(flow);
+  const { grant, organizations } = choiceShape().parse(flow);
   const chosen = organizations.find(({ id }) => id === candidateId);
   return Promise.resolve(
     chosen === undefined ? failed("input_invalid") : linkOrganization(chosen, grant),

@@ -1,31 +1,34 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { networkOptions, publicUrl } from "../options.ts";
 
 const LINK_CHARACTERS_MAX = 2048;
 const TITLE_CHARACTERS_MAX = 400;
 
 /** LinkedIn reads no page: what the card is to show has to be given. */
-const link = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }).max(LINK_CHARACTERS_MAX),
-  title: z.string().trim().min(1).max(TITLE_CHARACTERS_MAX),
-  description: z.string().max(4086).optional(),
-  thumbnailUrl: publicUrl.optional(),
-});
+const link = shape(() =>
+  z.strictObject({
+    url: z.url({ protocol: /^https?$/ }).max(LINK_CHARACTERS_MAX),
+    title: z.string().trim().min(1).max(TITLE_CHARACTERS_MAX),
+    description: z.string().max(4086).optional(),
+    thumbnailUrl: publicUrl().optional(),
+  }),
+);
 
-const ownFields = {
+const ownFields = shape(() => ({
   visibility: z.enum(["PUBLIC", "CONNECTIONS"]).optional(),
-  link: link.optional(),
+  link: link().optional(),
   /** Readers see it above the document; a document can't be without one. */
   documentTitle: z.string().trim().min(1).max(TITLE_CHARACTERS_MAX).optional(),
-};
+}));
 
-export const linkedinOptions = networkOptions(ownFields);
+export const linkedinOptions = shape(() => networkOptions(ownFields()));
 
-const ownOptions = z.object(ownFields);
+const ownOptions = shape(() => z.object(ownFields()));
 
 /** The options of a draft, which were parsed when the post was accepted. */
 export function ownOptionsOf(
   options: Readonly<Record<string, unknown>>,
-): z.infer<typeof ownOptions> {
-  return ownOptions.parse(options);
+): ShapeOf<typeof ownOptions> {
+  return ownOptions().parse(options);
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { exchange } from "../classified.ts";
 import type { HttpResponse, NetworkTools } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -18,28 +19,34 @@ const NAMED_MAX = 40;
 const NAMED_AT_ONCE = 10;
 const NAME_TIMEOUT_MS = 8000;
 
-export const organizationShape = z.object({
-  id: z.string(),
-  name: z.string(),
-  vanityName: z.string(),
-  /** Who administers it, as this app alone knows that person. */
-  member: z.string(),
-});
-export type Organization = z.infer<typeof organizationShape>;
+export const organizationShape = shape(() =>
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    vanityName: z.string(),
+    /** Who administers it, as this app alone knows that person. */
+    member: z.string(),
+  }),
+);
+export type Organization = ShapeOf<typeof organizationShape>;
 
-const organizationUrn = z.string().regex(/^urn:li:organization:\d+$/);
-const roleShape = z.object({
-  organization: organizationUrn.optional(),
-  organizationTarget: organizationUrn.optional(),
-  role: z.string(),
-  roleAssignee: z.string().catch(""),
-  state: z.string().catch("APPROVED"),
-});
-const pageShape = z.object({ elements: z.array(z.unknown()) });
-const nameShape = z.object({
-  localizedName: z.string().trim().min(1),
-  vanityName: z.string().catch(""),
-});
+const organizationUrn = shape(() => z.string().regex(/^urn:li:organization:\d+$/));
+const roleShape = shape(() =>
+  z.object({
+    organization: organizationUrn().optional(),
+    organizationTarget: organizationUrn().optional(),
+    role: z.string(),
+    roleAssignee: z.string().catch(""),
+    state: z.string().catch("APPROVED"),
+  }),
+);
+const pageShape = shape(() => z.object({ elements: z.array(z.unknown()) }));
+const nameShape = shape(() =>
+  z.object({
+    localizedName: z.string().trim().min(1),
+    vanityName: z.string().catch(""),
+  }),
+);
 
 /** The organisations that the token's member may publish for, or the answer that told of none. */
 export async function findOrganizations(
@@ -50,7 +57,7 @@ export async function findOrganizations(
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const answer = await exchange(tools, listRoles(tokens, page * PAGE_LENGTH, tools));
     if (answer instanceof HttpFailure) return answer;
-    const parsed = pageShape.safeParse(answer.json());
+    const parsed = pageShape().safeParse(answer.json());
     if (answer.status !== 200 || !parsed.success) return answer;
     const { elements } = parsed.data;
     for (const [id, member] of elements.flatMap(publishingRole)) found.set(id, member);
@@ -61,7 +68,7 @@ export async function findOrganizations(
 
 /** The organisation's number and its member's URN, if the role is one that publishes. */
 function publishingRole(element: unknown): readonly (readonly [string, string])[] {
-  const held = roleShape.safeParse(element).data;
+  const held = roleShape().safeParse(element).data;
   if (held?.state !== "APPROVED" || !PUBLISHING_ROLES.has(held.role)) return [];
   const id = /\d+$/.exec(held.organization ?? held.organizationTarget ?? "")?.[0];
   return id === undefined ? [] : [[id, held.roleAssignee]];
@@ -109,6 +116,6 @@ async function readName(
   const request = restRequest(`organizations/${id}`, tokens, tools);
   const answer = await exchange(tools, { ...request, timeoutMs: NAME_TIMEOUT_MS });
   if (answer instanceof HttpFailure || answer.status !== 200) return undefined;
-  const parsed = nameShape.safeParse(answer.json()).data;
+  const parsed = nameShape().safeParse(answer.json()).data;
   return parsed && { name: parsed.localizedName, vanityName: parsed.vanityName };
 }

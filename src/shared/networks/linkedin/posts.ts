@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { exchange } from "../classified.ts";
+import type { Lookup } from "../doubt.ts";
 import type { HttpResponse, LegToPublish, NetworkTools, Published } from "../network.ts";
 import { HttpFailure } from "../network.ts";
 import { plainText } from "./little-text.ts";
@@ -13,41 +15,32 @@ const PAGES_MAX = 3;
 /** Clocks differ: a post may seem a little older than the call that made it. */
 const CLOCK_SKEW_MS = 60_000;
 
-const mediaShape = z.object({ id: z.string() });
-const postShape = z.object({
-  id: z.string().regex(/^urn:li:(?:share|ugcPost):\d+$/),
-  commentary: z.string().catch(""),
-  createdAt: z.number(),
-  lastModifiedAt: z.number().optional().catch(undefined),
-  lifecycleState: z.string().catch("PUBLISHED"),
-  content: z
-    .object({
-      media: mediaShape.optional().catch(undefined),
-      multiImage: z
-        .object({ images: z.array(mediaShape) })
-        .optional()
-        .catch(undefined),
-      article: z
-        .object({ thumbnail: z.string().optional().catch(undefined) })
-        .optional()
-        .catch(undefined),
-    })
-    .optional()
-    .catch(undefined),
-});
-type Post = z.infer<typeof postShape>;
-const listShape = z.object({ elements: z.array(z.unknown()) });
-
-export type Lookup =
-  | { readonly kind: "found"; readonly published: Published }
-  /** `isComplete`: the list reached back beyond the first attempt, so the post would be in it. */
-  | { readonly kind: "absent"; readonly isComplete: boolean }
-  | { readonly kind: "unreadable" }
-  | {
-      readonly kind: "unavailable";
-      readonly note: string;
-      readonly retryAfterSeconds: number | null;
-    };
+const mediaShape = shape(() => z.object({ id: z.string() }));
+const postShape = shape(() =>
+  z.object({
+    id: z.string().regex(/^urn:li:(?:share|ugcPost):\d+$/),
+    commentary: z.string().catch(""),
+    createdAt: z.number(),
+    lastModifiedAt: z.number().optional().catch(undefined),
+    lifecycleState: z.string().catch("PUBLISHED"),
+    content: z
+      .object({
+        media: mediaShape().optional().catch(undefined),
+        multiImage: z
+          .object({ images: z.array(mediaShape()) })
+          .optional()
+          .catch(undefined),
+        article: z
+          .object({ thumbnail: z.string().optional().catch(undefined) })
+          .optional()
+          .catch(undefined),
+      })
+      .optional()
+      .catch(undefined),
+  }),
+);
+type Post = ShapeOf<typeof postShape>;
+const listShape = shape(() => z.object({ elements: z.array(z.unknown()) }));
 
 export function publishedAs(urn: string): Published {
   return { kind: "published", networkPostId: urn, url: `${SITE}/feed/update/${urn}/` };
@@ -86,10 +79,10 @@ async function readList(
   if (answer instanceof HttpFailure) {
     return { kind: "unavailable", note: answer.message, retryAfterSeconds: null };
   }
-  const parsed = listShape.safeParse(answer.json());
+  const parsed = listShape().safeParse(answer.json());
   if (answer.status === 200 && parsed.success) {
     const { elements } = parsed.data;
-    const known = elements.flatMap((element) => postShape.safeParse(element).data ?? []);
+    const known = elements.flatMap((element) => postShape().safeParse(element).data ?? []);
     return { known, length: elements.length };
   }
   const { note, networkCode, effect, retryAfterSeconds } = await judge(answer, credentials, tools);

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
 import type {
   LegFailure,
@@ -102,10 +103,12 @@ async function pollAssets(preparing: Preparing, remote: Remote): Promise<Prepare
 type AssetState =
   "ready" | "working" | "unreadable" | { readonly kind: "failed"; readonly failure: LegFailure };
 
-const stateShape = z.object({
-  status: z.string(),
-  processingFailureReason: z.string().optional().catch(undefined),
-});
+const stateShape = shape(() =>
+  z.object({
+    status: z.string(),
+    processingFailureReason: z.string().optional().catch(undefined),
+  }),
+);
 
 async function look(
   { credentials, tools }: Preparing,
@@ -115,7 +118,7 @@ async function look(
   const answer = await exchange(tools, restRequest(path, credentials, tools));
   if (answer instanceof HttpFailure) return unanswered(answer);
   if (answer.status === 403) return "unreadable";
-  const state = stateShape.safeParse(answer.json()).data;
+  const state = stateShape().safeParse(answer.json()).data;
   if (answer.status !== 200 || state === undefined) {
     return unpublished(await judge(answer, credentials, tools));
   }

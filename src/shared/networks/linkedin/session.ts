@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import type { Classified } from "../classified.ts";
 import { unanswered, unpublished } from "../classified.ts";
 import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../network.ts";
@@ -17,14 +18,16 @@ const USABLE_MS = 10 * 60_000;
 /** A token that is refused so soon after it was renewed is not refused for its age. */
 const RENEWED_MS = 15 * 60_000;
 
-const tokenShape = z.object({
-  access_token: z.string().min(1),
-  expires_in: z.number().positive().max(10_000_000_000),
-  /** Separated by commas or spaces, as it happens. */
-  scope: z.string().optional(),
-  refresh_token: z.string().min(1).optional(),
-  refresh_token_expires_in: z.number().positive().max(10_000_000_000).optional(),
-});
+const tokenShape = shape(() =>
+  z.object({
+    access_token: z.string().min(1),
+    expires_in: z.number().positive().max(10_000_000_000),
+    /** Separated by commas or spaces, as it happens. */
+    scope: z.string().optional(),
+    refresh_token: z.string().min(1).optional(),
+    refresh_token_expires_in: z.number().positive().max(10_000_000_000).optional(),
+  }),
+);
 
 export type Tokens = Omit<Credentials, "author" | "kind">;
 export interface Grant {
@@ -34,7 +37,7 @@ export interface Grant {
 }
 
 export function readGrant(answer: HttpResponse, now: Date): Grant | undefined {
-  const parsed = tokenShape.safeParse(answer.json());
+  const parsed = tokenShape().safeParse(answer.json());
   if (answer.status !== 200 || !parsed.success) return undefined;
   const { access_token, expires_in, scope, refresh_token, refresh_token_expires_in } = parsed.data;
   const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();
@@ -126,10 +129,12 @@ function rejected(
   return { kind: "rejected", failure: { code, networkCode } };
 }
 
-const notedShape = z.object({
-  endedToken: z.string().optional(),
-  renewedAt: z.iso.datetime().optional(),
-});
+const notedShape = shape(() =>
+  z.object({
+    endedToken: z.string().optional(),
+    renewedAt: z.iso.datetime().optional(),
+  }),
+);
 
 /**
  * What an answer means for the holder of these credentials. A token may end before its time. Publishing can't renew
@@ -159,7 +164,7 @@ async function hasEnded(credentials: Credentials, tools: NetworkTools): Promise<
 }
 
 async function notedFor(credentials: Credentials, tools: NetworkTools) {
-  return notedShape.safeParse(await tools.hosts.find(noteName(credentials))).data ?? {};
+  return notedShape().safeParse(await tools.hosts.find(noteName(credentials))).data ?? {};
 }
 
 /** Of the authorisation and not of the account: others may have linked the same one. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { integer, withDefault } from "../../setting.ts";
+import { shape } from "../../shape.ts";
 import { appSettings, networkSettings, readApp } from "../network-settings.ts";
 
 export const linkedinSettings = networkSettings(
@@ -18,7 +19,7 @@ export const linkedinSettings = networkSettings(
       "The app with LinkedIn's Community Management product; without it no company page can be linked.",
     ),
     LINKEDIN_VERSION: withDefault(
-      z.string().regex(/^20\d{2}(0[1-9]|1[0-2])$/, "a month such as 202609"),
+      shape(() => z.string().regex(/^20\d{2}(0[1-9]|1[0-2])$/, "a month such as 202609")),
       "202609",
       "Version of LinkedIn's API; each lives for a year at least.",
     ),

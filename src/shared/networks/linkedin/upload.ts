@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import type { Classified } from "../classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
 import type {
@@ -42,29 +43,33 @@ export function isOver({ tools, until }: Preparing): boolean {
   return tools.now().getTime() >= until;
 }
 
-const fileShape = z.object({
-  value: z.object({
-    uploadUrl: z.string(),
-    image: z.string().optional(),
-    document: z.string().optional(),
+const fileShape = shape(() =>
+  z.object({
+    value: z.object({
+      uploadUrl: z.string(),
+      image: z.string().optional(),
+      document: z.string().optional(),
+    }),
   }),
-});
-const videoShape = z.object({
-  value: z.object({
-    video: z.string(),
-    uploadToken: z.string().catch(""),
-    uploadInstructions: z
-      .array(
-        z.object({
-          uploadUrl: z.string(),
-          firstByte: z.number().int().nonnegative(),
-          lastByte: z.number().int().nonnegative(),
-        }),
-      )
-      .min(1)
-      .max(PARTS_MAX),
+);
+const videoShape = shape(() =>
+  z.object({
+    value: z.object({
+      video: z.string(),
+      uploadToken: z.string().catch(""),
+      uploadInstructions: z
+        .array(
+          z.object({
+            uploadUrl: z.string(),
+            firstByte: z.number().int().nonnegative(),
+            lastByte: z.number().int().nonnegative(),
+          }),
+        )
+        .min(1)
+        .max(PARTS_MAX),
+    }),
   }),
-});
+);
 
 export type UploadStep =
   | { readonly kind: "uploaded"; readonly asset: Asset }
@@ -129,7 +134,7 @@ async function uploadWhole(
   const { credentials, tools } = preparing;
   const begun = await initialize(preparing, file.kind);
   if (begun instanceof HttpFailure) return unanswered(begun);
-  const value = fileShape.safeParse(begun.json()).data?.value;
+  const value = fileShape().safeParse(begun.json()).data?.value;
   const urn = value?.[file.kind];
   if (begun.status !== 200 || value === undefined || urn === undefined) {
     return unpublished(await judge(begun, credentials, tools), mediaIndex);
@@ -167,7 +172,7 @@ async function uploadVideo(
   const flags = { uploadCaptions: false, uploadThumbnail: false };
   const begun = await initialize(preparing, "video", { fileSizeBytes: bytes, ...flags });
   if (begun instanceof HttpFailure) return unanswered(begun);
-  const value = videoShape.safeParse(begun.json()).data?.value;
+  const value = videoShape().safeParse(begun.json()).data?.value;
   if (begun.status !== 200 || value === undefined) {
     return unpublished(await judge(begun, credentials, tools), mediaIndex);
   }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { exchange, noteOf } from "../classified.ts";
 import type { HttpResponse, LinkErrorCode, LinkFailure, NetworkTools } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -7,13 +8,15 @@ import { requestHeaders } from "./state.ts";
 const CLIENT_NAME = "Publishing Relay";
 const PUBLISH_SCOPES = "write:statuses write:media";
 
-const clientShape = z.object({
-  clientId: z.string(),
-  clientSecret: z.string(),
-  redirectUri: z.string(),
-  scope: z.string(),
-});
-export type Client = z.infer<typeof clientShape>;
+const clientShape = shape(() =>
+  z.object({
+    clientId: z.string(),
+    clientSecret: z.string(),
+    redirectUri: z.string(),
+    scope: z.string(),
+  }),
+);
+export type Client = ShapeOf<typeof clientShape>;
 
 /** What of OAuth an instance offers. */
 export interface OAuthServer {
@@ -22,10 +25,12 @@ export interface OAuthServer {
   readonly hasPkce: boolean;
 }
 
-const metadataShape = z.object({
-  scopes_supported: z.array(z.string()).catch([]),
-  code_challenge_methods_supported: z.array(z.string()).catch([]),
-});
+const metadataShape = shape(() =>
+  z.object({
+    scopes_supported: z.array(z.string()).catch([]),
+    code_challenge_methods_supported: z.array(z.string()).catch([]),
+  }),
+);
 
 /** Reads the authorisation server's description (RFC 8414); its absence means an older or another server. */
 export async function discover(origin: string, tools: NetworkTools): Promise<OAuthServer> {
@@ -34,7 +39,7 @@ export async function discover(origin: string, tools: NetworkTools): Promise<OAu
     url: `${origin}/.well-known/oauth-authorization-server`,
   });
   const isThere = !(answer instanceof HttpFailure) && answer.status === 200;
-  const { data } = metadataShape.safeParse(isThere ? answer.json() : undefined);
+  const { data } = metadataShape().safeParse(isThere ? answer.json() : undefined);
   const canReadProfile = data?.scopes_supported.includes("profile") === true;
   return {
     origin,
@@ -50,7 +55,7 @@ export async function findClient(
   tools: NetworkTools,
 ): Promise<Client | LinkFailure> {
   const { host } = new URL(server.origin);
-  const kept = clientShape.safeParse(await tools.hosts.find(host)).data;
+  const kept = clientShape().safeParse(await tools.hosts.find(host)).data;
   const fits = kept?.redirectUri === redirectUri && kept.scope === server.scope;
   if (kept !== undefined && fits && (await isKnown(kept, server, tools))) return kept;
   const answer = await exchange(tools, {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import type { Classified, ErrorRow } from "../classified.ts";
 import { isHtml, isProxyPage, noteOf, waitSeconds, withQuota } from "../classified.ts";
 import type { TableRow } from "../error-table.ts";
@@ -61,16 +62,18 @@ export const ERRORS = errorTable([
 ]);
 
 /** Compatible servers answer with a string, an object in an object, or nothing at all. */
-const errorBody = z.union([
-  z.string(),
-  z.object({ error: z.string(), error_description: z.string().optional() }),
-  z.object({ error: z.object({ message: z.string() }) }),
-  z.object({ message: z.string() }),
-]);
+const errorBody = shape(() =>
+  z.union([
+    z.string(),
+    z.object({ error: z.string(), error_description: z.string().optional() }),
+    z.object({ error: z.object({ message: z.string() }) }),
+    z.object({ message: z.string() }),
+  ]),
+);
 
 /** The network's own sentence, empty when there is none. */
 export function errorText(response: HttpResponse): string {
-  const { data: body } = errorBody.safeParse(response.json());
+  const { data: body } = errorBody().safeParse(response.json());
   if (body === undefined) return isHtml(response) ? "" : response.text().slice(0, 2000);
   if (typeof body === "string") return body;
   if ("message" in body) return body.message;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../shape.ts";
 import { exchange } from "../classified.ts";
 import type { HttpResponse, LinkFailure, NetworkData, NetworkTools } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -32,29 +33,33 @@ const DEFAULT_LIMITS: Limits = {
 /** Mastodon and its forks; compatible servers say so, or count from 0, and several of them keep no idempotency keys. */
 const MASTODON_VERSION = /^[1-9]\d*\.\d+(?!.*compatible)/;
 const MEDIA_TYPES_MAX = 100;
-const count = z.number().int().positive().catch(0);
-const limitsShape = z.object({
-  charactersMax: count,
-  charactersPerUrl: count,
-  mediaMax: count,
-  altTextMax: count,
-  imageBytesMax: count,
-  imagePixelsMax: count,
-  videoBytesMax: count,
-  mediaTypes: z.array(z.string()).catch([]),
-});
-
-const group = z.record(z.string(), z.unknown()).catch({});
-const instanceShape = z.object({
-  version: z.string(),
-  domain: z.string().optional(),
-  uri: z.string().optional(),
-  max_toot_chars: z.unknown().optional(),
-  configuration: z.object({ statuses: group, media_attachments: group }).catch({
-    statuses: {},
-    media_attachments: {},
+const count = shape(() => z.number().int().positive().catch(0));
+const limitsShape = shape(() =>
+  z.object({
+    charactersMax: count(),
+    charactersPerUrl: count(),
+    mediaMax: count(),
+    altTextMax: count(),
+    imageBytesMax: count(),
+    imagePixelsMax: count(),
+    videoBytesMax: count(),
+    mediaTypes: z.array(z.string()).catch([]),
   }),
-});
+);
+
+const group = shape(() => z.record(z.string(), z.unknown()).catch({}));
+const instanceShape = shape(() =>
+  z.object({
+    version: z.string(),
+    domain: z.string().optional(),
+    uri: z.string().optional(),
+    max_toot_chars: z.unknown().optional(),
+    configuration: z.object({ statuses: group(), media_attachments: group() }).catch({
+      statuses: {},
+      media_attachments: {},
+    }),
+  }),
+);
 
 export interface Instance {
   readonly origin: string;
@@ -66,7 +71,7 @@ export interface Instance {
 
 /** The limits kept with a connection, and Mastodon's own for whatever is missing in them. */
 export function limitsOf(data: NetworkData): Limits {
-  const known = limitsShape.parse(data);
+  const known = limitsShape().parse(data);
   const limits = { ...DEFAULT_LIMITS };
   for (const [name, value] of Object.entries(known)) {
     if (value !== 0) Object.assign(limits, { [name]: value });
@@ -106,7 +111,7 @@ function movedTo(answer: HttpResponse): string | undefined {
 }
 
 function readInstance(answer: HttpResponse, origin: string): Instance | undefined {
-  const parsed = instanceShape.safeParse(answer.json());
+  const parsed = instanceShape().safeParse(answer.json());
   if (answer.status !== 200 || !parsed.success) return undefined;
   const { domain, uri, version, configuration, max_toot_chars } = parsed.data;
   const { statuses, media_attachments: media } = configuration;

@@ -1,14 +1,17 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { exchange } from "../classified.ts";
 import type {
   Account,
   HttpResponse,
   LinkErrorCode,
   LinkFailure,
-  LinkFlow,
   LinkOutcome,
   NetworkData,
   NetworkTools,
+  OAuthCallback,
+  OAuthFlow,
+  OAuthRedirect,
   OAuthStart,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
@@ -19,19 +22,19 @@ import type { Instance } from "./instance.ts";
 import { findInstance } from "./instance.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";
 
-const flowShape = z.object({
-  origin: z.string(),
-  domain: z.string(),
-  clientId: z.string(),
-  clientSecret: z.string(),
-  scope: z.string(),
-  hasPkce: z.boolean(),
-  keepsKeys: z.boolean(),
-  limits: z.record(z.string(), z.unknown()),
-});
-type Flow = z.infer<typeof flowShape>;
-
-type Finish = Extract<LinkFlow, { kind: "oauth" }>["finish"];
+const flowShape = shape(() =>
+  z.object({
+    origin: z.string(),
+    domain: z.string(),
+    clientId: z.string(),
+    clientSecret: z.string(),
+    scope: z.string(),
+    hasPkce: z.boolean(),
+    keepsKeys: z.boolean(),
+    limits: z.record(z.string(), z.unknown()),
+  }),
+);
+type Flow = ShapeOf<typeof flowShape>;
 
 export const mastodonLink = {
   kind: "oauth",
@@ -47,15 +50,13 @@ export const mastodonLink = {
   ],
   start,
   finish,
-} as const satisfies LinkFlow;
+} as const satisfies OAuthFlow;
 
 async function start(
   form: Readonly<Record<string, string>>,
   oauth: OAuthStart,
   tools: NetworkTools,
-): Promise<
-  { readonly kind: "redirect"; readonly url: string; readonly flow: NetworkData } | LinkFailure
-> {
+): Promise<OAuthRedirect | LinkFailure> {
   const typed = typedText(form["instance"]);
   const origin = serverOrigin(typed);
   if (origin === undefined) return failed("input_invalid");
@@ -119,8 +120,8 @@ async function webfinger(
   return self === undefined ? undefined : originOf(self);
 }
 
-async function finish(callback: Parameters<Finish>[0], tools: NetworkTools): Promise<LinkOutcome> {
-  const flow = flowShape.parse(callback.flow);
+async function finish(callback: OAuthCallback, tools: NetworkTools): Promise<LinkOutcome> {
+  const flow = flowShape().parse(callback.flow);
   const { error, code } = callback.params;
   if (error !== undefined) return refusedByUser(error, flow, tools);
   if (code === undefined || code === "") return failed("input_invalid", "no code came back");

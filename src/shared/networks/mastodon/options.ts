@@ -1,13 +1,14 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { networkOptions } from "../options.ts";
 
 const VISIBILITIES = ["public", "unlisted", "private", "direct"] as const;
 
 const MEDIA_MAX = 20;
 /** From -1 (left, bottom) to 1 (right, top). */
-const coordinate = z.number().min(-1).max(1);
+const coordinate = shape(() => z.number().min(-1).max(1));
 
-const ownFields = {
+const ownFields = shape(() => ({
   /** The account's own default when absent. */
   visibility: z.enum(VISIBILITIES).optional(),
   spoilerText: z.string().max(5000).optional(),
@@ -18,18 +19,18 @@ const ownFields = {
     .optional(),
   /** Per media file, what stays in sight where it is cropped. */
   focus: z
-    .array(z.strictObject({ x: coordinate, y: coordinate }).nullable())
+    .array(z.strictObject({ x: coordinate(), y: coordinate() }).nullable())
     .max(MEDIA_MAX)
     .optional(),
-};
+}));
 
-export const mastodonOptions = networkOptions(ownFields);
+export const mastodonOptions = shape(() => networkOptions(ownFields()));
 
-const ownOptions = z.object(ownFields);
+const ownOptions = shape(() => z.object(ownFields()));
 
 /** The options of a draft, which were parsed when the post was accepted. */
 export function ownOptionsOf(
   options: Readonly<Record<string, unknown>>,
-): z.infer<typeof ownOptions> {
-  return ownOptions.parse(options);
+): ShapeOf<typeof ownOptions> {
+  return ownOptions().parse(options);
 }

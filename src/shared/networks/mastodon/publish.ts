@@ -1,6 +1,6 @@
 import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
-import { inDoubt, unknown } from "../doubt.ts";
+import { exchange, failureOf, unpublished } from "../classified.ts";
+import { inDoubt, unheard } from "../doubt.ts";
 import type {
   HttpRequest,
   HttpResponse,
@@ -54,11 +54,7 @@ function readPost(
   leg: LegToPublish,
   now: Date,
 ): PublishOutcome {
-  if (answer instanceof HttpFailure) {
-    return answer.delivery === "not_sent"
-      ? unanswered(answer)
-      : { kind: "in_doubt", failure: unknown(answer.message) };
-  }
+  if (answer instanceof HttpFailure) return unheard(answer);
   const published = readStatus(answer);
   if (published !== undefined) return published;
   const classified = classify(answer, now);

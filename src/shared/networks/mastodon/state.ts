@@ -1,41 +1,48 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import type { NetworkData } from "../network.ts";
 
-const credentialsShape = z.object({
-  origin: z.string(),
-  accessToken: z.string(),
-  /** Kept with the token: the registration of the host may be another one by the time it is revoked. */
-  clientId: z.string(),
-  clientSecret: z.string(),
-  /** Whether the instance answers a repeat under the same idempotency key with the first post. */
-  keepsKeys: z.boolean(),
-  /** The account's own choice as it was linked; absent where the server does not tell. */
-  defaultVisibility: z.string().optional(),
-});
-export type Credentials = z.infer<typeof credentialsShape>;
+const credentialsShape = shape(() =>
+  z.object({
+    origin: z.string(),
+    accessToken: z.string(),
+    /** Kept with the token: the registration of the host may be another one by the time it is revoked. */
+    clientId: z.string(),
+    clientSecret: z.string(),
+    /** Whether the instance answers a repeat under the same idempotency key with the first post. */
+    keepsKeys: z.boolean(),
+    /** The account's own choice as it was linked; absent where the server does not tell. */
+    defaultVisibility: z.string().optional(),
+  }),
+);
+export type Credentials = ShapeOf<typeof credentialsShape>;
 
-const mediaShape = z.object({
-  id: z.string(),
-  kind: z.enum(["image", "video", "audio"]),
-  isReady: z.boolean(),
-});
-const remoteShape = z.object({
-  idempotencyKey: z.string(),
-  /** One per media item of the draft, in its order, as far as they are uploaded. */
-  media: z.array(mediaShape),
-  /** When files were last given up and uploaded anew. */
-  reuploadedAt: z.iso.datetime().optional(),
-});
-export type Remote = z.infer<typeof remoteShape>;
-export type RemoteMedia = z.infer<typeof mediaShape>;
+const mediaShape = shape(() =>
+  z.object({
+    id: z.string(),
+    kind: z.enum(["image", "video", "audio"]),
+    isReady: z.boolean(),
+  }),
+);
+const remoteShape = shape(() =>
+  z.object({
+    idempotencyKey: z.string(),
+    /** One per media item of the draft, in its order, as far as they are uploaded. */
+    media: z.array(mediaShape()),
+    /** When files were last given up and uploaded anew. */
+    reuploadedAt: z.iso.datetime().optional(),
+  }),
+);
+export type Remote = ShapeOf<typeof remoteShape>;
+export type RemoteMedia = ShapeOf<typeof mediaShape>;
 
 export function credentialsOf(data: NetworkData): Credentials {
-  return credentialsShape.parse(data);
+  return credentialsShape().parse(data);
 }
 
 export function remoteOf(data: NetworkData): Remote {
-  return remoteShape.parse(data);
+  return remoteShape().parse(data);
 }
 
 /** The same for every attempt at the same content: a repeat within the hour is answered with the first post. */

@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { shape, type ShapeOf } from "../../shape.ts";
 import { exchange } from "../classified.ts";
+import type { Lookup } from "../doubt.ts";
 import { textOfHtml } from "../html-text.ts";
 import type {
   HttpRequest,
@@ -19,42 +21,33 @@ const PAGES_MAX = 3;
 /** Clocks differ: a post may seem a little older than the call that made it. */
 const CLOCK_SKEW_MS = 60_000;
 
-const identity = {
+const identity = shape(() => ({
   id: z.coerce.string().min(1),
   url: z.string().nullish(),
   uri: z.string().nullish(),
-};
-const statusShape = z.object(identity);
-const listShape = z.array(
-  z.object({
-    ...identity,
-    created_at: z.string(),
-    content: z.string().nullish(),
-    spoiler_text: z.string().nullish(),
-    media_attachments: z.array(z.object({ id: z.coerce.string() })).catch([]),
-  }),
+}));
+const statusShape = shape(() => z.object(identity()));
+const listShape = shape(() =>
+  z.array(
+    z.object({
+      ...identity(),
+      created_at: z.string(),
+      content: z.string().nullish(),
+      spoiler_text: z.string().nullish(),
+      media_attachments: z.array(z.object({ id: z.coerce.string() })).catch([]),
+    }),
+  ),
 );
-type Status = z.infer<typeof listShape>[number];
-
-export type Lookup =
-  | { readonly kind: "found"; readonly published: Published }
-  /** `isComplete`: the list reached back beyond the first attempt, so a post that lists show would be in it. */
-  | { readonly kind: "absent"; readonly isComplete: boolean }
-  | { readonly kind: "unreadable" }
-  | {
-      readonly kind: "unavailable";
-      readonly note: string;
-      readonly retryAfterSeconds: number | null;
-    };
+type Status = ShapeOf<typeof listShape>[number];
 
 export function readStatus(answer: HttpResponse): Published | undefined {
-  const parsed = statusShape.safeParse(answer.json());
+  const parsed = statusShape().safeParse(answer.json());
   return answer.status >= 200 && answer.status < 300 && parsed.success
     ? publishedOf(parsed.data)
     : undefined;
 }
 
-function publishedOf(status: z.infer<typeof statusShape>): Published {
+function publishedOf(status: ShapeOf<typeof statusShape>): Published {
   const url = [status.url, status.uri].find((address) => address?.startsWith("http"));
   return { kind: "published", networkPostId: status.id, url: url ?? null };
 }
@@ -111,7 +104,7 @@ function readList(answer: HttpResponse | HttpFailure, now: Date): readonly Statu
   if (answer instanceof HttpFailure) {
     return { kind: "unavailable", note: answer.message, retryAfterSeconds: null };
   }
-  const parsed = listShape.safeParse(answer.json());
+  const parsed = listShape().safeParse(answer.json());
   if (answer.status === 200 && parsed.success) return parsed.data;
   if ([401, 403, 404, 410].includes(answer.status)) return { kind: "unreadable" };
   const { note, networkCode, retryAfterSeconds } = classify(answer, now);

@@ -1,0 +1,74 @@
+import { Accepting } from "./accepting.ts";
+import { measure, timingOf, type Timing } from "./load.ts";
+import { startRelayInRegion, STORAGE_MS } from "./region.ts";
+import { openTenant, type Tenant } from "./relay.ts";
+import { tableText } from "./report.ts";
+import { ratio, saveResults } from "./results.ts";
+
+const LOADS = [
+  { tenants: 1, concurrency: 1, calls: 100 },
+  { tenants: 1, concurrency: 64, calls: 1_500 },
+  { tenants: 50, concurrency: 64, calls: 3_000 },
+] as const;
+const GOAL_SINGLE = 2.5;
+
+interface Measured {
+  readonly name: string;
+  readonly product: Timing;
+  /** A transaction and a message, one after the other, and nothing else. */
+  readonly bare: Timing;
+  readonly requestsPerPost: number;
+}
+
+async function measureLoad({ tenants, ...load }: (typeof LOADS)[number]): Promise<Measured> {
+  const relay = startRelayInRegion({}, { works: false });
+  const opened: Tenant[] = [];
+  while (opened.length < tenants) opened.push(await openTenant(relay.services));
+  const accepting = new Accepting(relay.services, opened);
+  const accept = (index: number) => accepting.accept(index);
+  await measure({ ...load, calls: load.concurrency * 2, call: accept });
+  const before = relay.requests();
+  const product = timingOf([await measure({ ...load, call: accept })]);
+  const requestsPerPost = (relay.requests() - before) / load.calls;
+  const bare = timingOf([await measure({ ...load, call: () => relay.bareRequests(2) })]);
+  await accepting.requireSums();
+  const who = tenants === 1 ? "one tenant" : `${tenants} tenants`;
+  return { name: `${who}, ${load.concurrency} at once`, product, bare, requestsPerPost };
+}
+
+/** Accepting on storage that answers as fast as in a region, without an emulator beside it. */
+export async function acceptInRegion(): Promise<void> {
+  const all: Measured[] = [];
+  for (const load of LOADS) all.push(await measureLoad(load));
+  console.log(
+    `\nstorage of this process that answers after ${STORAGE_MS} ms\n${tableText([
+      ["", "accepted/s", "p50 ms", "p99 ms", "bare p50 ms", "of bare p50", "requests/post"],
+      ...all.map(({ name, product, bare, requestsPerPost }) => [
+        name,
+        product.perSecond.toFixed(0),
+        product.p50Ms.toFixed(1),
+        product.p99Ms.toFixed(1),
+        bare.p50Ms.toFixed(1),
+        `${(product.p50Ms / bare.p50Ms).toFixed(1)} ×`,
+        requestsPerPost.toFixed(2),
+      ]),
+    ])}`,
+  );
+  const [single] = all;
+  if (single !== undefined) {
+    const times = single.product.p50Ms / single.bare.p50Ms;
+    console.log(
+      `goal: p50 of a single accept at most ${GOAL_SINGLE} × the bare transaction plus send: ` +
+        `${times.toFixed(1)} × ${times <= GOAL_SINGLE ? "met" : "MISSED"}`,
+    );
+  }
+  const ratios = all.map(({ name, product, bare, requestsPerPost }) => [
+    name,
+    {
+      p50OfBare: ratio(product.p50Ms / bare.p50Ms),
+      tail: ratio(product.p99Ms / product.p50Ms),
+      requestsPerPost: ratio(requestsPerPost),
+    },
+  ]);
+  await saveResults("acceptInRegion", Object.fromEntries(ratios));
+}

@@ -1,0 +1,75 @@
+import { keyStatus } from "../../src/shared/keys/key.ts";
+import { newId } from "../../src/shared/ids.ts";
+import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import { afterPrefix, type Table } from "../../src/shared/storage/table.ts";
+import { textOf, textOrNull, type Row } from "../../src/shared/storage/row.ts";
+import { openTables } from "../../src/shared/storage/tables.ts";
+import { aLinkedAccount, dataOf, type TestApplication } from "../setup/factories.ts";
+import type { Relay } from "../setup/relay.ts";
+
+export interface Tally {
+  readonly profiles: number;
+  readonly activeApiKeys: number;
+  readonly webhooks: number;
+  readonly connections: number;
+  readonly applications: number;
+}
+
+const ROWS_MAX = 10_000;
+
+async function rowsOf(table: Table, partitionKey: string, prefix: string): Promise<Row[]> {
+  const range = { partitionKey, from: prefix, before: afterPrefix(prefix), limit: ROWS_MAX };
+  return (await table.list(range)).map(({ row }) => row);
+}
+
+/** What `GET /v1/me` counts: with the application's key, or for the whole platform. */
+export async function countedBy(
+  relay: Relay,
+  { key, platform }: TestApplication,
+  whole: "application" | "platform",
+): Promise<Tally> {
+  const as = whole === "platform" ? { session: platform.session } : { key };
+  return dataOf(await relay.call("GET", "/v1/me", as)).counts;
+}
+
+/** The same, by going through every row that is to be counted. */
+export async function tallyOf(
+  relay: Relay,
+  { id, platform }: TestApplication,
+  whole: "application" | "platform",
+): Promise<Tally> {
+  const { tenants, connections } = openTables(relay.services.config);
+  const isMeant = (row: Row) => whole === "platform" || row["applicationId"] === id;
+  const isActive = (row: Row) => {
+    const revoked = textOf(row, "status") === "revoked";
+    const expiresAt = textOrNull(row, "expiresAt");
+    return keyStatus({ revoked, expiresAt }, relay.clock.now()) === "active";
+  };
+  const [profiles, keys, webhooks, linked, applications] = await Promise.all([
+    rowsOf(tenants, platform.id, "F|"),
+    rowsOf(tenants, platform.id, "K|"),
+    rowsOf(tenants, platform.id, "H|"),
+    rowsOf(connections, platform.id, "app_"),
+    rowsOf(tenants, platform.id, "A|"),
+  ]);
+  return {
+    profiles: profiles.filter(isMeant).length,
+    activeApiKeys: keys.filter((row) => isMeant(row) && isActive(row)).length,
+    webhooks: webhooks.filter(isMeant).length,
+    connections: linked.length,
+    applications: applications.length,
+  };
+}
+
+/** Links an account of the profile, as the hosted page does at its end. */
+export async function linkAccount(
+  { services, clock }: Relay,
+  { id: applicationId, platform }: TestApplication,
+  { profileId, network }: { readonly profileId: string; readonly network: NetworkName },
+): Promise<string> {
+  const id = newId("connection", clock.now());
+  const owner = { platformId: platform.id, applicationId, profileId };
+  const linked = aLinkedAccount(`account-${id}`);
+  const { connection } = await services.connections.saveLinked({ ...owner, id, network, linked });
+  return connection.id;
+}

@@ -1,0 +1,336 @@
+import { describe, expect, it } from "vitest";
+import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
+import type { LinkOutcome, NetworkData } from "../../src/shared/networks/network.ts";
+import type { Script } from "./scripted-tools.ts";
+import {
+  NOW,
+  answer,
+  htmlPage,
+  image,
+  lost,
+  refusedToConnect,
+  scriptedTools,
+} from "./scripted-tools.ts";
+import { DID, PDS, PUT, UPLOAD, credentials, leg, xrpc } from "./bluesky-script.ts";
+
+const SOCIAL = "https://bsky.social";
+const PASSWORD = "abcd-efgh-ijkl-mnop";
+const REFRESH = xrpc("POST", "com.atproto.server.refreshSession");
+const PUBLIC_RESOLVE = xrpc(
+  "GET",
+  "com.atproto.identity.resolveHandle",
+  "https://public.api.bsky.app",
+);
+const DIRECTORY = `GET https://plc.directory/${DID}`;
+
+function jwt(secondsLeft: number): string {
+  const claims = { exp: Math.floor(NOW.getTime() / 1000) + secondsLeft };
+  return `h.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.s`;
+}
+
+describe("linking a Bluesky account", () => {
+  const link = bluesky.link.alternative;
+  const session = {
+    did: DID,
+    handle: "alice.test",
+    accessJwt: jwt(7200),
+    refreshJwt: jwt(90 * 86_400),
+    active: true,
+  };
+  const didDocument = {
+    id: DID,
+    service: [{ id: "#atproto_pds", type: "AtprotoPersonalDataServer", serviceEndpoint: PDS }],
+  };
+  const script = (overrides: Script["http"] = {}, origin = PDS): Script => ({
+    http: {
+      [PUBLIC_RESOLVE]: answer(200, { did: DID }),
+      [DIRECTORY]: answer(200, didDocument),
+      [xrpc("POST", "com.atproto.server.createSession", origin)]: answer(200, session),
+      [xrpc("GET", "app.bsky.actor.getProfile")]: answer(200, {
+        displayName: "Alice",
+        avatar: "https://cdn.example/a.jpg",
+      }),
+      [xrpc("GET", "com.atproto.server.describeServer")]: answer(200, {
+        blobUploadLimit: 5_242_880,
+      }),
+      ...overrides,
+    },
+  });
+  const signIn = async (form: Record<string, string>, given: Script = script()) => {
+    const tools = scriptedTools(given);
+    return { outcome: await link.signIn({ appPassword: PASSWORD, ...form }, tools), tools };
+  };
+  const failure = (outcome: LinkOutcome) =>
+    outcome.kind === "failed" ? outcome.code : outcome.kind;
+
+  it("finds the server by the handle and keeps tokens, never the password", async () => {
+    const { outcome } = await signIn({ identifier: " @Alice.TEST " });
+    expect(outcome).toMatchObject({
+      kind: "linked",
+      linked: {
+        account: {
+          id: DID,
+          username: "alice.test",
+          displayName: "Alice",
+          avatarUrl: "https://cdn.example/a.jpg",
+          url: `https://bsky.app/profile/${DID}`,
+        },
+        credentials: { did: DID, pds: PDS, service: PDS, accessJwt: session.accessJwt },
+        instanceUrl: PDS,
+        limits: { blobBytesMax: 5_242_880 },
+        expiresAt: new Date(NOW.getTime() + 90 * 86_400_000).toISOString(),
+      },
+    });
+    expect(JSON.stringify(outcome)).not.toContain(PASSWORD);
+  });
+
+  it("works when neither profile nor limits are told", async () => {
+    const { outcome } = await signIn(
+      { identifier: DID },
+      script({
+        [xrpc("GET", "app.bsky.actor.getProfile")]: answer(501, { error: "MethodNotImplemented" }),
+        [xrpc("GET", "com.atproto.server.describeServer")]: lost,
+      }),
+    );
+    expect(outcome).toMatchObject({
+      kind: "linked",
+      linked: { account: { displayName: "alice.test", avatarUrl: null }, limits: {} },
+    });
+  });
+
+  it("completes a bare name as the network's own app does", async () => {
+    const { tools } = await signIn({ identifier: "alice" });
+    expect(tools.calls[0]?.url).toContain("handle=alice.bsky.social");
+  });
+
+  it("logs an e-mail address in at the network's own host and publishes at the account's server", async () => {
+    const { outcome, tools } = await signIn({ identifier: "a@example.com" }, script({}, SOCIAL));
+    expect(outcome).toMatchObject({
+      linked: { credentials: { pds: PDS, service: SOCIAL }, instanceUrl: PDS },
+    });
+    expect(tools.asked).not.toContain(PUBLIC_RESOLVE);
+  });
+
+  it("logs accounts of the network's own servers in at its log-in host", async () => {
+    const own = "https://morel.us-east.host.bsky.network";
+    const service = [{ id: `${DID}#atproto_pds`, serviceEndpoint: own }];
+    const { outcome } = await signIn(
+      { identifier: "alice.test" },
+      script(
+        {
+          [DIRECTORY]: answer(200, { id: DID, service }),
+          [xrpc("GET", "app.bsky.actor.getProfile", own)]: answer(200, {}),
+          [xrpc("GET", "com.atproto.server.describeServer", own)]: answer(200, {}),
+        },
+        SOCIAL,
+      ),
+    );
+    expect(outcome).toMatchObject({ linked: { credentials: { pds: own, service: SOCIAL } } });
+  });
+
+  it("takes a server's address for accounts that no public directory of handles knows", async () => {
+    const { outcome, tools } = await signIn({ identifier: "alice.test", server: "pds.example" });
+    expect(outcome.kind).toBe("linked");
+    expect(tools.asked).not.toContain(PUBLIC_RESOLVE);
+  });
+
+  it("does not believe a server about an account that is on another one", async () => {
+    const rogue = "https://rogue.example";
+    const { outcome } = await signIn(
+      { identifier: "alice.test", server: rogue },
+      script({}, rogue),
+    );
+    expect(failure(outcome)).toBe("instance_unsupported");
+  });
+
+  it("does not believe a server that answers for another account", async () => {
+    const other = { ...session, did: `did:plc:${"b".repeat(24)}` };
+    const { outcome } = await signIn(
+      { identifier: "alice.test" },
+      script({ [xrpc("POST", "com.atproto.server.createSession")]: answer(200, other) }),
+    );
+    expect(failure(outcome)).toBe("account_not_found");
+  });
+
+  it.each([
+    ["hunter2", "app_password_needed"],
+    ["abcd-efgh-ijkl", "app_password_needed"],
+    ["", "input_invalid"],
+  ])("sends nothing anywhere for the password %j", async (appPassword, code) => {
+    const { outcome, tools } = await signIn({ identifier: "alice.test", appPassword });
+    expect(failure(outcome)).toBe(code);
+    expect(tools.calls).toEqual([]);
+  });
+
+  it.each(["", "not a handle", "did:key:abc", "a@b", "alice..test"])(
+    "asks anew for the identifier %j",
+    async (identifier) => {
+      const { outcome, tools } = await signIn({ identifier });
+      expect(failure(outcome)).toBe("input_invalid");
+      expect(tools.calls).toEqual([]);
+    },
+  );
+
+  it.each([
+    [
+      answer(400, { error: "InvalidRequest", message: "Unable to resolve handle" }),
+      "account_not_found",
+    ],
+    [answer(502, ""), "network_unavailable"],
+    [answer(429, ""), "network_unavailable"],
+    [lost, "network_unavailable"],
+  ])("tells why a handle was not found (%#)", async (reply, code) => {
+    const { outcome } = await signIn(
+      { identifier: "alice.test" },
+      script({ [PUBLIC_RESOLVE]: reply }),
+    );
+    expect(failure(outcome)).toBe(code);
+  });
+
+  it.each([
+    [answer(404, { message: "DID not registered" }), "account_not_found"],
+    [answer(200, { id: "did:plc:other" }), "account_not_found"],
+    [answer(200, { id: DID, service: [] }), "account_not_found"],
+    [answer(503, ""), "network_unavailable"],
+    [lost, "network_unavailable"],
+  ])("tells why a server was not found (%#)", async (reply, code) => {
+    const { outcome } = await signIn({ identifier: "alice.test" }, script({ [DIRECTORY]: reply }));
+    expect(failure(outcome)).toBe(code);
+  });
+
+  it.each([
+    [answer(401, { error: "AuthenticationRequired" }), "wrong_credentials"],
+    [answer(401, { error: "AuthFactorTokenRequired" }), "app_password_needed"],
+    [answer(401, { error: "AccountTakedown" }), "account_restricted"],
+    [answer(200, { ...session, active: false, status: "deactivated" }), "account_restricted"],
+    [answer(429, { error: "RateLimitExceeded" }), "rate_limited"],
+    [answer(400, { error: "InvalidRequest" }), "input_invalid"],
+    [answer(500, { error: "InternalServerError" }), "network_unavailable"],
+    [htmlPage(404), "instance_unsupported"],
+    [answer(200, { hello: "world" }), "instance_unsupported"],
+    [refusedToConnect, "instance_unreachable"],
+  ])("tells why a log-in failed (%#)", async (reply, code) => {
+    const { outcome } = await signIn(
+      { identifier: "alice.test" },
+      script({ [xrpc("POST", "com.atproto.server.createSession")]: reply }),
+    );
+    expect(failure(outcome)).toBe(code);
+  });
+
+  it("resolves a did:web at its own host", async () => {
+    const did = "did:web:alice.example";
+    const { outcome } = await signIn(
+      { identifier: did },
+      script({
+        "GET https://alice.example/.well-known/did.json": answer(200, { ...didDocument, id: did }),
+        [xrpc("POST", "com.atproto.server.createSession")]: answer(200, { ...session, did }),
+      }),
+    );
+    expect(outcome).toMatchObject({ linked: { account: { id: did } } });
+  });
+});
+
+describe("Bluesky credentials", () => {
+  const expiring = (secondsLeft: number): NetworkData => ({
+    ...credentials,
+    accessExpiresAt: new Date(NOW.getTime() + secondsLeft * 1000).toISOString(),
+  });
+  const renewed = { did: DID, handle: "alice.test", accessJwt: jwt(7200), refreshJwt: jwt(86_400) };
+  const freshen = (data: NetworkData, script: Script) =>
+    bluesky.freshen(data, PDS, scriptedTools(script));
+
+  it("are left alone while the token lasts", async () => {
+    expect(await freshen(expiring(301), {})).toEqual({ kind: "usable" });
+  });
+
+  it("are renewed with the refresh token, never by a log-in", async () => {
+    const tools = scriptedTools({ http: { [REFRESH]: answer(200, renewed) } });
+    expect(await bluesky.freshen(expiring(299), PDS, tools)).toEqual({
+      kind: "refreshed",
+      credentials: {
+        ...credentials,
+        accessJwt: renewed.accessJwt,
+        refreshJwt: renewed.refreshJwt,
+        accessExpiresAt: new Date(NOW.getTime() + 7_200_000).toISOString(),
+      },
+      expiresAt: new Date(NOW.getTime() + 86_400_000).toISOString(),
+    });
+    expect(tools.calls[0]?.headers?.["authorization"]).toBe("Bearer refresh");
+    expect(tools.calls[0]?.body).toBeUndefined();
+  });
+
+  it("of opaque tokens are renewed soon", async () => {
+    const opaque = { ...renewed, accessJwt: "opaque", refreshJwt: "opaque" };
+    const outcome = await freshen(expiring(0), { http: { [REFRESH]: answer(200, opaque) } });
+    expect(outcome).toMatchObject({
+      credentials: { accessExpiresAt: new Date(NOW.getTime() + 1_800_000).toISOString() },
+      expiresAt: null,
+    });
+  });
+
+  it.each([
+    [answer(400, { error: "ExpiredToken" }), "rejected", "connection_needs_reauth"],
+    [answer(400, { error: "InvalidToken" }), "rejected", "connection_needs_reauth"],
+    [answer(401, { error: "AuthenticationRequired" }), "rejected", "connection_needs_reauth"],
+    [answer(200, { ...renewed, did: "did:plc:other" }), "rejected", "connection_needs_reauth"],
+    [answer(401, { error: "AccountTakedown" }), "rejected", "account_restricted"],
+    [answer(429, { error: "RateLimitExceeded" }), "try_later", "rate_limited"],
+    [answer(500, { error: "InternalServerError" }), "try_later", "network_unavailable"],
+    [htmlPage(502), "try_later", "network_unavailable"],
+    [lost, "try_later", "network_unavailable"],
+    [refusedToConnect, "try_later", "network_unavailable"],
+  ])("tell what a refused renewal means (%#)", async (reply, kind, code) => {
+    expect(await freshen(expiring(30), { http: { [REFRESH]: reply } })).toMatchObject({
+      kind,
+      failure: { code },
+    });
+  });
+
+  it("outlive an outage of the log-in host", async () => {
+    expect(await freshen(expiring(200), { http: { [REFRESH]: lost } })).toEqual({ kind: "usable" });
+  });
+
+  it("are renewed before their time once the server refused the token", async () => {
+    const tools = scriptedTools({
+      http: {
+        [PUT]: answer(400, { error: "ExpiredToken", message: "Token has expired" }),
+        [REFRESH]: [answer(200, renewed)],
+      },
+    });
+    const ready = leg({}, { remote: { ...leg().remote, record: { text: "Hello" } } });
+    expect(await bluesky.publish(ready, tools)).toMatchObject({
+      kind: "try_later",
+      failure: { code: "network_unavailable", networkCode: "ExpiredToken" },
+      retryAfterSeconds: 0,
+    });
+    const outcome = await bluesky.freshen(credentials, PDS, tools);
+    expect(outcome.kind).toBe("refreshed");
+    if (outcome.kind !== "refreshed") return;
+    expect(await bluesky.freshen(outcome.credentials, PDS, tools)).toEqual({ kind: "usable" });
+  });
+
+  it("ask for a reconnect when the session ended with the token", async () => {
+    const tools = scriptedTools({
+      http: {
+        [UPLOAD]: answer(400, { error: "ExpiredToken" }),
+        [REFRESH]: answer(400, { error: "ExpiredToken" }),
+      },
+      media: { "https://files.example/a.jpg": image() },
+    });
+    const withImage = leg({ media: [{ url: "https://files.example/a.jpg", altText: null }] });
+    expect(await bluesky.prepare(withImage, tools)).toMatchObject({ kind: "try_later" });
+    expect(await bluesky.freshen(credentials, PDS, tools)).toMatchObject({
+      kind: "rejected",
+      failure: { code: "connection_needs_reauth" },
+    });
+  });
+
+  it("are given back to the network, which may be away", async () => {
+    const END = xrpc("POST", "com.atproto.server.deleteSession");
+    for (const reply of [answer(200), answer(400, { error: "ExpiredToken" }), lost]) {
+      const tools = scriptedTools({ http: { [END]: reply } });
+      await bluesky.revoke(credentials, PDS, tools);
+      expect(tools.calls[0]?.headers?.["authorization"]).toBe("Bearer refresh");
+    }
+  });
+});

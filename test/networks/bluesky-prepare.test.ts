@@ -1,0 +1,279 @@
+import { describe, expect, it } from "vitest";
+import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
+import { MediaFailure } from "../../src/shared/networks/media.ts";
+import type { HttpRequest, LegDraft } from "../../src/shared/networks/network.ts";
+import { HttpFailure } from "../../src/shared/networks/network.ts";
+import type { Script } from "./scripted-tools.ts";
+import {
+  NOW,
+  answer,
+  htmlPage,
+  image,
+  lost,
+  refusedToConnect,
+  scriptedTools,
+  sentSize,
+} from "./scripted-tools.ts";
+import { DID, UPLOAD, leg, rkey, xrpc } from "./bluesky-script.ts";
+
+const RESOLVE = xrpc("GET", "com.atproto.identity.resolveHandle");
+
+function blobOf(request: HttpRequest) {
+  const mimeType = request.headers?.["content-type"] ?? "";
+  const size = sentSize(request);
+  return answer(200, { blob: { $type: "blob", ref: { $link: `bafk${size}` }, mimeType, size } });
+}
+
+async function preparedRecord(draft: Partial<LegDraft>, script: Script = {}) {
+  const outcome = await bluesky.prepare(leg(draft), scriptedTools(script));
+  if (outcome.kind !== "ready") throw new Error(`not ready: ${JSON.stringify(outcome)}`);
+  return outcome.remote["record"] as Record<string, unknown>;
+}
+
+describe("preparing a Bluesky post", () => {
+  it("settles the whole record, and never again", async () => {
+    const tools = scriptedTools({
+      http: {
+        [RESOLVE]: (request) =>
+          request.url.includes("alice.test")
+            ? answer(200, { did: DID })
+            : answer(400, { error: "InvalidRequest", message: "Unable to resolve handle" }),
+      },
+    });
+    const options = { langs: ["en"], labels: ["nudity"], linkCard: false };
+    const draft = { text: "Hi @alice.test @nobody.test", options };
+    const outcome = await bluesky.prepare(leg(draft), tools);
+    expect(outcome).toMatchObject({
+      kind: "ready",
+      remote: {
+        rkey,
+        record: {
+          $type: "app.bsky.feed.post",
+          text: "Hi @alice.test @nobody.test",
+          createdAt: NOW.toISOString(),
+          langs: ["en"],
+          labels: { $type: "com.atproto.label.defs#selfLabels", values: [{ val: "nudity" }] },
+          facets: [{ index: { byteStart: 3, byteEnd: 14 } }],
+        },
+      },
+    });
+    if (outcome.kind !== "ready") return;
+    const again = scriptedTools();
+    expect(await bluesky.prepare(leg(draft, { remote: outcome.remote }), again)).toEqual(outcome);
+    expect(again.calls).toEqual([]);
+  });
+
+  it("leaves a mention plain when the handle can't be resolved in time", async () => {
+    const record = await preparedRecord({ text: "@alice.test" }, { http: { [RESOLVE]: lost } });
+    expect(record["facets"]).toBeUndefined();
+  });
+
+  const names = (count: number) =>
+    Array.from({ length: count }, (_, index) => `https://files.example/${index}.jpg`);
+  const withFiles = (urls: readonly string[]): Script => ({
+    http: { [UPLOAD]: (request) => blobOf(request) },
+    media: Object.fromEntries(urls.map((url) => [url, image()])),
+  });
+
+  it.each([
+    [1, "app.bsky.embed.images", "images"],
+    [4, "app.bsky.embed.images", "images"],
+    [5, "app.bsky.embed.gallery", "items"],
+    [10, "app.bsky.embed.gallery", "items"],
+  ])("shows %s images as %s", async (count, type, field) => {
+    const urls = names(count);
+    const media = urls.map((url, index) => ({ url, altText: index === 0 ? "A cat" : null }));
+    const record = await preparedRecord({ media }, withFiles(urls));
+    const embed = record["embed"] as Record<string, unknown>;
+    expect(embed["$type"]).toBe(type);
+    expect(embed[field]).toHaveLength(count);
+    expect((embed[field] as unknown[])[0]).toMatchObject({
+      alt: "A cat",
+      aspectRatio: { width: 1200, height: 800 },
+      image: { $type: "blob", mimeType: "image/jpeg", size: 7 },
+    });
+  });
+
+  it("sends a video to the account's own server when that vouches for nobody", async () => {
+    const url = "https://files.example/clip.mp4";
+    const record = await preparedRecord(
+      { media: [{ url, altText: "A clip" }] },
+      {
+        http: {
+          [xrpc("GET", "com.atproto.server.getServiceAuth")]: answer(501, {
+            error: "MethodNotImplemented",
+          }),
+          [UPLOAD]: (request) => blobOf(request),
+        },
+        media: { [url]: image({ contentType: "video/mp4", width: null, height: null }) },
+      },
+    );
+    expect(record["embed"]).toEqual({
+      $type: "app.bsky.embed.video",
+      video: { $type: "blob", ref: { $link: "bafk7" }, mimeType: "video/mp4", size: 7 },
+      alt: "A clip",
+    });
+  });
+
+  const big = (bytes: number) => image({ bytes: Buffer.alloc(bytes) });
+
+  it.each([
+    ["an image over 2 MB", big(2_000_001), {}, "bluesky.media.size"],
+    [
+      "an image over the server's own limit",
+      big(1001),
+      { blobBytesMax: 1000 },
+      "bluesky.media.size",
+    ],
+    ["a PDF", image({ contentType: "application/pdf" }), {}, "bluesky.media.type"],
+    ["a QuickTime video", image({ contentType: "video/quicktime" }), {}, "bluesky.media.type"],
+  ])("refuses %s by its content", async (_what, file, limits, rule) => {
+    const url = "https://files.example/a";
+    const outcome = await bluesky.prepare(
+      leg({ media: [{ url, altText: null }] }, { limits }),
+      scriptedTools({ media: { [url]: file } }),
+    );
+    expect(outcome).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_rejected", rule, mediaIndex: 0 },
+    });
+  });
+
+  it("refuses a video among images, whatever their names", async () => {
+    const urls = names(2);
+    const script = withFiles(urls);
+    const outcome = await bluesky.prepare(
+      leg({ media: urls.map((url) => ({ url, altText: null })) }),
+      scriptedTools({
+        ...script,
+        media: { ...script.media, [urls[1] ?? ""]: image({ contentType: "video/mp4" }) },
+      }),
+    );
+    expect(outcome).toMatchObject({ kind: "rejected", failure: { rule: "bluesky.media.mixed" } });
+  });
+
+  it.each([
+    [answer(413, { error: "PayloadTooLarge" }), "rejected", "media_rejected"],
+    [answer(401, { error: "AccountTakedown" }), "rejected", "account_restricted"],
+    [answer(400, { error: "ExpiredToken" }), "try_later", "network_unavailable"],
+    [answer(429, { error: "RateLimitExceeded" }), "try_later", "rate_limited"],
+    [answer(500, { error: "InternalServerError" }), "try_later", "network_unavailable"],
+    [htmlPage(502), "try_later", "network_unavailable"],
+    [answer(200, "no blob"), "try_later", "network_unavailable"],
+    [lost, "try_later", "network_unavailable"],
+    [refusedToConnect, "try_later", "network_unavailable"],
+  ])("publishes nothing when an upload fails (%#)", async (reply, kind, code) => {
+    const [url = ""] = names(1);
+    const outcome = await bluesky.prepare(
+      leg({ media: [{ url, altText: null }] }),
+      scriptedTools({ http: { [UPLOAD]: reply }, media: { [url]: image() } }),
+    );
+    expect(outcome).toMatchObject({ kind, failure: { code } });
+  });
+
+  it.each([
+    [new MediaFailure("media_unreachable", "404"), "try_later", "media_unreachable"],
+    [new MediaFailure("media_rejected", "too large"), "rejected", "media_rejected"],
+  ])("says that a file was not to be had (%#)", async (failure, kind, code) => {
+    const [url = ""] = names(1);
+    const outcome = await bluesky.prepare(
+      leg({ media: [{ url, altText: null }] }),
+      scriptedTools({ media: { [url]: failure } }),
+    );
+    expect(outcome).toMatchObject({ kind, failure: { code, mediaIndex: 0 } });
+  });
+});
+
+describe("a Bluesky link card", () => {
+  const PAGE = "GET https://example.com/post";
+  const THUMB = "https://example.com/a.jpg";
+  const text = "see https://example.com/post";
+  const html = `<meta property="og:title" content="A post"><meta property="og:image" content="/a.jpg">`;
+  const page = answer(200, html, { "content-type": "text/html; charset=utf-8" });
+  const external = (record: Record<string, unknown>) =>
+    (record["embed"] as { external?: unknown } | undefined)?.external;
+  const upload = { [UPLOAD]: (request: HttpRequest) => blobOf(request) };
+
+  it("is made of the first link's page", async () => {
+    const record = await preparedRecord(
+      { text },
+      { http: { [PAGE]: page, ...upload }, media: { [THUMB]: image() } },
+    );
+    expect(external(record)).toMatchObject({
+      uri: "https://example.com/post",
+      title: "A post",
+      description: "",
+      thumb: { size: 7 },
+    });
+  });
+
+  it("follows the page where it moved", async () => {
+    const record = await preparedRecord(
+      { text },
+      {
+        http: {
+          [PAGE]: answer(301, "", { location: "/moved" }),
+          "GET https://example.com/moved": page,
+          ...upload,
+        },
+        media: { [THUMB]: image() },
+      },
+    );
+    expect(external(record)).toMatchObject({ uri: "https://example.com/post", title: "A post" });
+  });
+
+  it.each([
+    ["is not there", answer(404, "")],
+    ["does not answer", lost],
+    ["may not be asked", new HttpFailure("not_sent", "blocked_address")],
+    ["is too large", new HttpFailure("in_doubt", "too_large")],
+    ["is no HTML", answer(200, "%PDF", { "content-type": "application/pdf" })],
+    ["moves for ever", answer(302, "", { location: "/post" })],
+    ["moves nowhere", answer(302, "", { location: "http://" })],
+  ])("is left out when the page %s", async (_what, reply) => {
+    expect(external(await preparedRecord({ text }, { http: { [PAGE]: reply } }))).toBeUndefined();
+  });
+
+  it.each([
+    ["is not there", new MediaFailure("media_unreachable", "404"), upload],
+    ["is too large", new MediaFailure("media_rejected", "too large"), upload],
+    ["is no picture", image({ contentType: "video/mp4" }), upload],
+    ["can't be uploaded", image(), { [UPLOAD]: lost }],
+  ])("goes without its picture when that %s", async (_what, thumbnail, http) => {
+    const record = await preparedRecord(
+      { text },
+      { http: { [PAGE]: page, ...http }, media: { [THUMB]: thumbnail } },
+    );
+    expect(external(record)).toEqual({
+      uri: "https://example.com/post",
+      title: "A post",
+      description: "",
+    });
+  });
+
+  it("can be turned off", async () => {
+    expect(external(await preparedRecord({ text, options: { linkCard: false } }))).toBeUndefined();
+  });
+
+  it("can be given, and then no page is asked", async () => {
+    const linkCard = { url: "https://other.example", title: "Mine", description: "D" };
+    const record = await preparedRecord({ text, options: { linkCard } });
+    expect(external(record)).toEqual({
+      uri: "https://other.example",
+      title: "Mine",
+      description: "D",
+    });
+  });
+
+  it.each([
+    [new MediaFailure("media_unreachable", "404"), "try_later", "media_unreachable"],
+    [image({ contentType: "text/html" }), "rejected", "media_rejected"],
+  ])("that was given is not shown without its picture (%#)", async (thumbnail, kind, code) => {
+    const linkCard = { url: "https://other.example", title: "Mine", thumbnailUrl: THUMB };
+    const outcome = await bluesky.prepare(
+      leg({ options: { linkCard } }),
+      scriptedTools({ media: { [THUMB]: thumbnail } }),
+    );
+    expect(outcome).toMatchObject({ kind, failure: { code } });
+  });
+});

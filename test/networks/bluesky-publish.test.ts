@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
+import { HttpFailure } from "../../src/shared/networks/network.ts";
+import type { Script } from "./scripted-tools.ts";
+import {
+  NOW,
+  answer,
+  htmlPage,
+  lost,
+  refusedToConnect,
+  scriptedTools,
+  sentJson,
+} from "./scripted-tools.ts";
+import { DID, PUT, leg, rkey, xrpc } from "./bluesky-script.ts";
+
+const GET = xrpc("GET", "com.atproto.repo.getRecord");
+const uri = `at://${DID}/app.bsky.feed.post/${rkey}`;
+const published = {
+  kind: "published",
+  networkPostId: uri,
+  url: `https://bsky.app/profile/${DID}/post/${rkey}`,
+};
+
+describe("publishing to Bluesky", () => {
+  const record = { $type: "app.bsky.feed.post", text: "Hello", createdAt: NOW.toISOString() };
+  const remote = { ...leg().remote, record };
+  const publish = (reply: Parameters<typeof scriptedTools>[0]) =>
+    bluesky.publish(leg({}, { remote, sentAt: NOW }), scriptedTools(reply));
+
+  it("puts the record under its own key, the same bytes each time", async () => {
+    const tools = scriptedTools({ http: { [PUT]: answer(200, { uri, cid: "bafy" }) } });
+    const ready = leg({}, { remote, sentAt: NOW });
+    expect(await bluesky.publish(ready, tools)).toEqual(published);
+    expect(await bluesky.publish(ready, tools)).toEqual(published);
+    expect(tools.calls[0]).toEqual(tools.calls[1]);
+    expect(sentJson(tools.calls[0])).toEqual({
+      repo: DID,
+      collection: "app.bsky.feed.post",
+      rkey,
+      record,
+      validate: true,
+    });
+  });
+
+  it.each([
+    ["a lost answer", lost],
+    ["an oversized answer", new HttpFailure("in_doubt", "too_large")],
+    ["a 500", answer(500, { error: "InternalServerError" })],
+    ["a 502 of a proxy", htmlPage(502)],
+    ["a 403 of a firewall", htmlPage(403)],
+    ["an empty 504", answer(504)],
+    ["a 200 that is none", answer(200, "ok")],
+    ["a taken key", answer(400, { error: "InvalidSwap" })],
+  ])("is in doubt after %s", async (_what, reply) => {
+    expect(await publish({ http: { [PUT]: reply } })).toMatchObject({
+      kind: "in_doubt",
+      failure: { code: "outcome_unknown" },
+    });
+  });
+
+  it.each([
+    [refusedToConnect, "try_later", "network_unavailable"],
+    [answer(429, { error: "RateLimitExceeded" }), "try_later", "rate_limited"],
+    [answer(400, { error: "ExpiredToken" }), "try_later", "network_unavailable"],
+    [answer(401, { error: "AuthenticationRequired" }), "rejected", "connection_needs_reauth"],
+    [answer(400, { error: "RepoDeactivated" }), "rejected", "account_restricted"],
+    [answer(403, { error: "ScopeMissingError" }), "rejected", "permission_missing"],
+    [answer(400, { error: "InvalidRequest", message: "no" }), "rejected", "invalid_request"],
+  ])("certainly did not happen (%#)", async (reply, kind, code) => {
+    expect(await publish({ http: { [PUT]: reply } })).toMatchObject({ kind, failure: { code } });
+  });
+
+  it("uploads anew what the network lost, under the same key, once", async () => {
+    const reply = { http: { [PUT]: answer(400, { error: "BlobNotFound" }) } };
+    const outcome = await publish(reply);
+    expect(outcome).toMatchObject({ kind: "prepare_again", pollAfterSeconds: 0 });
+    if (outcome.kind !== "prepare_again") return;
+    expect(outcome.remote).toEqual({
+      rkey,
+      createdAt: NOW.toISOString(),
+      reuploadedAt: NOW.toISOString(),
+    });
+    const again = leg({}, { remote: { ...outcome.remote, record } });
+    expect(await bluesky.publish(again, scriptedTools(reply))).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_processing_failed" },
+    });
+    const later = scriptedTools({ ...reply, now: new Date(NOW.getTime() + 3_600_000) });
+    expect(await bluesky.publish(again, later)).toMatchObject({ kind: "prepare_again" });
+  });
+
+  it("is a defect without a record", async () => {
+    await expect(bluesky.publish(leg(), scriptedTools())).rejects.toThrow("not prepared");
+  });
+});
+
+describe("an unknown outcome at Bluesky", () => {
+  const reconcile = (http: NonNullable<Script["http"]>) =>
+    bluesky.reconcile(leg({}, { sentAt: NOW }), scriptedTools({ http }));
+
+  it("is a published post when the record is there", async () => {
+    const tools = scriptedTools({ http: { [GET]: answer(200, { uri, cid: "bafy", value: {} }) } });
+    expect(await bluesky.reconcile(leg({}, { sentAt: NOW }), tools)).toEqual(published);
+    expect(tools.calls[0]?.headers).toBeUndefined();
+    expect(tools.calls[0]?.url).toContain(`rkey=${rkey}`);
+  });
+
+  it.each([
+    answer(400, { error: "RecordNotFound", message: "Could not locate record" }),
+    answer(400, { error: "InvalidRequest", message: "Could not locate record: at://x" }),
+  ])("may be repeated when there is no record (%#)", async (reply) => {
+    expect(await reconcile({ [GET]: reply })).toEqual({ kind: "may_publish", isAbsent: false });
+  });
+
+  it("is known not to be published only when no call can be on its way any more", async () => {
+    const reply = answer(400, { error: "RecordNotFound", message: "Could not locate record" });
+    const after = (seconds: number) => {
+      const sentAt = new Date(NOW.getTime() - seconds * 1000);
+      return bluesky.reconcile(leg({}, { sentAt }), scriptedTools({ http: { [GET]: reply } }));
+    };
+    expect(await after(29)).toEqual({ kind: "may_publish", isAbsent: false });
+    expect(await after(30)).toEqual({ kind: "may_publish", isAbsent: true });
+  });
+
+  it.each([
+    lost,
+    refusedToConnect,
+    htmlPage(502),
+    htmlPage(404),
+    answer(400, { error: "RepoDeactivated" }),
+    answer(400, { error: "InvalidRequest", message: "something else" }),
+    answer(200, "ok"),
+    answer(429, { error: "RateLimitExceeded" }, { "ratelimit-reset": "7" }),
+  ])("is asked again when the server does not say (%#)", async (reply) => {
+    expect(await reconcile({ [GET]: reply })).toMatchObject({
+      kind: "ask_again",
+      failure: { code: "outcome_unknown" },
+    });
+  });
+});

@@ -1,0 +1,233 @@
+import { describe, expect, it } from "vitest";
+import { facebook } from "../../src/shared/networks/facebook/index.ts";
+import type { NetworkData } from "../../src/shared/networks/network.ts";
+import type { Script } from "./scripted-tools.ts";
+import { answer, htmlPage, lost } from "./scripted-tools.ts";
+import { GRAPH, credentials, error, proof, tools } from "./facebook-script.ts";
+
+describe("linking a Facebook page", () => {
+  const { link } = facebook;
+  const redirectUri = "https://relay.example/v1/connect/callback/facebook";
+  const TOKEN = `GET ${GRAPH}/oauth/access_token`;
+  const PERMISSIONS = `GET ${GRAPH}/me/permissions`;
+  const ME = `GET ${GRAPH}/me`;
+  const ACCOUNTS = `GET ${GRAPH}/me/accounts`;
+  const DEBUG = `GET ${GRAPH}/debug_token`;
+  const BUSINESSES = `GET ${GRAPH}/me/businesses`;
+  const granted = (...names: readonly string[]) =>
+    answer(200, { data: names.map((permission) => ({ permission, status: "granted" })) });
+  const page = (id: string, overrides: Record<string, unknown> = {}) => ({
+    id,
+    name: `Page ${id}`,
+    username: `page${id}`,
+    tasks: ["ANALYZE", "CREATE_CONTENT"],
+    access_token: `token-${id}`,
+    picture: { data: { url: `https://img.example/${id}.jpg` } },
+    ...overrides,
+  });
+  const script = (overrides: Script["http"] = {}): Script => ({
+    http: {
+      [TOKEN]: [
+        answer(200, { access_token: "short", token_type: "bearer", expires_in: 5000 }),
+        answer(200, { access_token: "long", token_type: "bearer" }),
+      ],
+      [PERMISSIONS]: granted(
+        "pages_show_list",
+        "pages_read_engagement",
+        "pages_manage_posts",
+        "business_management",
+      ),
+      [ME]: answer(200, { id: "7" }),
+      [ACCOUNTS]: answer(200, { data: [page("1")] }),
+      [DEBUG]: answer(200, { data: { is_valid: true, granular_scopes: [] } }),
+      [BUSINESSES]: answer(200, { data: [] }),
+      ...overrides,
+    },
+  });
+  const finish = async (
+    overrides: Script["http"] = {},
+    params: Record<string, string> = { code: "code-1#_=_", state: "s" },
+  ) => {
+    const used = tools(script(overrides));
+    const callback = { params, codeVerifier: "v", redirectUri, flow: {} };
+    return { outcome: await link.finish(callback, used), used };
+  };
+
+  it("asks at the dialog for what publishing needs, and again for what was declined", async () => {
+    const oauth = { redirectUri, state: "state-1", codeChallenge: "challenge" };
+    const started = await link.start({}, oauth, tools());
+    if (started.kind === "failed") throw new Error(started.code);
+    const url = new URL(started.url);
+    expect(url.origin + url.pathname).toBe("https://www.facebook.com/v26.0/dialog/oauth");
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      client_id: "app-1",
+      redirect_uri: redirectUri,
+      response_type: "code",
+      state: "state-1",
+      scope: "pages_show_list,pages_read_engagement,pages_manage_posts,business_management",
+      auth_type: "rerequest",
+    });
+  });
+
+  it("makes a long-lived token of the code, and links the one page that there is", async () => {
+    const { outcome, used } = await finish();
+    expect(outcome).toEqual({
+      kind: "linked",
+      linked: {
+        account: {
+          id: "1",
+          username: "page1",
+          displayName: "Page 1",
+          avatarUrl: "https://img.example/1.jpg",
+          url: "https://www.facebook.com/page1",
+          kind: "page",
+        },
+        credentials: { userId: "7", userToken: "long", pageId: "1", pageToken: "token-1" },
+        instanceUrl: null,
+        scopes: [
+          "pages_show_list",
+          "pages_read_engagement",
+          "pages_manage_posts",
+          "business_management",
+        ],
+        limits: {},
+        expiresAt: null,
+        grantId: "7",
+      },
+    });
+    const [first, second] = used.calls.map(({ url }) => new URL(url).searchParams);
+    expect(Object.fromEntries(first ?? [])).toEqual({
+      client_id: "app-1",
+      client_secret: "secret-1",
+      code: "code-1",
+      redirect_uri: redirectUri,
+    });
+    expect(Object.fromEntries(second ?? [])).toMatchObject({
+      grant_type: "fb_exchange_token",
+      fb_exchange_token: "short",
+    });
+    const listing = used.calls[used.asked.indexOf(ACCOUNTS)];
+    expect(listing?.headers?.["authorization"]).toBe("Bearer long");
+    expect(new URL(listing?.url ?? "").searchParams.get("appsecret_proof")).toBe(proof("long"));
+    expect(listing?.url).not.toContain("access_token=");
+  });
+
+  it("offers the pages of all lists, without those that may not be published for", async () => {
+    const cursors = { paging: { next: "https://x.example", cursors: { after: "A" } } };
+    const { outcome, used } = await finish({
+      [ACCOUNTS]: [
+        answer(200, { data: [page("1"), page("2", { tasks: ["ANALYZE"] })], ...cursors }),
+        answer(200, { data: [page("3", { username: undefined }), { odd: true }] }),
+      ],
+      [DEBUG]: answer(200, {
+        data: {
+          granular_scopes: [
+            { scope: "pages_manage_posts", target_ids: ["1", "4", "5"] },
+            { scope: "business_management" },
+          ],
+        },
+      }),
+      [`GET ${GRAPH}/4`]: answer(200, page("4")),
+      [`GET ${GRAPH}/5`]: error(100, 33),
+    });
+    expect(outcome).toMatchObject({
+      kind: "choose",
+      candidates: [
+        { id: "1", label: "Page 1", hint: "@page1" },
+        { id: "3", label: "Page 3", hint: "3" },
+        { id: "4", label: "Page 4", hint: "@page4" },
+      ],
+    });
+    expect(used.calls.filter(({ url }) => url.includes("after=A"))).toHaveLength(1);
+    if (outcome.kind !== "choose") return;
+    expect(await link.choose("3", outcome.flow)).toMatchObject({
+      kind: "linked",
+      linked: {
+        account: { id: "3", url: "https://www.facebook.com/3" },
+        credentials: { pageToken: "token-3" },
+      },
+    });
+    const stored = JSON.parse(JSON.stringify(outcome.flow)) as NetworkData;
+    expect(await link.choose("2", stored)).toMatchObject({ kind: "failed" });
+  });
+
+  const none = { [ACCOUNTS]: answer(200, { data: [] }) };
+
+  it.each<[string, Script["http"]]>([
+    ["the person", { ...none, [ME]: answer(200, { id: "7", accounts: { data: [page("8")] } }) }],
+    [
+      "the token",
+      {
+        ...none,
+        [DEBUG]: answer(200, {
+          data: { granular_scopes: [{ scope: "pages_show_list", target_ids: ["8"] }] },
+        }),
+        [`GET ${GRAPH}/8`]: answer(200, page("8")),
+      },
+    ],
+    [
+      "the business portfolios",
+      {
+        ...none,
+        [BUSINESSES]: answer(200, { data: [{ id: "50" }, { id: "51" }] }),
+        [`GET ${GRAPH}/50/owned_pages`]: error(100, 33),
+        [`GET ${GRAPH}/50/client_pages`]: answer(200, { data: [page("8", { tasks: undefined })] }),
+        [`GET ${GRAPH}/51/owned_pages`]: answer(200, { data: [page("9", { access_token: "" })] }),
+        [`GET ${GRAPH}/51/client_pages`]: lost,
+      },
+    ],
+  ])("finds pages that the list leaves out by way of %s", async (_what, http) => {
+    const { outcome } = await finish(http);
+    expect(outcome).toMatchObject({ kind: "linked", linked: { account: { id: "8" } } });
+  });
+
+  it.each<[string, Script["http"], string]>([
+    ["there is no page", none, "nothing_to_choose"],
+    [
+      "a permission was declined",
+      {
+        [PERMISSIONS]: answer(200, {
+          data: [
+            { permission: "pages_show_list", status: "granted" },
+            { permission: "pages_read_engagement", status: "granted" },
+            { permission: "pages_manage_posts", status: "declined" },
+          ],
+        }),
+      },
+      "permission_missing",
+    ],
+    ["the code was used before", { [TOKEN]: error(100, 36009) }, "access_denied"],
+    ["the app's secret is wrong", { [TOKEN]: error(1) }, "network_unavailable"],
+    ["Facebook is away", { [TOKEN]: lost }, "network_unavailable"],
+    ["Facebook answers with a page", { [ACCOUNTS]: htmlPage(502) }, "network_unavailable"],
+    ["there were too many calls", { [ACCOUNTS]: error(4) }, "rate_limited"],
+    ["the account has to be confirmed", { [ACCOUNTS]: error(368, 4854002) }, "account_restricted"],
+  ])("links nothing when %s", async (_what, http, code) => {
+    expect((await finish(http)).outcome).toMatchObject({ kind: "failed", code });
+  });
+
+  it.each<[Record<string, string>, string]>([
+    [{ error: "access_denied", error_reason: "user_denied" }, "access_denied"],
+    [{ error: "server_error" }, "network_unavailable"],
+    [{ error_code: "1349048", error_message: "Can't load URL" }, "network_unavailable"],
+    [{}, "input_invalid"],
+    [{ code: "#_=_" }, "input_invalid"],
+  ])("says what came back with the browser: %j", async (params, code) => {
+    const { outcome, used } = await finish({}, params);
+    expect(outcome).toMatchObject({ kind: "failed", code });
+    expect(used.calls).toEqual([]);
+  });
+
+  it("keeps no token in what it notes of a failure", async () => {
+    const words = { message: "Bad access_token=EAAsecret123 and Bearer EAAsecret123" };
+    const { outcome } = await finish({ [ACCOUNTS]: answer(400, { error: { ...words, code: 1 } }) });
+    expect(JSON.stringify(outcome)).not.toContain("EAAsecret123");
+  });
+
+  it("ends what was allowed with the person's token", async () => {
+    const used = tools({ http: { [`DELETE ${GRAPH}/7/permissions`]: answer(200, {}) } });
+    await facebook.revoke(credentials, null, used);
+    expect(used.calls[0]?.headers?.["authorization"]).toBe("Bearer user-token");
+    expect(await facebook.freshen()).toEqual({ kind: "usable" });
+  });
+});

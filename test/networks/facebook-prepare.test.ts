@@ -1,0 +1,304 @@
+import { describe, expect, it } from "vitest";
+import { facebook } from "../../src/shared/networks/facebook/index.ts";
+import type { LegDraft, LegToPublish, NetworkData } from "../../src/shared/networks/network.ts";
+import { files } from "./legs.ts";
+import type { Script } from "./scripted-tools.ts";
+import { NOW, answer, htmlPage, lost, sentJson } from "./scripted-tools.ts";
+import {
+  CLIP,
+  FILE,
+  GRAPH,
+  LOOK,
+  REELS,
+  SECOND,
+  ago,
+  asPhotos,
+  asReel,
+  error,
+  failed,
+  leg,
+  proof,
+  status,
+  tools,
+  uploaded,
+  working,
+} from "./facebook-script.ts";
+
+const PHOTOS = `POST ${GRAPH}/42/photos`;
+const UPLOAD = "POST https://rupload.facebook.com/video-upload/v26.0/9";
+
+describe("preparing photos for Facebook", () => {
+  const prepare = (
+    http: NonNullable<Script["http"]>,
+    draft: Partial<LegDraft> = { media: files(FILE, SECOND) },
+    overrides: Partial<LegToPublish> = {},
+  ) => facebook.prepare(leg(draft, overrides), tools({ http }));
+
+  it("makes them unpublished, with their descriptions", async () => {
+    const used = tools({
+      http: { [PHOTOS]: [answer(200, { id: "1" }), answer(200, { id: "2" })] },
+    });
+    const media = [
+      { url: "https://files.example/ä b.jpg", altText: "A lake" },
+      { url: SECOND, altText: null },
+    ];
+    expect(await facebook.prepare(leg({ media }), used)).toMatchObject({
+      kind: "ready",
+      remote: { form: "photos", photos: ["1", "2"], photosSince: NOW.toISOString() },
+    });
+    expect(used.calls.map(sentJson)).toEqual([
+      {
+        url: "https://files.example/%C3%A4%20b.jpg",
+        published: false,
+        alt_text_custom: "A lake",
+        appsecret_proof: proof("page-token"),
+      },
+      { url: SECOND, published: false, appsecret_proof: proof("page-token") },
+    ]);
+    expect(used.calls[0]?.headers?.["authorization"]).toBe("Bearer page-token");
+  });
+
+  it("keeps what it made when a later one fails, and makes only the rest", async () => {
+    const first = await prepare({ [PHOTOS]: [answer(200, { id: "1" }), lost] });
+    expect(first).toMatchObject({ kind: "try_later", remote: { photos: ["1"] } });
+    if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
+    const used = tools({ http: { [PHOTOS]: answer(200, { id: "2" }) } });
+    const again = leg({ media: files(FILE, SECOND) }, { remote: first.remote });
+    expect(await facebook.prepare(again, used)).toMatchObject({
+      kind: "ready",
+      remote: { photos: ["1", "2"] },
+    });
+    expect(used.calls).toHaveLength(1);
+  });
+
+  it("makes nothing again that is there, but all anew when it is too old to be published", async () => {
+    expect(await prepare({}, undefined, { remote: asPhotos })).toEqual({
+      kind: "ready",
+      remote: asPhotos,
+    });
+    const old = { ...asPhotos, photosSince: ago(21 * 3600).toISOString() };
+    const http = { [PHOTOS]: [answer(200, { id: "3" }), answer(200, { id: "4" })] };
+    expect(await prepare(http, undefined, { remote: old })).toMatchObject({
+      kind: "ready",
+      remote: { photos: ["3", "4"], photosSince: NOW.toISOString() },
+    });
+  });
+
+  it.each([
+    [lost, "try_later", "network_unavailable"],
+    [htmlPage(502), "try_later", "network_unavailable"],
+    [error(2, undefined, 500), "try_later", "network_unavailable"],
+    [error(4), "try_later", "rate_limited"],
+    [error(190, 463), "rejected", "connection_needs_reauth"],
+    [error(100, 33), "rejected", "permission_missing"],
+    [error(100, 1366046), "rejected", "media_rejected"],
+    [answer(200, {}), "try_later", "network_unavailable"],
+  ])("publishes nothing when it fails (%#)", async (reply, kind, code) => {
+    expect(await prepare({ [PHOTOS]: reply })).toMatchObject({ kind, failure: { code } });
+  });
+
+  const unreadable = error(324, 2069019);
+
+  it.each<[string, NonNullable<Script["http"]>, string, string]>([
+    ["can be read by us", { [`HEAD ${FILE}`]: answer(200) }, "rejected", "media_rejected"],
+    [
+      "is where it was moved to",
+      {
+        [`HEAD ${FILE}`]: answer(302, "", { location: "/c.jpg" }),
+        "HEAD https://files.example/c.jpg": answer(200),
+      },
+      "rejected",
+      "media_rejected",
+    ],
+    [
+      "can be read, though not asked about",
+      { [`HEAD ${FILE}`]: answer(405), [`GET ${FILE}`]: answer(206) },
+      "rejected",
+      "media_rejected",
+    ],
+    [
+      "can't be read by us either",
+      { [`HEAD ${FILE}`]: lost, [`GET ${FILE}`]: answer(404) },
+      "try_later",
+      "media_unreachable",
+    ],
+  ])(
+    "judges a file that Facebook could not read: one that %s",
+    async (_what, probe, kind, code) => {
+      const outcome = await prepare({ [PHOTOS]: unreadable, ...probe }, { media: files(FILE) });
+      expect(outcome).toMatchObject({ kind, failure: { code, mediaIndex: 0 } });
+    },
+  );
+
+  it("asks what a file is whose name does not tell", async () => {
+    const bare = "https://files.example/download?id=1";
+    const asks = (type: string) => ({
+      "HEAD https://files.example/download": answer(200, "", { "content-type": type }),
+      [PHOTOS]: answer(200, { id: "1" }),
+      [REELS]: answer(200, { video_id: "9" }),
+    });
+    const draft = { media: files(bare) };
+    expect(await prepare(asks("video/mp4"), draft)).toMatchObject({ remote: { form: "reel" } });
+    expect(await prepare(asks("image/jpeg"), draft)).toMatchObject({ remote: { form: "photos" } });
+    expect(await prepare(asks("video/mp4"), { media: files(FILE, bare) })).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_rejected", rule: "facebook.media.mixed" },
+    });
+  });
+
+  it("looks for photos that were not found when they were to be published", async () => {
+    const missed = (seconds: number) => ({
+      remote: { ...asPhotos, missedAt: ago(seconds).toISOString() },
+    });
+    const [one, two] = [`GET ${GRAPH}/1`, `GET ${GRAPH}/2`];
+    const there = answer(200, { id: "1" });
+    const gone = error(100, 33);
+    const look = (http: NonNullable<Script["http"]>, seconds: number) =>
+      prepare(http, undefined, missed(seconds));
+    expect(await look({ [one]: there, [two]: there }, 5)).toMatchObject({ kind: "ready" });
+    expect(await look({ [one]: there, [two]: gone }, 5)).toMatchObject({ kind: "processing" });
+    expect(await look({ [one]: lost }, 5)).toMatchObject({ kind: "try_later" });
+    expect(await look({ [one]: gone }, 121)).toMatchObject({
+      kind: "rejected",
+      failure: { code: "permission_missing" },
+    });
+  });
+});
+
+describe("preparing a video for Facebook", () => {
+  const draft = { media: files(CLIP) };
+  const prepare = (
+    http: NonNullable<Script["http"]>,
+    remote: NetworkData = {},
+    options: LegDraft["options"] = {},
+  ) => facebook.prepare(leg({ ...draft, options }, { remote }), tools({ http }));
+  const begun = {
+    form: "reel",
+    photos: [],
+    video: { id: "9", uploadUrl: "https://rupload.facebook.com/video-upload/v26.0/9" },
+  };
+
+  it("begins, hands over the address and looks: each kept before the next", async () => {
+    const used = tools({
+      http: {
+        [REELS]: answer(200, { video_id: 9, upload_url: begun.video.uploadUrl }),
+        [UPLOAD]: answer(200, { success: true }),
+        [LOOK]: [status({ video_status: "uploading" }), uploaded],
+      },
+    });
+    const kinds: string[] = [];
+    let remote: NetworkData = {};
+    for (let turn = 0; turn < 4; turn += 1) {
+      const outcome = await facebook.prepare(leg(draft, { remote }), used);
+      kinds.push(outcome.kind);
+      if ("remote" in outcome) remote = JSON.parse(JSON.stringify(outcome.remote)) as NetworkData;
+    }
+    expect(kinds).toEqual(["processing", "processing", "processing", "ready"]);
+    expect(used.asked).toEqual([REELS, UPLOAD, LOOK, LOOK]);
+    expect(sentJson(used.calls[0])).toMatchObject({ upload_phase: "start" });
+    expect(used.calls[1]?.headers).toMatchObject({
+      authorization: "OAuth page-token",
+      file_url: CLIP,
+    });
+  });
+
+  it.each([
+    "https://evil.example/upload",
+    "http://rupload.facebook.com/video-upload/v26.0/9",
+    "https://rupload.facebook.com.evil.example/9",
+    undefined,
+  ])("hands the page's token to no other host (%s)", async (upload_url) => {
+    const outcome = await prepare({ [REELS]: answer(200, { video_id: "9", upload_url }) });
+    expect(outcome).toMatchObject({ remote: { video: begun.video } });
+  });
+
+  it.each([
+    ["had arrived after all", uploaded, "processing", { video: { id: "9" } }],
+    [
+      "had begun to arrive",
+      status({ uploading_phase: { status: "in_progress", bytes_transfered: 5 } }),
+      "processing",
+      { video: { id: "9" } },
+    ],
+    [
+      "never came",
+      status({ uploading_phase: { status: "not_started" } }),
+      "processing",
+      { restartedAt: NOW.toISOString() },
+    ],
+  ])("looks before it hands over again what %s", async (_what, look, kind, remote) => {
+    const refused = answer(400, { debug_info: { retriable: false, type: "InvalidRequestError" } });
+    const outcome = await prepare({ [UPLOAD]: refused, [LOOK]: look }, begun);
+    expect(outcome).toMatchObject({ kind, remote });
+  });
+
+  it.each([
+    [lost, "try_later", "network_unavailable"],
+    [answer(503, ""), "try_later", "network_unavailable"],
+    [error(190, 460), "rejected", "connection_needs_reauth"],
+    [error(4), "try_later", "rate_limited"],
+  ])("publishes nothing when the upload fails (%#)", async (reply, kind, code) => {
+    const http = { [UPLOAD]: reply, [LOOK]: status({ video_status: "uploading" }) };
+    expect(await prepare(http, begun)).toMatchObject({ kind, failure: { code } });
+  });
+
+  it("uploads once more what failed, and then gives up", async () => {
+    const http = { [LOOK]: failed, [`HEAD ${CLIP}`]: answer(200) };
+    const first = await prepare(http, asReel);
+    expect(first).toEqual({
+      kind: "processing",
+      remote: { form: "reel", photos: [], restartedAt: NOW.toISOString() },
+      pollAfterSeconds: 5,
+    });
+    const again = { ...asReel, restartedAt: ago(60).toISOString() };
+    expect(await prepare(http, again)).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_processing_failed", mediaIndex: 0 },
+    });
+    const later = { ...asReel, restartedAt: ago(3600).toISOString() };
+    expect(await prepare(http, later)).toMatchObject({ kind: "processing" });
+  });
+
+  it("says that a file is not to be had when we can't read it either", async () => {
+    const http = { [LOOK]: failed, [`HEAD ${CLIP}`]: answer(404), [`GET ${CLIP}`]: answer(404) };
+    const again = { ...asReel, restartedAt: ago(60).toISOString() };
+    expect(await prepare(http, again)).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_unreachable" },
+    });
+  });
+
+  const tooLong = status({
+    video_status: "error",
+    processing_phase: { status: "error", error: { code: 1363128, message: "Too long" } },
+  });
+
+  it("takes for a feed video what is no reel, unless a reel was asked for", async () => {
+    expect(await prepare({ [LOOK]: tooLong }, asReel)).toEqual({
+      kind: "ready",
+      remote: { form: "video", photos: [] },
+    });
+    const http = { [LOOK]: tooLong, [`HEAD ${CLIP}`]: answer(200) };
+    expect(await prepare(http, asReel, { kind: "reel" })).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_rejected", rule: "facebook.video.duration" },
+    });
+  });
+
+  it.each([
+    ["in work", working, "ready", undefined],
+    ["unknown to us", error(100, 33), "rejected", "permission_missing"],
+    ["not told", answer(503, ""), "try_later", "network_unavailable"],
+    ["not told for now", error(4), "try_later", "network_unavailable"],
+  ])("goes by the status: %s", async (_what, look, kind, code) => {
+    const outcome = await prepare({ [LOOK]: look }, asReel);
+    expect(outcome).toMatchObject({ kind, ...(code === undefined ? {} : { failure: { code } }) });
+  });
+
+  it("uploads nothing for a feed video", async () => {
+    expect(await prepare({}, {}, { kind: "feed" })).toMatchObject({
+      kind: "ready",
+      remote: { form: "video" },
+    });
+  });
+});

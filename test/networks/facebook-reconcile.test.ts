@@ -1,0 +1,212 @@
+import { describe, expect, it } from "vitest";
+import { facebook } from "../../src/shared/networks/facebook/index.ts";
+import type { HttpRequest, LegDraft, NetworkData } from "../../src/shared/networks/network.ts";
+import { files } from "./legs.ts";
+import type { Script } from "./scripted-tools.ts";
+import { NOW, answer, htmlPage, lost } from "./scripted-tools.ts";
+import {
+  CLIP,
+  FEED_LIST,
+  LOOK,
+  POSTS,
+  STORIES,
+  ago,
+  asPhotos,
+  asReel,
+  asText,
+  error,
+  failed,
+  leg,
+  live,
+  tools,
+  uploaded,
+  working,
+} from "./facebook-script.ts";
+
+describe("an unknown outcome at Facebook", () => {
+  const reconcile = (
+    http: NonNullable<Script["http"]>,
+    remote: NetworkData,
+    seconds: number,
+    draft: Partial<LegDraft> = {},
+  ) => facebook.reconcile(leg(draft, { remote, sentAt: ago(seconds) }), tools({ http }));
+  const list = (...posts: readonly Record<string, unknown>[]) => answer(200, { data: posts });
+  const empty = { [POSTS]: list(), [FEED_LIST]: list() };
+
+  it("is nothing when nothing was sent", async () => {
+    const used = tools();
+    expect(await facebook.reconcile(leg(), used)).toEqual({ kind: "may_publish", isAbsent: true });
+    expect(used.calls).toEqual([]);
+  });
+
+  it("is looked for since two minutes before the call, in both lists", async () => {
+    const used = tools({
+      http: { [POSTS]: list(), [FEED_LIST]: list({ id: "42_5", message: " Hello\n" }) },
+    });
+    const stored = leg({}, { remote: asText, sentAt: ago(5) });
+    expect(await facebook.reconcile(stored, used)).toMatchObject({
+      kind: "published",
+      networkPostId: "42_5",
+    });
+    const since = Math.floor(ago(125).getTime() / 1000);
+    for (const { url } of used.calls)
+      expect(new URL(url).searchParams.get("since")).toBe(String(since));
+  });
+
+  it.each<[string, Partial<LegDraft>, NetworkData, Record<string, unknown>, boolean]>([
+    ["the same words", { text: "a\r\nb" }, asText, { message: "a\nb" }, true],
+    ["other words", {}, asText, { message: "Hello!" }, false],
+    [
+      "the same link without words",
+      { text: "", options: { link: "https://a.example/x?y=1" } },
+      asText,
+      {
+        attachments: {
+          data: [
+            {
+              target: { url: "https://l.facebook.com/l.php?u=https%3A%2F%2Fa.example%2Fx%3Fy%3D1" },
+            },
+          ],
+        },
+      },
+      true,
+    ],
+    [
+      "another link without words",
+      { text: "", options: { link: "https://a.example/x" } },
+      asText,
+      { attachments: { data: [{ target: { url: "https://b.example" } }] } },
+      false,
+    ],
+    [
+      "one of the photos in an album",
+      { text: "Other" },
+      asPhotos,
+      {
+        attachments: {
+          data: [{ media_type: "album", subattachments: { data: [{ target: { id: "2" } }] } }],
+        },
+      },
+      true,
+    ],
+    ["the same words with other photos", {}, asPhotos, { message: "Hello" }, false],
+    [
+      "a video with the same words",
+      { media: files(CLIP) },
+      { form: "video", photos: [] },
+      { message: "Hello", attachments: { data: [{ media_type: "video" }] } },
+      true,
+    ],
+    [
+      "a text with a video's words",
+      { media: files(CLIP) },
+      { form: "video", photos: [] },
+      { message: "Hello" },
+      false,
+    ],
+  ])("knows the leg's post by %s", async (...[, draft, remote, post, isOurs]) => {
+    const posts = list({ id: "42_1", message: "older" }, { id: "42_5", ...post });
+    const http = { [POSTS]: posts, [FEED_LIST]: posts };
+    const outcome = await reconcile(http, remote, 5, draft);
+    expect(outcome.kind).toBe(isOurs ? "published" : "ask_again");
+  });
+
+  it.each<[string, NetworkData, number, unknown]>([
+    ["text, early", asText, 40, { kind: "ask_again", pollAfterSeconds: 20 }],
+    ["text, after a minute", asText, 60, { kind: "may_publish", isAbsent: false }],
+    ["photos, after a minute", asPhotos, 60, { kind: "may_publish", isAbsent: false }],
+    [
+      "photos that have to be made anew",
+      { ...asPhotos, photosSince: ago(21 * 3600).toISOString() },
+      3600,
+      { kind: "unknowable" },
+    ],
+    ["a video, after a minute", { form: "video", photos: [] }, 60, { kind: "ask_again" }],
+    ["a video, after half an hour", { form: "video", photos: [] }, 1800, { kind: "unknowable" }],
+  ])("in no list: %s", async (_what, remote, seconds, expected) => {
+    expect(await reconcile(empty, remote, seconds)).toMatchObject(expected as object);
+  });
+
+  it.each([lost, htmlPage(502), error(2, undefined, 500), error(190), answer(200, "ok")])(
+    "is asked again when the list is not to be had (%#)",
+    async (reply) => {
+      expect(await reconcile({ [POSTS]: reply }, asText, 3600)).toMatchObject({
+        kind: "ask_again",
+        failure: { code: "outcome_unknown" },
+      });
+    },
+  );
+
+  it.each<[string, ReturnType<typeof answer>, number, NetworkData, unknown]>([
+    ["live", live, 5, asReel, { kind: "published", url: "https://www.facebook.com/reel/9/" }],
+    ["in work", working, 5, asReel, { kind: "ask_again" }],
+    ["not asked for, early", uploaded, 5, asReel, { kind: "may_publish", isAbsent: false }],
+    ["not asked for, late", uploaded, 60, asReel, { kind: "may_publish", isAbsent: true }],
+    [
+      "taken, but not begun with",
+      uploaded,
+      60,
+      { ...asReel, postedVideoId: "9" },
+      { kind: "ask_again" },
+    ],
+    [
+      "taken, and not begun with for long",
+      uploaded,
+      301,
+      { ...asReel, postedVideoId: "9" },
+      { kind: "may_publish", isAbsent: true },
+    ],
+    [
+      "a feed video that was taken",
+      uploaded,
+      3600,
+      { form: "video", postedVideoId: "9" },
+      { kind: "ask_again" },
+    ],
+    ["failed", failed, 5, asReel, { kind: "may_publish", isAbsent: true }],
+    [
+      "failed again",
+      failed,
+      5,
+      { ...asReel, restartedAt: ago(60).toISOString() },
+      { kind: "rejected", failure: { code: "media_processing_failed", mediaIndex: 0 } },
+    ],
+    ["a failed feed video", failed, 5, { form: "video", postedVideoId: "9" }, { kind: "rejected" }],
+    ["not to be read", error(100, 33), 5, asReel, { kind: "ask_again" }],
+    ["not told", answer(503, ""), 5, asReel, { kind: "ask_again" }],
+  ])("of a video: %s", async (...[, look, seconds, remote, expected]) => {
+    const outcome = await reconcile({ [LOOK]: look }, remote, seconds, { media: files(CLIP) });
+    expect(outcome).toMatchObject(expected as object);
+  });
+
+  it.each<[string, ReturnType<typeof answer>, number, unknown]>([
+    [
+      "listed",
+      answer(200, { data: [{ post_id: "6", media_id: "1", url: "/stories/6/" }] }),
+      5,
+      { kind: "published", networkPostId: "6", url: "https://www.facebook.com/stories/6/" },
+    ],
+    [
+      "only others listed",
+      answer(200, { data: [{ post_id: "6", media_id: "8" }] }),
+      5,
+      { kind: "ask_again", pollAfterSeconds: 55 },
+    ],
+    ["absent", answer(200, { data: [] }), 60, { kind: "may_publish", isAbsent: true }],
+    ["not told", answer(500, ""), 60, { kind: "ask_again" }],
+  ])("of a story: %s", async (_what, stories, seconds, expected) => {
+    const story = { form: "photo_story", photos: ["1"], photosSince: ago(100).toISOString() };
+    const outcome = await reconcile({ [STORIES]: stories }, story, seconds);
+    expect(outcome).toMatchObject(expected as object);
+  });
+
+  it("never sends anything", async () => {
+    const seen: HttpRequest[] = [];
+    for (const remote of [asText, asPhotos, asReel, { form: "photo_story", photos: ["1"] }]) {
+      const used = tools({ http: { ...empty, [LOOK]: live, [STORIES]: list() } });
+      await facebook.reconcile(leg({ media: files(CLIP) }, { remote, sentAt: NOW }), used);
+      seen.push(...used.calls);
+    }
+    expect(seen.filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+});

@@ -1,0 +1,263 @@
+import { describe, expect, it } from "vitest";
+import { instagram } from "../../src/shared/networks/instagram/index.ts";
+import type { LegDraft, LegToPublish, NetworkData } from "../../src/shared/networks/network.ts";
+import { files } from "./legs.ts";
+import type { Script } from "./scripted-tools.ts";
+import { NOW, answer, htmlPage, lost, sentForm } from "./scripted-tools.ts";
+import {
+  FILE,
+  GRAPH,
+  LOOK,
+  ago,
+  anImage,
+  at,
+  container,
+  error,
+  leg,
+  ofForm,
+  state,
+  tools,
+} from "./instagram-script.ts";
+
+const MEDIA = `POST ${GRAPH}/42/media`;
+const CLIP = "https://files.example/b.mp4";
+
+describe("preparing a post for Instagram", () => {
+  const prepare = (
+    http: NonNullable<Script["http"]>,
+    draft: Partial<LegDraft> = {},
+    overrides: Partial<LegToPublish> = {},
+  ) => instagram.prepare(leg(draft, overrides), tools({ http }));
+
+  it("makes an image's container as a form, and looks whether it is finished", async () => {
+    const used = tools({
+      http: { [MEDIA]: answer(200, { id: 1 }), [LOOK("1")]: state("FINISHED") },
+    });
+    const media = [{ url: "https://files.example/ä.jpg", altText: "A lake" }];
+    const options = { collaborators: ["@a.b", "c"] };
+    expect(await instagram.prepare(leg({ media, options }), used)).toEqual({
+      kind: "ready",
+      remote: ofForm("image", ["image"], {
+        container: { id: "1", createdAt: NOW.toISOString(), isFinished: false },
+      }),
+    });
+    expect(sentForm(used.calls[0])).toEqual({
+      image_url: "https://files.example/%C3%A4.jpg",
+      alt_text: "A lake",
+      caption: "Hello",
+      collaborators: '["a.b","c"]',
+    });
+    expect(used.calls[0]?.headers).toMatchObject({
+      authorization: "Bearer token",
+      "content-type": "application/x-www-form-urlencoded",
+    });
+    expect(new URL(used.calls[1]?.url ?? "").searchParams.get("fields")).toBe("status_code,status");
+  });
+
+  it.each<[string, Partial<LegDraft>, Record<string, string>]>([
+    [
+      "a reel",
+      {
+        media: [{ url: CLIP, altText: "not taken" }],
+        options: { coverUrl: "https://a.example/ö.jpg", thumbOffsetMs: 0 },
+      },
+      {
+        media_type: "REELS",
+        video_url: CLIP,
+        caption: "Hello",
+        share_to_feed: "true",
+        cover_url: "https://a.example/%C3%B6.jpg",
+        thumb_offset: "0",
+      },
+    ],
+    [
+      "a reel outside the feed",
+      { text: "", media: files(CLIP), options: { kind: "reel", shareToFeed: false } },
+      { media_type: "REELS", video_url: CLIP, share_to_feed: "false" },
+    ],
+    [
+      "a video in the feed, which is a reel",
+      { media: files(CLIP), options: { kind: "feed" } },
+      { media_type: "REELS", video_url: CLIP, caption: "Hello", share_to_feed: "true" },
+    ],
+    [
+      "a story of an image",
+      { options: { kind: "story" } },
+      { media_type: "STORIES", image_url: FILE },
+    ],
+    [
+      "a story of a video",
+      { media: files(CLIP), options: { kind: "story" } },
+      { media_type: "STORIES", video_url: CLIP },
+    ],
+  ])("asks for %s", async (_what, draft, fields) => {
+    const used = tools({
+      http: { [MEDIA]: answer(200, { id: "1" }), [LOOK("1")]: state("FINISHED") },
+    });
+    await instagram.prepare(leg(draft), used);
+    expect(sentForm(used.calls[0])).toEqual(fields);
+  });
+
+  it("makes a carousel when all its items are finished, each look once a turn", async () => {
+    const used = tools({
+      http: {
+        [MEDIA]: ["1", "2", "3"].map((id) => answer(200, { id })),
+        [LOOK("1")]: state("FINISHED"),
+        [LOOK("2")]: [state("IN_PROGRESS"), state("FINISHED")],
+        [LOOK("3")]: state("FINISHED"),
+      },
+    });
+    const media = [
+      { url: FILE, altText: "A lake" },
+      { url: CLIP, altText: null },
+    ];
+    const kinds: string[] = [];
+    let remote: NetworkData = {};
+    for (let turn = 0; turn < 3; turn += 1) {
+      const outcome = await instagram.prepare(leg({ media }, { remote }), used);
+      kinds.push(outcome.kind);
+      if ("remote" in outcome) remote = JSON.parse(JSON.stringify(outcome.remote)) as NetworkData;
+    }
+    expect(kinds).toEqual(["processing", "processing", "ready"]);
+    expect(used.asked).toEqual([MEDIA, MEDIA, LOOK("1"), LOOK("2"), LOOK("2"), MEDIA, LOOK("3")]);
+    const made = used.calls.filter(({ method }) => method === "POST").map(sentForm);
+    expect(made).toEqual([
+      { image_url: FILE, alt_text: "A lake", is_carousel_item: "true" },
+      { video_url: CLIP, media_type: "VIDEO", is_carousel_item: "true" },
+      { media_type: "CAROUSEL", children: "1,2", caption: "Hello" },
+    ]);
+    expect(remote).toMatchObject({ form: "carousel", container: { id: "3" } });
+  });
+
+  it("keeps the items that it made when a later one fails, and makes only the rest", async () => {
+    const media = files(FILE, CLIP);
+    const first = await prepare({ [MEDIA]: [answer(200, { id: "1" }), lost] }, { media });
+    expect(first).toMatchObject({ kind: "try_later", remote: { children: [{ id: "1" }] } });
+    if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
+    const used = tools({ http: { [MEDIA]: answer(200, { id: "2" }) } });
+    const again = leg({ media }, { remote: first.remote });
+    expect(await instagram.prepare(again, used)).toMatchObject({
+      kind: "processing",
+      remote: { children: [{ id: "1" }, { id: "2" }] },
+    });
+    expect(used.calls).toHaveLength(1);
+  });
+
+  it("names the item that is refused", async () => {
+    const http = { [MEDIA]: [answer(200, { id: "1" }), error(36001, 2207005)] };
+    expect(await prepare(http, { media: files(FILE, FILE) })).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_rejected", mediaIndex: 1, rule: "instagram.media.imageType" },
+    });
+    const remote = ofForm("carousel", ["image", "video"], {
+      children: [container("1", { isFinished: true }), container("2")],
+    });
+    const broken = state("ERROR", "Error: Media upload has failed with error code 2207026");
+    const media = files(FILE, CLIP);
+    expect(await prepare({ [LOOK("2")]: broken }, { media }, { remote })).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_rejected", mediaIndex: 1 },
+    });
+  });
+
+  it("asks what a file is whose name does not tell", async () => {
+    const bare = "https://files.example/download";
+    const used = tools({
+      http: {
+        [`HEAD ${bare}`]: answer(200, "", { "content-type": "video/mp4" }),
+        [MEDIA]: answer(200, { id: "1" }),
+      },
+    });
+    const outcome = await instagram.prepare(leg({ media: files(bare) }), used);
+    expect(outcome).toMatchObject({ kind: "processing", remote: { form: "reel" } });
+  });
+
+  it("refuses a post without media, even when it comes this far", async () => {
+    expect(await prepare({}, { media: [] })).toMatchObject({
+      kind: "rejected",
+      failure: { code: "text_invalid", rule: "instagram.media.required" },
+    });
+  });
+
+  it.each([
+    [5, 3],
+    [30, 10],
+    [200, 30],
+    [600, 60],
+  ])("looks ever less often: after %s s again in %s s", async (age, seconds) => {
+    const remote = ofForm("reel", ["video"], {
+      container: container("1", { createdAt: ago(age).toISOString() }),
+    });
+    const http = { [LOOK("1")]: state("IN_PROGRESS") };
+    expect(await prepare(http, { media: files(CLIP) }, { remote })).toMatchObject({
+      kind: "processing",
+      pollAfterSeconds: seconds,
+    });
+  });
+
+  it.each([
+    ["expired", state("EXPIRED")],
+    ["failed for no told reason", state("ERROR", "Error")],
+    ["failed at Instagram", state("ERROR", "error code 2207053")],
+    ["could not be downloaded", state("ERROR", "error code 2207003")],
+    ["is not known any more", error(100, 33)],
+  ])("makes a container anew that %s, twice at most", async (_what, look) => {
+    const run = (restarts: number, restartedAt?: string) =>
+      prepare({ [LOOK("1")]: look }, {}, { remote: { ...anImage, restarts, restartedAt } });
+    const first = await run(0);
+    expect(first).toMatchObject({ kind: "processing", remote: { restarts: 1 } });
+    expect(first).not.toHaveProperty("remote.container");
+    expect(await run(1, at(-60))).toMatchObject({ remote: { restarts: 2 } });
+    expect(await run(2, at(-60))).toMatchObject({
+      kind: "rejected",
+      failure: {
+        code: expect.stringMatching(/^media_(?:processing_failed|unreachable)$/) as string,
+      },
+    });
+    expect(await run(2, at(-3600))).toMatchObject({ kind: "processing", remote: { restarts: 1 } });
+  });
+
+  it("makes none anew while an earlier call may have published it", async () => {
+    const overrides = { remote: anImage, sentAt: ago(90) };
+    expect(await prepare({ [LOOK("1")]: error(100, 33) }, {}, overrides)).toMatchObject({
+      kind: "try_later",
+    });
+  });
+
+  it.each([
+    [lost, "try_later", "network_unavailable"],
+    [htmlPage(502), "try_later", "network_unavailable"],
+    [error(-1, 2207032), "try_later", "network_unavailable"],
+    [error(9004, 2207052), "try_later", "media_unreachable"],
+    [error(4), "try_later", "rate_limited"],
+    [error(190, 463), "rejected", "connection_needs_reauth"],
+    [error(10), "rejected", "permission_missing"],
+    [error(36003, 2207009), "rejected", "media_rejected"],
+    [error(36004, 2207010), "rejected", "text_invalid"],
+    [answer(200, {}), "try_later", "network_unavailable"],
+  ])("publishes nothing when a container is refused (%#)", async (reply, kind, code) => {
+    expect(await prepare({ [MEDIA]: reply })).toMatchObject({ kind, failure: { code } });
+  });
+
+  it("keeps a container whose status is not told", async () => {
+    const http = { [MEDIA]: answer(200, { id: "1" }), [LOOK("1")]: lost };
+    expect(await prepare(http)).toMatchObject({
+      kind: "try_later",
+      remote: { container: { id: "1" } },
+    });
+    const revoked = { ...http, [LOOK("1")]: error(190) };
+    expect(await prepare(revoked)).toMatchObject({
+      kind: "rejected",
+      failure: { code: "connection_needs_reauth" },
+    });
+  });
+
+  it("leaves the account linked that can't tell stories", async () => {
+    const http = { [MEDIA]: error(10, undefined, 403, "The user is not an Instagram Business") };
+    expect(await prepare(http, { options: { kind: "story" } })).toMatchObject({
+      kind: "rejected",
+      failure: { code: "invalid_request", rule: "instagram.story.account" },
+    });
+    expect(await prepare(http)).toMatchObject({ failure: { code: "account_restricted" } });
+  });
+});

@@ -1,0 +1,209 @@
+import { describe, expect, it } from "vitest";
+import { instagram } from "../../src/shared/networks/instagram/index.ts";
+import type { LegDraft, NetworkData } from "../../src/shared/networks/network.ts";
+import type { Script } from "./scripted-tools.ts";
+import { NOW, answer, htmlPage, lost, refusedToConnect, sentForm } from "./scripted-tools.ts";
+import {
+  GRAPH,
+  LOOK,
+  ago,
+  anImage,
+  at,
+  container,
+  error,
+  leg,
+  state,
+  tools,
+} from "./instagram-script.ts";
+
+const PUBLISH = `POST ${GRAPH}/42/media_publish`;
+const LIST = `GET ${GRAPH}/42/media`;
+const STORIES = `GET ${GRAPH}/42/stories`;
+
+describe("publishing to Instagram", () => {
+  const publish = (
+    http: NonNullable<Script["http"]>,
+    remote: NetworkData = anImage,
+    draft: Partial<LegDraft> = {},
+  ) => instagram.publish(leg(draft, { remote, sentAt: NOW }), tools({ http }));
+
+  it("publishes the container and reads the address", async () => {
+    const permalink = "https://www.instagram.com/p/x/";
+    const used = tools({
+      http: { [PUBLISH]: answer(200, { id: "5" }), [LOOK("5")]: answer(200, { permalink }) },
+    });
+    expect(await instagram.publish(leg({}, { remote: anImage, sentAt: NOW }), used)).toEqual({
+      kind: "published",
+      networkPostId: "5",
+      url: permalink,
+    });
+    expect(sentForm(used.calls[0])).toEqual({ creation_id: "1" });
+  });
+
+  it.each([lost, answer(500, ""), answer(200, {}), error(190)])(
+    "is published even when the address can't be read (%#)",
+    async (reply) => {
+      const http = { [PUBLISH]: answer(200, { id: "5" }), [LOOK("5")]: reply };
+      expect(await publish(http)).toEqual({ kind: "published", networkPostId: "5", url: null });
+    },
+  );
+
+  it.each([
+    ["a lost answer", lost],
+    ["a transient error", error(2)],
+    ["a server error", error(-1, 2207001)],
+    ["a 500 with another code", error(9, 2207042, 500)],
+    ["a 502 of a proxy", htmlPage(502)],
+    ["a 200 that is none", answer(200, "ok")],
+  ])("is in doubt after %s", async (_what, reply) => {
+    expect(await publish({ [PUBLISH]: reply })).toMatchObject({
+      kind: "in_doubt",
+      failure: { code: "outcome_unknown" },
+    });
+  });
+
+  it.each([
+    [refusedToConnect, "try_later", "network_unavailable"],
+    [error(4), "try_later", "rate_limited"],
+    [error(9, 2207042), "rejected", "quota_exceeded"],
+    [error(4, 2207051), "rejected", "content_rejected"],
+    [error(25, 2207050), "rejected", "account_restricted"],
+    [error(190, 460), "rejected", "connection_needs_reauth"],
+    [error(9007, 2207027), "prepare_again", "media_not_ready"],
+  ])("certainly did not happen (%#)", async (reply, kind, code) => {
+    expect(await publish({ [PUBLISH]: reply })).toMatchObject({ kind, failure: { code } });
+  });
+
+  describe("when the container is said to be gone", () => {
+    const gone = error(24, 2207006);
+    const listed = answer(200, {
+      data: [{ id: "5", caption: "Hello", timestamp: NOW.toISOString(), media_type: "IMAGE" }],
+    });
+
+    it("finds the post that an earlier call made of it", async () => {
+      const http = { [PUBLISH]: gone, [LOOK("1")]: state("PUBLISHED"), [LIST]: listed };
+      expect(await publish(http)).toMatchObject({ kind: "published", networkPostId: "5" });
+    });
+
+    it("makes a new one only of one that certainly ended", async () => {
+      const expired = { [PUBLISH]: gone, [LOOK("1")]: state("EXPIRED") };
+      const outcome = await publish(expired);
+      expect(outcome).toMatchObject({ kind: "prepare_again", remote: { restarts: 1 } });
+      expect(outcome).not.toHaveProperty("remote.container");
+      const last = { ...anImage, restarts: 2, restartedAt: at(-60) };
+      expect(await publish(expired, last)).toMatchObject({
+        kind: "rejected",
+        failure: { code: "media_processing_failed" },
+      });
+    });
+
+    it.each([lost, error(100, 33), state("FINISHED"), state("IN_PROGRESS")])(
+      "stays in doubt otherwise (%#)",
+      async (look) => {
+        const http = { [PUBLISH]: gone, [LOOK("1")]: look };
+        expect(await publish(http)).toMatchObject({ kind: "in_doubt" });
+      },
+    );
+  });
+
+  it("does not call for a container that is published already", async () => {
+    const done = { ...anImage, container: container("1", { isPublished: true }) };
+    const used = tools({ http: { [LIST]: answer(200, { data: [] }) } });
+    expect(await instagram.publish(leg({}, { remote: done, sentAt: NOW }), used)).toEqual({
+      kind: "published",
+      networkPostId: "1",
+      url: null,
+    });
+    expect(used.asked).toEqual([LIST]);
+  });
+
+  it("sees that a container was published when it prepares again", async () => {
+    const used = tools({ http: { [LOOK("1")]: state("PUBLISHED") } });
+    expect(await instagram.prepare(leg({}, { remote: anImage, sentAt: NOW }), used)).toMatchObject({
+      kind: "ready",
+      remote: { container: { isPublished: true } },
+    });
+  });
+});
+
+describe("an unknown outcome at Instagram", () => {
+  const reconcile = (
+    http: NonNullable<Script["http"]>,
+    seconds = 5,
+    remote: NetworkData = anImage,
+    draft: Partial<LegDraft> = {},
+  ) => instagram.reconcile(leg(draft, { remote, sentAt: ago(seconds) }), tools({ http }));
+  const item = (overrides: Record<string, unknown> = {}) => ({
+    id: "5",
+    caption: "Hello",
+    timestamp: NOW.toISOString(),
+    permalink: "https://www.instagram.com/p/x/",
+    media_type: "IMAGE",
+    ...overrides,
+  });
+  const published = (...items: readonly Record<string, unknown>[]) => ({
+    [LOOK("1")]: state("PUBLISHED"),
+    [LIST]: answer(200, { data: items }),
+  });
+
+  it("is nothing when nothing was sent", async () => {
+    const used = tools();
+    expect(await instagram.reconcile(leg({}, { remote: anImage }), used)).toEqual({
+      kind: "may_publish",
+      isAbsent: true,
+    });
+    expect(used.calls).toEqual([]);
+  });
+
+  it("is the account's post with the same words", async () => {
+    const others = [
+      item({ id: "6", caption: "Other" }),
+      item({ id: "7", media_type: "VIDEO" }),
+      item({ caption: " Hello\r\n" }),
+      item({ id: "4", timestamp: ago(300).toISOString() }),
+    ];
+    expect(await reconcile(published(...others))).toEqual({
+      kind: "published",
+      networkPostId: "5",
+      url: "https://www.instagram.com/p/x/",
+    });
+  });
+
+  it("of several without words is none of them: it goes by its container's id", async () => {
+    const both = [item({ id: "6", caption: undefined }), item({ caption: undefined })];
+    expect(await reconcile(published(...both), 5, anImage, { text: "" })).toMatchObject({
+      networkPostId: "1",
+      url: null,
+    });
+  });
+
+  it("is a story by its kind and time", async () => {
+    const story = { ...anImage, form: "image_story" };
+    const http = {
+      [LOOK("1")]: state("PUBLISHED"),
+      [STORIES]: answer(200, { data: [item({ caption: undefined })] }),
+    };
+    expect(await reconcile(http, 5, story)).toMatchObject({ networkPostId: "5" });
+  });
+
+  it.each([lost, answer(500, ""), answer(200, { data: [] })])(
+    "is known to be published even when no list shows it (%#)",
+    async (reply) => {
+      const http = { [LOOK("1")]: state("PUBLISHED"), [LIST]: reply };
+      expect(await reconcile(http)).toEqual({ kind: "published", networkPostId: "1", url: null });
+    },
+  );
+
+  it.each<[string, ReturnType<typeof answer>, number, unknown]>([
+    ["finished, early", state("FINISHED"), 5, { kind: "may_publish", isAbsent: false }],
+    ["finished, late", state("FINISHED"), 60, { kind: "may_publish", isAbsent: true }],
+    ["failed", state("ERROR"), 5, { kind: "may_publish", isAbsent: true }],
+    ["expired", state("EXPIRED"), 5, { kind: "may_publish", isAbsent: true }],
+    ["in work", state("IN_PROGRESS"), 5, { kind: "ask_again" }],
+    ["not known", error(100, 33), 5, { kind: "ask_again" }],
+    ["not told", answer(503, ""), 5, { kind: "ask_again" }],
+    ["not told to us", error(190), 5, { kind: "ask_again", failure: { code: "outcome_unknown" } }],
+  ])("of a container that is %s", async (_what, look, seconds, expected) => {
+    expect(await reconcile({ [LOOK("1")]: look }, seconds)).toMatchObject(expected as object);
+  });
+});

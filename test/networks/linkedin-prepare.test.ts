@@ -1,0 +1,251 @@
+import { describe, expect, it } from "vitest";
+import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
+import { MediaFailure } from "../../src/shared/networks/media.ts";
+import { HttpFailure } from "../../src/shared/networks/network.ts";
+import { files } from "./legs.ts";
+import { answer, htmlPage, image, lost, refusedToConnect, sentJson } from "./scripted-tools.ts";
+import {
+  CLIP,
+  DAY_MS,
+  FILE,
+  PAPER,
+  REST,
+  SECOND,
+  ago,
+  asset,
+  begun,
+  denied,
+  later,
+  leg,
+  organization,
+  revoked,
+  tools,
+  uploaded,
+} from "./linkedin-script.ts";
+import { LOOK, UPLOADS, available, prepare, script } from "./linkedin-uploads.ts";
+
+const initialized = (kind: string, name: string, uploadUrl = `${UPLOADS}/${name}?sig=1`) =>
+  answer(200, { value: { uploadUrl, [kind]: `urn:li:${kind}:${name}` } });
+const oneImage = {
+  [`POST ${REST}/images`]: initialized("image", "A"),
+  [`PUT ${UPLOADS}/A`]: answer(201),
+};
+
+describe("preparing a LinkedIn post", () => {
+  it("has nothing to do without files", async () => {
+    expect(await prepare({}, { media: [] })).toEqual({ kind: "ready", remote: begun });
+  });
+
+  it("uploads each image with the token, in the order of the draft, and once", async () => {
+    const scripted = tools({
+      ...script,
+      http: {
+        [`POST ${REST}/images`]: [initialized("image", "A"), initialized("image", "B")],
+        [`PUT ${UPLOADS}/A`]: answer(201),
+        [`PUT ${UPLOADS}/B`]: answer(201),
+        [LOOK("image", "A")]: available,
+        [LOOK("image", "B")]: available,
+      },
+    });
+    const draft = { media: files(FILE, SECOND) };
+    const credentials = organization;
+    const outcome = await linkedin.prepare(leg(draft, { credentials }), scripted);
+    const remote = uploaded(asset("image", "A"), asset("image", "B"));
+    expect(outcome).toEqual({ kind: "ready", remote });
+    const [initialize, put, , putSecond] = scripted.calls;
+    expect(initialize?.url).toBe(`${REST}/images?action=initializeUpload`);
+    expect(sentJson(initialize)).toEqual({
+      initializeUploadRequest: { owner: organization.author },
+    });
+    expect(put?.headers).toEqual({ authorization: "Bearer token", "content-type": "image/jpeg" });
+    expect(putSecond?.headers?.["content-type"]).toBe("image/png");
+    const again = tools();
+    expect(await linkedin.prepare(leg(draft, { credentials, remote }), again)).toEqual({
+      kind: "ready",
+      remote,
+    });
+    expect(again.calls).toEqual([]);
+  });
+
+  it("gives images that a member's token can't look at half a minute", async () => {
+    const scripted = tools({
+      ...script,
+      http: {
+        [`POST ${REST}/images`]: [initialized("image", "A"), initialized("image", "B")],
+        [`PUT ${UPLOADS}/A`]: answer(201),
+        [`PUT ${UPLOADS}/B`]: answer(201),
+        [LOOK("image", "A")]: denied,
+      },
+    });
+    const outcome = await linkedin.prepare(leg({ media: files(FILE, SECOND) }), scripted);
+    expect(outcome).toMatchObject({ kind: "processing", pollAfterSeconds: 25 });
+    if (outcome.kind !== "processing") return;
+    const { remote } = outcome;
+    const rest = await prepare({}, { media: files(FILE, SECOND) }, { remote });
+    expect(rest).toMatchObject({ kind: "ready" });
+  });
+
+  it("looks once per step at a file that LinkedIn still works on", async () => {
+    const working = answer(200, { status: "PROCESSING" });
+    const http = { ...oneImage, [LOOK("image", "A")]: working };
+    const first = await prepare(http);
+    const remote = uploaded(asset("image", "A", false));
+    expect(first).toEqual({ kind: "processing", remote, pollAfterSeconds: 3 });
+    const scripted = tools({ http: { [LOOK("image", "A")]: [working, available] } });
+    const look = () => linkedin.prepare(leg({ media: files(FILE) }, { remote }), scripted);
+    expect(await look()).toMatchObject({ kind: "processing" });
+    expect(scripted.calls).toHaveLength(1);
+    expect(await look()).toEqual({ kind: "ready", remote: uploaded(asset("image", "A")) });
+  });
+
+  it("uploads a file anew that failed, once; a retry by hand, later, does so again", async () => {
+    const remote = uploaded(asset("video", "V", false));
+    const failed = answer(200, { status: "PROCESSING_FAILED", processingFailureReason: "codec" });
+    const http = { [LOOK("video", "V")]: failed };
+    const draft = { media: files(CLIP) };
+    const first = await prepare(http, draft, { remote });
+    expect(first).toMatchObject({ kind: "processing", remote: { assets: [] } });
+    if (first.kind !== "processing") return;
+    const again = { remote: { ...first.remote, assets: remote["assets"] } };
+    expect(await prepare(http, draft, again)).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_processing_failed", mediaIndex: 0, note: "codec" },
+    });
+    const tomorrow = tools({ http, now: later(DAY_MS) });
+    expect(await linkedin.prepare(leg(draft, again), tomorrow)).toMatchObject({
+      kind: "processing",
+    });
+  });
+
+  it("uploads nothing anew for a post that may be there already", async () => {
+    const failed = { [LOOK("image", "A")]: answer(200, { status: "PROCESSING_FAILED" }) };
+    const remote = uploaded(asset("image", "A", false));
+    const draft = { media: files(FILE) };
+    expect(await prepare(failed, draft, { remote, sentAt: ago(60) })).toMatchObject({
+      kind: "rejected",
+    });
+  });
+
+  it("uploads the picture of a link card, not beside media", async () => {
+    const link = { url: "https://a.example", title: "A", thumbnailUrl: FILE };
+    const scripted = tools({ ...script, http: { ...oneImage, [LOOK("image", "A")]: available } });
+    const outcome = await linkedin.prepare(leg({ options: { link } }), scripted);
+    expect(outcome).toEqual({ kind: "ready", remote: uploaded(asset("image", "A")) });
+    const beside = { ...oneImage, [LOOK("image", "A")]: available };
+    const both = await prepare(beside, { media: files(SECOND), options: { link } });
+    expect(both).toMatchObject({ kind: "ready", remote: { assets: [asset("image", "A")] } });
+  });
+
+  it("uploads a document in one piece", async () => {
+    const http = {
+      [`POST ${REST}/documents`]: initialized("document", "D"),
+      [`PUT ${UPLOADS}/D`]: answer(201),
+      [LOOK("document", "D")]: answer(200, { status: "PROCESSING" }),
+    };
+    const draft = { media: files(PAPER), options: { documentTitle: "Report" } };
+    expect(await prepare(http, draft)).toMatchObject({
+      kind: "processing",
+      pollAfterSeconds: 5,
+      remote: { assets: [asset("document", "D", false)] },
+    });
+    expect(await prepare({}, { media: files(PAPER) })).toMatchObject({
+      kind: "rejected",
+      failure: { rule: "linkedin.document.title", mediaIndex: 0 },
+    });
+  });
+
+  it("keeps what it uploaded when a later file fails", async () => {
+    const draft = { media: files(FILE, SECOND) };
+    const busy = answer(429, { message: "throttle APPLICATION MINUTE" });
+    const http = { ...oneImage, [`POST ${REST}/images`]: [initialized("image", "A"), busy] };
+    const first = await prepare(http, draft);
+    expect(first).toMatchObject({
+      kind: "try_later",
+      remote: { assets: [asset("image", "A", false)] },
+    });
+    if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
+    const { remote } = first;
+    expect(await prepare({ [`POST ${REST}/images`]: busy }, draft, { remote })).toMatchObject({
+      kind: "try_later",
+      failure: { code: "rate_limited", mediaIndex: 1 },
+    });
+  });
+
+  it.each([
+    "https://evil.example/upload",
+    "https://linkedin.com.evil.example/upload",
+    "https://evil-linkedin.com/upload",
+    "http://www.linkedin.com/upload",
+    "file:///etc/passwd",
+    "nonsense",
+  ])("sends neither file nor token to %s", async (address) => {
+    const scripted = tools({
+      ...script,
+      http: { [`POST ${REST}/images`]: initialized("image", "A", address) },
+    });
+    const outcome = await linkedin.prepare(leg({ media: files(FILE) }), scripted);
+    expect(outcome).toMatchObject({ kind: "try_later" });
+    expect(scripted.calls).toHaveLength(1);
+  });
+
+  it.each([
+    [revoked, "rejected", "connection_needs_reauth"],
+    [denied, "rejected", "permission_missing"],
+    [answer(426, { code: "NONEXISTENT_VERSION" }), "rejected", "app_misconfigured"],
+    [answer(429, { message: "throttle MEMBER DAY" }), "rejected", "quota_exceeded"],
+    [answer(413, ""), "rejected", "media_rejected"],
+    [answer(415, ""), "rejected", "media_rejected"],
+    [answer(409, ""), "try_later", "network_unavailable"],
+    [htmlPage(502), "try_later", "network_unavailable"],
+    [answer(200, "no address"), "try_later", "network_unavailable"],
+    [lost, "try_later", "network_unavailable"],
+    [refusedToConnect, "try_later", "network_unavailable"],
+  ])("publishes nothing when an upload fails (%#)", async (reply, kind, code) => {
+    expect(await prepare({ [`POST ${REST}/images`]: reply })).toMatchObject({
+      kind,
+      failure: { code },
+    });
+    const { status } = reply instanceof HttpFailure ? { status: 0 } : reply;
+    if (status !== 200) {
+      const http = { ...oneImage, [`PUT ${UPLOADS}/A`]: reply };
+      expect(await prepare(http)).toMatchObject({ kind, failure: { code } });
+    }
+  });
+
+  it.each([
+    [revoked, "rejected", "connection_needs_reauth"],
+    [answer(503, ""), "try_later", "network_unavailable"],
+    [lost, "try_later", "network_unavailable"],
+  ])("looks again later when a look tells nothing (%#)", async (reply, kind, code) => {
+    const remote = uploaded(asset("image", "A", false));
+    const http = { [LOOK("image", "A")]: reply };
+    expect(await prepare(http, undefined, { remote })).toMatchObject({ kind, failure: { code } });
+  });
+
+  it.each([
+    [new MediaFailure("media_unreachable", "404"), "try_later", { code: "media_unreachable" }],
+    [new MediaFailure("media_rejected", "big"), "rejected", { rule: "linkedin.media.size" }],
+    [image({ bytes: Buffer.alloc(20_000_001) }), "rejected", { rule: "linkedin.media.size" }],
+    [image({ width: 6200, height: 5900 }), "rejected", { rule: "linkedin.media.pixels" }],
+    [image({ contentType: "image/webp" }), "rejected", { rule: "linkedin.media.type" }],
+    [image({ contentType: "video/quicktime" }), "rejected", { rule: "linkedin.media.type" }],
+  ])("refuses what LinkedIn would (%#)", async (file, kind, failure) => {
+    const outcome = await linkedin.prepare(
+      leg({ media: files(FILE) }),
+      tools({ media: { [FILE]: file } }),
+    );
+    expect(outcome).toMatchObject({ kind, failure: { mediaIndex: 0, ...failure } });
+  });
+
+  it("refuses a video among images, whatever their names", async () => {
+    const given = { [FILE]: image(), [SECOND]: image({ contentType: "video/mp4" }) };
+    const outcome = await linkedin.prepare(
+      leg({ media: files(SECOND, FILE) }),
+      tools({ media: given }),
+    );
+    expect(outcome).toMatchObject({
+      kind: "rejected",
+      failure: { rule: "linkedin.media.mixed", mediaIndex: 0 },
+    });
+  });
+});

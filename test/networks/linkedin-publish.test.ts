@@ -1,0 +1,354 @@
+import { describe, expect, it } from "vitest";
+import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
+import type { LegDraft, LegToPublish, NetworkData } from "../../src/shared/networks/network.ts";
+import { files } from "./legs.ts";
+import type { Script } from "./scripted-tools.ts";
+import { NOW, answer, htmlPage, lost, refusedToConnect, sentJson } from "./scripted-tools.ts";
+import {
+  CLIP,
+  FILE,
+  PAPER,
+  POST,
+  REST,
+  SECOND,
+  ago,
+  asset,
+  begun,
+  denied,
+  leg,
+  member,
+  organization,
+  renewable,
+  revoked,
+  tools,
+  uploaded,
+} from "./linkedin-script.ts";
+
+const LIST = `GET ${REST}/posts`;
+const URN = "urn:li:share:6844785523593134080";
+const published = {
+  kind: "published",
+  networkPostId: URN,
+  url: `https://www.linkedin.com/feed/update/${URN}/`,
+};
+const created = answer(201, "", { "x-restli-id": URN });
+const duplicate = answer(422, { status: 422, message: `Content is a duplicate of ${URN}` });
+const notReady = answer(400, { code: "MEDIA_ASSET_WAITING_UPLOAD" });
+const processingFailed = answer(400, { code: "MEDIA_ASSET_PROCESSING_FAILED" });
+
+describe("publishing to LinkedIn", () => {
+  const publish = (http: NonNullable<Script["http"]>, overrides: Partial<LegToPublish> = {}) =>
+    linkedin.publish(leg({}, { sentAt: NOW, ...overrides }), tools({ http }));
+  const sent = async (draft: Partial<LegDraft>, overrides: Partial<LegToPublish> = {}) => {
+    const scripted = tools({ http: { [POST]: created } });
+    expect(await linkedin.publish(leg(draft, overrides), scripted)).toEqual(published);
+    return scripted.calls[0];
+  };
+
+  it("sends the same post each time, escaped as LinkedIn wants it", async () => {
+    const ready = { text: "Launch (beta) #AI", options: { visibility: "CONNECTIONS" } };
+    const request = await sent(ready);
+    expect(await sent(ready, { sentAt: ago(60) })).toEqual(request);
+    expect(sentJson(request)).toEqual({
+      author: member.author,
+      commentary: String.raw`Launch \(beta\) {hashtag|\#|AI}`,
+      visibility: "CONNECTIONS",
+      distribution: {
+        feedDistribution: "MAIN_FEED",
+        targetEntities: [],
+        thirdPartyDistributionChannels: [],
+      },
+      lifecycleState: "PUBLISHED",
+      isReshareDisabledByAuthor: false,
+    });
+    expect(request?.headers).toEqual({
+      accept: "application/json",
+      authorization: "Bearer token",
+      "content-type": "application/json",
+      "linkedin-version": "202609",
+      "x-restli-protocol-version": "2.0.0",
+    });
+  });
+
+  it.each<[string, Partial<LegDraft>, readonly unknown[], unknown]>([
+    [
+      "an image",
+      { media: [{ url: FILE, altText: "A cat" }] },
+      [asset("image", "A")],
+      { media: { id: "urn:li:image:A", altText: "A cat" } },
+    ],
+    [
+      "several images",
+      {
+        media: [
+          { url: FILE, altText: null },
+          { url: SECOND, altText: "B" },
+        ],
+      },
+      [asset("image", "A"), asset("image", "B")],
+      {
+        multiImage: { images: [{ id: "urn:li:image:A" }, { id: "urn:li:image:B", altText: "B" }] },
+      },
+    ],
+    [
+      "a video",
+      { media: [{ url: CLIP, altText: "ignored" }] },
+      [asset("video", "V")],
+      { media: { id: "urn:li:video:V" } },
+    ],
+    [
+      "a document",
+      { media: files(PAPER), options: { documentTitle: "Report" } },
+      [asset("document", "D")],
+      { media: { id: "urn:li:document:D", title: "Report" } },
+    ],
+    [
+      "a link card",
+      { options: { link: { url: "https://a.example", title: "A" } } },
+      [],
+      { article: { source: "https://a.example", title: "A" } },
+    ],
+    [
+      "a link card with everything",
+      {
+        options: {
+          link: { url: "https://a.example", title: "A", description: "d", thumbnailUrl: FILE },
+        },
+      },
+      [asset("image", "A")],
+      {
+        article: {
+          source: "https://a.example",
+          title: "A",
+          description: "d",
+          thumbnail: "urn:li:image:A",
+        },
+      },
+    ],
+  ])("shows %s", async (_what, draft, assets, content) => {
+    const request = await sent(draft, { remote: uploaded(...assets) });
+    expect(sentJson(request)["content"]).toEqual(content);
+  });
+
+  it("sends nothing whose files are not there", async () => {
+    await expect(linkedin.publish(leg({ media: files(FILE) }), tools())).rejects.toThrow();
+  });
+
+  it.each([
+    ["a lost answer", lost],
+    ["a 500", answer(500, { message: "oops" })],
+    ["a 503", answer(503, { message: "Service Unavailable" })],
+    ["a 409", answer(409, {})],
+    ["a 502 of a proxy", htmlPage(502)],
+    ["a 403 of a firewall", htmlPage(403)],
+    ["a 201 that names no post", answer(201, "")],
+    ["a 200", answer(200, "ok")],
+  ])("is in doubt after %s", async (_what, reply) => {
+    expect(await publish({ [POST]: reply })).toMatchObject({
+      kind: "in_doubt",
+      failure: { code: "outcome_unknown" },
+      remote: { isRepeat: true, doubts: 1 },
+    });
+  });
+
+  it.each([
+    [refusedToConnect, "try_later", "network_unavailable"],
+    [answer(429, { message: "throttle APPLICATION DAY" }), "try_later", "rate_limited"],
+    [answer(429, { message: "throttle MEMBER DAY" }), "rejected", "quota_exceeded"],
+    [revoked, "rejected", "connection_needs_reauth"],
+    [denied, "rejected", "permission_missing"],
+    [answer(426, { code: "NONEXISTENT_VERSION" }), "rejected", "app_misconfigured"],
+    [answer(400, { code: "FIELD_LENGTH_TOO_LONG" }), "rejected", "text_too_long"],
+    [answer(400, { code: "INVALID_VALUE_BLANK_FIELD" }), "rejected", "text_invalid"],
+    [answer(400, { code: "INVALID_URN_ID" }), "rejected", "invalid_request"],
+    [duplicate, "rejected", "duplicate_content"],
+  ])("certainly did not happen (%#)", async (reply, kind, code) => {
+    expect(await publish({ [POST]: reply })).toMatchObject({ kind, failure: { code } });
+  });
+
+  it("takes the duplicate that it meets after an unknown outcome for its own post", async () => {
+    const doubtful = await publish({ [POST]: lost });
+    if (doubtful.kind !== "in_doubt") throw new Error("not in doubt");
+    const remote = doubtful.remote ?? {};
+    expect(await publish({ [POST]: duplicate }, { remote })).toEqual(published);
+  });
+
+  it("does so after a crash, too, that left nothing but the time of sending", async () => {
+    const sentAt = ago(120);
+    const prepared = await linkedin.prepare(leg({}, { sentAt }), tools());
+    if (prepared.kind !== "ready") throw new Error("not ready");
+    const { remote } = prepared;
+    expect(await publish({ [POST]: duplicate }, { remote, sentAt })).toEqual(published);
+  });
+
+  it("forgets the doubt of an attempt that was later told to have failed", async () => {
+    const remote = { ...begun, isRepeat: true, doubts: 1 };
+    const prepared = await linkedin.prepare(leg({}, { remote, sentAt: null }), tools());
+    expect(prepared).toEqual({ kind: "ready", remote: begun });
+  });
+
+  it("waits for files that are not ready after all", async () => {
+    const remote = uploaded(asset("image", "A"));
+    const outcome = await linkedin.publish(
+      leg({ media: files(FILE) }, { remote, sentAt: NOW }),
+      tools({ http: { [POST]: notReady } }),
+    );
+    expect(outcome).toMatchObject({
+      kind: "prepare_again",
+      remote: uploaded(asset("image", "A", false)),
+      failure: { code: "media_not_ready" },
+      pollAfterSeconds: 10,
+    });
+  });
+
+  it("uploads files anew that could not be processed, once, and never for a repeat", async () => {
+    const run = (remote: NetworkData) =>
+      linkedin.publish(
+        leg({ media: files(FILE) }, { remote, sentAt: NOW }),
+        tools({ http: { [POST]: processingFailed } }),
+      );
+    const first = await run(uploaded(asset("image", "A")));
+    expect(first).toMatchObject({ kind: "prepare_again", remote: { assets: [] } });
+    if (first.kind !== "prepare_again") return;
+    const refused = { kind: "rejected", failure: { code: "media_processing_failed" } };
+    const { assets } = uploaded(asset("image", "B")) as { assets: unknown };
+    expect(await run({ ...first.remote, assets })).toMatchObject(refused);
+    expect(await run({ ...uploaded(asset("image", "A")), isRepeat: true })).toMatchObject(refused);
+  });
+});
+
+describe("an unknown outcome at LinkedIn", () => {
+  const reconcile = (
+    overrides: Partial<LegToPublish>,
+    http: NonNullable<Script["http"]> = {},
+    draft: Partial<LegDraft> = {},
+  ) => linkedin.reconcile(leg({ text: "Hi (all) #AI", ...draft }, overrides), tools({ http }));
+
+  it("is nothing when nothing was sent", async () => {
+    const nothing = { kind: "may_publish", isAbsent: true };
+    expect(await reconcile({})).toEqual(nothing);
+    expect(await reconcile({ credentials: organization })).toEqual(nothing);
+  });
+
+  describe("of a member", () => {
+    it.each([
+      [29, 1, { kind: "ask_again", pollAfterSeconds: 30 }],
+      [30, 1, { kind: "may_publish", isAbsent: false }],
+      [30, 0, { kind: "may_publish", isAbsent: false }],
+      [540, 1, { kind: "may_publish", isAbsent: false }],
+      [541, 1, { kind: "unknowable", failure: { code: "outcome_unknown" } }],
+      [60, 2, { kind: "unknowable", failure: { code: "outcome_unknown" } }],
+    ])("after %s s and %s doubts", async (seconds, doubts, expected) => {
+      const remote = { ...begun, isRepeat: doubts > 0, doubts };
+      expect(await reconcile({ remote, sentAt: ago(seconds) })).toMatchObject(expected);
+    });
+  });
+
+  describe("of an organisation", () => {
+    const post = (overrides: Record<string, unknown> = {}) => ({
+      id: URN,
+      author: organization.author,
+      commentary: String.raw`Hi \(all\) {hashtag|\#|AI}`,
+      createdAt: ago(90).getTime(),
+      lastModifiedAt: ago(90).getTime(),
+      lifecycleState: "PUBLISHED",
+      ...overrides,
+    });
+    const listed = (...elements: readonly unknown[]) => ({ [LIST]: answer(200, { elements }) });
+    const ask = (
+      http: NonNullable<Script["http"]>,
+      overrides: Partial<LegToPublish> = {},
+      draft: Partial<LegDraft> = {},
+    ) => reconcile({ credentials: organization, sentAt: ago(100), ...overrides }, http, draft);
+
+    it("is looked up among its posts", async () => {
+      const scripted = tools({ http: listed(post()) });
+      const sent = leg({ text: "Hi (all) #AI" }, { credentials: organization, sentAt: ago(100) });
+      expect(await linkedin.reconcile(sent, scripted)).toEqual(published);
+      expect(scripted.calls[0]?.url).toBe(
+        `${REST}/posts?q=author&author=urn%3Ali%3Aorganization%3A7&start=0&count=10&sortBy=LAST_MODIFIED`,
+      );
+      expect(scripted.calls[0]?.headers).toMatchObject({ "x-restli-method": "FINDER" });
+    });
+
+    it.each([
+      ["other words", post({ commentary: "Hi all" })],
+      ["an older post", post({ createdAt: ago(300).getTime() })],
+      ["a post that failed", post({ lifecycleState: "PUBLISH_FAILED" })],
+      ["nonsense", { id: 1 }],
+    ])("is not %s", async (_what, found) => {
+      expect(await ask(listed(found))).toEqual({ kind: "may_publish", isAbsent: true });
+    });
+
+    it.each([
+      ["an image", { media: { id: "urn:li:image:A" } }],
+      ["several", { multiImage: { images: [{ id: "urn:li:image:X" }, { id: "urn:li:image:A" }] } }],
+      ["a card's picture", { article: { source: "x", thumbnail: "urn:li:image:A" } }],
+    ])("is the post with the same file (%s), whatever its words", async (_what, content) => {
+      const remote = uploaded(asset("image", "A"));
+      const twin = post({ id: "urn:li:share:1" });
+      const found = await ask(listed(twin, post({ commentary: "", content })), { remote });
+      expect(found).toEqual(published);
+    });
+
+    it("is waited for while the list may not show it yet", async () => {
+      const early = await ask(listed(), { sentAt: ago(59) });
+      expect(early).toMatchObject({ kind: "ask_again", failure: { code: "outcome_unknown" } });
+      expect(await ask(listed(), { sentAt: ago(60) })).toEqual({
+        kind: "may_publish",
+        isAbsent: true,
+      });
+      expect(await ask(listed(post()), { sentAt: ago(5) })).toMatchObject({ kind: "ask_again" });
+    });
+
+    it("is looked for on later pages, but not for ever", async () => {
+      const others = (age: number) =>
+        answer(200, {
+          elements: Array.from({ length: 10 }, () =>
+            post({ commentary: "x", createdAt: ago(age).getTime(), lastModifiedAt: undefined }),
+          ),
+        });
+      const second = { [LIST]: [others(10), answer(200, { elements: [post()] })] };
+      expect(await ask(second)).toEqual(published);
+      const scripted = tools({ http: { [LIST]: others(10) } });
+      const sent = leg({}, { credentials: organization, sentAt: ago(100) });
+      expect(await linkedin.reconcile(sent, scripted)).toEqual({
+        kind: "may_publish",
+        isAbsent: false,
+      });
+      expect(scripted.calls.map(({ url }) => /start=(\d+)/.exec(url)?.[1])).toEqual([
+        "0",
+        "10",
+        "20",
+      ]);
+      const beyond = tools({ http: { [LIST]: others(900) } });
+      expect(await linkedin.reconcile(sent, beyond)).toMatchObject({ isAbsent: true });
+      expect(beyond.calls).toHaveLength(1);
+    });
+
+    it("that may not be listed is one of a member's", async () => {
+      const http = { [LIST]: denied };
+      expect(await ask(http)).toEqual({ kind: "may_publish", isAbsent: false });
+      expect(await ask(http, { sentAt: ago(3600) })).toMatchObject({ kind: "unknowable" });
+    });
+
+    it.each([
+      lost,
+      refusedToConnect,
+      htmlPage(502),
+      answer(500, { message: "oops" }),
+      answer(200, "ok"),
+      answer(429, { message: "throttle" }, { "retry-after": "7" }),
+    ])("is asked again when LinkedIn does not say (%#)", async (reply) => {
+      expect(await ask({ [LIST]: reply })).toMatchObject({
+        kind: "ask_again",
+        failure: { code: "outcome_unknown" },
+      });
+    });
+
+    it("is asked again with a renewed token", async () => {
+      const credentials = { ...renewable, kind: "organization" };
+      expect(await ask({ [LIST]: revoked }, { credentials })).toMatchObject({ kind: "ask_again" });
+    });
+  });
+});

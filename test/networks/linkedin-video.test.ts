@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
+import type { HttpRequest, NetworkData } from "../../src/shared/networks/network.ts";
+import { files } from "./legs.ts";
+import {
+  NOW,
+  answer,
+  image,
+  lost,
+  refusedToConnect,
+  sentBytes,
+  sentJson,
+} from "./scripted-tools.ts";
+import { CLIP, REST, asset, denied, leg, member, tools, uploaded } from "./linkedin-script.ts";
+import { LOOK, UPLOADS, available, prepare, script } from "./linkedin-uploads.ts";
+
+describe("preparing a LinkedIn post", () => {
+  describe("a video", () => {
+    const ranges = [
+      { uploadUrl: `${UPLOADS}/V/0?sig=a`, firstByte: 0, lastByte: 3 },
+      { uploadUrl: `${UPLOADS}/V/1?sig=b`, firstByte: 4, lastByte: 7 },
+      { uploadUrl: `${UPLOADS}/V/2?sig=c`, firstByte: 8, lastByte: 9 },
+    ];
+    const videos = (finalized = answer(200)) => ({
+      [`POST ${REST}/videos`]: (request: HttpRequest) =>
+        request.url.endsWith("finalizeUpload")
+          ? finalized
+          : answer(200, {
+              value: { video: "urn:li:video:V", uploadToken: "", uploadInstructions: ranges },
+            }),
+    });
+    const PART = (index: number) => `PUT ${UPLOADS}/V/${index}`;
+    const part = (index: number) => answer(200, "", { etag: `"tag-${index}"` });
+    const parts = { [PART(0)]: part(0), [PART(1)]: part(1), [PART(2)]: part(2) };
+    const draft = { media: files(CLIP) };
+
+    it("goes up range by range, without the token, and is put together by its receipts", async () => {
+      const scripted = tools({
+        ...script,
+        http: {
+          ...videos(),
+          ...parts,
+          [LOOK("video", "V")]: answer(200, { status: "PROCESSING" }),
+        },
+      });
+      expect(await linkedin.prepare(leg(draft), scripted)).toEqual({
+        kind: "processing",
+        remote: uploaded(asset("video", "V", false)),
+        pollAfterSeconds: 10,
+      });
+      const [initialize, ...rest] = scripted.calls;
+      expect(sentJson(initialize)).toEqual({
+        initializeUploadRequest: {
+          owner: member.author,
+          fileSizeBytes: 10,
+          uploadCaptions: false,
+          uploadThumbnail: false,
+        },
+      });
+      const sent = await Promise.all(
+        rest.slice(0, 3).map(async (request) => {
+          const { url, headers } = request;
+          return { url, body: (await sentBytes(request)).toString(), headers };
+        }),
+      );
+      const headers = { "content-type": "application/octet-stream" };
+      expect(sent).toEqual([
+        { url: ranges[0]?.uploadUrl, body: "0123", headers },
+        { url: ranges[1]?.uploadUrl, body: "4567", headers },
+        { url: ranges[2]?.uploadUrl, body: "89", headers },
+      ]);
+      expect(sentJson(rest[3])).toEqual({
+        finalizeUploadRequest: {
+          video: "urn:li:video:V",
+          uploadToken: "",
+          uploadedPartIds: ['"tag-0"', '"tag-1"', '"tag-2"'],
+        },
+      });
+    });
+
+    it("goes on where it broke off", async () => {
+      const http = { ...videos(), ...parts, [PART(1)]: lost };
+      const first = await prepare(http, draft);
+      if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
+      const remote = JSON.parse(JSON.stringify(first.remote)) as NetworkData;
+      const stuck = await prepare({ [PART(1)]: lost }, draft, { remote });
+      expect(stuck).toMatchObject({ kind: "try_later", failure: { code: "network_unavailable" } });
+      const scripted = tools({
+        ...script,
+        http: { ...videos(), ...parts, [LOOK("video", "V")]: denied },
+      });
+      expect(await linkedin.prepare(leg(draft, { remote }), scripted)).toMatchObject({
+        kind: "processing",
+        pollAfterSeconds: 30,
+      });
+      expect(scripted.asked).toEqual([PART(1), PART(2), `POST ${REST}/videos`, LOOK("video", "V")]);
+    });
+
+    it("is only put together when all that failed was putting it together", async () => {
+      const first = await prepare({ ...videos(answer(503)), ...parts }, draft);
+      if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
+      const { remote } = first;
+      const scripted = tools({ http: { ...videos(), [LOOK("video", "V")]: available } });
+      expect(await linkedin.prepare(leg(draft, { remote }), scripted)).toEqual({
+        kind: "ready",
+        remote: uploaded(asset("video", "V")),
+      });
+    });
+
+    it("leaves off in time for its lease, and goes on", async () => {
+      let at = NOW.getTime();
+      const slow = (index: number) => () => {
+        at += 25_000;
+        return part(index);
+      };
+      const scripted = {
+        ...tools({
+          ...script,
+          http: { ...videos(), [PART(0)]: slow(0), [PART(1)]: slow(1), [PART(2)]: slow(2) },
+        }),
+        now: () => new Date(at),
+      };
+      const outcome = await linkedin.prepare(leg(draft), scripted);
+      expect(outcome).toMatchObject({ kind: "processing", pollAfterSeconds: 1 });
+      expect(scripted.asked).toEqual([`POST ${REST}/videos`, PART(0), PART(1)]);
+    });
+
+    it.each([
+      ["the file changed", { media: { [CLIP]: image({ contentType: "video/mp4" }) } }, {}],
+      ["the addresses ran out", script, { [PART(1)]: answer(400, { code: "EXPIRED_UPLOAD_URL" }) }],
+    ])("starts over when %s", async (_what, given, http) => {
+      const first = await prepare({ ...videos(), ...parts, [PART(1)]: lost }, draft);
+      if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
+      const { remote } = first;
+      const outcome = await linkedin.prepare(leg(draft, { remote }), tools({ ...given, http }));
+      expect(outcome).toMatchObject({ kind: "processing", remote: { assets: [] } });
+    });
+
+    it.each([
+      [answer(200, "", {}), "try_later", "network_unavailable"],
+      [answer(403, ""), "rejected", "invalid_request"],
+      [answer(503, ""), "try_later", "network_unavailable"],
+      [refusedToConnect, "try_later", "network_unavailable"],
+    ])("is not there without its first receipt (%#)", async (reply, kind, code) => {
+      const outcome = await prepare({ ...videos(), [PART(0)]: reply }, draft);
+      expect(outcome).toMatchObject({ kind, failure: { code } });
+    });
+  });
+});

@@ -1,0 +1,337 @@
+import { describe, expect, it } from "vitest";
+import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
+import type { LinkOutcome } from "../../src/shared/networks/network.ts";
+import { HttpFailure } from "../../src/shared/networks/network.ts";
+import type { Script } from "./scripted-tools.ts";
+import {
+  NOW,
+  answer,
+  htmlPage,
+  lost,
+  refusedToConnect,
+  scriptedTools,
+  sentJson,
+} from "./scripted-tools.ts";
+import { HOST, ORIGIN, credentials } from "./mastodon-script.ts";
+
+const V2 = `GET ${ORIGIN}/api/v2/instance`;
+const V1 = `GET ${ORIGIN}/api/v1/instance`;
+const DISCOVERY = `GET ${ORIGIN}/.well-known/oauth-authorization-server`;
+const APPS = `POST ${ORIGIN}/api/v1/apps`;
+const TOKEN = `POST ${ORIGIN}/oauth/token`;
+const VERIFY = `GET ${ORIGIN}/api/v1/accounts/verify_credentials`;
+
+describe("linking a Mastodon account", () => {
+  const { link } = mastodon;
+  const redirectUri = "https://relay.example/v1/connect/callback/mastodon";
+  const oauth = { redirectUri, state: "state-1", codeChallenge: "challenge" };
+  const configuration = {
+    statuses: {
+      max_characters: 5000,
+      max_media_attachments: 6,
+      characters_reserved_per_url: 30,
+    },
+    media_attachments: {
+      supported_mime_types: ["image/jpeg"],
+      description_limit: 100,
+      image_size_limit: 1000,
+      image_matrix_limit: 2000,
+      video_size_limit: 3000,
+    },
+  };
+  const script = (overrides: Script["http"] = {}, hosts: Script["hosts"] = {}): Script => ({
+    hosts,
+    http: {
+      [V2]: answer(200, { domain: HOST, version: "4.5.2", configuration }),
+      [DISCOVERY]: answer(200, {
+        scopes_supported: ["read", "profile", "write:statuses", "write:media"],
+        code_challenge_methods_supported: ["S256"],
+      }),
+      [APPS]: answer(200, { client_id: "client", client_secret: "secret" }),
+      [TOKEN]: answer(200, {
+        access_token: "token",
+        token_type: "Bearer",
+        scope: "profile write:statuses write:media",
+      }),
+      [VERIFY]: answer(200, {
+        id: "42",
+        username: "alice",
+        acct: "alice",
+        display_name: "Alice",
+        url: `${ORIGIN}/@alice`,
+        avatar: `${ORIGIN}/a.png`,
+      }),
+      ...overrides,
+    },
+  });
+  const start = async (given: Script = script(), instance = HOST) => {
+    const tools = scriptedTools(given);
+    return { outcome: await link.start({ instance }, oauth, tools), tools };
+  };
+  const finish = async (given: Script, params: Readonly<Record<string, string>>) => {
+    const { outcome } = await start();
+    if (outcome.kind !== "redirect") throw new Error("not started");
+    const tools = scriptedTools(given);
+    const callback = { params, codeVerifier: "verifier", redirectUri, flow: outcome.flow };
+    return { outcome: await link.finish(callback, tools), tools };
+  };
+  const failure = (outcome: LinkOutcome | { kind: "redirect" }) =>
+    outcome.kind === "failed" ? outcome.code : outcome.kind;
+
+  it("registers once and sends the browser to the instance", async () => {
+    const { outcome, tools } = await start(script(), "@alice@m.example");
+    if (outcome.kind !== "redirect") throw new Error("not started");
+    const url = new URL(outcome.url);
+    expect(url.origin + url.pathname).toBe(`${ORIGIN}/oauth/authorize`);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      response_type: "code",
+      client_id: "client",
+      redirect_uri: redirectUri,
+      scope: "profile write:statuses write:media",
+      state: "state-1",
+      force_login: "true",
+      code_challenge: "challenge",
+      code_challenge_method: "S256",
+    });
+    expect(outcome.url).not.toContain("secret");
+    const registration = tools.calls.find((call) => call.url.endsWith("/api/v1/apps"));
+    expect(sentJson(registration)).toMatchObject({
+      redirect_uris: redirectUri,
+      scopes: "profile write:statuses write:media",
+      website: "https://relay.example",
+    });
+    const known = answer(400, { error: "unsupported_grant_type" });
+    const again = await start(script({ [TOKEN]: known }, Object.fromEntries(tools.saved)));
+    expect(again.outcome.kind).toBe("redirect");
+    expect(again.tools.asked).not.toContain(APPS);
+  });
+
+  it("registers anew for another redirect address", async () => {
+    const hosts = {
+      [HOST]: {
+        clientId: "old",
+        clientSecret: "s",
+        redirectUri: "https://old.example/cb",
+        scope: "profile write:statuses write:media",
+      },
+    };
+    const { tools } = await start(script({}, hosts));
+    expect(tools.asked).toContain(APPS);
+    expect(tools.saved.get(HOST)).toMatchObject({ clientId: "client", redirectUri });
+  });
+
+  it("asks servers of before 4.3 for the older scopes, without PKCE", async () => {
+    const { outcome } = await start(
+      script({
+        [V2]: answer(404, { error: "Not Found" }),
+        [V1]: answer(200, { uri: HOST, version: "3.5.0", max_toot_chars: 1000 }),
+        [DISCOVERY]: htmlPage(404),
+      }),
+    );
+    if (outcome.kind !== "redirect") throw new Error("not started");
+    const { searchParams } = new URL(outcome.url);
+    expect(searchParams.get("scope")).toBe("read:accounts write:statuses write:media");
+    expect(searchParams.has("code_challenge")).toBe(false);
+    expect(outcome.flow["limits"]).toMatchObject({ charactersMax: 1000, mediaMax: 4 });
+  });
+
+  it.each([
+    [answer(401, { error: "invalid_client" }), true],
+    [answer(400, { error: "unsupported_grant_type" }), false],
+    [answer(200, { access_token: "app" }), false],
+    [lost, false],
+  ])("finds out whether the server deleted the registration (%#)", async (reply, isDeleted) => {
+    const scope = "read:accounts write:statuses write:media";
+    const hosts = { [HOST]: { clientId: "old", clientSecret: "s", redirectUri, scope } };
+    const { outcome, tools } = await start(
+      script({ [DISCOVERY]: answer(404), [TOKEN]: reply }, hosts),
+    );
+    expect(outcome.kind).toBe("redirect");
+    expect(tools.asked.includes(APPS)).toBe(isDeleted);
+  });
+
+  it("goes where the domain points", async () => {
+    const social = "https://social.m.example";
+    const moved = (path: string) => answer(301, "", { location: `${social}${path}` });
+    const { outcome } = await start({
+      http: {
+        [V2]: moved("/api/v2/instance"),
+        [`GET ${social}/api/v2/instance`]: answer(200, { domain: HOST, version: "4.5.2" }),
+        [`GET ${social}/.well-known/oauth-authorization-server`]: answer(404),
+        [`POST ${social}/api/v1/apps`]: answer(200, { client_id: "c", client_secret: "s" }),
+      },
+    });
+    expect(outcome).toMatchObject({ kind: "redirect", flow: { origin: social, domain: HOST } });
+  });
+
+  it("finds the server of a handle whose domain is only a name", async () => {
+    const social = "https://social.m.example";
+    const { outcome } = await start(
+      {
+        http: {
+          [V2]: htmlPage(404),
+          [V1]: htmlPage(404),
+          [`GET ${ORIGIN}/.well-known/webfinger`]: answer(200, {
+            subject: "acct:alice@m.example",
+            links: [{ rel: "self", href: `${social}/users/alice` }],
+          }),
+          [`GET ${social}/api/v2/instance`]: answer(200, { domain: HOST, version: "4.5.2" }),
+          [`GET ${social}/.well-known/oauth-authorization-server`]: answer(404),
+          [`POST ${social}/api/v1/apps`]: answer(200, { client_id: "c", client_secret: "s" }),
+        },
+      },
+      "@alice@m.example",
+    );
+    expect(outcome).toMatchObject({ kind: "redirect", flow: { origin: social } });
+  });
+
+  it.each<[string, Script["http"], string]>([
+    ["no such host", { [V2]: refusedToConnect }, "instance_unreachable"],
+    [
+      "a private address",
+      { [V2]: new HttpFailure("not_sent", "blocked_address") },
+      "instance_unreachable",
+    ],
+    ["a broken server", { [V2]: htmlPage(502) }, "instance_unreachable"],
+    ["a website", { [V2]: htmlPage(404), [V1]: htmlPage(200) }, "instance_unsupported"],
+    [
+      "another API",
+      { [V2]: answer(200, { hello: 1 }), [V1]: answer(200, []) },
+      "instance_unsupported",
+    ],
+    ["a busy server", { [V2]: answer(429, { error: "Too many requests" }) }, "rate_limited"],
+    ["a refused registration", { [APPS]: answer(422, { error: "no" }) }, "instance_unsupported"],
+    ["a failed registration", { [APPS]: answer(500, "") }, "network_unavailable"],
+    ["a lost registration", { [APPS]: lost }, "instance_unreachable"],
+  ])("tells about %s", async (_what, http, code) => {
+    expect(failure((await start(script(http))).outcome)).toBe(code);
+  });
+
+  it.each(["", "mastodon", "javascript:alert(1)"])(
+    "asks anew for the instance %j",
+    async (typed) => {
+      const { outcome, tools } = await start(script(), typed);
+      expect(failure(outcome)).toBe("input_invalid");
+      expect(tools.calls).toEqual([]);
+    },
+  );
+
+  it("exchanges the code, in a form, and links the account", async () => {
+    const { outcome, tools } = await finish(script(), { code: "code-1", state: "state-1" });
+    expect(outcome).toEqual({
+      kind: "linked",
+      linked: {
+        account: {
+          id: `${HOST}/42`,
+          username: `alice@${HOST}`,
+          displayName: "Alice",
+          avatarUrl: `${ORIGIN}/a.png`,
+          url: `${ORIGIN}/@alice`,
+          kind: "person",
+        },
+        credentials,
+        instanceUrl: ORIGIN,
+        scopes: ["profile", "write:statuses", "write:media"],
+        limits: {
+          charactersMax: 5000,
+          charactersPerUrl: 30,
+          mediaMax: 6,
+          altTextMax: 100,
+          imageBytesMax: 1000,
+          imagePixelsMax: 2000,
+          videoBytesMax: 3000,
+          mediaTypes: ["image/jpeg"],
+        },
+        expiresAt: null,
+      },
+    });
+    const [token] = tools.calls;
+    expect(token?.headers?.["content-type"]).toBe("application/x-www-form-urlencoded");
+    const form = token?.body;
+    expect(typeof form === "string" ? Object.fromEntries(new URLSearchParams(form)) : form).toEqual(
+      {
+        grant_type: "authorization_code",
+        code: "code-1",
+        client_id: "client",
+        client_secret: "secret",
+        redirect_uri: redirectUri,
+        code_verifier: "verifier",
+      },
+    );
+  });
+
+  it("takes a token without a scope as one for what was asked", async () => {
+    const { outcome } = await finish(
+      script({ [TOKEN]: answer(200, { access_token: "token", expires_in: 3600 }) }),
+      { code: "c" },
+    );
+    expect(outcome).toMatchObject({
+      linked: { expiresAt: new Date(NOW.getTime() + 3_600_000).toISOString() },
+    });
+  });
+
+  it.each([
+    [{ error: "access_denied" }, "access_denied"],
+    [{ error: "invalid_scope" }, "instance_unsupported"],
+    [{ error: "server_error" }, "network_unavailable"],
+    [{ error: "something" }, "access_denied"],
+    [{}, "input_invalid"],
+  ])("tells about the callback %j", async (params, code) => {
+    expect(failure((await finish(script(), params)).outcome)).toBe(code);
+  });
+
+  it.each([
+    [TOKEN, answer(400, { error: "invalid_grant" }), "access_denied"],
+    [TOKEN, answer(429, ""), "rate_limited"],
+    [TOKEN, htmlPage(502), "network_unavailable"],
+    [TOKEN, lost, "instance_unreachable"],
+    [TOKEN, answer(200, { access_token: "t", scope: "profile" }), "permission_missing"],
+    [VERIFY, answer(403, { error: "Your login is currently disabled" }), "account_restricted"],
+    [
+      VERIFY,
+      answer(403, { error: "This action is outside the authorized scopes" }),
+      "permission_missing",
+    ],
+    [VERIFY, answer(401, { error: "The access token is invalid" }), "access_denied"],
+    [VERIFY, answer(500, ""), "network_unavailable"],
+    [VERIFY, answer(200, {}), "instance_unsupported"],
+    [VERIFY, lost, "instance_unreachable"],
+  ])("tells why linking failed (%#)", async (call, reply, code) => {
+    expect(failure((await finish(script({ [call]: reply }), { code: "c" })).outcome)).toBe(code);
+  });
+
+  it.each([
+    ["4.5.2", true],
+    ["4.3.0-beta.1+glitch", true],
+    ["0.20.1+git-0000000", false],
+    ["2.7.2 (compatible; Pleroma 2.5.0)", false],
+    ["3.5.3 (compatible; Pixelfed 0.12.4)", false],
+  ])("knows whether version %s keeps idempotency keys: %s", async (version, keepsKeys) => {
+    const { outcome } = await start(script({ [V2]: answer(200, { domain: HOST, version }) }));
+    expect(outcome).toMatchObject({ kind: "redirect", flow: { keepsKeys } });
+  });
+
+  it("forgets a registration that the instance does not know any more", async () => {
+    const { outcome, tools } = await finish(
+      script(
+        { [TOKEN]: answer(401, { error: "invalid_client" }) },
+        { [HOST]: { clientId: "client" } },
+      ),
+      { code: "c" },
+    );
+    expect(failure(outcome)).toBe("network_unavailable");
+    expect(tools.saved.has(HOST)).toBe(false);
+  });
+
+  it("can be undone at the instance, which may be away", async () => {
+    for (const reply of [answer(200, {}), answer(403, { error: "unauthorized_client" }), lost]) {
+      const tools = scriptedTools({ http: { [`POST ${ORIGIN}/oauth/revoke`]: reply } });
+      await mastodon.revoke(credentials, ORIGIN, tools);
+      expect(tools.calls[0]?.body).toBe("client_id=client&client_secret=secret&token=token");
+    }
+  });
+
+  it("gives a token that needs no renewal", async () => {
+    expect(await mastodon.freshen()).toEqual({ kind: "usable" });
+  });
+});

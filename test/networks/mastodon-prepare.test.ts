@@ -1,0 +1,199 @@
+import { describe, expect, it } from "vitest";
+import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
+import { MediaFailure } from "../../src/shared/networks/media.ts";
+import type { HttpRequest, LegDraft, LegToPublish } from "../../src/shared/networks/network.ts";
+import { files } from "./legs.ts";
+import type { Script } from "./scripted-tools.ts";
+import {
+  NOW,
+  answer,
+  htmlPage,
+  image,
+  lost,
+  refusedToConnect,
+  scriptedTools,
+} from "./scripted-tools.ts";
+import { FILE, LOOK, ORIGIN, begun, leg, uploaded } from "./mastodon-script.ts";
+
+const MEDIA = `POST ${ORIGIN}/api/v2/media`;
+const CLIP = "https://files.example/b.mp4";
+
+describe("preparing a Mastodon post", () => {
+  const prepare = (
+    script: Script,
+    overrides: Partial<LegToPublish> = {},
+    draft: Partial<LegDraft> = {},
+  ) => mastodon.prepare(leg({ media: files(FILE), ...draft }, overrides), scriptedTools(script));
+  const both = { [FILE]: image(), [CLIP]: image({ contentType: "video/mp4" }) };
+
+  it("has nothing to do without files", async () => {
+    expect(await prepare({}, {}, { media: [] })).toEqual({ kind: "ready", remote: begun });
+  });
+
+  it("uploads each file once, with its description, in the order of the draft", async () => {
+    const sent: FormData[] = [];
+    const tools = scriptedTools({
+      media: {
+        [FILE]: image(),
+        "https://files.example/c.png": image({ contentType: "image/png" }),
+      },
+      http: {
+        [MEDIA]: (request: HttpRequest) => {
+          if (request.body instanceof FormData) sent.push(request.body);
+          return answer(200, { id: String(sent.length) });
+        },
+      },
+    });
+    const media = [
+      { url: FILE, altText: "A cat" },
+      { url: "https://files.example/c.png", altText: null },
+    ];
+    const options = { focus: [{ x: -0.5, y: 1 }, null] };
+    const outcome = await mastodon.prepare(leg({ media, options }), tools);
+    expect(outcome).toEqual({ kind: "ready", remote: uploaded("1", "2") });
+    expect(sent.map((form) => form.get("focus"))).toEqual(["-0.5,1", null]);
+    expect(sent[0]?.get("description")).toBe("A cat");
+    expect(sent[1]?.has("description")).toBe(false);
+    const file = sent[0]?.get("file");
+    expect(file instanceof File && [file.name, file.type, file.size]).toEqual([
+      "file.jpeg",
+      "image/jpeg",
+      7,
+    ]);
+    if (outcome.kind !== "ready") return;
+    const again = scriptedTools();
+    expect(await mastodon.prepare(leg({ media }, { remote: outcome.remote }), again)).toEqual(
+      outcome,
+    );
+    expect(again.calls).toEqual([]);
+  });
+
+  it("looks once per step at a file that the server still works on", async () => {
+    const draft = { media: files(CLIP) };
+    const script = {
+      media: both,
+      http: { [MEDIA]: answer(202, { id: "9", url: null }), [LOOK("9")]: answer(206, { id: "9" }) },
+    };
+    const first = await prepare(script, {}, draft);
+    expect(first).toMatchObject({
+      kind: "processing",
+      remote: { media: [{ id: "9", isReady: false }] },
+    });
+    if (first.kind !== "processing") return;
+    const tools = scriptedTools(script);
+    const second = await mastodon.prepare(leg(draft, { remote: first.remote }), tools);
+    expect(second.kind).toBe("processing");
+    expect(tools.asked).toEqual([LOOK("9")]);
+    for (const reply of [answer(200, { id: "9" }), answer(404, { error: "Record not found" })]) {
+      const ready = { ...script, http: { [LOOK("9")]: reply } };
+      const third = await prepare(ready, { remote: first.remote }, draft);
+      expect(third).toMatchObject({
+        kind: "ready",
+        remote: { media: [{ id: "9", isReady: true }] },
+      });
+    }
+  });
+
+  it("uploads a file anew that failed, once; a retry by hand, later, does so again", async () => {
+    const pending = { ...begun, media: [{ id: "9", kind: "video", isReady: false }] };
+    const failed = { http: { [LOOK("9")]: answer(422, { error: "Error processing" }) } };
+    const draft = { media: files(CLIP) };
+    const first = await prepare(failed, { remote: pending }, draft);
+    expect(first).toMatchObject({ kind: "processing", remote: { media: [] } });
+    if (first.kind !== "processing") return;
+    const again = { ...first.remote, media: pending.media };
+    expect(await prepare(failed, { remote: again }, draft)).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_processing_failed", mediaIndex: 0 },
+    });
+    const later = { ...failed, now: new Date(NOW.getTime() + 3_600_000) };
+    expect(await prepare(later, { remote: again }, draft)).toMatchObject({ kind: "processing" });
+  });
+
+  it.each([
+    [answer(401, { error: "The access token is invalid" }), "rejected", "connection_needs_reauth"],
+    [answer(503, { error: "busy" }), "try_later", "network_unavailable"],
+    [lost, "try_later", "network_unavailable"],
+  ])("looks again later when a look tells nothing (%#)", async (reply, kind, code) => {
+    const pending = { ...begun, media: [{ id: "9", kind: "image", isReady: false }] };
+    const outcome = await prepare({ http: { [LOOK("9")]: reply } }, { remote: pending });
+    expect(outcome).toMatchObject({ kind, failure: { code } });
+  });
+
+  it("keeps what it uploaded when a later file fails", async () => {
+    const second = "https://files.example/z.jpg";
+    const script = {
+      media: { [FILE]: image(), [second]: image() },
+      http: { [MEDIA]: [answer(200, { id: "1" }), answer(429, { error: "Too many requests" })] },
+    };
+    const draft = { media: files(FILE, second) };
+    const first = await prepare(script, {}, draft);
+    expect(first).toMatchObject({ kind: "try_later", remote: uploaded("1") });
+    if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
+    const limited = { ...script, http: { [MEDIA]: answer(429, { error: "Too many requests" }) } };
+    expect(await prepare(limited, { remote: first.remote }, draft)).toMatchObject({
+      kind: "try_later",
+      failure: { code: "rate_limited", mediaIndex: 1 },
+    });
+    const tools = scriptedTools({ ...script, http: { [MEDIA]: answer(200, { id: "2" }) } });
+    expect(await mastodon.prepare(leg(draft, { remote: first.remote }), tools)).toEqual({
+      kind: "ready",
+      remote: uploaded("1", "2"),
+    });
+    expect(tools.asked).toEqual([MEDIA]);
+  });
+
+  it.each([
+    [answer(401, { error: "The access token is invalid" }), "rejected", "connection_needs_reauth"],
+    [
+      answer(403, { error: "This action is outside the authorized scopes" }),
+      "rejected",
+      "permission_missing",
+    ],
+    [
+      answer(422, { error: "Validation failed: File content type is invalid" }),
+      "rejected",
+      "media_rejected",
+    ],
+    [answer(413, ""), "rejected", "media_rejected"],
+    [htmlPage(413), "rejected", "media_rejected"],
+    [
+      answer(500, { error: "Error processing thumbnail for uploaded media" }),
+      "try_later",
+      "media_processing_failed",
+    ],
+    [answer(429, { error: "Too many requests" }), "try_later", "rate_limited"],
+    [htmlPage(502), "try_later", "network_unavailable"],
+    [answer(200, "no id"), "try_later", "network_unavailable"],
+    [lost, "try_later", "network_unavailable"],
+    [refusedToConnect, "try_later", "network_unavailable"],
+  ])("publishes nothing when an upload fails (%#)", async (reply, kind, code) => {
+    const outcome = await prepare({ media: both, http: { [MEDIA]: reply } });
+    expect(outcome).toMatchObject({ kind, failure: { code } });
+  });
+
+  it.each([
+    [new MediaFailure("media_unreachable", "404"), "try_later", { code: "media_unreachable" }],
+    [new MediaFailure("media_rejected", "big"), "rejected", { rule: "mastodon.media.size" }],
+    [image({ bytes: Buffer.alloc(1001) }), "rejected", { rule: "mastodon.media.size" }],
+    [image({ width: 100, height: 100 }), "rejected", { rule: "mastodon.media.pixels" }],
+    [image({ contentType: "image/png" }), "rejected", { rule: "mastodon.media.type" }],
+  ])("refuses what the instance would (%#)", async (file, kind, failure) => {
+    const limits = { imageBytesMax: 1000, imagePixelsMax: 9999, mediaTypes: ["image/jpeg"] };
+    const outcome = await prepare({ media: { [FILE]: file } }, { limits });
+    expect(outcome).toMatchObject({ kind, failure: { mediaIndex: 0, ...failure } });
+  });
+
+  it("refuses a video among images, whatever their names", async () => {
+    const second = "https://files.example/z.jpg";
+    const outcome = await prepare(
+      {
+        media: { [FILE]: image(), [second]: image({ contentType: "video/mp4" }) },
+        http: { [MEDIA]: [answer(200, { id: "1" }), answer(202, { id: "2" })] },
+      },
+      {},
+      { media: files(FILE, second) },
+    );
+    expect(outcome).toMatchObject({ kind: "rejected", failure: { rule: "mastodon.media.mixed" } });
+  });
+});

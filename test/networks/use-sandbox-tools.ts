@@ -1,0 +1,21 @@
+import { beforeEach } from "vitest";
+import type { Sandbox } from "../../dev/networks/server.ts";
+import type { NetworkApp } from "../../src/shared/networks/network.ts";
+import { useSandbox } from "../sandbox/client.ts";
+import { sandboxTools } from "./sandbox-leg.ts";
+import type { SandboxTools } from "./sandbox-leg.ts";
+
+/** One sandbox for a test file; before every test it is made anew, and `keep` is handed it with tools that dial it. */
+export function useSandboxTools(
+  keep: (fresh: { readonly sandbox: Sandbox; readonly tools: SandboxTools }) => void,
+  app?: NetworkApp,
+): void {
+  const at = useSandbox();
+  beforeEach(() => keep({ sandbox: at.sandbox, tools: sandboxTools(at.sandbox, app) }));
+}
+
+/** A file that the sandbox serves. */
+export const file = (name: string, altText: string | null = null) => ({
+  url: `https://media.sandbox.test/${name}`,
+  altText,
+});

@@ -1,0 +1,48 @@
+import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import type { LinkChoice, LinkOutcome, NetworkTools } from "../../src/shared/networks/network.ts";
+
+/** What the sandbox's page is told, as a browser does it; answers where that leads. */
+export async function allow(page: string): Promise<URL> {
+  const body = new URLSearchParams({ decision: "allow" });
+  const answer = await fetch(page, { method: "POST", body, redirect: "manual" });
+  const location = answer.headers.get("location");
+  if (location === null) throw new Error(`the sandbox did not authorize: ${answer.status}`);
+  return new URL(location);
+}
+
+interface AtNetwork {
+  readonly tools: NetworkTools;
+  /** The browser's part, on the network's own page; answers where it is led. */
+  readonly decide: (page: string) => Promise<URL>;
+}
+
+/**
+ * Walks an end user's way through a network's authorisation, without the relay's pages, and takes the first account that
+ * is offered. `form` is what the relay's page would have asked for; with a password in it, that is what signs in.
+ */
+export async function signIn(
+  name: NetworkName,
+  form: Readonly<Record<string, string>>,
+  { tools, decide }: AtNetwork,
+): Promise<LinkOutcome> {
+  const { link } = networkOf(name);
+  if (link.kind === "form") return link.signIn(form, tools);
+  const { alternative } = link;
+  const secrets = alternative?.fields.filter(({ secret }) => secret) ?? [];
+  if (alternative !== undefined && secrets.every(({ name: field }) => field in form))
+    return alternative.signIn(form, tools);
+  const redirectUri = "http://127.0.0.1:1/callback";
+  const codeVerifier = "v".repeat(43);
+  const digest = await crypto.subtle.digest("SHA-256", Buffer.from(codeVerifier));
+  const codeChallenge = Buffer.from(digest).toString("base64url");
+  const oauth = { redirectUri, state: "state", codeChallenge };
+  const started = await link.start(form, oauth, tools);
+  if (started.kind === "failed") return started;
+  const params = Object.fromEntries((await decide(started.url)).searchParams);
+  const callback = { params, codeVerifier, redirectUri, flow: started.flow };
+  const outcome: LinkOutcome | LinkChoice = await link.finish(callback, tools);
+  if (outcome.kind !== "choose") return outcome;
+  const [first] = outcome.candidates;
+  if (first === undefined || link.choose === undefined) throw new Error(`${name} offers nothing`);
+  return link.choose(first.id, outcome.flow, tools);
+}

@@ -1,0 +1,410 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { countRequests } from "../../bench/request-counter.ts";
+import type { Services } from "../../src/shared/services.ts";
+import type { DeliveryHint } from "../../src/shared/webhooks/delivery-queue.ts";
+import { deliverWebhook } from "../../src/shared/webhooks/deliver-webhook.ts";
+import { enqueueDueDeliveries } from "../../src/shared/webhooks/due-delivery.ts";
+import { dataOf } from "../setup/factories.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { ok, startReceiver, status, type Receiver } from "./receiver.ts";
+import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const down = status(500);
+let receiver: Receiver;
+let relay: Relay;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+// Hours pass in most of these, at which the timer looks again and again.
+const start = (settings = receiver.settings) =>
+  startRelay({ memoryQueues: true, memoryTables: true, settings });
+beforeEach(async () => {
+  relay = await start();
+});
+afterEach(() => relay.stop());
+afterAll(() => receiver.stop());
+
+/** Lets the timer run and time pass. */
+async function pass(ms: number, stepMs = 10 * SECOND, on = relay): Promise<void> {
+  for (let left = ms; left > 0; left -= stepMs) {
+    await enqueueDueDeliveries(on.services);
+    on.advance(Math.min(stepMs, left));
+    await on.drain();
+  }
+}
+
+async function tell({ application }: TestEndpoint, times: number, on = relay): Promise<void> {
+  for (let index = 0; index < times; index += 1)
+    await happen(on, application, "connection.linked", { number: index });
+  await on.drain();
+}
+
+/** An endpoint that failed five times in a row, and so many deliveries that came after. */
+async function failing(waiting: number, on = relay): Promise<TestEndpoint> {
+  const endpoint = await anEndpoint(on, receiver);
+  receiver.behave(endpoint.path, down);
+  await tell(endpoint, 5, on);
+  expect(receiver.received(endpoint.path)).toHaveLength(5);
+  await tell(endpoint, waiting, on);
+  return endpoint;
+}
+
+const calls = ({ path }: TestEndpoint) => receiver.received(path);
+const eventsAt = (endpoint: TestEndpoint) =>
+  calls(endpoint).map(({ headers }) => String(headers["webhook-id"]));
+const waitingOf = async (endpoint: TestEndpoint) =>
+  (await deliveriesOf(relay, endpoint)).filter(({ lastError }) => lastError === "endpoint_failing");
+const untriedOf = async (endpoint: TestEndpoint) =>
+  (await deliveriesOf(relay, endpoint)).filter(({ attempts }) => attempts === 0);
+const statusesOf = async (endpoint: TestEndpoint) =>
+  new Set((await deliveriesOf(relay, endpoint)).map((delivery) => delivery.status));
+const patch = ({ id, application }: TestEndpoint, body: object) =>
+  relay.call("PATCH", `/v1/webhooks/${id}`, { key: application.key, body });
+
+/** What the queue would hand over for a delivery. */
+const hintOf = (delivery: {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly nextAttemptAt: string;
+}): DeliveryHint => ({
+  v: 1,
+  endpointId: delivery.webhookId,
+  deliveryId: delivery.id,
+  dueAt: delivery.nextAttemptAt,
+});
+
+describe("after five failures in a row", () => {
+  test("new events wait, and say so, while what was begun is tried by its schedule", async () => {
+    const endpoint = await failing(3);
+    expect(calls(endpoint)).toHaveLength(5);
+    const now = relay.clock.now().getTime();
+    const waiting = await waitingOf(endpoint);
+    for (const delivery of waiting)
+      expect(delivery).toMatchObject({ status: "pending", attempts: 0, lastStatusCode: null });
+    const seconds = waiting.map((delivery) => (Date.parse(delivery.nextAttemptAt) - now) / SECOND);
+    expect(seconds.toReversed().map(Math.round)).toEqual([30, 80, 180]);
+    await pass(6 * SECOND, SECOND);
+    expect(calls(endpoint)).toHaveLength(10);
+    const attempts = calls(endpoint).map(({ headers }) => headers["x-social-restapi-attempt"]);
+    expect(attempts.slice(5)).toEqual(["2", "2", "2", "2", "2"]);
+  });
+
+  test("four, or five with a success among them, hold nothing back", async () => {
+    const endpoint = await anEndpoint(relay, receiver);
+    receiver.behave(endpoint.path, (outgoing, _, nth) => {
+      outgoing.writeHead(nth === 5 ? 200 : 500).end();
+    });
+    await tell(endpoint, 9);
+    expect(calls(endpoint)).toHaveLength(9);
+    expect(await waitingOf(endpoint)).toEqual([]);
+  });
+
+  test("one success sends all that waited, in order and with nothing left behind", async () => {
+    const endpoint = await failing(40);
+    receiver.behave(endpoint.path, ok);
+    await pass(6 * SECOND, SECOND);
+    expect(eventsAt(endpoint).length).toBeGreaterThanOrEqual(10);
+    await pass(10 * SECOND, SECOND);
+    expect(await statusesOf(endpoint)).toEqual(new Set(["succeeded"]));
+    const events = eventsAt(endpoint).slice(10);
+    expect(events).toHaveLength(40);
+    expect(events).toEqual(events.toSorted());
+    expect(relay.logLines.filter((line) => line.includes("webhook circuit"))).toHaveLength(2);
+    // New ones go out at once, and nothing is looked for any more.
+    await tell(endpoint, 1);
+    expect(calls(endpoint)).toHaveLength(51);
+    await pass(3 * MINUTE, MINUTE);
+    const before = await relay.services.dueDeliveries.listLeftBehind(relay.clock.now());
+    expect(before).toEqual([]);
+    expect(await relay.services.endpointHealth.releasableSince(endpoint.id)).toBeNull();
+    expect(relay.queues.length).toBe(0);
+  });
+
+  test("a success sends more than a minute takes in rounds, each of them once", async () => {
+    const endpoint = await failing(1_200);
+    const { id, application } = endpoint;
+    receiver.behave(endpoint.path, ok);
+    const before = calls(endpoint).length;
+    dataOf(await relay.call("POST", `/v1/webhooks/${id}/test`, { key: application.key }));
+    await pass(40 * SECOND, SECOND);
+    const sent = calls(endpoint).length - before;
+    expect(sent).toBeGreaterThan(200);
+    expect(sent).toBeLessThan(1_000);
+    await pass(2 * MINUTE, SECOND);
+    const tried = calls(endpoint)
+      .slice(before + 1)
+      .filter(({ headers }) => headers["x-social-restapi-attempt"] === "1")
+      .map(({ headers }) => String(headers["webhook-id"]));
+    expect(tried).toEqual(tried.toSorted());
+    expect(tried).toHaveLength(1_200);
+    expect(new Set(tried).size).toBe(1_200);
+  });
+
+  test("a redrive and a test are sent at once, and their success ends it", async () => {
+    const endpoint = await failing(2);
+    const { key } = endpoint.application;
+    dataOf(await relay.call("POST", `/v1/webhooks/${endpoint.id}/test`, { key }));
+    await relay.drain();
+    expect(calls(endpoint)).toHaveLength(6);
+    expect(await waitingOf(endpoint)).toHaveLength(2);
+    receiver.behave(endpoint.path, ok);
+    dataOf(await relay.call("POST", `/v1/webhooks/${endpoint.id}/test`, { key }));
+    await relay.drain();
+    const [tested] = await deliveriesOf(relay, endpoint, "&status=succeeded");
+    await pass(2 * SECOND, SECOND);
+    expect(await untriedOf(endpoint)).toEqual([]);
+    receiver.behave(endpoint.path, down);
+    await tell(endpoint, 6);
+    expect((await waitingOf(endpoint)).length).toBeGreaterThan(0);
+    const sent = calls(endpoint).length;
+    const path = `/v1/webhooks/${endpoint.id}/deliveries/${tested.id}/redrive`;
+    dataOf(await relay.call("POST", path, { key }));
+    await relay.drain();
+    expect(calls(endpoint)).toHaveLength(sent + 1);
+  });
+
+  test.each([
+    [
+      "another address",
+      (endpoint: TestEndpoint) => ({ url: receiver.url(`${endpoint.path}/new`) }),
+    ],
+    ["the status active anew", () => ({ status: "active" })],
+  ])("%s ends it, and what waited is sent", async (word, change) => {
+    const endpoint = await failing(3);
+    if (word !== "another address") {
+      dataOf(await patch(endpoint, { status: "disabled" }));
+      receiver.behave(endpoint.path, ok);
+    }
+    dataOf(await patch(endpoint, change(endpoint)));
+    await pass(2 * SECOND, SECOND);
+    expect(await untriedOf(endpoint)).toEqual([]);
+    const tried = await deliveriesOf(relay, endpoint, "&status=succeeded");
+    expect(tried.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test("other endpoints of the application get theirs at once", async () => {
+    const endpoint = await failing(1);
+    const other = await anEndpoint(relay, receiver, endpoint.application);
+    await tell(endpoint, 3);
+    expect(calls(other)).toHaveLength(3);
+    expect(await waitingOf(endpoint)).toHaveLength(4);
+  });
+});
+
+describe("where no retry is due", () => {
+  /** The first retry comes long after all of this. */
+  const settings = () => ({ ...receiver.settings, WEBHOOK_RETRY_SECONDS: "80000" });
+
+  test("one delivery at a time tries, the oldest first, after 30 seconds and then ever rarer", async () => {
+    await relay.stop();
+    relay = await start(settings());
+    const endpoint = await failing(40);
+    const startedAt = relay.clock.now().getTime();
+    const times: number[] = [];
+    receiver.behave(endpoint.path, (outgoing) => {
+      times.push((relay.clock.now().getTime() - startedAt) / SECOND);
+      outgoing.writeHead(500).end();
+    });
+    await pass(HOUR, 5 * SECOND);
+    const events = eventsAt(endpoint).slice(5);
+    expect(events).toEqual(events.toSorted());
+    expect(new Set(events).size).toBe(events.length);
+    const gaps = times.map((time, index) => time - (times[index - 1] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThan(25);
+    expect(gaps.slice(0, 4).map((gap) => Math.round(gap / 10) * 10)).toEqual([30, 50, 100, 200]);
+    // A probe every five minutes; one that failed long ago keeps its place among those that wait.
+    expect(times.length).toBeGreaterThanOrEqual(12);
+    expect(Math.max(...gaps)).toBeLessThan(6 * 60);
+    receiver.behave(endpoint.path, ok);
+    await pass(7 * MINUTE, 5 * SECOND);
+    expect(await untriedOf(endpoint)).toEqual([]);
+  });
+
+  test("of many that look at once in several processes one alone is the probe", async () => {
+    const own = await startRelay({ memoryQueues: true, settings: settings() });
+    const instance = await startRelay({ memoryQueues: true, sameDeploymentAs: own });
+    const endpoint = await failing(6, own);
+    own.advance(40 * SECOND);
+    const hints = (await deliveriesOf(own, endpoint))
+      .filter(({ attempts }) => attempts === 0)
+      .map(hintOf);
+    await Promise.all(
+      hints.map((hint, index) => deliverWebhook((index % 2 === 0 ? own : instance).services, hint)),
+    );
+    expect(calls(endpoint)).toHaveLength(6);
+    await Promise.all([own.stop(), instance.stop()]);
+  });
+});
+
+describe("nothing is lost", () => {
+  test("when every hint of what waited is", async () => {
+    const endpoint = await failing(25);
+    receiver.behave(endpoint.path, ok);
+    // The timer's hints come through, those that are sent on a success do not.
+    relay.queues.onSend = (message) => {
+      const { deliveryId = "" } = message as { deliveryId?: string };
+      return deliveryId.startsWith("waiting|") ? "lose" : "keep";
+    };
+    await pass(6 * SECOND, SECOND);
+    relay.queues.onSend = () => "keep";
+    expect((await untriedOf(endpoint)).length).toBeGreaterThan(0);
+    await pass(3 * MINUTE);
+    expect(await statusesOf(endpoint)).toEqual(new Set(["succeeded"]));
+  });
+
+  test.each<[string, (services: Services) => Services]>([
+    [
+      "before the endpoint says that it is well",
+      (services) => ({
+        ...services,
+        endpoints: Object.assign(Object.create(services.endpoints), {
+          open: services.endpoints.open.bind(services.endpoints),
+          turnCircuit: () => Promise.reject(new Error("the process died")),
+        }),
+      }),
+    ],
+    [
+      "before the success is noted",
+      (services) => ({
+        ...services,
+        endpointHealth: Object.assign(Object.create(services.endpointHealth), {
+          noteSuccess: () => Promise.reject(new Error("the process died")),
+        }),
+      }),
+    ],
+    [
+      "before anybody was told",
+      (services) => ({
+        ...services,
+        deliveryQueue: Object.assign(Object.create(services.deliveryQueue), {
+          hint: () => Promise.reject(new Error("the process died")),
+        }),
+      }),
+    ],
+  ])("when the process of the success dies %s", async (_, broken) => {
+    const endpoint = await failing(12);
+    receiver.behave(endpoint.path, ok);
+    relay.advance(6 * SECOND);
+    const retries = (await deliveriesOf(relay, endpoint)).filter(({ attempts }) => attempts === 1);
+    const [first] = retries;
+    await deliverWebhook(broken(relay.services), hintOf(first)).catch(() => undefined);
+    expect(calls(endpoint)).toHaveLength(6);
+    await pass(20 * MINUTE);
+    expect(await statusesOf(endpoint)).toEqual(new Set(["succeeded"]));
+  });
+
+  test("when a worker dies in its call of one that waited", async () => {
+    const endpoint = await failing(3);
+    receiver.behave(endpoint.path, ok);
+    const { key } = endpoint.application;
+    dataOf(await relay.call("POST", `/v1/webhooks/${endpoint.id}/test`, { key }));
+    const [waiting] = await waitingOf(endpoint);
+    await relay.drain();
+    const dying: Services = {
+      ...relay.services,
+      outbound: { ...relay.services.outbound, request: () => Promise.reject(new Error("died")) },
+    };
+    await expect(deliverWebhook(dying, hintOf(waiting))).rejects.toThrow("died");
+    await pass(3 * MINUTE);
+    expect(await statusesOf(endpoint)).not.toContain("dead");
+    const [found] = (await deliveriesOf(relay, endpoint)).filter(({ id }) => id === waiting.id);
+    expect(found).toMatchObject({ status: "succeeded", attempts: 2 });
+  });
+
+  test("when the sending of what waited is cut short, again and again", async () => {
+    const endpoint = await failing(12);
+    receiver.behave(endpoint.path, ok);
+    let cuts = 0;
+    relay.queues.onSend = (message) => {
+      const { deliveryId = "", dueAt = "" } = message as { deliveryId?: string; dueAt?: string };
+      const isOfWaiting = deliveryId.startsWith("dlv_") && dueAt > relay.clock.now().toISOString();
+      if (!isOfWaiting || cuts >= 3) return "keep";
+      cuts += 1;
+      throw new Error("the queue is away");
+    };
+    relay.advance(6 * SECOND);
+    for (let minutes = 0; minutes < 20; minutes += 1) {
+      await enqueueDueDeliveries(relay.services);
+      relay.advance(MINUTE);
+      // A message whose worker failed is gone here: what is left are the rows.
+      while (await relay.drain().catch(() => 1)) relay.advance(SECOND);
+    }
+    relay.queues.onSend = () => "keep";
+    expect(cuts).toBe(3);
+    expect(await statusesOf(endpoint)).toEqual(new Set(["succeeded"]));
+  });
+
+  test("when the receiver fails again while what waited is sent", async () => {
+    const endpoint = await failing(30);
+    const before = calls(endpoint).length;
+    // Well for eight calls, ill for a while, well again.
+    receiver.behave(endpoint.path, (outgoing, _, nth) => {
+      outgoing.writeHead(nth > before + 8 && nth < before + 40 ? 503 : 200).end();
+    });
+    await pass(20 * SECOND, SECOND);
+    expect((await untriedOf(endpoint)).length).toBeGreaterThan(10);
+    await pass(HOUR);
+    receiver.behave(endpoint.path, ok);
+    await pass(3 * HOUR, MINUTE);
+    expect(await statusesOf(endpoint)).toEqual(new Set(["succeeded"]));
+  });
+});
+
+test("what waited is sent four at a time", async () => {
+  const endpoint = await failing(12);
+  receiver.behave(endpoint.path, ok);
+  const { key } = endpoint.application;
+  dataOf(await relay.call("POST", `/v1/webhooks/${endpoint.id}/test`, { key }));
+  const hints = (await untriedOf(endpoint)).map(hintOf);
+  await relay.drain();
+  let running = 0;
+  let most = 0;
+  receiver.behave(endpoint.path, async (outgoing) => {
+    running += 1;
+    most = Math.max(most, running);
+    await sleep(100);
+    running -= 1;
+    outgoing.end();
+  });
+  await Promise.all(hints.map((hint) => deliverWebhook(relay.services, hint)));
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThanOrEqual(4);
+  await pass(2 * MINUTE);
+  expect(await statusesOf(endpoint)).not.toContain("dead");
+  expect(await untriedOf(endpoint)).toEqual([]);
+});
+
+test("an endpoint that is dead for five days is disabled although its deliveries wait", async () => {
+  const endpoint = await failing(3);
+  for (let hours = 0; hours < 5 * 24; hours += 4) {
+    await tell(endpoint, 1);
+    await pass(4 * HOUR, HOUR / 2);
+  }
+  await tell(endpoint, 1);
+  expect(await readEndpoint(relay, endpoint)).toMatchObject({
+    status: "disabled",
+    disabledReason: "Nothing could be delivered for 5 days.",
+  });
+  await pass(2 * 24 * HOUR, HOUR / 2);
+  expect(await statusesOf(endpoint)).toEqual(new Set(["dead"]));
+});
+
+test("an endpoint that is well costs each of its deliveries nothing for all this", async () => {
+  await relay.stop();
+  relay = await startRelay({ memoryQueues: true, settings: receiver.settings });
+  const endpoint = await anEndpoint(relay, receiver);
+  await tell(endpoint, 1);
+  relay.queues.onSend = (message) => ("deliveryId" in message ? "lose" : "keep");
+  await tell(endpoint, 1);
+  relay.queues.onSend = () => "keep";
+  const [delivery] = await deliveriesOf(relay, endpoint);
+  const { byKind } = await countRequests(() => deliverWebhook(relay.services, hintOf(delivery)));
+  expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({ status: "succeeded" });
+  // The delivery, the endpoint and the event; then it is claimed and ends, and its due row goes.
+  expect(byKind).toEqual({ read: 3, write: 3, send: 0, transaction: 0 });
+});
