@@ -26,6 +26,8 @@ export interface InstantNetwork {
   readonly visible: ReadonlyMap<string, number>;
   /** The same of every delivery of a webhook. */
   readonly deliveries: readonly number[];
+  /** What was visible so far is no longer asked for. */
+  forget(): void;
   /** Bytes of uploaded files that arrived. */
   uploadedBytes(): number;
   endpointUrl(tenant: string): string;
@@ -132,6 +134,7 @@ export async function startInstantNetwork(): Promise<InstantNetwork> {
     },
     visible,
     deliveries,
+    forget: () => visible.clear(),
     uploadedBytes: () => uploaded,
     endpointUrl: (tenant) => `https://${HOOKS_HOST}/hooks/${tenant}`,
     videoUrl: (bytes) => `https://${FILES_HOST}/videos/${bytes}.mp4`,

@@ -1,105 +1,128 @@
 import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
+import { visibleKey } from "./instant-network.ts";
 import { offer } from "./load.ts";
+import { PublishingInRegion } from "./publishing-in-region.ts";
 import { tableText } from "./report.ts";
 import { ratio, saveResults } from "./results.ts";
 import { runBench } from "./run.ts";
-import { keepTrimmed } from "./trim.ts";
-import { visibleKey } from "./instant-network.ts";
 import { startWholeRelay, type WholeRelay } from "./whole-relay.ts";
 
 /** How many are accepted and published; another number as the only argument. */
 const POSTS = Number(process.argv[2] ?? 10_000);
+const WARM_UP_POSTS = Math.ceil(POSTS / 10);
 const TENANTS = 40;
-/** What two cores bear with the emulators beside the product: more would only wait. */
-const POSTS_PER_SECOND = 12;
+const POSTS_PER_SECOND = 60;
+const TRIM_POSTS = 500;
+const HOST_POSTS = 40;
 const VIDEO_BYTES = 300_000_000;
 const VIDEO_MS_MAX = 240_000;
 const SETTLE_MS = 5_000;
 const SAMPLE_MS = 250;
-const DRAIN_MS_MAX = 900_000;
 
 const megabytes = (bytes: number) => (bytes / 1_000_000).toFixed(0);
 
 /** Waits for something and notes the most memory that was taken meanwhile. */
-async function peakUntil(
-  relay: WholeRelay,
-  what: string,
-  { isDone, limitMs }: { readonly isDone: () => boolean; readonly limitMs: number },
-): Promise<number> {
-  const deadline = performance.now() + limitMs;
+async function peakUntil(relay: WholeRelay, isDone: () => boolean): Promise<number> {
+  const deadline = performance.now() + VIDEO_MS_MAX;
   let peak = 0;
   while (!isDone()) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    if (performance.now() > deadline) throw new Error("a post was not published in time");
     peak = Math.max(peak, await relay.residentBytes());
     await delay(SAMPLE_MS);
   }
   return peak;
 }
 
-async function main(): Promise<void> {
+async function publish(publishing: PublishingInRegion, posts: number): Promise<void> {
+  for (let done = 0; done < posts; done += TRIM_POSTS) {
+    const calls = Math.min(TRIM_POSTS, posts - done);
+    await offer({ calls, perSecond: POSTS_PER_SECOND, call: () => publishing.post() });
+    await publishing.untilTold();
+    publishing.trim(0);
+  }
+}
+
+/** In a region, where nothing but this process is in the way; what posts leave in storage is taken out of it. */
+async function manyPosts(): Promise<readonly (readonly string[])[]> {
+  const publishing = await PublishingInRegion.start(TENANTS);
+  try {
+    const sample = () => ({ resident: process.memoryUsage.rss(), heap: publishing.heapBytes() });
+    const atStart = sample();
+    await publish(publishing, WARM_UP_POSTS);
+    const warm = sample();
+    await publish(publishing, POSTS - WARM_UP_POSTS);
+    const end = sample();
+    const row = (name: string, { resident, heap }: typeof end) => [
+      name,
+      megabytes(resident),
+      megabytes(heap),
+      (heap / warm.heap).toFixed(2),
+    ];
+    await saveResults("memoryOfPosts", {
+      posts: POSTS,
+      heapOfWarm: ratio(end.heap / warm.heap),
+      residentOfWarm: ratio(end.resident / warm.resident),
+    });
+    return [
+      ["in a region", "MB resident", "MB in use", "of 1 in 10"],
+      row("after the start", atStart),
+      row(`after ${WARM_UP_POSTS} posts`, warm),
+      row(`after ${POSTS} posts`, end),
+    ];
+  } finally {
+    await publishing.stop();
+  }
+}
+
+/** The built product in a process of its own. */
+async function oneVideo(): Promise<readonly (readonly string[])[]> {
   const relay = await startWholeRelay();
   try {
     await delay(SETTLE_MS);
     const atStart = await relay.residentBytes();
-    console.log(`after the start: ${megabytes(atStart)} MB`);
-
-    const tenants = await relay.openTenants(TENANTS);
+    const [tenant] = await relay.openTenants(1);
+    if (tenant === undefined) throw new Error("there is no tenant to post for");
     const { visible } = relay.network;
-    const trimming = keepTrimmed(relay);
-    await offer({
-      calls: POSTS,
-      perSecond: POSTS_PER_SECOND,
-      async call(index) {
-        const tenant = tenants[index % TENANTS];
-        if (tenant === undefined) throw new Error("there is no tenant to post for");
-        await relay.post(tenant);
-      },
-    });
-    await peakUntil(relay, "the posts to be published", {
-      isDone: () => visible.size >= POSTS,
-      limitMs: DRAIN_MS_MAX,
-    });
-    await trimming.stop();
+    for (let index = 0; index < HOST_POSTS; index += 1) await relay.post(tenant);
+    await peakUntil(relay, () => visible.size >= HOST_POSTS);
     await delay(SETTLE_MS);
     const afterPosts = await relay.residentBytes();
-    console.log(`after ${POSTS} posts, published: ${megabytes(afterPosts)} MB`);
-
-    const [tenant] = tenants;
-    if (tenant === undefined) throw new Error("there is no tenant to post for");
     const mediaUrls = [relay.network.videoUrl(VIDEO_BYTES)];
     const text = await relay.post(tenant, { mediaUrls });
-    const peak = await peakUntil(relay, "the video to be published", {
-      isDone: () => visible.has(visibleKey("mastodon", text)),
-      limitMs: VIDEO_MS_MAX,
-    });
+    const peak = await peakUntil(relay, () => visible.has(visibleKey("mastodon", text)));
     if (relay.network.uploadedBytes() < VIDEO_BYTES)
       throw new Error(`only ${relay.network.uploadedBytes()} bytes of the video arrived`);
-    console.log(
-      `\n${tableText([
-        ["resident memory of the host's process", "MB", "of the start"],
-        ["after the start", megabytes(atStart), "1.00"],
-        [`after ${POSTS} posts`, megabytes(afterPosts), (afterPosts / atStart).toFixed(2)],
-        [
-          `at most while ${megabytes(VIDEO_BYTES)} MB of video were moved`,
-          megabytes(peak),
-          (peak / atStart).toFixed(2),
-        ],
-      ])}`,
-    );
     const growth = Math.max(0, peak - afterPosts);
-    console.log(
-      `\nthe video added ${megabytes(growth)} MB at most, ${((growth / VIDEO_BYTES) * 100).toFixed(0)} % of its size`,
-    );
-    console.log(`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}`);
     await saveResults("memory", {
-      posts: POSTS,
       afterPostsOfStart: ratio(afterPosts / atStart),
       videoGrowthOfItsSize: ratio(growth / VIDEO_BYTES),
     });
+    const row = (name: string, bytes: number) => [
+      name,
+      megabytes(bytes),
+      (bytes / atStart).toFixed(2),
+    ];
+    return [
+      ["the host's process", "MB resident", "of the start"],
+      row("after the start", atStart),
+      row(`after ${HOST_POSTS} posts`, afterPosts),
+      row(`at most while ${megabytes(VIDEO_BYTES)} MB of video were moved`, peak),
+      [
+        "the video added",
+        megabytes(growth),
+        `${((growth / VIDEO_BYTES) * 100).toFixed(0)} % of it`,
+      ],
+    ];
   } finally {
     await relay.stop();
   }
+}
+
+async function main(): Promise<void> {
+  console.log(tableText(await oneVideo()));
+  console.log(`\n${tableText(await manyPosts())}`);
+  console.log(`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}`);
 }
 
 runBench(main);

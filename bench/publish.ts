@@ -13,8 +13,8 @@ const TENANTS = 20;
 const WARM_UP_POSTS = 40;
 const IDLE_POSTS = 40;
 const IDLE_PAUSE_MS = 400;
-/** Of the second part; another rate as the only argument. */
-const POSTS_PER_SECOND = Number(process.argv[2] ?? 50);
+/** What two cores bear with the emulators on them; another rate as the only argument. */
+const POSTS_PER_SECOND = Number(process.argv[2] ?? 10);
 const LOADED_SECONDS = 15;
 const VISIBLE_MS_MAX = 120_000;
 const POLL_MS = 5;

@@ -4,7 +4,7 @@ import { parseConfig } from "../src/shared/config.ts";
 import type { Worker } from "../src/shared/http/worker.ts";
 import { buildServices, type Services } from "../src/shared/services.ts";
 import type { MessageQueue } from "../src/shared/storage/queue.ts";
-import { Machine, natureOf } from "../test/simulation/machine.ts";
+import { Machine, natureOf, quietly } from "../test/simulation/machine.ts";
 import { tablesOver } from "../test/simulation/model-client.ts";
 import { Random } from "../test/simulation/random.ts";
 import { TableModel } from "../test/simulation/table-model.ts";
@@ -95,8 +95,56 @@ class QueuesInRegion {
     }
   }
 
+  get waiting(): number {
+    return [...this.#waiting.values()].reduce((sum, messages) => sum + messages.length, 0);
+  }
+
   stop(): void {
     this.#isOver = true;
+  }
+}
+
+/** What nobody looks at any more once a post and its webhooks have ended, by the beginning of its key. */
+const ENDED: Readonly<Record<string, RegExp>> = {
+  core: /^[PLI]\|/,
+  events: /^/,
+  deliveries: /^D\|/,
+  timeline: /^/,
+  accounts: /^T\|/,
+};
+/** Longer than a post takes with all that follows from it. */
+const ENDED_MS = 30_000;
+
+interface Written {
+  readonly table: string;
+  readonly partitionKey: string;
+  readonly rowKey: string;
+  readonly at: number;
+}
+
+/** Rows in the order of their writing, so that memory tells of the product and not of what is stored. */
+class EndedRows {
+  readonly #model: TableModel;
+  #written: Written[] = [];
+
+  constructor(model: TableModel) {
+    this.#model = model;
+    model.onCommit = ({ table, partitionKey }, rows) => {
+      const at = performance.now();
+      for (const { rowKey } of rows)
+        if (ENDED[table]?.test(rowKey) === true)
+          this.#written.push({ table, partitionKey, rowKey, at });
+    };
+  }
+
+  trim(unwrittenMs = ENDED_MS): void {
+    const before = performance.now() - unwrittenMs;
+    const isYoung = this.#written.findIndex(({ at }) => at >= before);
+    const old = this.#written.splice(0, isYoung < 0 ? this.#written.length : isYoung);
+    for (const { table, partitionKey, rowKey } of old)
+      quietly(() =>
+        this.#model.transact(table, partitionKey, [{ kind: "delete", rowKey, etag: "*" }]),
+      );
   }
 }
 
@@ -105,6 +153,10 @@ export interface RelayInRegion {
   readonly services: Services;
   /** Requests to storage so far. */
   requests(): number;
+  /** Messages that nobody has received yet. */
+  waiting(): number;
+  /** Removes the rows of posts that ended; those that were not written for so long. */
+  trim(unwrittenMs?: number): void;
   /** So many requests to storage, one after the other. */
   bareRequests(count: number): Promise<void>;
   stop(): void;
@@ -123,14 +175,18 @@ export function startRelayInRegion(
   const nowhere = "UseDevelopmentStorage=true";
   const storage = { tables: nowhere, queues: nowhere, stop: () => Promise.resolve() };
   const config = parseConfig({ ...settingsOf(storage, ""), ...settings });
+  const model = new TableModel();
+  const ended = new EndedRows(model);
   const services = buildServices(config, {
-    tables: tablesOver(new TableModel(), machine),
+    tables: tablesOver(model, machine),
     queue: (name) => queues.open(name),
   });
   if (works) for (const worker of workers) void queues.listen(services, worker);
   return {
     services,
     requests: () => machine.requests,
+    waiting: () => queues.waiting,
+    trim: (unwrittenMs) => ended.trim(unwrittenMs),
     async bareRequests(count) {
       for (let index = 0; index < count; index += 1) await machine.call(() => undefined);
     },

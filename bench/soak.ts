@@ -1,26 +1,17 @@
 import { availableParallelism, loadavg } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
-import { QueueClient } from "@azure/storage-queue";
 import { measure, median, offer, percentileOf } from "./load.ts";
+import { PublishingInRegion } from "./publishing-in-region.ts";
 import { tableText } from "./report.ts";
 import { ratio, saveResults } from "./results.ts";
 import { runBench } from "./run.ts";
-import type { Tenant } from "./relay.ts";
-import { keepTrimmed } from "./trim.ts";
-import { startWholeRelay, type WholeRelay } from "./whole-relay.ts";
 
 /** Of the soak; another number as the only argument. */
 const MINUTES = Number(process.argv[2] ?? 15);
-const TENANTS = 40;
+const TENANTS = 100;
 const SHARE_OF_CEILING = 0.6;
-const CEILING_CALLS = 400;
-const CEILING_CONCURRENCY = 16;
-const WARM_UP_CALLS = 100;
-const MINUTE_MS = 60_000;
-const QUEUES = ["publish-legs", "fan-out-events", "deliver-webhooks"] as const;
-/** post.processing, leg.succeeded, post.succeeded. */
-const EVENTS_OF_POST = 3;
-const DRAIN_MS_MAX = 300_000;
+const CEILING_POSTS = 1_500;
+const CEILING_CONCURRENCY = 64;
+const WARM_UP_POSTS = 500;
 /** The last third beside the first: more than chance, and less than anything that would matter in a day. */
 const GROWTH_MAX = 1.3;
 /** Messages that wait at any moment under a steady load. */
@@ -28,83 +19,43 @@ const WAITING_MAX = 500;
 
 interface Minute {
   readonly posts: number;
-  readonly p50: number;
-  readonly p99: number;
+  readonly answeredP50: number;
+  readonly visibleP50: number;
+  readonly visibleP99: number;
   readonly residentBytes: number;
+  readonly heapBytes: number;
   readonly waiting: number;
 }
 
-class Soak {
-  readonly #relay: WholeRelay;
-  readonly #tenants: readonly Tenant[];
-  readonly #queues: readonly QueueClient[];
-  accepted = 0;
+/** Posts a second that are accepted while all that follows from them is done as well. */
+async function ceilingOf(publishing: PublishingInRegion): Promise<number> {
+  const load = {
+    concurrency: CEILING_CONCURRENCY,
+    call: async () => void (await publishing.post()),
+  };
+  await measure({ ...load, calls: WARM_UP_POSTS });
+  await publishing.untilTold();
+  const from = performance.now();
+  await measure({ ...load, calls: CEILING_POSTS });
+  await publishing.untilTold();
+  return (CEILING_POSTS / (performance.now() - from)) * 1000;
+}
 
-  constructor(relay: WholeRelay, tenants: readonly Tenant[]) {
-    this.#relay = relay;
-    this.#tenants = tenants;
-    const { storage, prefix } = relay;
-    this.#queues = QUEUES.map((name) => new QueueClient(storage.queues, prefix + name));
-  }
-
-  async post(index: number): Promise<number> {
-    const tenant = this.#tenants[index % this.#tenants.length];
-    if (tenant === undefined) throw new Error("there is no tenant to post for");
-    const from = performance.now();
-    await this.#relay.post(tenant);
-    this.accepted += 1;
-    return performance.now() - from;
-  }
-
-  /** Posts a second that are accepted while all that follows from them is done as well. */
-  async ceiling(): Promise<number> {
-    const call = async (index: number) => void (await this.post(index));
-    await measure({ calls: WARM_UP_CALLS, concurrency: CEILING_CONCURRENCY, call });
-    await this.drain();
-    const from = performance.now();
-    await measure({ calls: CEILING_CALLS, concurrency: CEILING_CONCURRENCY, call });
-    await this.drain();
-    return (CEILING_CALLS / (performance.now() - from)) * 1000;
-  }
-
-  async waiting(): Promise<number> {
-    const counts = await Promise.all(
-      this.#queues.map(async (queue) => {
-        const { approximateMessagesCount } = await queue.getProperties();
-        return approximateMessagesCount ?? 0;
-      }),
-    );
-    return counts.reduce((sum, count) => sum + count, 0);
-  }
-
-  /** Until everything that was accepted is published, and every webhook of it came. */
-  async drain(): Promise<void> {
-    const { network } = this.#relay;
-    const deadline = performance.now() + DRAIN_MS_MAX;
-    const isDone = () =>
-      network.visible.size >= this.accepted &&
-      network.deliveries.length >= this.accepted * EVENTS_OF_POST;
-    while (!isDone()) {
-      if (performance.now() > deadline) throw new Error("posts are not published and told");
-      await delay(100);
-    }
-  }
-
-  async minute(perSecond: number): Promise<Minute> {
-    const posts = Math.round((perSecond * MINUTE_MS) / 1000);
-    const latencies = await offer({ calls: posts, perSecond, call: (index) => this.post(index) });
-    const [residentBytes, waiting] = await Promise.all([
-      this.#relay.residentBytes(),
-      this.waiting(),
-    ]);
-    return {
-      posts,
-      p50: median(latencies),
-      p99: percentileOf(latencies, 0.99),
-      residentBytes,
-      waiting,
-    };
-  }
+async function minuteOf(publishing: PublishingInRegion, perSecond: number): Promise<Minute> {
+  const calls = Math.round(perSecond * 60);
+  const posts = await offer({ calls, perSecond, call: () => publishing.post() });
+  const waiting = publishing.waiting();
+  const visible = await publishing.latencies(posts);
+  publishing.trim();
+  return {
+    posts: posts.length,
+    answeredP50: median(posts.map(({ answeredMs }) => answeredMs)),
+    visibleP50: median(visible),
+    visibleP99: percentileOf(visible, 0.99),
+    residentBytes: process.memoryUsage.rss(),
+    heapBytes: publishing.heapBytes(),
+    waiting,
+  };
 }
 
 /** The median of the last third of the minutes beside that of the first. */
@@ -114,52 +65,55 @@ function growthOf(minutes: readonly Minute[], of: (minute: Minute) => number): n
   return median(last.map(of)) / Math.max(1, median(first.map(of)));
 }
 
+const megabytes = (bytes: number) => (bytes / 1_000_000).toFixed(0);
+
+function verdictOf(minutes: readonly Minute[]): string {
+  const waitingMost = Math.max(...minutes.map(({ waiting }) => waiting));
+  const verdict = (isMet: boolean) => (isMet ? "met" : "MISSED");
+  const growth = (name: string, of: (minute: Minute) => number) => {
+    const grown = growthOf(minutes, of);
+    return [name, grown.toFixed(2), verdict(grown <= GROWTH_MAX)];
+  };
+  return tableText([
+    ["last third beside the first", "", ""],
+    growth("answered p50", ({ answeredP50 }) => answeredP50),
+    growth("visible p50", ({ visibleP50 }) => visibleP50),
+    growth("resident memory", ({ residentBytes }) => residentBytes),
+    growth("heap in use", ({ heapBytes }) => heapBytes),
+    ["messages waiting at most", String(waitingMost), verdict(waitingMost <= WAITING_MAX)],
+  ]);
+}
+
 async function main(): Promise<void> {
-  const relay = await startWholeRelay();
+  const publishing = await PublishingInRegion.start(TENANTS);
   try {
-    const soak = new Soak(relay, await relay.openTenants(TENANTS));
-    const ceiling = await soak.ceiling();
+    const ceiling = await ceilingOf(publishing);
     const perSecond = ceiling * SHARE_OF_CEILING;
     console.log(
       `accepted, published and told at most ${ceiling.toFixed(0)}/s; ${MINUTES} minutes at ${perSecond.toFixed(0)}/s`,
     );
-    const trimming = keepTrimmed(relay);
     const minutes: Minute[] = [];
-    for (let index = 0; index < MINUTES; index += 1) {
-      const minute = await soak.minute(perSecond);
+    while (minutes.length < MINUTES) {
+      const minute = await minuteOf(publishing, perSecond);
       minutes.push(minute);
       console.log(
-        `${index + 1}: ${minute.posts} posts, p50 ${minute.p50.toFixed(0)} ms, p99 ${minute.p99.toFixed(0)} ms, ` +
-          `${(minute.residentBytes / 1_000_000).toFixed(0)} MB, ${minute.waiting} messages wait`,
+        `${minutes.length}: ${minute.posts} posts, answered p50 ${minute.answeredP50.toFixed(0)} ms, ` +
+          `visible p50 ${minute.visibleP50.toFixed(0)} ms, p99 ${minute.visibleP99.toFixed(0)} ms, ` +
+          `${megabytes(minute.residentBytes)} MB resident, ${megabytes(minute.heapBytes)} MB in use, ` +
+          `${minute.waiting} messages wait`,
       );
     }
-    await soak.drain();
-    const trimmed = await trimming.stop();
-    const growth = {
-      latency: growthOf(minutes, ({ p50 }) => p50),
-      memory: growthOf(minutes, ({ residentBytes }) => residentBytes),
-    };
-    const waitingMost = Math.max(...minutes.map(({ waiting }) => waiting));
-    const verdict = (isMet: boolean) => (isMet ? "met" : "MISSED");
-    console.log(
-      `\n${tableText([
-        ["last third beside the first", "", ""],
-        ["p50", growth.latency.toFixed(2), verdict(growth.latency <= GROWTH_MAX)],
-        ["memory", growth.memory.toFixed(2), verdict(growth.memory <= GROWTH_MAX)],
-        ["messages waiting at most", String(waitingMost), verdict(waitingMost <= WAITING_MAX)],
-      ])}`,
-    );
-    console.log(
-      `every accepted post (${soak.accepted}) was published and told; ${trimmed} rows removed`,
-    );
+    await publishing.untilTold();
+    console.log(`\n${verdictOf(minutes)}`);
+    console.log(`every accepted post (${publishing.accepted}) was published and told`);
     console.log(`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}`);
     await saveResults("soak", {
       minutes: MINUTES,
-      latencyGrowth: ratio(growth.latency),
-      memoryGrowth: ratio(growth.memory),
+      latencyGrowth: ratio(growthOf(minutes, ({ visibleP50 }) => visibleP50)),
+      memoryGrowth: ratio(growthOf(minutes, ({ heapBytes }) => heapBytes)),
     });
   } finally {
-    await relay.stop();
+    await publishing.stop();
   }
 }
 

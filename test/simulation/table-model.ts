@@ -126,14 +126,13 @@ export class TableModel {
   ): ReadonlyMap<string, string> {
     const partitions = this.#partitions(table);
     checkLimits(partitionKey, actions);
-    let partition = partitions.get(partitionKey);
-    if (partition === undefined) {
-      partition = { rows: new Map(), keys: [] };
-      partitions.set(partitionKey, partition);
-    }
+    const partition = partitions.get(partitionKey) ?? { rows: new Map(), keys: [] };
     for (const action of actions) checkCondition(action, partition.rows.get(action.rowKey));
     const etags = new Map<string, string>();
     const written = actions.flatMap((action) => this.#write(partition, action) ?? []);
+    // A long run makes and empties very many.
+    if (partition.rows.size > 0) partitions.set(partitionKey, partition);
+    else partitions.delete(partitionKey);
     for (const { rowKey, etag } of written) etags.set(rowKey, etag);
     this.onCommit({ table, partitionKey }, written);
     return etags;
