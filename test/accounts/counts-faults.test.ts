@@ -1,59 +1,30 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { AppError } from "../../src/shared/errors.ts";
 import { aKey, anApplication, aProfile, type TestApplication } from "../setup/factories.ts";
-import { startFaultProxy, type Fault, type FaultProxy } from "../setup/fault-proxy.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import type { Fault } from "../setup/fault-proxy.ts";
+import {
+  faultsAtWrites,
+  settleAfter,
+  startFaultedRelay,
+  type FaultedRelay,
+} from "../setup/faulted-relay.ts";
+import type { Relay } from "../setup/relay.ts";
 import { countedBy, linkAccount, tallyOf, type Tally } from "./tally.ts";
 
-const FAULTS: readonly Fault[] = [
-  "lose_request",
-  "lose_answer",
-  "late",
-  "false_412",
-  "unavailable",
-];
 /** The counted row is among the first of every call here. */
 const WRITES_MAX = 4;
-/** Longer than a late write needs to land. */
-const SETTLED_MS = 250;
 
-const cases = FAULTS.flatMap((fault) =>
-  Array.from({ length: WRITES_MAX }, (_, index) => [fault, index + 1] as const),
-);
-
-let weather: { fault: Fault; countdown: number } = { fault: "pass", countdown: 0 };
-let proxy: FaultProxy;
+let faulted: FaultedRelay;
 let calm: Relay;
 let relay: Relay;
 
 beforeAll(async () => {
-  calm = await startRelay();
-  const connectionString = inject("azurite");
-  const tablePort = Number(/TableEndpoint=http:\/\/127\.0\.0\.1:(\d+)/.exec(connectionString)?.[1]);
-  proxy = await startFaultProxy(tablePort, ({ method, path }) => {
-    // What is written beside the request comes in no order that a test could count: a key's last use, rate limits.
-    const isBeside = /RowKey='U'|ratewindows/.test(decodeURIComponent(path));
-    if (method === "GET" || isBeside || weather.countdown === 0) return "pass";
-    weather.countdown -= 1;
-    return weather.countdown === 0 ? weather.fault : "pass";
-  });
-  relay = await startRelay({
-    sameDeploymentAs: calm,
-    settings: {
-      AzureWebJobsStorage: connectionString.replace(`:${tablePort}/`, `:${proxy.port}/`),
-    },
-  });
+  faulted = await startFaultedRelay();
+  ({ calm, relay } = faulted);
 });
-afterEach(() => {
-  weather = { fault: "pass", countdown: 0 };
-});
-afterAll(async () => {
-  await relay.stop();
-  await calm.stop();
-  await proxy.stop();
-});
+afterEach(() => faulted.clear());
+afterAll(() => faulted.stop());
 
 /** Does it under the fault and, when that ended in doubt, once more when the weather is fine; counts are right at any time. */
 async function persistently(
@@ -75,14 +46,14 @@ async function persistently(
       .toBe("equal");
     return (await read()).counted;
   };
-  weather = { fault, countdown: nth };
+  faulted.next(fault, nth);
   const first = await act().then(
     () => "done",
     (error: unknown) => (error instanceof AppError ? error.code : error),
   );
-  weather = { fault: "pass", countdown: 0 };
+  faulted.clear();
   expect(["done", "service_unavailable"]).toContain(first);
-  if (fault === "late") await wait(SETTLED_MS);
+  await settleAfter(fault);
   await expectRight();
   if (first !== "done") await act();
   return await expectRight();
@@ -95,7 +66,7 @@ async function call(method: string, path: string, { key }: TestApplication): Pro
   expect([200, 204, 404]).toContain(status);
 }
 
-describe.each(cases)("with %s at write %i", (...weatherOf) => {
+describe.each(faultsAtWrites(WRITES_MAX))("with %s at write %i", (...weatherOf) => {
   test("a profile that is created, and removed, is counted as long as it is there", async () => {
     const application = await anApplication(calm);
     const { services } = relay;

@@ -1,4 +1,3 @@
-import { inject } from "vitest";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startedTotp } from "../setup/authenticator.ts";
 import {
@@ -8,83 +7,50 @@ import {
   PASSWORD,
   type TestApplication,
 } from "../setup/factories.ts";
-import { startFaultProxy, type Fault, type FaultProxy } from "../setup/fault-proxy.ts";
-import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+import type { Fault } from "../setup/fault-proxy.ts";
+import {
+  faultsAtWrites,
+  settleAfter,
+  startFaultedRelay,
+  type FaultedRelay,
+} from "../setup/faulted-relay.ts";
+import type { Answer, Relay } from "../setup/relay.ts";
 
-/** The n-th write from now on meets the fault; all others pass. */
-interface Weather {
-  fault: Fault;
-  countdown: number;
-}
-
-const FAULTS: readonly Fault[] = [
-  "lose_request",
-  "lose_answer",
-  "late",
-  "false_412",
-  "unavailable",
-];
 /** No call here writes more often. */
 const WRITES_MAX = 4;
-/** Longer than a late write needs to land. */
-const SETTLED_MS = 250;
 
-const cases = FAULTS.flatMap((fault) =>
-  Array.from({ length: WRITES_MAX }, (_, index) => [fault, index + 1] as const),
-);
-
-let weather: Weather;
-let proxy: FaultProxy;
+let faulted: FaultedRelay;
 let calm: Relay;
 let relay: Relay;
 
 beforeEach(async () => {
-  weather = { fault: "pass", countdown: 0 };
-  calm = await startRelay();
-  const connectionString = inject("azurite");
-  const tablePort = Number(/TableEndpoint=http:\/\/127\.0\.0\.1:(\d+)/.exec(connectionString)?.[1]);
-  proxy = await startFaultProxy(tablePort, ({ method, path }) => {
-    // What is written beside the request comes in no order that a test could count: a key's last use, rate limits.
-    const isBeside = /RowKey='U'|ratewindows/.test(decodeURIComponent(path));
-    if (method === "GET" || isBeside || weather.countdown === 0) return "pass";
-    weather.countdown -= 1;
-    return weather.countdown === 0 ? weather.fault : "pass";
-  });
-  relay = await startRelay({
-    sameDeploymentAs: calm,
-    settings: {
-      AzureWebJobsStorage: connectionString.replace(`:${tablePort}/`, `:${proxy.port}/`),
-    },
-  });
+  faulted = await startFaultedRelay();
+  ({ calm, relay } = faulted);
 });
-afterEach(async () => {
-  await relay.stop();
-  await calm.stop();
-  await proxy.stop();
-});
+afterEach(() => faulted.stop());
 
 /** Calls under the fault and, when it was told that nothing is known, once more when the weather is fine. */
 async function persistently(fault: Fault, nth: number, call: () => Promise<Answer>) {
-  weather = { fault, countdown: nth };
+  faulted.next(fault, nth);
   const first = await call();
-  weather = { fault: "pass", countdown: 0 };
+  faulted.clear();
   expect(first.status === 503 || first.status < 300).toBe(true);
   if (first.status !== 503) return first;
-  if (fault === "late") await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+  await settleAfter(fault);
   return await call();
 }
 
 test("the faults are met: a lost first write is a 503 that can be repeated", async () => {
   const { key } = await anApplication(calm);
   const create = () => relay.call("POST", "/v1/keys", { key, body: {} });
-  weather = { fault: "lose_answer", countdown: 1 };
+  faulted.next("lose_answer", 1);
   const { status, headers, body } = await create();
   expect([status, body.error.code]).toEqual([503, "service_unavailable"]);
   expect(headers.get("retry-after")).toBe("1");
   expect((await create()).status).toBe(201);
 });
 
-describe.each(cases)("with %s at write %i", (fault, nth) => {
+describe.each(faultsAtWrites(WRITES_MAX))("with %s at write %i", (fault, nth) => {
   test("a sign-up ends in one account that works", async () => {
     const email = "storm@example.com";
     const body = { email, password: PASSWORD, platformName: "Storm" };
@@ -172,7 +138,7 @@ describe.each(cases)("with %s at write %i", (fault, nth) => {
       relay.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD, totpCode } });
     for (const code of [recoveryCodes[0], app.code(1)]) {
       expect((await persistently(fault, nth, () => logIn(code))).status).toBe(200);
-      if (fault === "late") await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+      await settleAfter(fault);
       expect((await logIn(code)).status).toBe(401);
     }
     const removal = { password: PASSWORD, code: recoveryCodes[1] };
