@@ -15,18 +15,17 @@ const config = readConfig();
 let running: Promise<Running> | undefined;
 
 async function open(): Promise<Running> {
-  const { openRunning } = await import("./functions/running.ts");
-  return openRunning(config);
+  try {
+    const { openRunning } = await import("./functions/running.ts");
+    return openRunning(config);
+  } catch (error) {
+    // A file of the package that could not be read once may be readable for the next call.
+    running = undefined;
+    throw error;
+  }
 }
 
-function load(): Promise<Running> {
-  running ??= open();
-  // A file of the package that could not be read once may be readable for the next call.
-  running.catch(() => {
-    running = undefined;
-  });
-  return running;
-}
+const load = () => (running ??= open());
 
 registerRoutes(endpoints, load);
 registerWorkers(queues, config, load);
