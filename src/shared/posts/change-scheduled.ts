@@ -39,7 +39,7 @@ function changeOperation(before: Post, after: PostWithLegs): CoreOperation<void>
       const stored = view.row(postKey(place));
       if (stored?.row["revision"] === revision) return { kind: "done", answer: undefined };
       const current = readPost(view, place, before);
-      if (current.post.status !== "scheduled" || current.post.revision !== before.revision) {
+      if (current?.post.status !== "scheduled") {
         const message = "The post was changed or fired meanwhile. Read it again.";
         return { kind: "refuse", error: new AppError("invalid_state", message) };
       }
@@ -91,8 +91,12 @@ export async function updatePost(
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt: now.toISOString() };
   const legs = judgements.map((judgement) => firstLeg(post, judgement, now));
   const place = placeOf(post);
+  // Told at once, as every leg that ends.
+  const hasFailed = legs.some(isEnded);
   if (dueAt !== before) await services.due.add({ place, dueAt }, now);
+  if (hasFailed) await services.dirty.announce(scope.platformId, now);
   await services.wallets.commit(scope.platformId, changeOperation(found.post, { post, legs }));
+  if (hasFailed) await services.fanOutQueue.announceAndHint(scope.platformId, services.clock.now());
   // The row of the old time stays: another change may have brought that time back meanwhile. It ends with its hint.
   if (dueAt !== before) await hintIfSoon(services, { place, dueAt });
   recordAudit(services, scope, {

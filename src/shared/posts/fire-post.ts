@@ -53,8 +53,10 @@ type Fired =
       /** Why the wallet did not pay, where it did not. */
       readonly unpaid: AppError | undefined;
     }
-  /** Canceled, fired before, or moved to another time: nothing is to be done. */
-  | { readonly kind: "not_due" };
+  /** By an earlier try: nothing is to be done. */
+  | { readonly kind: "fired_before" }
+  /** Since it was read: what was found out holds no more, its time included. */
+  | { readonly kind: "changed" };
 
 function ended(leg: Leg, status: "skipped" | "failed", code: LegErrorCode): Leg {
   return { ...leg, status, error: problemOf({ code, networkCode: null }) };
@@ -108,20 +110,20 @@ function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredL
 }
 
 /**
- * The firing transaction, guarded by the post's state: legs on their way with their tokens reserved, or ended with
- * the reason. Of a firing and a cancel that race, exactly one wins.
+ * The firing transaction: legs on their way with their tokens reserved, or ended with the reason. It starts the very
+ * revision that was judged, at its time: of a firing and a change or cancel that race, exactly one wins.
  */
 function fireOperation(asked: Firing): CoreOperation<Fired> {
   const { place, post } = asked;
   return {
-    id: `fire|${postKey(place)}`,
+    id: `fire|${postKey(place)}|${post.revision}`,
     rowKeys: postRowKeys(place, post),
     decide(view): Decision<Fired> {
       const current = readPost(view, place, post);
       const { now } = view;
-      const scheduleAt = current.post.draft.scheduleAt ?? "";
-      if (current.post.status !== "scheduled" || scheduleAt > now.toISOString())
-        return { kind: "done", answer: { kind: "not_due" } };
+      if (current === undefined) return { kind: "done", answer: { kind: "changed" } };
+      if (current.post.status !== "scheduled")
+        return { kind: "done", answer: { kind: "fired_before" } };
       const before = { post: current.post, legs: current.legs.map(({ leg }) => leg) };
       const { legs: firing, unpaid } = firedLegs(asked, before.legs, view);
       const held = firing.filter(({ hold }) => hold.state === "open");
@@ -179,7 +181,7 @@ async function standstillOf(services: Services, post: Post): Promise<Standstill 
   return isMissed ? { kind: "fail", code: "schedule_missed" } : undefined;
 }
 
-async function fire(services: Services, place: PostPlace, post: Post): Promise<void> {
+async function fire(services: Services, place: PostPlace, post: Post): Promise<Fired["kind"]> {
   const now = services.clock.now();
   const [standstill, connections] = await Promise.all([
     standstillOf(services, post),
@@ -193,7 +195,7 @@ async function fire(services: Services, place: PostPlace, post: Post): Promise<v
     place.platformId,
     fireOperation({ place, post, standstill, judgements, nextCheckAt, legsPerSecond }),
   );
-  if (outcome.kind !== "fired") return;
+  if (outcome.kind !== "fired") return outcome.kind;
   if (outcome.unpaid !== undefined)
     await services.wallets.noteRefusal(place.platformId, outcome.unpaid);
   const firedAt = services.clock.now();
@@ -202,9 +204,13 @@ async function fire(services: Services, place: PostPlace, post: Post): Promise<v
   services.log.info("post fired", { networks: outcome.networks, latenessMs });
   await hintLegs(services, place, outcome.networks, secondsUntil(outcome.startAt, firedAt));
   await services.fanOutQueue.announceAndHint(place.platformId, firedAt);
+  return outcome.kind;
 }
 
-/** Fires the post, unless its platform has to wait; whoever came too late finds nothing to do. */
+/**
+ * Fires the post, unless its platform has to wait; whoever came too late finds nothing to do. One that was changed in
+ * between is read anew, by another hint.
+ */
 async function attend(services: Services, due: DuePost, post: Post): Promise<void> {
   const { place } = due;
   const now = services.clock.now();
@@ -212,7 +218,9 @@ async function attend(services: Services, due: DuePost, post: Post): Promise<voi
   if (post.status === "scheduled" && platform?.status === "suspended") {
     const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
     await services.due.add({ place, dueAt: later }, now);
-  } else if (post.status === "scheduled") await fire(services, place, post);
+  } else if (post.status === "scheduled") {
+    if ((await fire(services, place, post)) === "changed") return services.fireQueue.hint(due, 0);
+  }
   await services.due.remove(due);
 }
 

@@ -132,15 +132,23 @@ export function postStatus(legs: readonly Leg[]): PostStatus {
   return succeeded === counted.length ? "succeeded" : "partial";
 }
 
+/** Whether its legs were put on their way: from then on neither its draft nor its list of legs changes. */
+export function hasStarted({ status }: Post): boolean {
+  return status !== "scheduled" && status !== "canceled";
+}
+
 /** What a worker may do with a leg now. */
 export type LegStep =
   | { readonly kind: "ended" }
+  /** No tokens are reserved for it: its post has not started, and nobody may work on it. */
+  | { readonly kind: "unreserved" }
   /** Somebody owns it, or it is not due: the sweeper or a delayed hint comes again. */
   | { readonly kind: "later"; readonly at: string }
   | { readonly kind: "claim"; readonly afterCrash: boolean };
 
 export function nextStep(leg: Leg, now: Date): LegStep {
   if (isEnded(leg)) return { kind: "ended" };
+  if (leg.hold.state !== "open") return { kind: "unreserved" };
   const at = now.toISOString();
   if (leg.leaseUntil !== null && leg.leaseUntil > at) return { kind: "later", at: leg.leaseUntil };
   if (leg.notBefore !== null && leg.notBefore > at) return { kind: "later", at: leg.notBefore };

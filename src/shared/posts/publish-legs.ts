@@ -1,6 +1,6 @@
 import type { Services } from "../services.ts";
 import { continueWork, withinWork } from "../telemetry/work-context.ts";
-import type { Post } from "./post.ts";
+import { hasStarted, type Post } from "./post.ts";
 import type { PostPlace, StoredLeg } from "./post-store.ts";
 import { publishLeg } from "./publish-leg.ts";
 import type { PublishHint } from "./publish-queue.ts";
@@ -35,10 +35,13 @@ export async function publishLegs(services: Services, hint: PublishHint): Promis
   const { networks, ...place } = hint;
   // Beginnings are told at once, not when the slowest network has ended.
   const told = services.fanOutQueue.hint(place.platformId);
-  const [post, ...legs] = await Promise.all([
+  const [seen, ...legs] = await Promise.all([
     services.posts.findPost(place),
     ...networks.map((network) => services.posts.findLeg(place, network)),
   ]);
+  if (seen === undefined) return;
+  // It may have been changed, and started, between the two readings: legs go out with the draft that they started with.
+  const post = hasStarted(seen) ? seen : await services.posts.findPost(place);
   if (post === undefined) return;
   const found = legs.filter((leg) => leg !== undefined);
   const errors = await continueWork(post, {}, () => publishAll(services, place, post, found));

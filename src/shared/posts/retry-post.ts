@@ -14,7 +14,7 @@ import { placeOf, reservation } from "./accept.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { firstCheckAt } from "./first-check.ts";
 import { findPostOf, viewPost } from "./get-post.ts";
-import type { Leg, Post } from "./post.ts";
+import { hasStarted, type Leg, type Post } from "./post.ts";
 import { postProgress, toLegRow } from "./post-row.ts";
 import type { PostView } from "./post-view.ts";
 import { legKey, postKey, toWorkRow, workKey, type PostWithLegs } from "./post-store.ts";
@@ -54,6 +54,9 @@ function reservationOf(scope: ProfileScope, post: Post, tokens: number): Movemen
   };
 }
 
+const networksOf = (legs: readonly Leg[]) => legs.map(({ network }) => network);
+
+/** Of a post that did not start, no leg either: it is changed instead. */
 function nothingToRetry(): AppError {
   return new AppError("nothing_to_retry", "Only failed legs can be retried.");
 }
@@ -84,19 +87,20 @@ function retryOperation({
   legsPerSecond,
 }: Retry): CoreOperation<Retried> {
   const place = placeOf(found.post);
-  const wanted =
-    networks ??
-    found.legs.filter(({ status }) => status === "failed").map(({ network }) => network);
+  const isWanted = ({ network, status }: Leg) => networks?.includes(network) ?? status === "failed";
   return {
     id: `retry|${round}`,
     rowKeys: postRowKeys(place, found.post),
     decide(view: CoreView): Decision<Retried> {
       const { now } = view;
       const current = readPost(view, place, found.post);
-      const chosen = current.legs.filter(({ leg }) => wanted.includes(leg.network));
-      const chosenNetworks = chosen.map(({ leg }) => leg.network);
-      if (chosen.length > 0 && chosen.every(({ leg }) => leg.round === round))
-        return { kind: "done", answer: { networks: chosenNetworks, startAt: null } };
+      if (current === undefined || !hasStarted(current.post))
+        return { kind: "refuse", error: nothingToRetry() };
+      const legs = current.legs.map(({ leg }) => leg);
+      const own = legs.filter((leg) => leg.round === round);
+      if (own.length > 0)
+        return { kind: "done", answer: { networks: networksOf(own), startAt: null } };
+      const chosen = current.legs.filter(({ leg }) => isWanted(leg));
       if (chosen.length === 0 || chosen.some(({ leg }) => leg.status !== "failed"))
         return { kind: "refuse", error: nothingToRetry() };
       const tokens = chosen.length * priceOf("posts.retry_leg");
@@ -134,7 +138,7 @@ function retryOperation({
         movements: [reservationOf(scope, post, tokens)],
         paceUntil,
         writes,
-        answer: { networks: chosenNetworks, startAt },
+        answer: { networks: networksOf(chosen.map(({ leg }) => leg)), startAt },
       };
     },
   };

@@ -46,18 +46,22 @@ function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
   return { ...post, status, updatedAt: at, completedAt: legs.every(isEnded) ? at : null };
 }
 
-/** The post's rows as the transaction sees them. */
+/**
+ * The post's rows as the transaction sees them; undefined when somebody changed the post since it was read as `known`.
+ * Whatever was decided on what was read, and the list of legs with it, then holds no more.
+ */
 export function readPost(view: CoreView, place: PostPlace, known: Post) {
   const stored = view.row(postKey(place));
-  const legs = known.draft.networks.flatMap((network) => {
+  invariant(stored !== undefined, "a post lost its row");
+  const post = toPost(place.platformId, stored.row);
+  if (post.revision !== known.revision) return undefined;
+  const { networks } = post.draft;
+  const legs = networks.flatMap((network) => {
     const found = view.row(legKey(place, network));
     return found === undefined ? [] : [{ leg: toLeg(found.row), etag: found.etag }];
   });
-  invariant(
-    stored !== undefined && legs.length === known.draft.networks.length,
-    "a post lost rows",
-  );
-  return { post: toPost(place.platformId, stored.row), etag: stored.etag, legs };
+  invariant(legs.length === networks.length, "a post lost rows");
+  return { post, etag: stored.etag, legs };
 }
 
 export function postRowKeys(place: PostPlace, post: Post): string[] {
@@ -77,9 +81,10 @@ export function settleOperation({ place, post, leg, end }: Settlement): CoreOper
     rowKeys: postRowKeys(place, post),
     decide(view): Decision<boolean> {
       const current = readPost(view, place, post);
-      const mine = current.legs.find((stored) => stored.leg.network === leg.network);
+      const mine = current?.legs.find((stored) => stored.leg.network === leg.network);
       const isMine = mine?.leg.claimId === leg.claimId && mine.leg.hold.state === "open";
-      if (mine === undefined || !isMine) return { kind: "done", answer: false };
+      if (current === undefined || mine === undefined || !isMine)
+        return { kind: "done", answer: false };
       const settled =
         end.kind === "published"
           ? succeeded(mine.leg, end.published, view.now)

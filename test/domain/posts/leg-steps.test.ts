@@ -100,6 +100,14 @@ describe("a claimed leg", () => {
   });
 });
 
+describe("a leg without an open reservation", () => {
+  it.each(["none", "captured", "released"] as const)("(%s) is nobody's to work on", (state) => {
+    const { hold } = legOf();
+    expect(nextStep(legOf({ hold: { ...hold, state } }), now)).toEqual({ kind: "unreserved" });
+    expect(nextStep(legOf(), now)).toEqual({ kind: "claim", afterCrash: false });
+  });
+});
+
 describe("a leg that is about to be sent", () => {
   it("says so with what was prepared, under the same claim", () => {
     const leg = claimed(legOf({ remote: { recordKey: "3k" } }), claim);

@@ -1,0 +1,139 @@
+import { expect, test } from "vitest";
+import { firePost } from "../../src/shared/posts/fire-post.ts";
+import type { Services } from "../../src/shared/services.ts";
+import { dataOf } from "../setup/factories.ts";
+import {
+  aPublisher,
+  readBalance,
+  readPost,
+  settlePost,
+  submitPost,
+  unique,
+  type Publisher,
+} from "../setup/publisher.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+
+const MINUTE = 60_000;
+/** More than Bluesky takes, not more than Mastodon does. */
+const LONG = "and so on ".repeat(35);
+let relay: Relay;
+
+const { visible } = useSandboxedRelay((started) => {
+  relay = started.relay;
+});
+
+const ahead = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOString();
+
+async function schedule(publisher: Publisher, more: object = {}) {
+  const text = unique("Changed");
+  const body = { text, platforms: ["bluesky"], scheduleAt: ahead(10 * MINUTE), ...more };
+  return { text, post: dataOf(await submitPost(relay, publisher, body)) };
+}
+
+const call = (method: "PATCH" | "POST" | "DELETE", { key, headers }: Publisher, path: string) => {
+  return async (body?: object) =>
+    relay.call(method, `/v1/posts/${path}`, { key, headers, ...(body && { body }) });
+};
+
+/** A process in which something happens between its judging of a post and its starting of it. */
+function interrupted(services: Services, happen: () => Promise<unknown>): Services {
+  const wallets = new Proxy(services.wallets, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      return async (...given: unknown[]): Promise<unknown> => {
+        if (name === "commit") await happen();
+        return (await Reflect.apply(value, target, given)) as unknown;
+      };
+    },
+  });
+  return { ...services, wallets };
+}
+
+/** Starts the post in a process that is overtaken by a change of it. */
+async function startOvertaken(
+  publisher: Publisher,
+  post: { readonly id: string; readonly scheduleAt: string },
+  happen: () => Promise<unknown>,
+): Promise<void> {
+  const hint = { v: 1, ...publisher.owner, postId: post.id, dueAt: post.scheduleAt } as const;
+  await firePost(interrupted(relay.services, happen), hint);
+}
+
+test("a network that is added while the post starts is paid for and goes out, and the post ends", async () => {
+  const publisher = await aPublisher(relay);
+  const { text, post } = await schedule(publisher);
+  const before = await readBalance(relay, publisher);
+  relay.advance(10 * MINUTE);
+  await startOvertaken(publisher, post, async () => {
+    const change = { platforms: ["bluesky", "mastodon"] };
+    expect((await call("PATCH", publisher, post.id)(change)).status).toBe(200);
+  });
+  expect(await settlePost(relay, publisher, post.id)).toMatchObject({
+    status: "succeeded",
+    tokens: { reserved: 0, charged: 20, released: 0 },
+  });
+  expect(visible(text)).toHaveLength(2);
+  expect(await readBalance(relay, publisher)).toMatchObject({
+    tokenBalance: before.tokenBalance - 20,
+    tokenReserved: 0,
+  });
+});
+
+test("a network that is taken away while the post starts does not go out", async () => {
+  const publisher = await aPublisher(relay);
+  const { text, post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
+  relay.advance(10 * MINUTE);
+  await startOvertaken(publisher, post, () =>
+    call("PATCH", publisher, post.id)({ platforms: ["mastodon"] }),
+  );
+  expect(await settlePost(relay, publisher, post.id)).toMatchObject({
+    status: "succeeded",
+    tokens: { charged: 10 },
+  });
+  expect(visible(text)).toHaveLength(1);
+});
+
+test("a post that is moved while it starts waits for its new time", async () => {
+  const publisher = await aPublisher(relay, ["bluesky"]);
+  const { text, post } = await schedule(publisher);
+  relay.advance(10 * MINUTE);
+  const scheduleAt = ahead(30 * MINUTE);
+  await startOvertaken(publisher, post, () => call("PATCH", publisher, post.id)({ scheduleAt }));
+  await relay.drain();
+  expect(await readPost(relay, publisher, post.id)).toMatchObject({ status: "scheduled" });
+  expect(visible(text)).toHaveLength(0);
+});
+
+test("a leg that failed from the start is not retried before its post starts, nor after it was canceled", async () => {
+  const publisher = await aPublisher(relay);
+  const { text, post } = await schedule(publisher, {
+    text: unique(LONG),
+    platforms: ["bluesky", "mastodon"],
+  });
+  const retry = call("POST", publisher, `${post.id}/retry`);
+  for (const status of ["scheduled", "canceled"]) {
+    if (status === "canceled") await call("DELETE", publisher, post.id)();
+    expect(await retry({})).toMatchObject({
+      status: 409,
+      body: { error: { code: "nothing_to_retry" } },
+    });
+    await relay.drain();
+    expect(await readPost(relay, publisher, post.id)).toMatchObject({ status });
+  }
+  expect(visible(text)).toHaveLength(0);
+});
+
+test("a leg that a change makes fail is told at once", async () => {
+  const publisher = await aPublisher(relay);
+  const { post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
+  await relay.drain();
+  await call("PATCH", publisher, post.id)({ text: unique(LONG) });
+  await relay.drain();
+  relay.advance(16_000);
+  const { key, owner } = publisher;
+  const events = dataOf(await relay.call("GET", "/v1/events?limit=100", { key }));
+  expect(events).toContainEqual(expect.objectContaining({ type: "leg.failed" }));
+  expect(await relay.services.events.listWaiting(owner.platformId, 1)).toEqual([]);
+});
