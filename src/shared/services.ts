@@ -155,12 +155,13 @@ function webhookServices(
 function walletsOf(
   { limits }: Config,
   core: Tables["core"],
-  parts: Pick<Services, "metrics" | "fanOutQueue" | "clock">,
+  parts: Pick<Services, "metrics" | "fanOutQueue" | "dirty" | "clock">,
 ): WalletStore {
-  const { metrics, fanOutQueue, clock } = parts;
+  const { metrics, fanOutQueue, dirty, clock } = parts;
   const now = () => clock.now();
   return new WalletStore(core, now, {
     balanceLowTokens: limits.balanceLowTokens,
+    announce: (platformId) => dirty.announce(platformId, now()),
     onEvent: (platformId) => void fanOutQueue.announceAndHint(platformId, now()),
     onBatch: (operations, outcome) =>
       metrics.observe("wallet.batch_operations", operations, { outcome }),
@@ -214,7 +215,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     oauthStates: new OAuthStateStore(tables.oauthstates, identity.dataKeys),
     hosts: new HostStore(tables.instances, identity.dataKeys),
     credentialFlights: new SingleFlight(),
-    wallets: walletsOf(config, tables.core, { metrics, clock, ...webhooks }),
+    wallets: walletsOf(config, tables.core, { metrics, dirty, clock, ...webhooks }),
     posts: new PostStore(tables.core),
     idempotency: new IdempotencyStore(tables.core),
     dirty,

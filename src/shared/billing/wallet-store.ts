@@ -36,13 +36,19 @@ const COMMITTERS_MAX = 10_000;
 /** What customers are told of their wallet, and the operator of how it is written. */
 export interface WalletAlerts {
   readonly balanceLowTokens: number;
-  /** An event was written beside a change of the platform's wallet. */
+  /** An event is going to be written beside a change of the platform's wallet: the sweeper is told where to look. */
+  announce(platformId: string): Promise<void>;
+  /** It was written, as far as is known. */
   onEvent(platformId: string): void;
   /** A transaction was tried with the changes of so many callers. */
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
-const SILENT: WalletAlerts = { balanceLowTokens: 0, onEvent: () => undefined };
+const SILENT: WalletAlerts = {
+  balanceLowTokens: 0,
+  announce: () => Promise.resolve(),
+  onEvent: () => undefined,
+};
 
 export interface StoredEntry extends LedgerEntry {
   readonly id: string;
@@ -130,9 +136,11 @@ export class WalletStore {
       readWallet: () => this.#readStored(platformId),
       find: (rowKey) => this.#core.find(platformId, rowKey),
       transact: async (writes) => {
+        const isTelling = writes.some(tellsOfWallet);
+        // Before: the answer may be lost, or the process.
+        if (isTelling) await this.#alerts.announce(platformId);
         const result = await this.#core.transact(platformId, writes);
-        if (result.kind === "applied" && writes.some(tellsOfWallet))
-          this.#alerts.onEvent(platformId);
+        if (isTelling && result.kind !== "refused") this.#alerts.onEvent(platformId);
         return result;
       },
       walletWrites: (from, to, entries) => [
