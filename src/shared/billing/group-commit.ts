@@ -130,7 +130,8 @@ export class GroupCommit {
    */
   submit<Answer>(operation: CoreOperation<Answer>): Promise<Answer> {
     let pending = this.#byId.get(operation.id);
-    if (pending === undefined) {
+    // Bounded: requests that keep joining must not keep the first one waiting for the look that they are owed.
+    if (pending === undefined || performance.now() - pending.submittedAt >= TRYING_MS_MAX) {
       pending = this.#enqueue(operation);
       void this.#run();
     } else {
@@ -306,9 +307,7 @@ export class GroupCommit {
 
   /** A refusal is told only on a wallet, and rows after it, that were read since the request came. */
   #refuse(batch: Batch, pending: Pending, error: AppError): Placing {
-    // Bounded: requests that keep joining must not keep the first one waiting.
-    const isStale = () =>
-      pending.askedAt > batch.readAt && pending.askedAt - pending.submittedAt < TRYING_MS_MAX;
+    const isStale = () => pending.askedAt > batch.readAt;
     if (isStale() || pending.rows === pending.operation.known) {
       pending.isRefused = true;
       return "stale";

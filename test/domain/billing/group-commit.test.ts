@@ -284,6 +284,7 @@ describe("a refusal", () => {
       rest.push(ask());
     }
     expect(first.isAnswered).toBe(true);
+    await vi.advanceTimersByTimeAsync(2_000);
     expect(new Set([await first.asked, ...(await Promise.all(rest))])).toEqual(
       new Set(["insufficient_tokens"]),
     );
@@ -300,29 +301,38 @@ describe("a refusal", () => {
     expect(await first.commit.submit(mine.operation)).toMatchObject({ postId: theirs.post.id });
   });
 
-  it("is not told to a request that joined after the wallet was read", async () => {
-    const partition = new MemoryPartition();
-    const other = instanceOf(partition, "other", CALM);
-    const first = instanceOf(partition, "first", CALM);
-    const reading = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
-    const commit = new GroupCommit({
-      ...first.partition,
-      async find(rowKey) {
-        reading.resolve();
-        await goOn.promise;
-        return await first.partition.find(rowKey);
-      },
-    });
-    const joined = through(first, commit);
-    const early = codeOf(charge(joined, "same", 5));
-    await reading.promise;
-    await credit(other, "tokens", 5);
-    const late = codeOf(charge(joined, "same", 5));
-    goOn.resolve();
-    expect(await Promise.all([early, late])).toEqual(["ok", "ok"]);
-    expect(partition.wallet.balance).toBe(0);
-  });
+  it.each([
+    [5, "ok"],
+    // Told to the first, who waits no longer for the sake of others.
+    [10_000, "insufficient_tokens"],
+  ])(
+    "is not told to a request that came %i ms after the wallet was read",
+    async (ms, toldFirst) => {
+      vi.useFakeTimers({ toFake: ["performance"] });
+      const partition = new MemoryPartition();
+      const other = instanceOf(partition, "other", CALM);
+      const first = instanceOf(partition, "first", CALM);
+      const reading = Promise.withResolvers<void>();
+      const goOn = Promise.withResolvers<void>();
+      const commit = new GroupCommit({
+        ...first.partition,
+        async find(rowKey) {
+          reading.resolve();
+          await goOn.promise;
+          return await first.partition.find(rowKey);
+        },
+      });
+      const joined = through(first, commit);
+      const early = codeOf(charge(joined, "same", 5));
+      await reading.promise;
+      await credit(other, "tokens", 5);
+      vi.advanceTimersByTime(ms);
+      const late = codeOf(charge(joined, "same", 5));
+      goOn.resolve();
+      expect(await Promise.all([early, late])).toEqual([toldFirst, "ok"]);
+      expect(partition.wallet.balance).toBe(0);
+    },
+  );
 });
 
 describe("what goes wrong with one operation", () => {
