@@ -1,18 +1,17 @@
+import { background } from "../../src/functions/background.ts";
 import { workers } from "../../src/functions/workers.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 import { AppError } from "../../src/shared/errors.ts";
 import type { Log } from "../../src/shared/log.ts";
-import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
-import { findForgottenWork } from "../../src/shared/posts/find-forgotten-work.ts";
 import { reconcilePlatform } from "../../src/shared/posts/reconcile-wallet.ts";
-import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
 import { buildServices, type Services } from "../../src/shared/services.ts";
-import { enqueueDueDeliveries } from "../../src/shared/webhooks/due-delivery.ts";
+import type { History } from "./history.ts";
 import { Machine, type Nature } from "./machine.ts";
 import { tablesOver } from "./model-client.ts";
 import type { Mutant } from "./mutant.ts";
 import type { NetworkModel } from "./network-model.ts";
 import type { Message, QueueModel } from "./queue-model.ts";
+import { LAST_CALLS_MAX } from "./requests.ts";
 import type { TableModel } from "./table-model.ts";
 
 /** Short schedules: what is under test is their order, not their length. */
@@ -41,6 +40,7 @@ export interface Host {
 export interface World {
   readonly nature: Nature;
   readonly model: TableModel;
+  readonly history: History;
   readonly queue: QueueModel;
   readonly networks: NetworkModel;
 }
@@ -59,6 +59,8 @@ export class Hosts {
   readonly #living: Host[] = [];
   readonly #defects: string[] = [];
   readonly #log: Log;
+  /** Told of every message that some process is about to handle. */
+  onMessage: (message: Message) => void = () => undefined;
   #started = 0;
   #isCalm = true;
 
@@ -66,7 +68,10 @@ export class Hosts {
     this.#world = world;
     this.#mutant = mutant;
     this.#log = log;
-    world.queue.deliver = (message) => void this.#handle(message);
+    world.queue.deliver = (message) => {
+      this.onMessage(message);
+      void this.#handle(message);
+    };
   }
 
   /** Errors that no outage explains. */
@@ -118,8 +123,7 @@ export class Hosts {
 
   #doom(machine: Machine): void {
     const { random } = this.#world.nature;
-    if (random.chance(CRASHING))
-      machine.crashAt = machine.calls + random.between(1, random.pick(LIVES_MAX));
+    if (random.chance(CRASHING)) machine.doom(random.between(1, random.pick(LIVES_MAX)));
   }
 
   calm(): void {
@@ -135,8 +139,10 @@ export class Hosts {
   }
 
   async #handle(message: Message): Promise<void> {
-    const { queue } = this.#world;
+    const { queue, nature } = this.#world;
     const { machine, services } = await this.any();
+    if (nature.random.chance(nature.rates.doom))
+      machine.doom(nature.random.between(1, LAST_CALLS_MAX));
     const worker = workers.find(({ queue: name }) => name === message.queue);
     const work = async () => {
       try {
@@ -175,8 +181,10 @@ export class Hosts {
   }
 
   /** Every minute each timer, on some process; now and then not at all, or on two. */
-  startTimers(): void {
+  startTimers(isSearched: boolean): void {
     const { random, time } = this.#world.nature;
+    const { enqueueDuePosts, enqueueDueDeliveries, findForgottenWork, repairStalledLegs } =
+      background;
     const timers = [
       ["due posts", enqueueDuePosts],
       ["due deliveries", enqueueDueDeliveries],
@@ -186,7 +194,8 @@ export class Hosts {
     let minutes = 0;
     const tick = () => {
       minutes += 1;
-      if (minutes % SEARCH_MINUTES === 0) void this.#runTimer("search", findForgottenWork);
+      if (isSearched && minutes % SEARCH_MINUTES === 0)
+        void this.#runTimer("search", findForgottenWork);
       for (const [name, run] of timers) {
         const times = this.#isCalm ? 1 : random.pick([0, 1, 1, 1, 1, 1, 1, 2]);
         for (let count = 0; count < times; count += 1) void this.#runTimer(name, run);

@@ -21,7 +21,6 @@ export type Rewrite = (table: string, actions: readonly Action[]) => readonly (r
 
 const HOP_MS_MAX = 12;
 const SLOW_MS_MAX = 9_000;
-const STALL_MS_MAX = 200_000;
 /** A call that its dead sender had on the wire is over by then. */
 const WIRE_MS_MAX = 15_000;
 
@@ -39,6 +38,8 @@ export class Machine {
   calls = 0;
   isDead = false;
   #frozenUntil = 0;
+  #freezeAt = Infinity;
+  #freezeMs = 0;
 
   constructor(name: string, nature: Nature) {
     this.name = name;
@@ -55,9 +56,11 @@ export class Machine {
 
   #standStill(): void {
     const { random, rates, counts, time } = this.nature;
-    if (!random.chance(rates.stall)) return;
+    const isFrozen = this.calls >= this.#freezeAt;
+    if (!isFrozen && !random.chance(rates.stall)) return;
     counts.stalls += 1;
-    this.#frozenUntil = time.now + random.below(STALL_MS_MAX);
+    this.#frozenUntil = time.now + (isFrozen ? this.#freezeMs : random.between(...rates.stallMs));
+    if (isFrozen) this.#freezeAt = Infinity;
   }
 
   /** Sends something and waits for the answer. `reach` is what it does where it arrives. */
@@ -89,6 +92,17 @@ export class Machine {
       time.set(() => quietly(reach), arrival === "late" ? random.below(WIRE_MS_MAX) : 0);
     this.kill();
     return never();
+  }
+
+  /** Lives on for so many calls at most. */
+  doom(calls: number): void {
+    this.crashAt = Math.min(this.crashAt, this.calls + calls);
+  }
+
+  /** Stands still for so long, so many calls from now. */
+  freeze(calls: number, ms: number): void {
+    this.#freezeAt = this.calls + calls;
+    this.#freezeMs = ms;
   }
 
   kill(): void {

@@ -9,7 +9,7 @@ import {
   type Properties,
   type TableModel,
 } from "./table-model.ts";
-import { WRITE_FAULTS, type WriteFault } from "./weather.ts";
+import type { WriteFault } from "./weather.ts";
 
 const LATE_MS_MAX = 20_000;
 const SHORT_PAGE_MAX = 3;
@@ -145,7 +145,7 @@ export class ModelClient {
   #writeFault(): WriteFault | undefined {
     if (this.fault !== undefined) return this.fault;
     const { random, rates } = this.#machine.nature;
-    return random.chance(rates.write) ? random.pick(WRITE_FAULTS) : undefined;
+    return random.chance(rates.write) ? random.pick(rates.writeFaults) : undefined;
   }
 
   #arrive(partitionKey: string, actions: readonly Action[]): ReadonlyMap<string, string> {

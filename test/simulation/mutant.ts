@@ -9,6 +9,8 @@ export interface Mutant {
   readonly rewrite?: Rewrite;
   readonly services?: (services: Services) => Services;
   readonly isSwept?: boolean;
+  /** Only seeds that this divides have what shows it. */
+  readonly every?: number;
   /** Changes what lies beyond services for the time of a run; answers how to change it back. */
   readonly install?: () => () => void;
 }

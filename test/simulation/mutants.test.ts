@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { MUTANTS } from "./mutants.ts";
 import { simulate } from "./simulation.ts";
 
-const SEEDS_MAX = 200;
+/** As many as the product itself is run with. */
+const SEEDS_MAX = 500;
 const caught: string[] = [];
 
 afterAll(() => {
@@ -15,10 +16,11 @@ describe(`within ${SEEDS_MAX} seeds the rules notice`, () => {
     "%s",
     { timeout: 120_000 },
     async (name, mutant) => {
+      const { every = 1 } = mutant;
       let seed = 0;
       let violation: string | undefined;
-      while (violation === undefined && seed < SEEDS_MAX) {
-        seed += 1;
+      while (violation === undefined && seed + every <= SEEDS_MAX) {
+        seed += every;
         violation = (await simulate(seed, mutant)).violations[0];
       }
       caught.push(`  ${name}: seed ${seed}, ${violation?.split("\n")[0] ?? "not noticed"}`);

@@ -2,7 +2,10 @@ import type { CoreOperation } from "../../src/shared/billing/group-commit.ts";
 import { NETWORKS } from "../../src/shared/networks/registry.ts";
 import type { Network } from "../../src/shared/networks/network.ts";
 import type { Services } from "../../src/shared/services.ts";
+import type { StoredRow, TransactionResult } from "../../src/shared/storage/row.ts";
+import { Table } from "../../src/shared/storage/table.ts";
 import type { Mutant } from "./mutant.ts";
+import { STANDSTILL_EVERY, STORM_EVERY } from "./weather.ts";
 import type { Action } from "./table-model.ts";
 
 const isLegKey = (rowKey: string) => rowKey.startsWith("P|") && rowKey.split("|").length === 5;
@@ -19,7 +22,19 @@ function apart(actions: readonly Action[], isLater: (action: Action) => boolean)
 const each = (change: (action: Action) => Action) => (table: string, actions: readonly Action[]) =>
   table === "core" ? [actions.map(change)] : [actions];
 
-/** The wallets with another way to commit. `Reflect` because the store's own fields are out of reach. */
+/** The store with other methods in the place of some. `Reflect` because its own fields are out of reach. */
+function withMethods<Store extends object>(store: Store, methods: Partial<Store>): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const changed: unknown = Reflect.get(methods, name);
+      if (changed !== undefined) return changed;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+/** The wallets with another way to commit. */
 function committing(
   services: Services,
   change: <T>(operation: CoreOperation<T>) => CoreOperation<T>,
@@ -27,14 +42,42 @@ function committing(
   const { wallets } = services;
   const commit = <T>(platformId: string, operation: CoreOperation<T>) =>
     wallets.commit(platformId, change(operation));
-  const changed = new Proxy(wallets, {
-    get(target, name) {
-      if (name === "commit") return commit;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
-  return { ...services, wallets: changed };
+  return { ...services, wallets: withMethods(wallets, { commit }) };
+}
+
+/** Operations of that kind, with what they see of rows changed. */
+const seeing =
+  (kind: string, see: (row: StoredRow, id: string) => StoredRow) =>
+  <T>(operation: CoreOperation<T>): CoreOperation<T> =>
+    operation.id.startsWith(kind)
+      ? {
+          ...operation,
+          decide: (view) =>
+            operation.decide({
+              ...view,
+              row(key) {
+                const found = view.row(key);
+                return found === undefined ? undefined : see(found, operation.id);
+              },
+            }),
+        }
+      : operation;
+
+const withRevision = ({ row, etag }: StoredRow, revision: string): StoredRow =>
+  "revision" in row ? { row: { ...row, revision }, etag } : { row, etag };
+
+const lastOf = (id: string) => id.split("|").at(-1) ?? "";
+
+/** For the time of a run, every table with another way to do one thing. */
+function withTable<Name extends "find" | "transact">(
+  name: Name,
+  change: (
+    original: Table[Name],
+  ) => (this: Table, ...given: Parameters<Table[Name]>) => ReturnType<Table[Name]>,
+): () => void {
+  const original = Table.prototype[name];
+  Object.assign(Table.prototype, { [name]: change(original) });
+  return () => void Object.assign(Table.prototype, { [name]: original });
 }
 
 let asked = 0;
@@ -146,5 +189,134 @@ export const MUTANTS: readonly Mutant[] = [
             },
           }),
       })),
+  },
+  {
+    name: "C1: a change replaces whatever revision is there",
+    era: 11,
+    services(services) {
+      const { posts } = services;
+      const find: typeof posts.find = async (place) => {
+        const found = await posts.find(place);
+        return found && { ...found, post: { ...found.post, revision: "" } };
+      };
+      const blind = seeing("change|", (row, id) =>
+        row.row["revision"] === lastOf(id) ? row : withRevision(row, ""),
+      );
+      return { ...committing(services, blind), posts: withMethods(posts, { find }) };
+    },
+  },
+  {
+    name: "C2: a refusal is told while a write is in doubt",
+    era: 12,
+    every: STORM_EVERY,
+    // What is not known to be lost is believed to be.
+    install: () =>
+      withTable(
+        "transact",
+        (transact) =>
+          async function (this: Table, ...given): Promise<TransactionResult> {
+            const result = await transact.apply(this, given);
+            return result.kind === "in_doubt" ? { kind: "refused" } : result;
+          },
+      ),
+  },
+  {
+    name: "C3: open work is announced only once it is there",
+    era: 13,
+    services(services) {
+      const { dirty, posts } = services;
+      const announce: typeof dirty.announce = async (platformId, now) => {
+        const open = await posts.listOpenWork(platformId, "", 1);
+        if (open.length > 0) await dirty.announce(platformId, now);
+      };
+      return { ...services, dirty: withMethods(dirty, { announce }) };
+    },
+  },
+  {
+    name: "C4: nobody looks for due rows that were written too late",
+    era: 14,
+    every: STANDSTILL_EVERY,
+    services: (services) => ({
+      ...services,
+      due: withMethods(services.due, { listLeftBehind: () => Promise.resolve([]) }),
+    }),
+  },
+  {
+    name: "C5: a post starts whatever its time is",
+    era: 15,
+    services(services) {
+      const { posts, clock } = services;
+      const findPost: typeof posts.findPost = async (place) => {
+        const post = await posts.findPost(place);
+        const past = new Date(clock.now().getTime() - 60_000).toISOString();
+        if (post === undefined || (post.draft.scheduleAt ?? "") < past) return post;
+        return { ...post, draft: { ...post.draft, scheduleAt: past } };
+      };
+      return { ...services, posts: withMethods(posts, { findPost }) };
+    },
+  },
+  {
+    name: "C6: a refusal is told on a wallet that was read before the request",
+    era: 16,
+    install: () => {
+      const read = new WeakMap<
+        Table,
+        Map<string, { readonly at: number; readonly row: Promise<StoredRow | undefined> }>
+      >();
+      const forget = withTable(
+        "transact",
+        (transact) =>
+          function (this: Table, platformId, writes) {
+            read.get(this)?.delete(platformId);
+            return transact.call(this, platformId, writes);
+          },
+      );
+      const restore = withTable(
+        "find",
+        (find) =>
+          function (this: Table, platformId, rowKey) {
+            if (rowKey !== "W") return find.call(this, platformId, rowKey);
+            const wallets = read.get(this) ?? new Map();
+            read.set(this, wallets);
+            const known = wallets.get(platformId);
+            if (known !== undefined && performance.now() - known.at < 2_000) return known.row;
+            const row = find.call(this, platformId, rowKey);
+            wallets.set(platformId, { at: performance.now(), row });
+            return row;
+          },
+      );
+      return () => {
+        restore();
+        forget();
+      };
+    },
+  },
+  {
+    name: "C7: a post starts in a revision that nobody judged",
+    era: 17,
+    services: (services) =>
+      committing(
+        services,
+        seeing("fire|", (row, id) => withRevision(row, lastOf(id))),
+      ),
+  },
+  {
+    name: "C8: a leg is claimed without an open reservation",
+    era: 18,
+    services(services) {
+      const { posts } = services;
+      const findLeg: typeof posts.findLeg = async (place, network) => {
+        const found = await posts.findLeg(place, network);
+        if (found?.leg.hold.state !== "none") return found;
+        return { ...found, leg: { ...found.leg, hold: { ...found.leg.hold, state: "open" } } };
+      };
+      return { ...services, posts: withMethods(posts, { findLeg }) };
+    },
+    // The claim says nothing of the reservation that is not there.
+    rewrite: each((action) =>
+      isLegKey(action.rowKey) && action.kind !== "delete" && action.properties["holdTokens"] === 0
+        ? { ...action, properties: { ...action.properties, holdState: "none" } }
+        : action,
+    ),
   },
 ];

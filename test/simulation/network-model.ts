@@ -145,6 +145,7 @@ export class NetworkModel {
       return found === undefined
         ? { status: 400, body: { error: "RecordNotFound", message: "Could not locate record" } }
         : { status: 200, body: { uri, cid: "c", value: {} } };
+    if (!pathname.endsWith("Record")) return { status: 200, body: {} };
     const content = JSON.stringify(sent.record);
     const text = sent.record?.text ?? "";
     if (found === undefined) this.#post(hostname, uri, text, content);

@@ -11,6 +11,11 @@ const LABELS: Readonly<Record<keyof Counts, string>> = {
   networkFaults: "faults of networks",
   receiverOutages: "outages of receivers",
   stalls: "stalls",
+  patches: "changes of posts",
+  cancels: "cancels",
+  retries: "retries",
+  relinks: "accounts linked anew",
+  strayHints: "stray hints",
 };
 
 /** What many runs came to. */

@@ -1,8 +1,16 @@
-import { isEnded, postStatus, type Leg, type Post } from "../../src/shared/posts/post.ts";
+import {
+  isEnded,
+  postStatus,
+  type Draft,
+  type Leg,
+  type Post,
+} from "../../src/shared/posts/post.ts";
 import { toLeg, toPost } from "../../src/shared/posts/post-row.ts";
 import { numberOf, type Row } from "../../src/shared/storage/row.ts";
-import type { Ask, Simulation } from "./simulation.ts";
-import type { ModelRow, TableModel } from "./table-model.ts";
+import { toRow, type Version } from "./history.ts";
+import { isSilence, type Ask, type Change } from "./requests.ts";
+import type { Simulation } from "./simulation.ts";
+import type { TableModel } from "./table-model.ts";
 
 const LEG_TOKENS = 10;
 const SCHEDULE_TOKENS = 2;
@@ -27,9 +35,6 @@ interface Told {
   readonly legError: string | undefined;
 }
 
-// Safe: the product wrote them through its own table.
-const toRow = ({ rowKey, properties }: ModelRow) => ({ rowKey, ...properties }) as Row;
-
 function postsOf(model: TableModel): FoundPost[] {
   const posts: { post: Post; legs: Leg[] }[] = [];
   for (const found of model.rows("core", "P|")) {
@@ -48,9 +53,9 @@ export function openWork(model: TableModel): string[] {
     open.push(`event ${rowKey} was not fanned out`);
   for (const { post, legs } of postsOf(model)) {
     if (post.status === "scheduled" || post.status === "processing")
-      open.push(`the post ${post.draft.externalId} is ${post.status}`);
+      open.push(`the post ${post.requestId} is ${post.status}`);
     for (const leg of legs)
-      if (!isEnded(leg)) open.push(`${leg.network} of ${post.draft.externalId} is ${leg.status}`);
+      if (!isEnded(leg)) open.push(`${leg.network} of ${post.requestId} is ${leg.status}`);
   }
   for (const { rowKey, properties } of model.rows("deliveries", "D|"))
     if (properties["status"] === "pending") open.push(`the delivery ${rowKey} is pending`);
@@ -145,6 +150,13 @@ function priceViolations(ledger: readonly Row[], leg: Leg, what: string): string
   );
 }
 
+/** The model has no files: a leg with one can't go out. */
+function isAsDrafted(text: string, { draft }: Post, { network }: Leg): boolean {
+  const own = draft.platformOptions[network]?.["text"] ?? draft.text;
+  // Some networks trim.
+  return typeof own === "string" && text.trim() === own.trim() && draft.mediaUrls.length === 0;
+}
+
 /** Published at most once, and exactly once when it says so; what failed for a known reason is not there. */
 function legViolations(
   simulation: Simulation,
@@ -152,10 +164,10 @@ function legViolations(
   leg: Leg,
   events: readonly Told[],
 ): string[] {
-  const what = `${leg.network} of ${post.draft.externalId}`;
+  const what = `${leg.network} of ${post.requestId}`;
   const isOfLeg = (host: string) => (host.includes("|") ? "mastodon" : "bluesky") === leg.network;
   const seen = simulation.world.networks.visible.filter(
-    ({ text, host }) => text === post.draft.text && isOfLeg(host),
+    ({ text, host }) => text.startsWith(`The text of ${post.requestId}.`) && isOfLeg(host),
   );
   const ledger = ledgerOfPost(simulation, post);
   const doubts = events.filter(
@@ -170,6 +182,11 @@ function legViolations(
     ...broken(
       [seen.length > most, `${what} was published ${seen.length} times`],
       [seen.some(({ edits }) => edits > 0), `${what} was changed after it was out`],
+      [
+        seen.some((one) => !isAsDrafted(one.text, post, leg)),
+        `${what} is not what was wanted last`,
+      ],
+      [post.status === "canceled" && seen.length > 0, `${what} was canceled and is there`],
       [leg.status === "succeeded" && seen.length === 0, `${what} succeeded and is not there`],
       [isKnown && seen.length > 0, `${what} ${leg.status} (${leg.error?.code}) and is there`],
     ),
@@ -177,8 +194,9 @@ function legViolations(
 }
 
 /** The price of being stored, and never out before its time. */
-function scheduleViolations(ledger: readonly Row[], { draft, startedAt }: Post): string[] {
-  const what = `the post ${draft.externalId}`;
+function scheduleViolations(ledger: readonly Row[], post: Post): string[] {
+  const { draft, startedAt, requestId } = post;
+  const what = `the post ${requestId}`;
   const stored = ledger.filter((row) => row["operation"] === "posts.schedule");
   const paid = stored.reduce((sum, row) => sum - numberOf(row, "tokens"), 0);
   const price = draft.scheduleAt === null ? 0 : SCHEDULE_TOKENS;
@@ -189,13 +207,48 @@ function scheduleViolations(ledger: readonly Row[], { draft, startedAt }: Post):
   );
 }
 
+/** What was reserved was charged or given back, for legs that the post has; nobody retried more than was asked. */
+function reservationViolations(
+  simulation: Simulation,
+  { post, legs }: FoundPost,
+  ledger: readonly Row[],
+): string[] {
+  const what = `the post ${post.requestId}`;
+  const promised = ledger
+    .filter((row) => isOf(["reserve", "settle", "release"], row))
+    .reduce((sum, row) => sum + numberOf(row, "tokens"), 0);
+  const networks = legs.map(({ network }) => network).sort();
+  const ended = ledger.filter((row) => isOf(["settle", "release"], row));
+  const asked = simulation.customers.changes.filter(
+    ({ what, postId }) => what === "retry" && postId === post.id,
+  );
+  const done = asked.filter(({ answer }) => answer === "done").length;
+  const most = asked.filter(({ answer }) => answer === "done" || isSilence(answer)).length;
+  const retries = retriesOf(ledger);
+  return broken(
+    [promised !== 0, `${promised} tokens are left of what ${what} reserved`],
+    [
+      networks.join() !== post.draft.networks.toSorted().join(),
+      `${what} has legs ${networks.join()}`,
+    ],
+    [
+      ended.some(({ network }) => !legs.some((leg) => leg.network === network)),
+      `${what} paid for a leg that it does not have`,
+    ],
+    [
+      retries < done || retries > most,
+      `${what} was retried ${retries} times, not ${done} to ${most}`,
+    ],
+  );
+}
+
 /** The post's state, its price for being stored, its time, and that its end was told once and last. */
 function postViolations(
   simulation: Simulation,
   { post, legs }: FoundPost,
   events: readonly Told[],
 ): string[] {
-  const what = `the post ${post.draft.externalId}`;
+  const what = `the post ${post.requestId}`;
   const wanted = post.status === "canceled" ? "canceled" : postStatus(legs);
   const ledger = ledgerOfPost(simulation, post);
   const retries = retriesOf(ledger);
@@ -207,6 +260,7 @@ function postViolations(
   const last = own.at(-1)?.type;
   return [
     ...scheduleViolations(ledger, post),
+    ...reservationViolations(simulation, { post, legs }, ledger),
     ...broken(
       [post.status !== wanted, `${what} is ${post.status}, not ${wanted}`],
       // A retry of one leg while another is on its way gives the post no end of its own.
@@ -234,9 +288,9 @@ function deliveryViolations({ world }: Simulation, events: readonly Told[]): str
   });
 }
 
-/** A request that nobody heard of any more may still be under way, and find tokens later. */
+/** An earlier try of which nobody heard for sure may still be under way, and find tokens later. */
 function wasRefused({ answers, isParallel }: Ask): boolean {
-  return answers.at(-1) === "insufficient_tokens" && !isParallel && !answers.includes("no_answer");
+  return answers.at(-1) === "insufficient_tokens" && !isParallel && !answers.some(isSilence);
 }
 
 function chargeViolations({ world }: Simulation, ask: Ask): string[] {
@@ -253,7 +307,7 @@ function chargeViolations({ world }: Simulation, ask: Ask): string[] {
 /** What a client was told holds: one post per key, a refusal means nothing was done, an answer that it was. */
 function askViolations(ask: Ask, posts: readonly FoundPost[]): string[] {
   const { key, postIds } = ask;
-  const own = posts.filter(({ post }) => post.draft.externalId === key).map(({ post }) => post.id);
+  const own = posts.filter(({ post }) => post.requestId === key).map(({ post }) => post.id);
   return broken(
     [own.length > 1, `${key} stands for ${own.length} posts`],
     [postIds.size > 1, `${key} was answered with ${postIds.size} posts`],
@@ -265,6 +319,88 @@ function askViolations(ask: Ask, posts: readonly FoundPost[]): string[] {
   );
 }
 
+const same = (left: unknown, right: unknown) => JSON.stringify(left) === JSON.stringify(right);
+
+/** As it comes over the wire. */
+const fieldsOf = ({ networks, ...rest }: Draft): Readonly<Record<string, unknown>> => ({
+  ...rest,
+  platforms: networks,
+});
+
+/** A change that was answered is what was stored, with the fields that it did not name as they were before. */
+function patchViolations(versions: readonly Version[], change: Change): string[] {
+  const { label, patch, view } = change;
+  const wanted = Object.entries(patch);
+  const isStored = ({ draft, updatedAt }: Version) =>
+    updatedAt === view?.updatedAt &&
+    Object.entries(fieldsOf(draft)).every(([name, value]) => same(value, Reflect.get(view, name)));
+  const index = versions.findIndex(isStored);
+  const [before, after] = [versions[index - 1], versions[index]];
+  if (before === undefined || after === undefined) return [`${label} was answered and not stored`];
+  const [was, is] = [fieldsOf(before.draft), fieldsOf(after.draft)];
+  return broken(
+    [wanted.some(([name, value]) => !same(is[name], value)), `${label} was answered and lost`],
+    [
+      Object.keys(is).some((name) => !(name in patch) && !same(is[name], was[name])),
+      `${label} undid another change`,
+    ],
+  );
+}
+
+/** Words that no other change has. */
+function markOf({ patch }: Change): string | undefined {
+  const { text, externalId, metadata } = patch;
+  const mark = text ?? externalId ?? metadata;
+  return mark === undefined ? undefined : JSON.stringify(mark);
+}
+
+/** What was answered as done is done for good; what was refused did nothing. */
+function changeViolations({ world }: Simulation, change: Change): string[] {
+  const { what, label, answer, postId, patch } = change;
+  const versions = world.history.versions(postId);
+  const last = versions.at(-1);
+  if (what === "patch" && answer === "done") {
+    const isBad = patch["scheduleAt"] === null;
+    return [
+      ...broken([isBad, `${label} took the time away`]),
+      ...patchViolations(versions, change),
+    ];
+  }
+  if (what === "cancel" && answer === "done")
+    return broken([last?.status !== "canceled", `${label} was answered, it is ${last?.status}`]);
+  const mark = what === "patch" && !isSilence(answer) ? markOf(change) : undefined;
+  if (mark === undefined) return [];
+  const kept = versions.filter(({ draft }) => JSON.stringify(draft).includes(mark));
+  // One that others changed again may have been stored before: whoever asked is told to read it.
+  return broken([
+    kept.length === 1 && kept[0] === last,
+    `${label} was answered ${answer} and done`,
+  ]);
+}
+
+/** Nobody is told of tokens that are missing while they are there all the time. */
+function refusalViolations({ customers, world }: Simulation): string[] {
+  return customers.requests.refusals.flatMap(({ key, platformId, required, from, until }) => {
+    const least = world.history.leastAvailable(platformId, from, until);
+    return broken([
+      least >= required,
+      `${key} was refused ${required} tokens, there were ${least}`,
+    ]);
+  });
+}
+
+/** Posts that were canceled were asked to be. */
+function cancelViolations({ customers }: Simulation, { id, status, requestId }: Post): string[] {
+  const isAsked = customers.changes.some(
+    ({ what, postId, answer }) =>
+      what === "cancel" && postId === id && (answer === "done" || isSilence(answer)),
+  );
+  return broken([
+    status === "canceled" && !isAsked,
+    `the post ${requestId} was canceled by nobody`,
+  ]);
+}
+
 /** Nothing of one platform lies with another, under whatever key. */
 function tenantViolations({ tenants }: Simulation, posts: readonly FoundPost[]): string[] {
   const places = tenants.map(
@@ -272,22 +408,8 @@ function tenantViolations({ tenants }: Simulation, posts: readonly FoundPost[]):
   );
   return posts.flatMap(({ post }) => {
     const place = `${post.platformId}|${post.applicationId}|${post.profileId}`;
-    return places.includes(place) ? [] : [`the post ${post.draft.externalId} lies elsewhere`];
+    return places.includes(place) ? [] : [`the post ${post.requestId} lies elsewhere`];
   });
-}
-
-/** Watches every transaction for a wallet that owes more than it owns. */
-export function watchWallets(model: TableModel): readonly string[] {
-  const violations: string[] = [];
-  model.onCommit = ({ table }, rows) => {
-    if (table !== "core") return;
-    const wallet = rows.find(({ rowKey }) => rowKey === "W")?.properties;
-    if (wallet === undefined) return;
-    const [balance, reserved] = [Number(wallet["balance"]), Number(wallet["reserved"])];
-    if (reserved < 0 || reserved > balance)
-      violations.push(`a wallet had ${reserved} reserved of ${balance}`);
-  };
-  return violations;
 }
 
 /** What a run broke of the rules; nothing when all held. */
@@ -297,18 +419,21 @@ export function violationsOf(simulation: Simulation): string[] {
   const events = eventsOf(model);
   const platforms = new Set(simulation.tenants.map(({ scope }) => scope.platformId));
   return [
-    ...simulation.walletViolations,
+    ...simulation.world.history.violations,
     ...simulation.hosts.defects,
     ...openWork(model),
     ...[...platforms].flatMap((platformId) => moneyViolations(model, platformId)),
     ...posts.flatMap((found) => [
       ...postViolations(simulation, found, events),
+      ...cancelViolations(simulation, found.post),
       ...found.legs.flatMap((leg) => legViolations(simulation, found, leg, events)),
     ]),
     ...deliveryViolations(simulation, events),
-    ...simulation.asks.flatMap((ask) =>
+    ...simulation.customers.asks.flatMap((ask) =>
       ask.kind === "charge" ? chargeViolations(simulation, ask) : askViolations(ask, posts),
     ),
+    ...simulation.customers.changes.flatMap((change) => changeViolations(simulation, change)),
+    ...refusalViolations(simulation),
     ...tenantViolations(simulation, posts),
   ];
 }

@@ -12,14 +12,15 @@ import {
   RECEIVER_HOST,
 } from "./network-model.ts";
 
+type Link = readonly [NetworkName, host: string];
+
 /** One profile with linked accounts, as requests for it are made. */
 export interface Tenant {
+  readonly name: string;
   readonly scope: ProfileScope;
-  readonly networks: readonly NetworkName[];
+  readonly links: readonly Link[];
   readonly endpointId: string;
 }
-
-type Link = readonly [NetworkName, host: string];
 
 function linkedAccount(name: string, [network, host]: Link): LinkedAccount {
   const id = network === "bluesky" ? `did:plc:${name}` : `${host}/${name}`;
@@ -58,6 +59,18 @@ function linkedAccount(name: string, [network, host]: Link): LinkedAccount {
   };
 }
 
+/** Links an account of that name, over whatever was linked. The same name is the same account. */
+export async function linkAccount(
+  services: Services,
+  { platformId, applicationId, profileId }: Omit<Tenant["scope"], "requestId" | "ip" | "caller">,
+  { name, link, id }: { readonly name: string; readonly link: Link; readonly id: string },
+): Promise<void> {
+  const [network] = link;
+  const linked = linkedAccount(name, link);
+  const owner = { platformId, applicationId, profileId };
+  await services.connections.saveLinked({ ...owner, id, network, linked });
+}
+
 async function aTenant(
   services: Services,
   owner: { readonly platformId: string; readonly applicationId: string; readonly name: string },
@@ -77,22 +90,11 @@ async function aTenant(
     createdAt: at,
     updatedAt: at,
   });
-  for (const link of links) {
-    const [network] = link;
-    const id = newId("connection", now);
-    const linked = linkedAccount(name, link);
-    await services.connections.saveLinked({
-      platformId,
-      applicationId,
-      profileId,
-      id,
-      network,
-      linked,
-    });
-  }
   const caller = { kind: "system", worker: "simulation" } as const;
   const scope = { requestId: "", ip: "", caller, platformId, applicationId, profileId };
-  return { scope, networks: links.map(([network]) => network) };
+  for (const link of links)
+    await linkAccount(services, scope, { name, link, id: newId("connection", now) });
+  return { name, scope, links };
 }
 
 async function aPlatform(services: Services, name: string, tokens: number) {

@@ -3,6 +3,7 @@ import type { Random } from "./random.ts";
 /** How often something goes wrong, of all calls of its kind. */
 export interface Rates {
   readonly write: number;
+  readonly writeFaults: readonly WriteFault[];
   readonly read: number;
   /** Pages that are short or empty although there is more. */
   readonly page: number;
@@ -11,34 +12,11 @@ export interface Rates {
   readonly receiver: number;
   /** Calls after which the whole process stands still for a while. */
   readonly stall: number;
+  readonly stallMs: readonly [least: number, most: number];
   /** Calls that take seconds. */
   readonly slow: number;
-}
-
-export const FAIR: Rates = {
-  write: 0,
-  read: 0,
-  page: 0,
-  send: 0,
-  network: 0,
-  receiver: 0,
-  stall: 0,
-  slow: 0,
-};
-
-/** From hardly anything to nearly everything: defects hide at both ends. */
-export function ratesOf(random: Random): Rates {
-  const strength = random.pick([0, 0.5, 1, 2, 3]);
-  return {
-    write: 0.05 * strength,
-    read: 0.03 * strength,
-    page: 0.1 * strength,
-    send: 0.15 * strength,
-    network: 0.2 * strength,
-    receiver: 0.15 * strength,
-    stall: 0.003 * strength,
-    slow: 0.01 * strength,
-  };
+  /** Requests and messages whose process dies over them. */
+  readonly doom: number;
 }
 
 /** What became of one write. */
@@ -54,13 +32,62 @@ export type WriteFault =
   /** The service is busy: nothing was applied. */
   | "unavailable";
 
-export const WRITE_FAULTS: readonly WriteFault[] = [
+const WRITE_FAULTS: readonly WriteFault[] = [
   "error_before",
   "error_after",
   "late",
   "false_conflict",
   "unavailable",
 ];
+
+export const FAIR: Rates = {
+  write: 0,
+  writeFaults: WRITE_FAULTS,
+  read: 0,
+  page: 0,
+  send: 0,
+  network: 0,
+  receiver: 0,
+  stall: 0,
+  stallMs: [0, 0],
+  slow: 0,
+  doom: 0,
+};
+
+/** After which what a process announced before still stands, so that no search is needed. */
+const SHORT_STALL_MS_MAX = 60_000;
+
+/** From hardly anything to nearly everything: defects hide at both ends. */
+export function ratesOf(random: Random, isSearched: boolean): Rates {
+  const strength = random.pick([0, 0.5, 1, 2, 3]);
+  return {
+    write: 0.05 * strength,
+    writeFaults: WRITE_FAULTS,
+    read: 0.03 * strength,
+    page: 0.1 * strength,
+    send: 0.15 * strength,
+    network: 0.2 * strength,
+    receiver: 0.15 * strength,
+    stall: 0.003 * strength,
+    stallMs: [0, isSearched ? 200_000 : SHORT_STALL_MS_MAX],
+    slow: 0.01 * strength,
+    doom: (isSearched ? 0.04 : 0.12) * strength,
+  };
+}
+
+/** Of so many runs one has storms, in which tokens arrive and are spent. */
+export const STORM_EVERY = 5;
+/** Of so many runs, all of them with a search, one has requests that take minutes, and lasts longer. */
+export const STANDSTILL_EVERY = 6;
+
+/** Storage that answers no write, and applies some of them when nobody counts on them any more. */
+export const STORM: Pick<Rates, "write" | "writeFaults"> = {
+  write: 1,
+  writeFaults: ["error_before", "error_before", "late"],
+};
+
+/** Most messages do not come as they were sent. */
+export const BAD_POST: Pick<Rates, "send"> = { send: 0.9 };
 
 /** What happened in a run, so that a report can show that it was worth running. */
 export interface Counts {
@@ -73,6 +100,12 @@ export interface Counts {
   networkFaults: number;
   receiverOutages: number;
   stalls: number;
+  /** Answered as done. */
+  patches: number;
+  cancels: number;
+  retries: number;
+  relinks: number;
+  strayHints: number;
 }
 
 export function noCounts(): Counts {
@@ -86,5 +119,10 @@ export function noCounts(): Counts {
     networkFaults: 0,
     receiverOutages: 0,
     stalls: 0,
+    patches: 0,
+    cancels: 0,
+    retries: 0,
+    relinks: 0,
+    strayHints: 0,
   };
 }

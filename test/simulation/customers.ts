@@ -1,0 +1,542 @@
+import { charge } from "../../src/shared/billing/charge.ts";
+import type { ProfileScope } from "../../src/shared/callers/scope.ts";
+import { removeConnection } from "../../src/shared/connect/remove-connection.ts";
+import { validationFailed } from "../../src/shared/errors.ts";
+import { newId } from "../../src/shared/ids.ts";
+import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import { cancelPost, updatePost } from "../../src/shared/posts/change-scheduled.ts";
+import { createPost } from "../../src/shared/posts/create-post.ts";
+import type { Draft } from "../../src/shared/posts/post.ts";
+import type { PostView } from "../../src/shared/posts/post-view.ts";
+import { retryPost } from "../../src/shared/posts/retry-post.ts";
+import { UpdatePostBody } from "../../src/shared/posts/schema.ts";
+import type { Host, Hosts, World } from "./hosts.ts";
+import type { Message } from "./queue-model.ts";
+import type { Random } from "./random.ts";
+import { Requests, type Ask, type Change, type Patch } from "./requests.ts";
+import { creditTokens, linkAccount, type Tenant } from "./tenants.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+import { FAIR } from "./weather.ts";
+
+export const ASKED_WITHIN_MS = 90_000;
+const SEQUEL_WITHIN_MS = 400_000;
+const NETWORKS: readonly NetworkName[] = ["bluesky", "mastodon"];
+/** Longer than Bluesky takes, not than Mastodon does. */
+const LONG = ` ${"and so on ".repeat(32)}`;
+const COUNTED = { patch: "patches", cancel: "cancels", retry: "retries" } as const;
+const CROWD = 3;
+/** Of posts that there is nothing to retry of. */
+const WELL: ReadonlySet<string | undefined> = new Set(["succeeded", "canceled"]);
+const WAIT_MS = 10_000;
+const WAITS_MAX = 60;
+/** More than anybody has. */
+const MUCH = 1_000_000;
+const MEDIA = ["https://media.example.com/1.jpg"];
+
+/** A post as it is asked for. */
+interface Submission {
+  readonly ask: Ask;
+  readonly draft: Draft;
+  readonly scope: ProfileScope;
+}
+
+/** A post as its owner plans it. */
+interface Plan {
+  readonly key: string;
+  readonly scope: ProfileScope;
+  readonly postId: string;
+  readonly draft: Draft;
+  /** Times at which it may start. */
+  readonly times: number[];
+}
+
+/** `at`: the process that is asked first. */
+interface Spending {
+  readonly tokens: number;
+  readonly afterMs: number;
+  readonly at?: Host;
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+
+async function debit(
+  { services }: Host,
+  platformId: string,
+  operationId: string,
+  tokens: number,
+): Promise<void> {
+  await charge(services, platformId, {
+    operationId,
+    operation: "posts.validate",
+    tokens,
+    applicationId: null,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: { kind: "system", id: "simulation" },
+    requestId: operationId,
+  });
+}
+
+/** Everything that customers want in a run, and what they were told. */
+export class Customers {
+  readonly asks: Ask[] = [];
+  readonly changes: Change[] = [];
+  readonly requests: Requests;
+  /** Who is still busy. */
+  active = 0;
+  readonly #world: World;
+  readonly #hosts: Hosts;
+  readonly #tenants: () => readonly Tenant[];
+  readonly #random: Random;
+  readonly #time: VirtualTime;
+  readonly #plans = new Map<string, Plan>();
+  #patches = 0;
+
+  constructor(world: World, hosts: Hosts, tenants: () => readonly Tenant[]) {
+    this.#world = world;
+    this.#hosts = hosts;
+    this.#tenants = tenants;
+    this.#random = world.nature.random;
+    this.#time = world.nature.time;
+    this.requests = new Requests(world.nature, hosts);
+    hosts.onMessage = (message) => this.#startle(message);
+  }
+
+  start(): void {
+    const random = this.#random;
+    const posts = random.between(2, 5);
+    for (let index = 0; index < posts; index += 1) this.#startPost(`post-key-${index}`);
+    const charges = random.below(4);
+    for (let index = 0; index < charges; index += 1) {
+      const tenant = random.pick(this.#tenants());
+      this.#startCharge(`charge ${index}`, tenant, {
+        tokens: 1,
+        afterMs: random.below(ASKED_WITHIN_MS),
+      });
+    }
+    if (random.chance(0.5)) {
+      const { platformId } = random.pick(this.#tenants()).scope;
+      this.#client(
+        () => this.#credit(platformId, "later credit", 30),
+        random.below(ASKED_WITHIN_MS),
+      );
+    }
+    if (random.chance(0.35)) this.#startRelinking();
+    if (random.chance(0.3)) this.#startErrand(0);
+  }
+
+  #client(run: () => Promise<unknown>, afterMs: number): void {
+    this.active += 1;
+    const go = async () => {
+      try {
+        await run();
+      } catch (error) {
+        this.#hosts.note("client", error);
+      }
+      this.active -= 1;
+    };
+    this.#time.set(() => void go(), afterMs);
+  }
+
+  /** Milliseconds from now to about that time, before which most things of interest happen. */
+  #near(at: number): number {
+    return Math.max(0, at - this.#time.now + this.#random.between(-2_000, 1_500));
+  }
+
+  /** At the very moment at which something begins with a post, its owner has other ideas. */
+  #startle({ queue, text }: Message): void {
+    const random = this.#random;
+    const { postId } = JSON.parse(text) as { readonly postId?: string };
+    const plan = this.#plans.get(postId ?? "");
+    if (plan === undefined || this.#world.nature.rates === FAIR) return;
+    if (queue === "fire-posts" && random.chance(0.3)) this.#startPatch(plan, random.below(120));
+    if (queue === "fire-posts" && random.chance(0.1)) this.#startCancel(plan, random.below(120));
+    if (queue === "publish-legs" && random.chance(0.05)) this.#startRetry(plan, random.below(300));
+  }
+
+  async #credit(platformId: string, reference: string, tokens: number, at?: Host): Promise<void> {
+    const ask = { key: reference, platformId, tell: () => undefined };
+    const credit = async ({ services }: Host) => {
+      await creditTokens(services, platformId, reference, tokens);
+      return "credited";
+    };
+    await this.requests.insist(ask, credit, at);
+  }
+
+  /** Asked for at that time from now. */
+  #draftOf(key: string, { links }: Tenant, askedMs: number): Draft {
+    const random = this.#random;
+    const own = links.map(([network]) => network);
+    const networks = random.chance(0.6) ? own : [random.pick(own)];
+    const isScheduled = random.chance(0.5);
+    const aheadMs = random.chance(0.3)
+      ? askedMs + random.between(10_500, 20_000)
+      : ASKED_WITHIN_MS + random.between(15_000, 150_000);
+    const dueAt = this.#time.now + aheadMs;
+    return {
+      text: `The text of ${key}.${random.chance(0.1) ? LONG : ""}`,
+      networks,
+      mediaUrls: [],
+      altTexts: [],
+      platformOptions: {},
+      scheduleAt: isScheduled ? iso(dueAt) : null,
+      externalId: key,
+      metadata: {},
+    };
+  }
+
+  #startPost(key: string): void {
+    const random = this.#random;
+    const tenant = random.pick(this.#tenants());
+    const twins = random.chance(0.3) ? random.between(2, 3) : 1;
+    const at = random.below(ASKED_WITHIN_MS);
+    const draft = this.#draftOf(key, tenant, at);
+    const isPatient = random.chance(0.8);
+    const submission = this.#submission(key, tenant, draft, twins > 1);
+    for (let twin = 0; twin < twins; twin += 1)
+      this.#client(
+        async () => {
+          const postId = await this.#submit(submission, isPatient);
+          if (postId !== undefined && twin === 0) this.#startSequels(submission, postId);
+        },
+        at + random.below(50),
+      );
+  }
+
+  /** Stored for a time that is over when the process that stores it goes on; its client has gone away. */
+  startBelated(key: string): void {
+    const random = this.#random;
+    const tenant = random.pick(this.#tenants());
+    const at = random.below(ASKED_WITHIN_MS);
+    const scheduleAt = iso(this.#time.now + at + random.between(10_500, 20_000));
+    const draft = { ...this.#draftOf(key, tenant, at), scheduleAt };
+    const submission = this.#submission(key, tenant, draft, false);
+    this.#client(async () => {
+      const host = await this.#hosts.any();
+      host.machine.freeze(random.between(1, 3), random.between(200_000, 300_000));
+      await this.#submit(submission, false, host);
+    }, at);
+  }
+
+  #submission(key: string, tenant: Tenant, draft: Draft, isParallel: boolean): Submission {
+    const told = { answers: [], postIds: new Set<string>() };
+    const ask: Ask = { kind: "post", key, tenant, draft, isParallel, ...told };
+    this.asks.push(ask);
+    return { ask, draft, scope: { ...tenant.scope, requestId: key } };
+  }
+
+  async #submit(
+    { ask, draft, scope }: Submission,
+    isPatient: boolean,
+    at?: Host,
+  ): Promise<string | undefined> {
+    const { key } = ask;
+    const submit = async ({ services }: Host) => {
+      const connections = await services.connections.listOfProfile(scope.profileId);
+      const publishing = { ...scope, connections };
+      const created = await createPost(services, publishing, { idempotencyKey: key, draft });
+      return created.post.id;
+    };
+    const tell = (answer: string) => void ask.answers.push(answer);
+    const asker = { key, platformId: scope.platformId, tell, ...(isPatient ? {} : { tries: 1 }) };
+    const postId = await this.requests.insist(asker, submit, at);
+    if (postId !== undefined) ask.postIds.add(postId);
+    return postId;
+  }
+
+  /** What clients do with their post later on, and messages that stray. */
+  #startSequels({ ask, draft, scope }: Submission, postId: string): void {
+    const random = this.#random;
+    const times = draft.scheduleAt === null ? [] : [Date.parse(draft.scheduleAt)];
+    const plan = { key: ask.key, scope, postId, draft, times };
+    this.#plans.set(postId, plan);
+    const isScheduled = plan.times.length > 0;
+    const patches = isScheduled ? random.pick([0, 1, 1, 2, 3]) : random.pick([0, 0, 0, 0, 1]);
+    for (let count = 0; count < patches; count += 1) this.#startPatches(plan);
+    if (random.chance(isScheduled ? 0.2 : 0.05))
+      this.#startCancel(plan, this.#momentOf(plan, SEQUEL_WITHIN_MS));
+    if (random.chance(0.6)) this.#startRetry(plan, random.below(SEQUEL_WITHIN_MS));
+    if (random.chance(0.3)) this.#startStray(plan);
+  }
+
+  /** Mostly about the time at which the post may start. */
+  #momentOf({ times }: Plan, withinMs: number): number {
+    const random = this.#random;
+    return times.length > 0 && random.chance(0.6)
+      ? this.#near(random.pick(times))
+      : random.below(withinMs);
+  }
+
+  /** One, or two at the same time. */
+  #startPatches(plan: Plan): void {
+    const random = this.#random;
+    const moment = this.#momentOf(plan, 150_000);
+    const times = random.chance(0.3) ? 2 : 1;
+    for (let count = 0; count < times; count += 1)
+      this.#startPatch(plan, moment + random.below(40));
+  }
+
+  #startPatch(plan: Plan, afterMs: number): void {
+    const { key, scope, postId } = plan;
+    this.#client(async () => {
+      this.#patches += 1;
+      const label = `${key}, patch ${this.#patches}`;
+      const patch = this.#patchOf(plan, label);
+      const change = this.#note("patch", plan, patch, label);
+      await this.#tell(change, scope, ({ services }) => {
+        const parsed = UpdatePostBody().safeParse(patch);
+        if (!parsed.success) throw validationFailed([]);
+        return updatePost(services, scope, { postId, change: parsed.data });
+      });
+    }, afterMs);
+  }
+
+  #patchOf(plan: Plan, label: string): Patch {
+    let patch: Patch = {};
+    for (let parts = this.#random.pick([1, 1, 2, 3]); parts > 0; parts -= 1)
+      patch = { ...patch, ...this.#partOf(plan, label) };
+    return patch;
+  }
+
+  /** One field of a change. */
+  #partOf({ key, times }: Plan, label: string): Patch {
+    const random = this.#random;
+    const field = random.pick([
+      "text",
+      "platforms",
+      "platforms",
+      "mediaUrls",
+      "scheduleAt",
+      "scheduleAt",
+      "platformOptions",
+      "metadata",
+      "externalId",
+    ]);
+    switch (field) {
+      case "text":
+        return { text: `The text of ${key}. (${label})${random.chance(0.2) ? LONG : ""}` };
+      case "platforms":
+        return {
+          platforms: random.pick([NETWORKS, NETWORKS, NETWORKS.slice(0, 1), NETWORKS.slice(1)]),
+        };
+      case "mediaUrls":
+        return { mediaUrls: random.chance(0.3) ? MEDIA : [] };
+      case "scheduleAt":
+        return { scheduleAt: this.#newTime(times) };
+      case "platformOptions": {
+        const network = random.pick(NETWORKS);
+        const own = { [network]: { text: `The text of ${key}. (${label}, ${network})` } };
+        return { platformOptions: random.chance(0.7) ? own : {} };
+      }
+      case "metadata":
+        return { metadata: { of: label } };
+      default:
+        return { externalId: label };
+    }
+  }
+
+  /** Later, earlier, back again, at once, in the past, or never. */
+  #newTime(times: number[]): string | null {
+    const random = this.#random;
+    const { now } = this.#time;
+    const first = times[0] ?? now;
+    const time = random.pick([
+      now + random.between(10_500, 20_000),
+      now + random.between(10_500, 60_000),
+      first + random.between(5_000, 90_000),
+      first,
+      now,
+      now - 60_000,
+      null,
+    ]);
+    if (time === null) return null;
+    if (time > now) times.push(time);
+    return iso(time);
+  }
+
+  #note(what: Change["what"], { key, postId }: Plan, patch: Patch, label: string): Change {
+    const change: Change = {
+      what,
+      key,
+      label,
+      postId,
+      patch,
+      answer: "no_answer",
+      view: undefined,
+    };
+    this.changes.push(change);
+    return change;
+  }
+
+  /** Asked once: it has no key under which a repeat would be safe to count. */
+  async #tell(
+    change: Change,
+    { platformId }: ProfileScope,
+    request: (to: Host) => Promise<PostView>,
+  ): Promise<void> {
+    const answer = await this.requests.ask(change.label, platformId, request);
+    if ("code" in answer) change.answer = answer.code;
+    else {
+      change.answer = "done";
+      this.#world.nature.counts[COUNTED[change.what]] += 1;
+      change.view = answer.value;
+    }
+  }
+
+  #startCancel(plan: Plan, afterMs: number): void {
+    const { scope, postId, key } = plan;
+    this.#client(async () => {
+      const change = this.#note("cancel", plan, {}, `the cancel of ${key}`);
+      await this.#tell(change, scope, ({ services }) => cancelPost(services, scope, postId));
+    }, afterMs);
+  }
+
+  /** At that time, whatever the post is then; or soon after the first of its legs failed. */
+  #startRetry(plan: Plan, afterMs: number): void {
+    const random = this.#random;
+    const { postId } = plan;
+    const isWaiting = random.chance(0.7);
+    this.#client(
+      async () => {
+        for (let waits = isWaiting ? 0 : WAITS_MAX; waits < WAITS_MAX; waits += 1) {
+          const { history } = this.#world;
+          if (history.hasFailed(postId)) break;
+          if (WELL.has(history.versions(postId).at(-1)?.status)) return;
+          await this.#time.wait(WAIT_MS);
+        }
+        const times = random.pick([1, 1, 2]);
+        for (let count = 0; count < times; count += 1) this.#retry(plan, random.below(3_000));
+      },
+      isWaiting ? 0 : afterMs,
+    );
+  }
+
+  #retry(plan: Plan, afterMs: number): void {
+    const random = this.#random;
+    const { scope, postId, key } = plan;
+    const networks = random.chance(0.7)
+      ? undefined
+      : random.pick([NETWORKS.slice(0, 1), NETWORKS.slice(1), NETWORKS]);
+    this.#client(async () => {
+      const change = this.#note("retry", plan, {}, `a retry of ${key}`);
+      await this.#tell(change, scope, ({ services }) =>
+        retryPost(services, scope, { postId, networks }),
+      );
+    }, afterMs);
+  }
+
+  /** Hints may be lost, doubled, early or late, also those of a build that is not this one. */
+  #startStray(plan: Plan): void {
+    const { scope, postId, draft } = plan;
+    const { platformId, profileId } = scope;
+    const place = { platformId, profileId, postId };
+    const random = this.#random;
+    const isFire = random.chance(0.5);
+    this.#client(
+      async () => {
+        await this.requests.ask("a stray hint", platformId, async ({ services }) => {
+          const { publishQueue, fireQueue } = services;
+          this.#world.nature.counts.strayHints += 1;
+          try {
+            if (isFire) await fireQueue.hint({ place, dueAt: draft.scheduleAt ?? iso(0) }, 0);
+            else await publishQueue.hint(place, NETWORKS, 0);
+          } catch (error) {
+            this.#hosts.note("a stray hint", error);
+          }
+        });
+      },
+      this.#momentOf(plan, SEQUEL_WITHIN_MS),
+    );
+  }
+
+  /** An account is unlinked, and linked again, or another one in its place, while posts are on their way. */
+  #startRelinking(): void {
+    const random = this.#random;
+    const tenant = random.pick(this.#tenants());
+    const { scope, name, links } = tenant;
+    const link = random.pick(links);
+    const { platformId, profileId } = scope;
+    const isUnlinked = random.chance(0.7);
+    const isOther = random.chance(0.3);
+    this.#client(
+      async () => {
+        let known: string | undefined;
+        const unlink = async ({ services }: Host) => {
+          known = (await services.connections.find(profileId, link[0]))?.id;
+          if (isUnlinked && known !== undefined) await removeConnection(services, scope, known);
+        };
+        await this.requests.ask("unlinking", platformId, unlink);
+        if (isUnlinked && random.chance(0.2)) return;
+        await this.#time.wait(random.below(60_000));
+        const id = isOther ? undefined : known;
+        const relink = async ({ services }: Host) => {
+          const by = {
+            name: isOther ? `${name}2` : name,
+            link,
+            id: id ?? newId("connection", services.clock.now()),
+          };
+          await linkAccount(services, scope, by);
+          this.#world.nature.counts.relinks += 1;
+          return "linked";
+        };
+        await this.requests.insist({ key: "linking", platformId, tell: () => undefined }, relink);
+      },
+      random.below(ASKED_WITHIN_MS * 3),
+    );
+  }
+
+  #startCharge(key: string, tenant: Tenant, { tokens, afterMs, at }: Spending): void {
+    const told = { answers: [] as string[], postIds: new Set<string>() };
+    const ask: Ask = { kind: "charge", key, tenant, draft: undefined, isParallel: false, ...told };
+    this.asks.push(ask);
+    const { platformId } = tenant.scope;
+    const tell = (answer: string) => void ask.answers.push(answer);
+    const pay = async (to: Host) => {
+      await debit(to, platformId, key, tokens);
+      return "paid";
+    };
+    this.#client(() => this.requests.insist({ key, platformId, tell }, pay, at), afterMs);
+  }
+
+  /**
+   * Tokens arrive at the moment at which they are spent, at one process, which writes both together if it can. Nobody
+   * else is there, so that what one of them is told depends on the other alone.
+   */
+  startCrowd(index: number, atMs: number): void {
+    const random = this.#random;
+    const tenant = random.pick(this.#tenants());
+    const { platformId } = tenant.scope;
+    this.#client(async () => {
+      const at = await this.#hosts.any();
+      const available = this.#world.history.available(platformId);
+      const credit = this.#credit(platformId, `credit ${index}`, 20, at);
+      for (let charge = 0; charge < CROWD; charge += 1)
+        this.#startCharge(`crowded charge ${index}.${charge}`, tenant, {
+          tokens: available + random.between(1, 6),
+          afterMs: random.below(3_500),
+          at,
+        });
+      await credit;
+    }, atMs);
+  }
+
+  /** Tokens arrive at one process, and are spent at another one that has seen the wallet a moment before. */
+  #startErrand(index: number): void {
+    const random = this.#random;
+    const tenant = random.pick(this.#tenants());
+    const { platformId } = tenant.scope;
+    this.#client(async () => {
+      const [bank, shop] = [await this.#hosts.any(), await this.#hosts.any()];
+      const look = (to: Host) => debit(to, platformId, `a look ${index}`, MUCH);
+      await this.requests.ask("a look", platformId, look, shop);
+      const available = this.#world.history.available(platformId);
+      await this.#credit(platformId, `errand ${index}`, 20, bank);
+      this.#startCharge(`errand's charge ${index}`, tenant, {
+        tokens: available + 5,
+        afterMs: 0,
+        at: shop,
+      });
+    }, random.below(ASKED_WITHIN_MS));
+  }
+}
