@@ -2,7 +2,7 @@ import { appAdmin, keyOrSession } from "../shared/http/access.ts";
 import { route } from "../shared/http/route.ts";
 import { exampleId } from "../shared/ids.ts";
 import { apiKey, apiKeyCreated, profileGrant } from "../shared/keys/answer-schema.ts";
-import { createKey } from "../shared/keys/create-key.ts";
+import { createKey, expiryIssues } from "../shared/keys/create-key.ts";
 import { deleteKey } from "../shared/keys/delete-key.ts";
 import {
   createKeyExample,
@@ -42,6 +42,7 @@ export const keyRoutes = [
       "A key makes keys of its own application only. A session names the application, with `applicationId` or with the header.",
     access: appAdmin,
     body: CreateKeyBody,
+    issuesBeside: ({ services, body }) => expiryIssues(body["expiresAt"], services.clock.now()),
     status: 201,
     response: apiKeyCreated,
     errors: ["application_mismatch", "application_header_required", "not_found", "limit_reached"],

@@ -10,6 +10,7 @@ import {
 } from "../shared/webhooks/answer-schema.ts";
 import { createEndpoint } from "../shared/webhooks/create-endpoint.ts";
 import { deleteEndpoint } from "../shared/webhooks/delete-endpoint.ts";
+import { endpointUrlIssues } from "../shared/webhooks/endpoint-url.ts";
 import {
   createEndpointExample,
   deliveryExample,
@@ -57,6 +58,7 @@ export const webhookRoutes = [
       "Costs 5 tokens; an application has at most 20. Deliveries are POST requests whose body is an `Event`, signed with the secret; any 2xx within 10 seconds counts as delivered, and everything else is tried again, ten times in all over three days.",
     access: appAdminOfApplication,
     body: CreateEndpointBody,
+    issuesBeside: ({ services, body }) => endpointUrlIssues(services, body["url"]),
     status: 201,
     response: endpointWithSecret,
     errors: ["limit_reached", "insufficient_tokens", "daily_budget_reached"],
@@ -69,6 +71,7 @@ export const webhookRoutes = [
     description: "Fields that are not named stay.",
     access: appAdmin,
     body: UpdateEndpointBody,
+    issuesBeside: ({ services, body }) => endpointUrlIssues(services, body["url"]),
     status: 200,
     response: endpoint,
     errors: ["not_found"],

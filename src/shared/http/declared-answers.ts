@@ -40,7 +40,9 @@ const SUCCESS: Readonly<Record<number, string>> = {
 /** The access rule as this route applies it. */
 export function accessContractOf({ path, spec }: Route): AccessContract {
   const { contract } = spec.access;
-  return path.includes("{profileId}") ? withProfileInPath(contract) : contract;
+  if (!path.includes("{profileId}")) return contract;
+  const inPath = withProfileInPath(contract);
+  return { ...inPath, errors: [...inPath.errors, "profile_header_mismatch"] };
 }
 
 function bodyErrors({ body, bodyKind }: Route["spec"]): readonly ErrorCode[] {

@@ -1,4 +1,4 @@
-import { AppError, validationFailed, type Issue } from "../errors.ts";
+import { AppError, type Issue } from "../errors.ts";
 import type { Invocation } from "../telemetry/work-context.ts";
 
 /** A request as the host gave it, before anything was judged. */
@@ -71,10 +71,16 @@ function structuralIssues(value: unknown, path: readonly string[], issues: Issue
   }
 }
 
+/** A body as it was sent, and what is wrong with it that no schema sees. */
+export interface ReadBody {
+  readonly value: unknown;
+  readonly issues: readonly Issue[];
+}
+
 /** The JSON body, `{}` when there is none. @throws AppError 400, 413 or 415 */
-export async function readJson(incoming: Incoming): Promise<unknown> {
+export async function readJson(incoming: Incoming): Promise<ReadBody> {
   const bytes = await readBounded(incoming);
-  if (bytes.length === 0) return {};
+  if (bytes.length === 0) return { value: {}, issues: [] };
   const type = mediaType(incoming);
   if (type !== "application/json" && !type.endsWith("+json"))
     throw new AppError("unsupported_media_type", "The body must be application/json.");
@@ -87,16 +93,15 @@ export async function readJson(incoming: Incoming): Promise<unknown> {
   }
   const issues: Issue[] = [];
   structuralIssues(value, [], issues);
-  if (issues.length > 0) throw validationFailed(issues);
-  return value;
+  return { value, issues };
 }
 
 /** The fields of an HTML form. @throws AppError 413 or 415 */
-export async function readForm(incoming: Incoming): Promise<unknown> {
+export async function readForm(incoming: Incoming): Promise<ReadBody> {
   const bytes = await readBounded(incoming);
   if (bytes.length > 0 && mediaType(incoming) !== "application/x-www-form-urlencoded")
     throw new AppError("unsupported_media_type", "The body must be a form.");
-  return Object.fromEntries(new URLSearchParams(decode(bytes)));
+  return { value: Object.fromEntries(new URLSearchParams(decode(bytes))), issues: [] };
 }
 
 /** The query's parameters; of a repeated one the last. */

@@ -10,6 +10,7 @@ import { ACCESS_CONTRACTS } from "./access-contract.ts";
 import {
   denied,
   identify,
+  profilesOfHeaders,
   requestScope,
   requireEnabled,
   type Access,
@@ -19,9 +20,9 @@ import {
 
 /** The profile that the request names, by its path or a header; undefined when the two disagree. */
 function namedProfile({ headers, params }: AccessRequest): string | null | undefined {
-  const named = [headers.get("x-profile-id"), headers.get("profile-id"), params["profileId"]]
-    .map((text) => text?.trim() ?? "")
-    .filter((text) => text !== "");
+  const named = [...profilesOfHeaders(headers), params["profileId"] ?? ""].filter(
+    (text) => text !== "",
+  );
   return new Set(named).size > 1 ? undefined : (named[0] ?? null);
 }
 

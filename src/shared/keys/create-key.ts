@@ -1,5 +1,5 @@
 import type { PlatformScope } from "../callers/scope.ts";
-import { AppError, notFound, validationFailed } from "../errors.ts";
+import { AppError, notFound, refuseIssues, type Issue } from "../errors.ts";
 import type { Services } from "../services.ts";
 import { issueKey } from "./issue-key.ts";
 import { viewKey, type KeyView } from "./key.ts";
@@ -32,14 +32,15 @@ async function applicationOf(
   return asked;
 }
 
+/** What is wrong with the end of a key. What is no time at all, the schema tells. */
+export function expiryIssues(asked: unknown, now: Date): readonly Issue[] {
+  const isOver = typeof asked === "string" && Date.parse(asked) <= now.getTime();
+  return isOver ? [{ path: "expiresAt", code: "too_small", message: "must be in the future" }] : [];
+}
+
 function expiryOf(asked: string | null | undefined, now: Date): string | null {
-  if (asked === null || asked === undefined) return null;
-  const time = Date.parse(asked);
-  if (time <= now.getTime())
-    throw validationFailed([
-      { path: "expiresAt", code: "too_small", message: "must be in the future" },
-    ]);
-  return new Date(time).toISOString();
+  refuseIssues(expiryIssues(asked, now));
+  return asked === null || asked === undefined ? null : new Date(asked).toISOString();
 }
 
 /**
