@@ -48,7 +48,7 @@ import { EndpointSlots } from "./webhooks/endpoint-slots.ts";
 import { EndpointStore } from "./webhooks/endpoint-store.ts";
 import { EventStore } from "./webhooks/event-store.ts";
 import { FAN_OUT_QUEUE, FanOutQueue } from "./webhooks/fan-out-queue.ts";
-import { rotatingKeys } from "./rotating-keys.ts";
+import { rotatingKeys, type RotatingKeys } from "./rotating-keys.ts";
 import { openQueue } from "./storage/account.ts";
 import type { MessageQueue } from "./storage/queue.ts";
 import { openTables, type Tables } from "./storage/tables.ts";
@@ -74,6 +74,8 @@ export interface Services {
   readonly keys: KeyStore;
   readonly profiles: ProfileStore;
   readonly erasures: ErasureStore;
+  /** Of API key hashes. */
+  readonly keyPeppers: RotatingKeys;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly grants: Grants;
@@ -198,6 +200,10 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     keys: new KeyStore(tables.keys, tables.tenants),
     profiles: new ProfileStore(tables.tenants),
     erasures: new ErasureStore(tables.erasures),
+    keyPeppers: rotatingKeys(
+      { current: identity.keyPepper, previous: identity.previousKeyPepper },
+      "API key hashes",
+    ),
     passwords: createPasswords(identity),
     sessions: createSessions(sessionSecrets, now),
     grants: createGrants(grantSecrets, now),

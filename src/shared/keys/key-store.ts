@@ -21,7 +21,17 @@ export interface KeyBinding {
 export interface KeyWithHash {
   readonly key: ApiKey;
   readonly hash: Uint8Array;
+  /** Whether the hash's key was derived from the pepper; version 0.2.0 took the pepper itself. */
+  readonly isDerived: boolean;
+  readonly etag: string;
 }
+
+/** How the key of `keyHash` comes from the pepper; rows of version 0.2.0 don't say. */
+const DERIVATION = "hkdf";
+const hashColumns = (hash: Uint8Array) => ({
+  keyHash: Buffer.from(hash).toString("hex"),
+  keyDerivation: DERIVATION,
+});
 
 function toKey(id: string, row: Row, usage: Row | undefined): ApiKey {
   return {
@@ -75,7 +85,9 @@ export class KeyStore {
     const key = toKey(keyId, stored.row, undefined);
     const { platformId, applicationId } = key;
     putBounded(this.#bindings, keyId, { platformId, applicationId });
-    return { key, hash: Buffer.from(textOf(stored.row, "keyHash"), "hex") };
+    const { row, etag } = stored;
+    const isDerived = row["keyDerivation"] === DERIVATION;
+    return { key, hash: Buffer.from(textOf(row, "keyHash"), "hex"), isDerived, etag };
   }
 
   /** The platform's key; another platform's is not found. */
@@ -99,7 +111,7 @@ export class KeyStore {
       scope,
       ...toChunks("allowedProfileIds", JSON.stringify(key.allowedProfileIds)),
       keyPrefix,
-      keyHash: Buffer.from(hash).toString("hex"),
+      ...hashColumns(hash),
       status: "active",
       expiresAt: key.expiresAt ?? "",
       createdAt,
@@ -122,12 +134,9 @@ export class KeyStore {
     await this.#index.end(key);
   }
 
-  /** Puts another hash of the same secret in the place of this one, unless somebody was first. */
-  async replaceHash(keyId: string, before: Uint8Array, after: Uint8Array): Promise<void> {
-    const hex = (hash: Uint8Array) => Buffer.from(hash).toString("hex");
-    await this.#keys.update(keyId, TRUTH, (row) =>
-      textOf(row, "keyHash") === hex(before) ? { keyHash: hex(after) } : undefined,
-    );
+  /** Puts another hash of the same secret in the place of the one that was read, unless the key changed since. */
+  async replaceHashIfUnchanged(keyId: string, hash: Uint8Array, etag: string): Promise<void> {
+    await this.#keys.mergeIfUnchanged(keyId, { rowKey: TRUTH, ...hashColumns(hash) }, etag);
   }
 
   /** Leaves nothing of the key behind. Ended first, so that what a crash leaves behind does not count. */
@@ -161,14 +170,15 @@ export class KeyStore {
 
   /**
    * Notes that a key was used, at most once a minute and process. In a row of its own, so that it never stands in the
-   * way of a revoke; not waited for, and lost without harm.
+   * way of a revoke; not waited for, and lost without harm. Answers whether it was noted this time.
    */
-  noteUse(keyId: string, now: Date): void {
+  noteUse(keyId: string, now: Date): boolean {
     const time = now.getTime();
-    if (time - (this.#usedAt.get(keyId) ?? 0) < USAGE_INTERVAL_MS) return;
+    if (time - (this.#usedAt.get(keyId) ?? 0) < USAGE_INTERVAL_MS) return false;
     putBounded(this.#usedAt, keyId, time);
     this.#keys
       .put(keyId, { rowKey: USAGE, lastUsedAt: now.toISOString() })
       .catch(() => this.#usedAt.delete(keyId));
+    return true;
   }
 }
