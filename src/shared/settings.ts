@@ -122,7 +122,7 @@ const OWN_SETTINGS = {
   TRUSTED_PROXY_HOPS: withDefault(
     integer(0, 10),
     "1",
-    "How many entries of X-Forwarded-For, counted from the right, our own proxies added: 1 on Azure, 0 locally.",
+    "How many entries of X-Forwarded-For, counted from the right, our own proxies added: 1 on Azure and with `npm start`, 0 where nothing adds any.",
   ),
   BALANCE_LOW_TOKENS: withDefault(
     integer(0, 1_000_000_000),

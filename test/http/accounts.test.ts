@@ -180,7 +180,10 @@ describe("audit", () => {
     const first = await own.call("GET", "/v1/admin/audit?limit=3", { operator });
     const cursor = first.body.page.nextCursor;
     const rest = await own.call("GET", `/v1/admin/audit?limit=100&cursor=${cursor}`, { operator });
-    expect([...first.body.data, ...rest.body.data]).toEqual(whole.body.data);
+    // The first look is recorded when it is over, the others within the minute are not listed again.
+    const [looked, ...before] = [...first.body.data, ...rest.body.data];
+    expect(looked.action).toBe("audit.listed");
+    expect(before).toEqual(whole.body.data);
     const platforms = new Set(
       whole.body.data.map((event: { platformId: string }) => event.platformId),
     );

@@ -30,6 +30,18 @@ export class AuditRing {
     if (this.#events.length > EVENTS_MAX) this.#events.shift();
   }
 
+  /** Whether the same was done, by the same and with the same outcome, since then. */
+  holdsLike({ actor, action, target, outcome }: AuditEvent, since: string): boolean {
+    return this.#events.some(
+      (known) =>
+        known.at >= since &&
+        known.action === action &&
+        known.outcome === outcome &&
+        known.actor.id === actor.id &&
+        known.target?.id === target?.id,
+    );
+  }
+
   /** Newest first, at most `limit`; `after` is the id of the last event of the page before. */
   list(
     fits: (event: AuditEvent) => boolean,
