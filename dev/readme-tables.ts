@@ -12,6 +12,7 @@ import {
   networkRules,
   rateCard,
 } from "./guide-tables.ts";
+import { HOST_SETTINGS } from "./host-settings.ts";
 import { markdownTable } from "./markdown-table.ts";
 
 /** Who may call, in the words of a reader, by the name of the route's access rule. */
@@ -42,7 +43,12 @@ function settingsTable(): string {
     fallback === null || fallback === "" ? "" : `\`${fallback}\``,
     about,
   ]);
-  return markdownTable(["Setting", "Default", "Meaning"], rows);
+  const ofHost = Object.entries(HOST_SETTINGS).map(([name, about]) => [
+    `\`${name}\``,
+    "",
+    `For the Functions host. ${about}`,
+  ]);
+  return markdownTable(["Setting", "Default", "Meaning"], [...rows, ...ofHost]);
 }
 
 function routesTable(): string {

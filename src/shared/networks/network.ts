@@ -359,6 +359,11 @@ export interface LinkForm {
 export interface OAuthFlow {
   readonly kind: "oauth";
   readonly fields: readonly LinkField[];
+  /**
+   * Origins that a browser is led to, or passed on between, before the network shows its first page: the page that it
+   * leaves lets it go nowhere else. Absent: any, because the end user names the server.
+   */
+  readonly origins?: readonly [string, ...string[]];
   /** `flow` is kept (sealed) until the callback and given to `finish`. */
   start(
     form: Readonly<Record<string, string>>,
