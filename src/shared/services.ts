@@ -169,6 +169,14 @@ function walletsOf(
   });
 }
 
+function hashingServices(identity: Config["identity"]) {
+  const peppers = { current: identity.keyPepper, previous: identity.previousKeyPepper };
+  return {
+    keyPeppers: rotatingKeys(peppers, "API key hashes"),
+    passwords: createPasswords(identity),
+  };
+}
+
 /** Composes the process. Opens nothing: connections are made when they are first used. */
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const tables = overrides.tables ?? openTables(config);
@@ -200,11 +208,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     keys: new KeyStore(tables.keys, tables.tenants),
     profiles: new ProfileStore(tables.tenants),
     erasures: new ErasureStore(tables.erasures),
-    keyPeppers: rotatingKeys(
-      { current: identity.keyPepper, previous: identity.previousKeyPepper },
-      "API key hashes",
-    ),
-    passwords: createPasswords(identity),
+    ...hashingServices(identity),
     sessions: createSessions(sessionSecrets, now),
     grants: createGrants(grantSecrets, now),
     operators: createOperators(identity.operators, outbound, now),

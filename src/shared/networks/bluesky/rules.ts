@@ -6,8 +6,10 @@ import {
   countGraphemes,
   extensionOf,
   fieldOf,
+  kindsOf,
   mediaKindOf,
 } from "../draft-rules.ts";
+import type { MediaFacts } from "../media.ts";
 import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
@@ -58,6 +60,17 @@ function checkText(draft: LegDraft): readonly Problem[] {
     ...(isEmpty ? [breach(rules, "bluesky.content.empty", { field })] : []),
     ...checkNearLimit(rules, "bluesky.text.nearLimit", field, measured),
   ];
+}
+
+/** What only the files themselves tell: a video by the name of an image. */
+export function judgeFiles(
+  draft: LegDraft,
+  _limits: NetworkData,
+  files: readonly (MediaFacts | null)[],
+): readonly Problem[] {
+  const isMixed = files.length > 1 && kindsOf(draft, files).some((kind) => kind !== "image");
+  const field = fieldOf("bluesky", draft, "mediaUrls");
+  return isMixed ? [breach(rules, "bluesky.media.mixed", { field })] : [];
 }
 
 function checkMedia(draft: LegDraft): readonly Problem[] {

@@ -1,5 +1,13 @@
-import { breach, checkNearLimit, extensionOf, fieldOf, mediaKindOf } from "../draft-rules.ts";
-import type { LegDraft, Problem, TextMeasure } from "../network.ts";
+import {
+  breach,
+  checkNearLimit,
+  extensionOf,
+  fieldOf,
+  kindsOf,
+  mediaKindOf,
+} from "../draft-rules.ts";
+import type { MediaFacts } from "../media.ts";
+import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
 import type { Form } from "./forms.ts";
 import { formOf, isForm, isStory } from "./forms.ts";
 import { ownOptionsOf } from "./options.ts";
@@ -61,6 +69,22 @@ function checkMedia(draft: LegDraft, form: ReturnType<typeof formOf>): readonly 
       : []),
     ...checkAltText(draft, mediaIndex),
   ]);
+}
+
+/** What only the files themselves tell: their kinds, and how long a video is. */
+export function judgeFiles(
+  draft: LegDraft,
+  _limits: NetworkData,
+  files: readonly (MediaFacts | null)[],
+): readonly Problem[] {
+  const { kind, thumbOffsetMs = 0 } = ownOptionsOf(draft.options);
+  const form = formOf(kind, kindsOf(draft, files));
+  if (!isForm(form))
+    return [breach(rules, form, { field: fieldOf("instagram", draft, "mediaUrls") })];
+  const seconds = files[0]?.durationSeconds ?? Infinity;
+  if (form !== "reel" || thumbOffsetMs <= seconds * 1000) return [];
+  const field = "platformOptions.instagram.thumbOffsetMs";
+  return [breach(rules, "instagram.media.thumbOffset", { field, mediaIndex: 0 })];
 }
 
 function checkAltText(draft: LegDraft, mediaIndex: number): readonly Problem[] {
