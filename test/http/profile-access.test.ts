@@ -110,7 +110,7 @@ describe("naming the profile", () => {
         for (const [method, route] of [
           ["GET", `/v1/profiles/${path}`],
           ["GET", `/v1/profiles/${path}/connections`],
-          ["POST", `/v1/profiles/${path}/erase`],
+          ["POST", `/v1/profiles/${path}/connect/sessions`],
         ] as const)
           expect(
             await relay.call(method, route, { key, headers: { [name]: header } }),
