@@ -6,7 +6,7 @@ import {
 import { withStatus } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
 import { post, validation } from "../shared/posts/answer-schema.ts";
-import { cancelPost, updatePost } from "../shared/posts/change-scheduled.ts";
+import { cancelPost, issuesOfUpdate, updatePost } from "../shared/posts/change-scheduled.ts";
 import { createPost } from "../shared/posts/create-post.ts";
 import {
   acceptedExample,
@@ -15,8 +15,7 @@ import {
   scheduledExample,
   validationExample,
 } from "../shared/posts/examples.ts";
-import { issuesOfChange, issuesOfDraft } from "../shared/posts/draft-issues.ts";
-import { findPostOf } from "../shared/posts/get-post.ts";
+import { issuesOfDraft } from "../shared/posts/draft-issues.ts";
 import { issuesOfRetry, retryPost } from "../shared/posts/retry-post.ts";
 import { DraftBody, RetryBody, UpdatePostBody, ValidateQuery } from "../shared/posts/schema.ts";
 import { validatePost } from "../shared/posts/validate-post.ts";
@@ -79,10 +78,8 @@ export const postRoutes = [
     description: "Until it fires. Fields that are not named stay.",
     access: activeProfileScope,
     body: UpdatePostBody,
-    issuesBeside: async ({ services, scope, params, body }) => {
-      const { post: found } = await findPostOf(services, scope, params["postId"] ?? "");
-      return issuesOfChange(found.draft, body, services.clock.now());
-    },
+    issuesBeside: ({ services, scope, params, body }) =>
+      issuesOfUpdate(services, scope, { postId: params["postId"] ?? "", change: body }),
     status: 200,
     response: post,
     errors: ["not_found", "invalid_state", "not_publishable"],

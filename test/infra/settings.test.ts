@@ -43,9 +43,7 @@ describe("the settings of the app", () => {
   test("are all that the template sets, beside what the host reads", () => {
     const set = [...plain, ...optional, ...secrets.keys()];
     expect(set.filter((name) => !known.includes(name))).toEqual([]);
-    expect(keysOf(app, "hostSettings =").toSorted()).toEqual(
-      Object.keys(HOST_SETTINGS).toSorted(),
-    );
+    expect(keysOf(app, "hostSettings =").toSorted()).toEqual(Object.keys(HOST_SETTINGS).toSorted());
   });
 
   test("have one place each", () => {

@@ -65,7 +65,8 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   readonly query?: Shape<z.ZodType<Query>>;
   /**
    * Told beside what the schema refuses: what the verb would refuse next, because it takes the clock, the settings or
-   * other fields to see it. Asked only when the schema refuses something; the verb judges the rest itself.
+   * other fields to see it. Asked only when the schema refuses something; the verb judges the rest itself. What is not
+   * there is no issue: the request is refused anyway.
    */
   issuesBeside?(call: Unparsed<Scope>): Later<readonly Issue[]>;
   /** What a browser brings to the hosted page, in its address or form, where the verb judges that itself. */

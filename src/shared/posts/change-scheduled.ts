@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { recordAudit } from "../audit/record.ts";
 import type { CoreOperation, Decision } from "../billing/group-commit.ts";
 import type { ProfileScope } from "../callers/scope.ts";
-import { AppError, refuseIssues } from "../errors.ts";
+import { AppError, refuseIssues, type Issue } from "../errors.ts";
 import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
 import { firstLeg, placeOf } from "./accept.ts";
 import { hintIfSoon } from "./enqueue-due-posts.ts";
-import { findPostOf, viewPost } from "./get-post.ts";
+import { findPostOf, lookForPost, viewPost } from "./get-post.ts";
 import { judgePost, unpublishableRefusal } from "./judge-accounts.ts";
 import { problemOf } from "./leg-steps.ts";
 import { isEnded, type Leg, type Post } from "./post.ts";
@@ -100,6 +100,17 @@ export async function updatePost(
     target: { type: "post", id: post.id },
   });
   return viewPost(services, scope, { post, legs });
+}
+
+/** What would be wrong with a change beside what its schema refuses. */
+export async function issuesOfUpdate(
+  services: Services,
+  scope: ProfileScope,
+  input: { readonly postId: string; readonly change: Readonly<Record<string, unknown>> },
+): Promise<readonly Issue[]> {
+  const found = await lookForPost(services, scope, input.postId);
+  if (found === undefined) return [];
+  return issuesOfChange(found.post.draft, input.change, services.clock.now());
 }
 
 function canceled(leg: Leg): Leg {

@@ -13,7 +13,7 @@ import type { RowWrite } from "../storage/row.ts";
 import { placeOf, reservation } from "./accept.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { firstCheckAt } from "./first-check.ts";
-import { findPostOf, viewPost } from "./get-post.ts";
+import { findPostOf, lookForPost, viewPost } from "./get-post.ts";
 import type { Draft, Leg, Post } from "./post.ts";
 import { postProgress, toLegRow } from "./post-row.ts";
 import type { PostView } from "./post-view.ts";
@@ -155,15 +155,15 @@ function foreignIssues(draft: Draft, networks: readonly string[]): readonly Issu
   );
 }
 
-/** What would be wrong with a retry beside what its schema refuses. @throws AppError 404 */
+/** What would be wrong with a retry beside what its schema refuses. */
 export async function issuesOfRetry(
   services: Services,
   scope: ProfileScope,
   input: { readonly postId: string; readonly platforms: unknown },
 ): Promise<readonly Issue[]> {
-  const { post } = await findPostOf(services, scope, input.postId);
+  const found = await lookForPost(services, scope, input.postId);
   const named: readonly unknown[] = Array.isArray(input.platforms) ? input.platforms : [];
-  return foreignIssues(post.draft, named.map(String));
+  return found === undefined ? [] : foreignIssues(found.post.draft, named.map(String));
 }
 
 /**

@@ -16,19 +16,37 @@ export async function lookAtFiles(
   { draft, targets }: { readonly draft: LegDraft; readonly targets: MediaTargets },
   tools: NetworkTools,
 ): Promise<readonly MediaKind[] | Rejected | TryLater> {
+  // Side by side: somebody's slow server is waited for once and not for each of its files.
+  const looks = await Promise.all(
+    draft.media.map(({ url }, mediaIndex) => lookAt({ network, targets, url, mediaIndex }, tools)),
+  );
   const kinds: MediaKind[] = [];
-  for (const [mediaIndex, { url }] of draft.media.entries()) {
-    try {
-      const file = await tools.openMedia(url, { bytesMax: bytesMaxOf(targets) });
-      await file.close();
-      const refused = refusedFile(network, file, targets, mediaIndex);
-      if (refused !== undefined) return refused;
-      kinds.push(mediaKindOfType(file.contentType));
-    } catch (error) {
-      if (!(error instanceof MediaFailure)) throw error;
-      if (error.code === "media_rejected") return mediaFailed(network, error, mediaIndex);
-      kinds.push(await findMediaKind(url, tools));
-    }
+  for (const look of looks) {
+    if (typeof look !== "string") return look;
+    kinds.push(look);
   }
   return kinds;
+}
+
+interface Looked {
+  readonly network: string;
+  readonly targets: MediaTargets;
+  readonly url: string;
+  readonly mediaIndex: number;
+}
+
+async function lookAt(
+  { network, targets, url, mediaIndex }: Looked,
+  tools: NetworkTools,
+): Promise<MediaKind | Rejected | TryLater> {
+  try {
+    const file = await tools.openMedia(url, { bytesMax: bytesMaxOf(targets) });
+    await file.close();
+    return refusedFile(network, file, targets, mediaIndex) ?? mediaKindOfType(file.contentType);
+  } catch (error) {
+    if (!(error instanceof MediaFailure)) throw error;
+    return error.code === "media_rejected"
+      ? mediaFailed(network, error, mediaIndex)
+      : await findMediaKind(url, tools);
+  }
 }
