@@ -32,19 +32,34 @@ async function applicationOf(
   return asked;
 }
 
+const wrongExpiry = (code: string, message: string) =>
+  validationFailed([{ path: "expiresAt", code, message }]);
+
 function expiryOf(asked: string | null | undefined, now: Date): string | null {
   if (asked === null || asked === undefined) return null;
   const time = Date.parse(asked);
-  if (time <= now.getTime())
-    throw validationFailed([
-      { path: "expiresAt", code: "too_small", message: "must be in the future" },
-    ]);
+  if (time <= now.getTime()) throw wrongExpiry("too_small", "must be in the future");
   return new Date(time).toISOString();
+}
+
+/** A key that a key makes ends with it at the latest. */
+async function expiryWithin(
+  services: Services,
+  { caller }: PlatformScope,
+  asked: string | null,
+): Promise<string | null> {
+  if (caller.kind === "session") return asked;
+  const maker = await services.keys.findWithHash(caller.keyId);
+  const end = maker?.key.expiresAt ?? null;
+  if (end === null || asked === null) return asked ?? end;
+  if (Date.parse(asked) > Date.parse(end))
+    throw wrongExpiry("too_big", `must not be after ${end}, when the key that makes it expires`);
+  return asked;
 }
 
 /**
  * @throws AppError `application_mismatch`, `application_header_required`, `not_found`, `validation_failed`,
- * `limit_reached`
+ * `limit_reached`, `api_key_revoked`
  */
 export async function createKey(
   services: Services,
@@ -52,7 +67,7 @@ export async function createKey(
   input: CreateKey,
 ): Promise<KeyCreated> {
   const now = services.clock.now();
-  const expiresAt = expiryOf(input.expiresAt, now);
+  const expiresAt = await expiryWithin(services, scope, expiryOf(input.expiresAt, now));
   const applicationId = await applicationOf(services, scope, input.applicationId);
   const { key, secret } = await issueKey(
     services,
