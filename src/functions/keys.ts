@@ -27,7 +27,7 @@ export const keyRoutes = [
     operationId: "listKeys",
     summary: "List API keys, without their secrets.",
     description:
-      "A key sees its application's keys. A session sees those of the application it names, or of the whole platform.",
+      "A key sees its application's keys, a restricted one itself alone. A session sees those of the application it names, or of the whole platform.",
     access: keyOrSession,
     query: ListKeysQuery,
     status: 200,

@@ -9,6 +9,7 @@ export interface AuditedScope extends RequestScope {
   readonly caller: Caller;
   readonly platformId?: string;
   readonly applicationId?: string | null;
+  readonly profileId?: string;
 }
 
 export interface Audited {
@@ -35,6 +36,8 @@ export function recordAudit(services: Services, scope: AuditedScope, audited: Au
     ip: scope.ip,
     requestId: scope.requestId,
   };
-  services.audit.add(event);
+  const { target } = event;
+  const ofProfile = target?.type === "profile" ? target.id : null;
+  services.audit.add(event, scope.profileId ?? ofProfile);
   services.log.info("audit", { audit: event });
 }
