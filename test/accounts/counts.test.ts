@@ -257,7 +257,7 @@ describe("keys that expire", () => {
     expect(dataOf(await relay.call("GET", "/v1/keys", { key }))).toHaveLength(2);
     await relay.call("POST", `/v1/keys/${id}/revoke`, { key });
     const both = await Promise.all([create({}), create({ expiresAt })]);
-    expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    expect(new Set(both.map(({ status }) => status))).toEqual(new Set([201, 409]));
     expect((await countedBy(relay, application, "application")).activeApiKeys).toBe(LIVE_KEYS_MAX);
   });
 

@@ -29,7 +29,7 @@ function countedPasswords(cost: string) {
   const passwords = createPasswords(identityOf({ BCRYPT_COST: cost }), hasher);
   return {
     passwords,
-    async workOf(hash: string | undefined): Promise<number> {
+    workOf: async (hash: string | undefined): Promise<number> => {
       work = 0;
       await passwords.matches("a password", hash);
       return work;
