@@ -1,4 +1,11 @@
-import { breach, checkNearLimit, extensionOf, fieldOf, mediaKindOf } from "../draft-rules.ts";
+import {
+  breach,
+  checkNearLimit,
+  extensionOf,
+  fieldOf,
+  isFarBeyond,
+  mediaKindOf,
+} from "../draft-rules.ts";
 import type { LegDraft, Problem, TextMeasure } from "../network.ts";
 import type { Form } from "./forms.ts";
 import { formOf, isForm, isStory } from "./forms.ts";
@@ -33,8 +40,10 @@ function checkText(draft: LegDraft): readonly Problem[] {
   const field = fieldOf("instagram", draft, "text");
   const measured = measure(draft);
   const { usedCharacters: used, maxCharacters } = measured;
+  const tooLong = { used, field };
+  if (isFarBeyond(used, maxCharacters)) return [breach(rules, "instagram.text.length", tooLong)];
   return [
-    ...(used > maxCharacters ? [breach(rules, "instagram.text.length", { used, field })] : []),
+    ...(used > maxCharacters ? [breach(rules, "instagram.text.length", tooLong)] : []),
     ...COUNTED.flatMap((counted) => checkCount(draft.text, counted, field)),
     ...checkNearLimit(rules, "instagram.text.nearLimit", field, measured),
   ];

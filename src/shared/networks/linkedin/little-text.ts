@@ -9,7 +9,7 @@ const TOKEN = new RegExp(
   String.raw`(?<address>https?:\/\/\S+)|(?<![\p{L}\p{M}\p{N}_#&])#(?<tag>[\p{L}\p{M}\p{N}_]+)|(?<reserved>[${RESERVED}])`,
   "giu",
 );
-const WRITTEN = new RegExp(String.raw`\{hashtag\|\\?([#＃])\|([^}]*)\}|\\([${RESERVED}])`, "gu");
+const WRITTEN = new RegExp(String.raw`\{hashtag\|\\?([#＃])\|([^{}]*)\}|\\([${RESERVED}])`, "gu");
 
 /**
  * Plain text in LinkedIn's own format. What a reader sees is the text itself; a reserved character that went out as it
