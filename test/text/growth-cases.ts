@@ -240,7 +240,7 @@ const TEXTS: readonly GrowthCase[] = [
   {
     name: "LinkedIn's little text, written",
     look: littleText,
-    covers: ["networks/linkedin/little-text.ts: (?<address>https?:\\/\\/\\S"],
+    covers: ["networks/linkedin/little-text.ts: https?:\\/\\/\\S+|(?<![\\p{L"],
   },
   {
     name: "LinkedIn's little text, read",
