@@ -19,6 +19,7 @@ import { markdownTable } from "./markdown-table.ts";
 const CALLERS: Readonly<Record<string, string>> = {
   anyone: "anyone",
   keyOrSession: "key, session",
+  keyOrSessionOfApplication: "key, session",
   applicationScope: "key, session",
   appAdmin: "app_admin key, session",
   appAdminOfApplication: "app_admin key, session",

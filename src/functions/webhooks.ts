@@ -1,4 +1,9 @@
-import { appAdmin, appAdminOfApplication, keyOrSession } from "../shared/http/access.ts";
+import {
+  appAdmin,
+  appAdminOfApplication,
+  keyOrSession,
+  keyOrSessionOfApplication,
+} from "../shared/http/access.ts";
 import { operator } from "../shared/http/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
@@ -42,7 +47,7 @@ export const webhookRoutes = [
     operationId: "listWebhooks",
     summary: "List webhook endpoints, without their secrets.",
     description:
-      "A key sees its application's endpoints. A session sees those of the application it names, or of the whole platform.",
+      "A key sees its application's endpoints, a restricted one without `url` and `secretHint`. A session sees those of the application it names, or of the whole platform.",
     access: keyOrSession,
     query: ListEndpointsQuery,
     status: 200,
@@ -116,6 +121,7 @@ export const webhookRoutes = [
   route("GET", "v1/webhooks/{webhookId}/deliveries", {
     operationId: "listDeliveries",
     summary: "What was and is to be sent to an endpoint, newest first.",
+    description: "A restricted key sees what is about the profiles of its allowlist.",
     access: keyOrSession,
     query: ListDeliveriesQuery,
     status: 200,
@@ -142,8 +148,8 @@ export const webhookRoutes = [
     operationId: "listEvents",
     summary: "The application's events of the last 30 days, oldest first.",
     description:
-      "What webhooks tell, for those who ask: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed.",
-    access: appAdminOfApplication,
+      "What webhooks tell, for those who ask: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees what is about the profiles of its allowlist; its pages may be short, or empty, before the last: follow `nextCursor`.",
+    access: keyOrSessionOfApplication,
     query: ListEventsQuery,
     status: 200,
     list: true,

@@ -51,6 +51,7 @@ import { FAN_OUT_QUEUE, FanOutQueue } from "./webhooks/fan-out-queue.ts";
 import { rotatingKeys, type RotatingKeys } from "./rotating-keys.ts";
 import { openQueue } from "./storage/account.ts";
 import type { MessageQueue } from "./storage/queue.ts";
+import { Stop } from "./stop.ts";
 import { openTables, type Tables } from "./storage/tables.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { WalkStore } from "./upkeep/walk-store.ts";
@@ -65,6 +66,7 @@ export interface Services {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly stop: Stop;
   readonly outbound: Outbound;
   readonly cursors: Cursors;
   readonly platforms: PlatformStore;
@@ -199,6 +201,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     clock,
     log,
     metrics,
+    stop: new Stop(),
     outbound,
     cursors: createCursors(rotatingKeys(sessionSecrets, "list cursors")),
     platforms: new PlatformStore(tables.tenants),

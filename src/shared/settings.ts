@@ -109,6 +109,11 @@ const OWN_SETTINGS = {
     "300",
     "Requests per minute and API key.",
   ),
+  PLATFORM_RATE_PER_MINUTE: withDefault(
+    integer(1, 1_000_000),
+    "3000",
+    "Requests per minute of all API keys of a platform together; never less than RATE_LIMIT_PER_MINUTE.",
+  ),
   AUTH_RATE_PER_MINUTE: withDefault(
     integer(1, 1_000_000),
     "30",

@@ -154,7 +154,7 @@ describe("audit", () => {
     expect(JSON.stringify(foreign.body)).not.toContain(app.id);
   });
 
-  test("a key sees its application's events; a restricted one only its own", async () => {
+  test("a key sees its application's events; a restricted one its own and its profiles'", async () => {
     const app = await anApplication(relay);
     const sibling = await anApplication(relay, app.platform);
     await aProfile(relay, sibling);
@@ -168,7 +168,10 @@ describe("audit", () => {
     expect(byAdmin.map(({ action }) => action)).toContain("profile.created");
     expect(JSON.stringify(byAdmin)).not.toContain(sibling.id);
     const byRestricted = await seenBy(restricted.secret);
-    expect(byRestricted.map(({ action }) => action)).toEqual(["access.app_admin_required"]);
+    expect(byRestricted.map(({ action }) => action)).toEqual([
+      "access.app_admin_required",
+      "profile.created",
+    ]);
   });
 
   test("operators see all platforms, page by page", async () => {

@@ -9,6 +9,7 @@ export interface AuditedScope extends RequestScope {
   readonly caller: Caller;
   readonly platformId?: string;
   readonly applicationId?: string | null;
+  readonly profileId?: string;
 }
 
 export interface Audited {
@@ -40,6 +41,9 @@ export function recordAudit(services: Services, scope: AuditedScope, audited: Au
     requestId: scope.requestId,
   };
   const since = new Date(now.getTime() - REPEATS_MS).toISOString();
-  if (audited.isRead !== true || !services.audit.holdsLike(event, since)) services.audit.add(event);
+  const isRepeated = audited.isRead === true && services.audit.holdsLike(event, since);
+  const { target } = event;
+  const ofProfile = target?.type === "profile" ? target.id : null;
+  if (!isRepeated) services.audit.add(event, scope.profileId ?? ofProfile);
   services.log.info("audit", { audit: event });
 }

@@ -3,12 +3,15 @@ import { fromChunks, textOf, textOrNull, toChunks, type Row } from "../storage/r
 import type { Scanned } from "../storage/scan.ts";
 import type { Table } from "../storage/table.ts";
 import type { ApiKey } from "./key.ts";
-import { KeyIndexStore } from "./key-index-store.ts";
+import { KeyIndexStore, type Descendant, type KeyPlace } from "./key-index-store.ts";
+import type { Lineage } from "./key-lineage.ts";
 
 const TRUTH = "K";
 const USAGE = "U";
 
 const BINDINGS_MAX = 10_000;
+/** Keys whose rows are changed side by side. */
+const AT_ONCE = 16;
 /** `lastUsedAt` is right to the minute. */
 const USAGE_INTERVAL_MS = 60_000;
 
@@ -46,7 +49,20 @@ function toKey(id: string, row: Row, usage: Row | undefined): ApiKey {
     expiresAt: textOrNull(row, "expiresAt"),
     lastUsedAt: usage === undefined ? null : textOrNull(usage, "lastUsedAt"),
     createdAt: textOf(row, "createdAt"),
+    createdBy: creatorOf(row),
   };
+}
+
+function creatorOf(row: Row): ApiKey["createdBy"] {
+  const id = textOrNull(row, "creatorId");
+  if (id === null) return null;
+  return { kind: textOf(row, "creatorKind") === "api_key" ? "api_key" : "session", id };
+}
+
+/** Does the work for each, a few at a time. */
+async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  for (let start = 0; start < items.length; start += AT_ONCE)
+    await Promise.all(items.slice(start, start + AT_ONCE).map(work));
 }
 
 function putBounded<T>(map: Map<string, T>, key: string, value: T): void {
@@ -100,9 +116,9 @@ export class KeyStore {
     return key.platformId === platformId ? key : undefined;
   }
 
-  /** False when the application has as many keys that are to expire as it may have. */
-  async create(key: ApiKey, hash: Uint8Array): Promise<boolean> {
-    const { platformId, applicationId, name, scope, keyPrefix, createdAt } = key;
+  /** False when the application has as many keys as it may have. */
+  async create(key: ApiKey, hash: Uint8Array, lineage: Lineage): Promise<boolean> {
+    const { platformId, applicationId, name, scope, keyPrefix, createdAt, createdBy } = key;
     await this.#keys.put(key.id, {
       rowKey: TRUTH,
       platformId,
@@ -115,8 +131,10 @@ export class KeyStore {
       status: "active",
       expiresAt: key.expiresAt ?? "",
       createdAt,
+      creatorKind: createdBy?.kind ?? "",
+      creatorId: createdBy?.id ?? "",
     });
-    if (await this.#index.add(key)) return true;
+    if (await this.#index.add(key, lineage)) return true;
     await this.#keys.delete(key.id, TRUTH);
     return false;
   }
@@ -127,11 +145,28 @@ export class KeyStore {
   }
 
   /** The truth first: from then on the key is refused everywhere. Repeating it is harmless. */
-  async revoke(key: ApiKey): Promise<void> {
-    await this.#keys.update(key.id, TRUTH, (row) =>
-      textOf(row, "status") === "revoked" ? undefined : { status: "revoked" },
+  revoke(key: KeyPlace): Promise<void> {
+    return this.revokeAll([key]);
+  }
+
+  /** The same of several keys of one application. */
+  async revokeAll(keys: readonly KeyPlace[]): Promise<void> {
+    await inTurns(keys, ({ id }) =>
+      this.#keys.update(id, TRUTH, (row) =>
+        textOf(row, "status") === "revoked" ? undefined : { status: "revoked" },
+      ),
     );
-    await this.#index.end(key);
+    await this.#index.end(keys);
+  }
+
+  /** What the key descends from. */
+  lineage(key: Pick<KeyPlace, "id" | "platformId">): Promise<Lineage> {
+    return this.#index.lineage(key);
+  }
+
+  /** What the key made, and what those made, newest first. */
+  descendants(key: KeyPlace): Promise<readonly Descendant[]> {
+    return this.#index.descendants(key);
   }
 
   /** Puts another hash of the same secret in the place of the one that was read, unless the key changed since. */
@@ -140,11 +175,18 @@ export class KeyStore {
   }
 
   /** Leaves nothing of the key behind. Ended first, so that what a crash leaves behind does not count. */
-  async purge(key: ApiKey): Promise<void> {
-    await this.revoke(key);
-    await this.#keys.delete(key.id, TRUTH);
-    await this.#keys.delete(key.id, USAGE);
-    await this.#index.remove(key);
+  purge(key: KeyPlace): Promise<void> {
+    return this.purgeAll([key]);
+  }
+
+  /** The same of several keys of one application. */
+  async purgeAll(keys: readonly KeyPlace[]): Promise<void> {
+    await this.revokeAll(keys);
+    await inTurns(keys, async (key) => {
+      await this.#keys.delete(key.id, TRUTH);
+      await this.#keys.delete(key.id, USAGE);
+      await this.#index.forget(key);
+    });
   }
 
   /**
@@ -157,9 +199,9 @@ export class KeyStore {
     position: { readonly after: string | undefined; readonly limit: number },
   ): Promise<Scanned<ApiKey>> {
     const { items, next } = await this.#index.list(platformId, applicationId, position);
-    const found = await Promise.all(items.map((keyId) => this.find(platformId, keyId)));
-    const left = items.filter((_id, index) => found[index] === undefined);
-    await Promise.all(left.map((id) => this.#index.remove({ id, platformId })));
+    const found = await Promise.all(items.map(({ id }) => this.find(platformId, id)));
+    const left = items.filter((_item, index) => found[index] === undefined);
+    await Promise.all(left.map((place) => this.#index.remove(place)));
     return { items: found.filter((key) => key !== undefined), next };
   }
 

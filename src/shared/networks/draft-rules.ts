@@ -26,6 +26,13 @@ const KIND_BY_EXTENSION: Readonly<Record<string, MediaKind>> = {
   flac: "audio",
 };
 
+const FAR = 4;
+
+/** Whether a text is so much too long that nothing else in it is worth counting. */
+export function isFarBeyond(used: number, limit: number): boolean {
+  return used > limit * FAR;
+}
+
 /** What a reader takes for one character: a family emoji is one. */
 export function countGraphemes(text: string): number {
   // Printable ASCII has no clusters, and most text is nothing else.

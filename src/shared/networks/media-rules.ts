@@ -52,6 +52,18 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
     message: "The file changed while it was read.",
     remediation: "Leave the file as it is until the post is out.",
   },
+  memory: {
+    message: "The file takes more memory to read than is allowed.",
+    remediation: "Save the file anew, or use a smaller one.",
+  },
+  time: {
+    message: "The file takes longer to read than is allowed.",
+    remediation: "Save the file anew, or use a smaller one.",
+  },
+  crash: {
+    message: "Reading the file failed so badly that it is not read again.",
+    remediation: "Save the file anew with another program.",
+  },
 };
 
 // Safe: the record has every reason as its key and nothing else.

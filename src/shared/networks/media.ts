@@ -50,7 +50,17 @@ export type MediaRepair = (typeof MEDIA_REPAIRS)[number];
 
 /** Why a file can't be had or made to fit; part of the rule that it breaks: `instagram.media.ratio`. */
 export type MediaReason =
-  "size" | "type" | "ratio" | "pixels" | "damaged" | "animation" | "duration" | "changed";
+  | "size"
+  | "type"
+  | "ratio"
+  | "pixels"
+  | "damaged"
+  | "animation"
+  | "duration"
+  | "changed"
+  | "memory"
+  | "time"
+  | "crash";
 
 /** What a network takes of images. What does not fit is repaired; a shape out of range is refused, never cropped. */
 export interface ImageTarget {

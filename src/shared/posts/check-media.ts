@@ -28,13 +28,16 @@ const AT_ONCE = 4;
 /** Looks at media files to see whether they can be had and what they are. Never throws. */
 export async function checkMedia(
   services: Services,
+  platformId: string,
   urls: readonly string[],
 ): Promise<CheckedMedia> {
   const { probeMedia } = await import("../media/probe-media.ts");
+  const { mediaReader } = await import("../media/media-reader.ts");
+  const readBy = { reader: mediaReader, owner: platformId };
   const found = new Map<string, MediaProbe | MediaFailure>();
   const check = async (url: string): Promise<MediaCheck> => {
     try {
-      const probe = await probeMedia(services.outbound, url);
+      const probe = await probeMedia(services.outbound, url, readBy);
       found.set(url, probe);
       const { contentType, size: bytes } = probe;
       return { url, ok: true, contentType, bytes, error: null };

@@ -34,6 +34,7 @@ function retried(leg: Leg, round: string, now: Date): Leg {
     round,
     retries: 0,
     crashes: 0,
+    readings: {},
     resend: leg.sentAt !== null,
     error: null,
     hold: {

@@ -64,7 +64,7 @@ export async function validatePost(
   await charge(services, scope, urls.length);
   const [judgements, looked] = await Promise.all([
     judgePost(services, draft, scope.connections),
-    checkMedia(services, urls),
+    checkMedia(services, scope.platformId, urls),
   ]);
   const publishable = judgements.filter((judgement) => errorsOf(judgement).length === 0);
   const judged = judgements.map((judgement) => withMedia(judgement, draft, looked));

@@ -6,6 +6,7 @@ import {
   countGraphemes,
   extensionOf,
   fieldOf,
+  isFarBeyond,
   kindsOf,
   mediaKindOf,
 } from "../draft-rules.ts";
@@ -35,8 +36,11 @@ export function blobBytesMax(limits: NetworkData): number {
 }
 
 export function measure(draft: LegDraft): TextMeasure {
+  const { text } = draft;
+  // A UTF-16 unit is a byte at least: so long a text is refused whatever a reader takes for a character in it.
+  const isFarTooLong = isFarBeyond(text.length, rules["bluesky.text.bytes"].limit);
   return {
-    usedCharacters: countGraphemes(draft.text),
+    usedCharacters: isFarTooLong ? text.length : countGraphemes(text),
     maxCharacters: rules["bluesky.text.graphemes"].limit,
   };
 }

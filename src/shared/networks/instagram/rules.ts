@@ -3,6 +3,7 @@ import {
   checkNearLimit,
   extensionOf,
   fieldOf,
+  isFarBeyond,
   kindsOf,
   mediaKindOf,
 } from "../draft-rules.ts";
@@ -41,8 +42,10 @@ function checkText(draft: LegDraft): readonly Problem[] {
   const field = fieldOf("instagram", draft, "text");
   const measured = measure(draft);
   const { usedCharacters: used, maxCharacters } = measured;
+  const tooLong = { used, field };
+  if (isFarBeyond(used, maxCharacters)) return [breach(rules, "instagram.text.length", tooLong)];
   return [
-    ...(used > maxCharacters ? [breach(rules, "instagram.text.length", { used, field })] : []),
+    ...(used > maxCharacters ? [breach(rules, "instagram.text.length", tooLong)] : []),
     ...COUNTED.flatMap((counted) => checkCount(draft.text, counted, field)),
     ...checkNearLimit(rules, "instagram.text.nearLimit", field, measured),
   ];
