@@ -10,7 +10,8 @@ import { aPublisher, readPost, submitPost, unique, type Publisher } from "../set
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { serveRelay } from "../setup/relay-server.ts";
 import { freePort } from "../whole/relay-process.ts";
-import { flag } from "./pictures.ts";
+import { endlessTimes, interlacedPng } from "./bombs.ts";
+import { bombPng, flag } from "./pictures.ts";
 
 /** Within the sandbox, so that the networks that fetch files themselves find them. */
 const HOST = "files.sandbox.test";
@@ -43,6 +44,9 @@ async function makeFiles(): Promise<Readonly<Record<string, Buffer>>> {
     moving: sample("animation.gif"),
     wide: await flag(1_000, 300).jpeg().toBuffer(),
     mp4: sample("clip.mp4"),
+    bomb: await bombPng(30_000, 30_000),
+    interlaced: interlacedPng(8_000, 6_000),
+    endless: endlessTimes(sample("clip.mp4")),
   };
 }
 
@@ -172,7 +176,7 @@ async function disagreements(bodies: Readonly<Record<string, object>>): Promise<
   );
 }
 
-const TAKEN_NOWHERE = ["text", "html", "zip", "svg", "empty"];
+const TAKEN_NOWHERE = ["text", "html", "zip", "svg", "empty", "bomb", "interlaced", "endless"];
 
 describe("what validation says of a file is what publishing does with it", () => {
   test("whatever it is, on every network", { timeout: 240_000 }, async () => {

@@ -93,6 +93,20 @@ async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Met
   return metadata;
 }
 
+/**
+ * Refuses an image that is too large to be decoded, as far as its first bytes tell. What else is wrong with it shows
+ * when all of it is there.
+ * @throws MediaFailure
+ */
+export async function refuseTooLarge(sample: Uint8Array, contentType: string): Promise<void> {
+  try {
+    await readMetadata(sample, contentType);
+  } catch (error) {
+    const failure = error instanceof MediaFailure ? error : undecodable(error);
+    if (failure.reason === "pixels") throw failure;
+  }
+}
+
 const BYTES_OF_DEPTH: Readonly<Record<string, number>> = {
   uchar: 1,
   char: 1,
