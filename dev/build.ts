@@ -6,10 +6,11 @@ import { promisify } from "node:util";
 import { build, type Metafile, type Plugin } from "esbuild";
 import type { BuildFacts } from "./build-facts.ts";
 
-/** The app, and the thread that it hashes passwords in, which looks for its file beside the app's. */
+/** The app, and what it starts beside itself: the thread that hashes passwords and the process that reads files. */
 const ENTRIES = {
   main: "src/main.ts",
   "password-worker": "src/shared/accounts/password-worker.ts",
+  "reading-child": "src/shared/media/reading-child.ts",
 };
 
 /** Loading all sources takes a second, and much longer on a busy machine. */

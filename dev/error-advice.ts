@@ -20,6 +20,10 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   },
   idempotency_key_invalid: { advice: "A UUID is a good key.", again: "with another key" },
   profile_header_required: { advice: "Send the profile's id.", again: "with the header" },
+  profile_header_mismatch: {
+    advice: "Leave the header out where the path names the profile, or send the same id.",
+    again: "with the same id in both",
+  },
   application_header_required: {
     advice: "Send `X-Application-Id`: a session is of the whole platform.",
     again: "with the header",

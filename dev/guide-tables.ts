@@ -7,7 +7,7 @@ import { ERROR_STATUS } from "../src/shared/http/error-status.ts";
 import { describeRules } from "../src/shared/networks/describe-rules.ts";
 import { LEG_ERRORS } from "../src/shared/networks/errors.ts";
 import { NETWORK_NAMES, networkOf } from "../src/shared/networks/lookup.ts";
-import type { ImageTarget, VideoTarget } from "../src/shared/networks/media.ts";
+import type { FileTarget, ImageTarget } from "../src/shared/networks/media.ts";
 import type { Network } from "../src/shared/networks/network.ts";
 import { DELIVERY_ERRORS } from "../src/shared/webhooks/delivery.ts";
 import { DELIVERY_ADVICE, ERROR_ADVICE } from "./error-advice.ts";
@@ -90,10 +90,12 @@ function imageLimits(image: ImageTarget): string {
   ].join("; ");
 }
 
-function videoLimits(video: VideoTarget | undefined): string {
-  if (video === undefined) return "left to the network";
-  const { bytesMax, secondsMin, secondsMax } = video;
+function videoLimits(video: FileTarget | undefined): string {
+  if (video?.bytesMax === undefined) return "left to the network";
+  const { types = [], bytesMax, secondsMin, secondsMax } = video;
+  const names: Readonly<Record<string, string>> = { "video/mp4": "MP4", "video/quicktime": "MOV" };
   return [
+    ...(types.length === 0 ? [] : [types.map((type) => names[type] ?? type).join(", ")]),
     bytes(bytesMax),
     ...(secondsMin === undefined ? [] : [`from ${secondsMin} s`]),
     ...(secondsMax === undefined ? [] : [`up to ${number(secondsMax)} s`]),

@@ -12,12 +12,14 @@ import {
   networkRules,
   rateCard,
 } from "./guide-tables.ts";
+import { HOST_SETTINGS } from "./host-settings.ts";
 import { markdownTable } from "./markdown-table.ts";
 
 /** Who may call, in the words of a reader, by the name of the route's access rule. */
 const CALLERS: Readonly<Record<string, string>> = {
   anyone: "anyone",
   keyOrSession: "key, session",
+  keyOrSessionOfApplication: "key, session",
   applicationScope: "key, session",
   appAdmin: "app_admin key, session",
   appAdminOfApplication: "app_admin key, session",
@@ -42,7 +44,12 @@ function settingsTable(): string {
     fallback === null || fallback === "" ? "" : `\`${fallback}\``,
     about,
   ]);
-  return markdownTable(["Setting", "Default", "Meaning"], rows);
+  const ofHost = Object.entries(HOST_SETTINGS).map(([name, about]) => [
+    `\`${name}\``,
+    "",
+    `For the Functions host. ${about}`,
+  ]);
+  return markdownTable(["Setting", "Default", "Meaning"], [...rows, ...ofHost]);
 }
 
 function routesTable(): string {

@@ -19,4 +19,5 @@ param networkApps = {
 }
 param tuning = {
   RATE_LIMIT_PER_MINUTE: '1000'
+  PLATFORM_RATE_PER_MINUTE: '10000'
 }

@@ -24,6 +24,7 @@ type Tuning = {
   OPERATOR_ISSUER: string?
   OPERATOR_JWKS_URL: string?
   RATE_LIMIT_PER_MINUTE: string?
+  PLATFORM_RATE_PER_MINUTE: string?
   AUTH_RATE_PER_MINUTE: string?
   LOGIN_ATTEMPTS: string?
   TRUSTED_PROXY_HOPS: string?

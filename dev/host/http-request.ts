@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isIPv6 } from "node:net";
 import type { HttpData, Nullable } from "./core-types.ts";
 import { decodePath, encodePath } from "./request-path.ts";
 
@@ -59,11 +60,23 @@ export function toHttpData(
   const data: HttpData = {
     method: request.method ?? "GET",
     url: `http://${request.headers.host ?? "localhost"}${encodePath(path)}${query}`,
-    nullableHeaders: toNullable(joinedHeaders(request.rawHeaders)),
+    nullableHeaders: toNullable(forwardedHeaders(request)),
     nullableQuery: toNullable(joinedQuery(query)),
     nullableParams: toNullable(new Map(Object.entries(values))),
   };
   return body.length === 0 ? data : { ...data, body: { bytes: body } };
+}
+
+/** With the caller's address and port behind whatever the caller says of it, as Azure's front end adds them. */
+function forwardedHeaders({ rawHeaders, socket }: IncomingMessage): Map<string, string> {
+  const headers = joinedHeaders(rawHeaders);
+  const { remoteAddress, remotePort } = socket;
+  // Of a connection that has gone meanwhile.
+  if (remoteAddress === undefined) return headers;
+  const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, "");
+  const entry = `${isIPv6(address) ? `[${address}]` : address}:${remotePort}`;
+  const given = headers.get("x-forwarded-for");
+  return headers.set("x-forwarded-for", given === undefined ? entry : `${given}, ${entry}`);
 }
 
 /** Repeated headers become one, joined by commas, under the lower-case name. */

@@ -7,6 +7,7 @@ const SIGNATURES: readonly {
   { type: "image/png", offset: 0, bytes: "89504e470d0a1a0a" },
   { type: "image/gif", offset: 0, bytes: "47494638" },
   { type: "image/webp", offset: 8, bytes: "57454250" },
+  { type: "image/avif", offset: 4, bytes: "6674797061766966" },
   { type: "video/mp4", offset: 4, bytes: "66747970" },
   { type: "video/webm", offset: 0, bytes: "1a45dfa3" },
 ];

@@ -103,7 +103,8 @@ trailer<</Root 1 0 R>>
   "latin1",
 );
 
-function file(exchange: Exchange, bytes: Uint8Array, type: string): Answer {
+/** A file as a good server gives it out, whole or in ranges. */
+export function file(exchange: Exchange, bytes: Uint8Array, type: string): Answer {
   const headers = {
     "content-type": type,
     "accept-ranges": "bytes",

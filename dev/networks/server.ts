@@ -29,6 +29,8 @@ export interface SandboxOptions {
   readonly now?: () => number;
   /** Refuse what is beyond the networks' rate limits; they are only counted otherwise. */
   readonly enforceRateLimits?: boolean;
+  /** Further hosts, of which its networks fetch. */
+  readonly sites?: readonly Site[];
 }
 
 export interface Sandbox {
@@ -88,7 +90,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const advance = (milliseconds: number) => {
     advanced += milliseconds;
   };
-  const sites: readonly Site[] = [mediaSite, linkSite, ...all];
+  const sites: readonly Site[] = [mediaSite, linkSite, ...(options.sites ?? []), ...all];
   const own = ownSite({ networks: all, blobs, faults, log, posts, reset, advance });
   const changed = () => saved?.changed();
   const server = listener({ own, sites, faults, log, now, posts, changed });

@@ -32,7 +32,7 @@ export const accountRoutes = [
     operationId: "listAudit",
     summary: "Recent audit events of the platform, as far as this process saw them.",
     description:
-      "A session sees its platform's, an `app_admin` key its application's, a restricted key its own. The list is kept in memory, 1,000 events per process; the durable record is the log.",
+      "A session sees its platform's, an `app_admin` key its application's, a restricted key what is about the profiles of its allowlist and what it did itself. The list is kept in memory, 1,000 events per process; the durable record is the log.",
     access: keyOrSession,
     query: ListAuditQuery,
     status: 200,

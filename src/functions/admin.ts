@@ -20,6 +20,7 @@ import { updatePlatform } from "../shared/accounts/update-platform.ts";
 import { auditEvent } from "../shared/audit/answer-schema.ts";
 import { auditExample } from "../shared/audit/examples.ts";
 import { listAllAudit, ListAuditQuery } from "../shared/audit/list-audit.ts";
+import { operatorRead } from "../shared/audit/operator-read.ts";
 import { operator } from "../shared/http/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 
@@ -33,7 +34,10 @@ export const adminRoutes = [
     list: true,
     response: platformSummary,
     examples: () => ({ answer: platformSummaryExample() }),
-    run: ({ services, scope, query }) => listPlatforms(services, scope, query),
+    run: ({ services, scope, query }) =>
+      operatorRead(services, scope, { action: "platform.listed" }, () =>
+        listPlatforms(services, scope, query),
+      ),
   }),
   route("POST", "v1/admin/platforms", {
     operationId: "createPlatform",
@@ -63,7 +67,10 @@ export const adminRoutes = [
     response: platformAccount,
     errors: ["not_found"],
     examples: () => ({ answer: platformAccountExample() }),
-    run: ({ services, params }) => readAccount(services, params.platformId, null),
+    run: ({ services, scope, params: { platformId } }) =>
+      operatorRead(services, scope, { action: "platform.read", platformId }, () =>
+        readAccount(services, platformId, null),
+      ),
   }),
   route("PATCH", "v1/admin/platforms/{platformId}", {
     operationId: "updatePlatform",
@@ -91,6 +98,9 @@ export const adminRoutes = [
     list: true,
     response: auditEvent,
     examples: () => ({ answer: auditExample() }),
-    run: ({ services, scope, query }) => listAllAudit(services, scope, query),
+    run: ({ services, scope, query }) =>
+      operatorRead(services, scope, { action: "audit.listed" }, () =>
+        listAllAudit(services, scope, query),
+      ),
   }),
 ];

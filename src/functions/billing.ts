@@ -29,7 +29,7 @@ export const billingRoutes = [
     operationId: "listUsage",
     summary: "The ledger, newest first.",
     description:
-      "Every change of the wallet is one entry, so that the balance is the sum of what `credit`, `debit` and `settle` entries changed. With `groupBy` the answer is totals instead of entries, on one page; a range of more than 50,000 entries is refused. A key sees its application's entries.",
+      "Every change of the wallet is one entry, so that the balance is the sum of what `credit`, `debit` and `settle` entries changed. With `groupBy` the answer is totals instead of entries, on one page; a range of more than 50,000 entries is refused. A key sees its application's entries, a restricted one those of the profiles of its allowlist.",
     access: keyOrSession,
     query: UsageQuery,
     status: 200,

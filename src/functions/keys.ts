@@ -2,7 +2,7 @@ import { appAdmin, keyOrSession } from "../shared/http/access.ts";
 import { route } from "../shared/http/route.ts";
 import { exampleId } from "../shared/ids.ts";
 import { apiKey, apiKeyCreated, profileGrant } from "../shared/keys/answer-schema.ts";
-import { createKey } from "../shared/keys/create-key.ts";
+import { createKey, expiryIssues } from "../shared/keys/create-key.ts";
 import { deleteKey } from "../shared/keys/delete-key.ts";
 import {
   createKeyExample,
@@ -16,6 +16,7 @@ import { renameKey } from "../shared/keys/rename-key.ts";
 import { revokeKey } from "../shared/keys/revoke-key.ts";
 import {
   CreateKeyBody,
+  EndKeyQuery,
   ListKeysQuery,
   MintGrantBody,
   RenameKeyBody,
@@ -26,7 +27,7 @@ export const keyRoutes = [
     operationId: "listKeys",
     summary: "List API keys, without their secrets.",
     description:
-      "A key sees its application's keys. A session sees those of the application it names, or of the whole platform.",
+      "A key sees its application's keys, a restricted one itself alone. A session sees those of the application it names, or of the whole platform.",
     access: keyOrSession,
     query: ListKeysQuery,
     status: 200,
@@ -39,9 +40,10 @@ export const keyRoutes = [
     operationId: "createKey",
     summary: "Create an API key. Its secret is in this answer and in no other.",
     description:
-      "A key makes keys of its own application only. A session names the application, with `applicationId` or with the header.",
+      "A key makes keys of its own application only, which expire with it at the latest. A session names the application, with `applicationId` or with the header. An application has at most 1,000 keys in use.",
     access: appAdmin,
     body: CreateKeyBody,
+    issuesBeside: ({ services, scope, body }) => expiryIssues(services, scope, body["expiresAt"]),
     status: 201,
     response: apiKeyCreated,
     errors: ["application_mismatch", "application_header_required", "not_found", "limit_reached"],
@@ -62,19 +64,26 @@ export const keyRoutes = [
   route("DELETE", "v1/keys/{keyId}", {
     operationId: "deleteKey",
     summary: "Delete an API key and everything stored of it.",
+    description:
+      "With `descendants=true` the keys that it made go too, and those that they made: at most 1,000 in a call, after which `limit_reached` asks for another.",
     access: appAdmin,
+    query: EndKeyQuery,
     status: 204,
-    errors: ["not_found"],
-    run: ({ services, scope, params }) => deleteKey(services, scope, params.keyId),
+    errors: ["not_found", "limit_reached"],
+    run: ({ services, scope, params, query }) =>
+      deleteKey(services, scope, { ...params, ...query }),
   }),
   route("POST", "v1/keys/{keyId}/revoke", {
     operationId: "revokeKey",
     summary: "Revoke an API key; it stays listed.",
-    description: "It stops working at once, and so do the profile grants that it minted.",
+    description:
+      "It stops working at once, and so do the profile grants that it minted. With `descendants=true` so do the keys that it made, and those that they made; a key whose maker is only revoked goes on.",
     access: appAdmin,
+    query: EndKeyQuery,
     status: 204,
     errors: ["not_found"],
-    run: ({ services, scope, params }) => revokeKey(services, scope, params.keyId),
+    run: ({ services, scope, params, query }) =>
+      revokeKey(services, scope, { ...params, ...query }),
   }),
   route("POST", "v1/profile-grants", {
     operationId: "mintProfileGrant",

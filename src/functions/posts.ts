@@ -6,7 +6,7 @@ import {
 import { withStatus } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
 import { post, validation } from "../shared/posts/answer-schema.ts";
-import { cancelPost, updatePost } from "../shared/posts/change-scheduled.ts";
+import { cancelPost, issuesOfUpdate, updatePost } from "../shared/posts/change-scheduled.ts";
 import { createPost } from "../shared/posts/create-post.ts";
 import {
   acceptedExample,
@@ -15,7 +15,8 @@ import {
   scheduledExample,
   validationExample,
 } from "../shared/posts/examples.ts";
-import { retryPost } from "../shared/posts/retry-post.ts";
+import { issuesOfDraft } from "../shared/posts/draft-issues.ts";
+import { issuesOfRetry, retryPost } from "../shared/posts/retry-post.ts";
 import { DraftBody, RetryBody, UpdatePostBody, ValidateQuery } from "../shared/posts/schema.ts";
 import { validatePost } from "../shared/posts/validate-post.ts";
 import { postReadRoutes } from "./post-reads.ts";
@@ -31,6 +32,7 @@ export const postRoutes = [
     query: ValidateQuery,
     status: 200,
     response: validation,
+    issuesBeside: ({ services, body }) => issuesOfDraft(body, services.clock.now()),
     errors: ["insufficient_tokens", "daily_budget_reached"],
     examples: () => ({ body: draftExample(), answer: validationExample() }),
     run: ({ services, scope, body, query }) =>
@@ -44,6 +46,7 @@ export const postRoutes = [
     access: publishingScope,
     headers: ["Idempotency-Key"],
     body: DraftBody,
+    issuesBeside: ({ services, body }) => issuesOfDraft(body, services.clock.now()),
     status: 202,
     response: post,
     answers: {
@@ -75,6 +78,8 @@ export const postRoutes = [
     description: "Until it fires. Fields that are not named stay.",
     access: activeProfileScope,
     body: UpdatePostBody,
+    issuesBeside: ({ services, scope, params, body }) =>
+      issuesOfUpdate(services, scope, { postId: params["postId"] ?? "", change: body }),
     status: 200,
     response: post,
     errors: ["not_found", "invalid_state", "not_publishable"],
@@ -104,6 +109,11 @@ export const postRoutes = [
       "All failed legs, or those that `platforms` names; each reserves 10 tokens. Where the outcome of an earlier attempt is unknown, the network is asked about it before anything is sent again. A leg's `retryAvailable` says whether this makes sense without a change.",
     access: activeProfileScope,
     body: RetryBody,
+    issuesBeside: ({ services, scope, params, body }) =>
+      issuesOfRetry(services, scope, {
+        postId: params["postId"] ?? "",
+        platforms: body["platforms"],
+      }),
     status: 202,
     response: post,
     errors: ["not_found", "nothing_to_retry", "insufficient_tokens", "daily_budget_reached"],

@@ -33,6 +33,9 @@ export function openRunning(config: Config): Running {
     answerUnrouted: (incoming, path) => answerUnrouted(endpoints, services, incoming, path),
     work: (name, message, host) => workerOf(name).handle(services, message, host),
     runTimer: (timer, isPastDue, host) => runTimer(services, timer, isPastDue, host),
-    end: () => services.metrics.flush(),
+    async end() {
+      await services.stop.announce();
+      services.metrics.flush();
+    },
   };
 }

@@ -1,4 +1,9 @@
-import { appAdmin, appAdminOfApplication, keyOrSession } from "../shared/http/access.ts";
+import {
+  appAdmin,
+  appAdminOfApplication,
+  keyOrSession,
+  keyOrSessionOfApplication,
+} from "../shared/http/access.ts";
 import { operator } from "../shared/http/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
@@ -10,6 +15,7 @@ import {
 } from "../shared/webhooks/answer-schema.ts";
 import { createEndpoint } from "../shared/webhooks/create-endpoint.ts";
 import { deleteEndpoint } from "../shared/webhooks/delete-endpoint.ts";
+import { endpointUrlIssues } from "../shared/webhooks/endpoint-url.ts";
 import {
   createEndpointExample,
   deliveryExample,
@@ -41,7 +47,7 @@ export const webhookRoutes = [
     operationId: "listWebhooks",
     summary: "List webhook endpoints, without their secrets.",
     description:
-      "A key sees its application's endpoints. A session sees those of the application it names, or of the whole platform.",
+      "A key sees its application's endpoints, a restricted one without `url` and `secretHint`. A session sees those of the application it names, or of the whole platform.",
     access: keyOrSession,
     query: ListEndpointsQuery,
     status: 200,
@@ -57,6 +63,7 @@ export const webhookRoutes = [
       "Costs 5 tokens; an application has at most 20. Deliveries are POST requests whose body is an `Event`, signed with the secret; any 2xx within 10 seconds counts as delivered, and everything else is tried again, ten times in all over three days.",
     access: appAdminOfApplication,
     body: CreateEndpointBody,
+    issuesBeside: ({ services, body }) => endpointUrlIssues(services, body["url"]),
     status: 201,
     response: endpointWithSecret,
     errors: ["limit_reached", "insufficient_tokens", "daily_budget_reached"],
@@ -69,6 +76,7 @@ export const webhookRoutes = [
     description: "Fields that are not named stay.",
     access: appAdmin,
     body: UpdateEndpointBody,
+    issuesBeside: ({ services, body }) => endpointUrlIssues(services, body["url"]),
     status: 200,
     response: endpoint,
     errors: ["not_found"],
@@ -113,6 +121,7 @@ export const webhookRoutes = [
   route("GET", "v1/webhooks/{webhookId}/deliveries", {
     operationId: "listDeliveries",
     summary: "What was and is to be sent to an endpoint, newest first.",
+    description: "A restricted key sees what is about the profiles of its allowlist.",
     access: keyOrSession,
     query: ListDeliveriesQuery,
     status: 200,
@@ -139,8 +148,8 @@ export const webhookRoutes = [
     operationId: "listEvents",
     summary: "The application's events of the last 30 days, oldest first.",
     description:
-      "What webhooks tell, for those who ask: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed.",
-    access: appAdminOfApplication,
+      "What webhooks tell, for those who ask: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees what is about the profiles of its allowlist; its pages may be short, or empty, before the last: follow `nextCursor`.",
+    access: keyOrSessionOfApplication,
     query: ListEventsQuery,
     status: 200,
     list: true,

@@ -42,6 +42,8 @@ export interface Config {
   };
   readonly limits: {
     readonly requestsPerMinute: number;
+    /** All keys of a platform together. */
+    readonly platformPerMinute: number;
     readonly authPerMinute: number;
     readonly loginAttempts: number;
     readonly trustedProxyHops: number;
@@ -223,6 +225,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
     identity: identityConfig(settings),
     limits: {
       requestsPerMinute: settings.RATE_LIMIT_PER_MINUTE,
+      platformPerMinute: settings.PLATFORM_RATE_PER_MINUTE,
       authPerMinute: settings.AUTH_RATE_PER_MINUTE,
       loginAttempts: settings.LOGIN_ATTEMPTS,
       trustedProxyHops: settings.TRUSTED_PROXY_HOPS,

@@ -5,6 +5,7 @@ export const ERROR_CODES = [
   "idempotency_key_required",
   "idempotency_key_invalid",
   "profile_header_required",
+  "profile_header_mismatch",
   "application_header_required",
   "invalid_cursor",
   "unauthenticated",
@@ -91,6 +92,11 @@ export function validationFailed(issues: readonly Issue[]): AppError {
   const message =
     first === undefined ? "The request is invalid." : `${first.path}: ${first.message}${more}`;
   return new AppError("validation_failed", message, { details: { issues } });
+}
+
+/** @throws AppError `validation_failed` when there is any */
+export function refuseIssues(issues: readonly Issue[]): void {
+  if (issues.length > 0) throw validationFailed(issues);
 }
 
 /** Stops the request when the program's own rules are broken. */

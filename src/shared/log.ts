@@ -14,8 +14,8 @@ export interface Log {
 const SECRET_NAME =
   /authorization|secret|token|password|api[-_]?key|^code$|^state$|signature|cookie|credential|pepper|jwt/i;
 const SECRET_TEXT =
-  /sk_live_[0-9A-Za-z_]{8,}|whsec_[0-9A-Za-z+/=]{8,}|eyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?/g;
-const URL_QUERY = /(https?:\/\/[^\s"'?#]+)[?#][^\s"']*/g;
+  /sk_live_[0-9A-Za-z_]{8,}|whsec_[0-9A-Za-z+/=]{8,}|eyJ[\w-]{8,}(?:\.[\w-]*){0,2}/g;
+const URLS = /(https?:\/\/[^\s"'?#]+)([?#][^\s"']*)?/g;
 const DEPTH_MAX = 6;
 const TEXT_MAX = 4_000;
 
@@ -25,7 +25,9 @@ export function redact(value: unknown, depth = 0): unknown {
     return value
       .slice(0, TEXT_MAX)
       .replace(SECRET_TEXT, "[redacted]")
-      .replace(URL_QUERY, "$1?[redacted]");
+      .replace(URLS, (_url, address: string, query?: string) =>
+        query === undefined ? address : `${address}?[redacted]`,
+      );
   }
   if (typeof value !== "object" || value === null) return value;
   if (depth >= DEPTH_MAX) return "[deep]";

@@ -48,9 +48,10 @@ import { EndpointSlots } from "./webhooks/endpoint-slots.ts";
 import { EndpointStore } from "./webhooks/endpoint-store.ts";
 import { EventStore } from "./webhooks/event-store.ts";
 import { FAN_OUT_QUEUE, FanOutQueue } from "./webhooks/fan-out-queue.ts";
-import { rotatingKeys } from "./rotating-keys.ts";
+import { rotatingKeys, type RotatingKeys } from "./rotating-keys.ts";
 import { openQueue } from "./storage/account.ts";
 import type { MessageQueue } from "./storage/queue.ts";
+import { Stop } from "./stop.ts";
 import { openTables, type Tables } from "./storage/tables.ts";
 import { Metrics } from "./telemetry/metrics.ts";
 import { WalkStore } from "./upkeep/walk-store.ts";
@@ -65,6 +66,7 @@ export interface Services {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly stop: Stop;
   readonly outbound: Outbound;
   readonly cursors: Cursors;
   readonly platforms: PlatformStore;
@@ -74,6 +76,8 @@ export interface Services {
   readonly keys: KeyStore;
   readonly profiles: ProfileStore;
   readonly erasures: ErasureStore;
+  /** Of API key hashes. */
+  readonly keyPeppers: RotatingKeys;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly grants: Grants;
@@ -168,6 +172,14 @@ function walletsOf(
   });
 }
 
+function hashingServices(identity: Config["identity"]) {
+  const peppers = { current: identity.keyPepper, previous: identity.previousKeyPepper };
+  return {
+    keyPeppers: rotatingKeys(peppers, "API key hashes"),
+    passwords: createPasswords(identity),
+  };
+}
+
 /** Composes the process. Opens nothing: connections are made when they are first used. */
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const tables = overrides.tables ?? openTables(config);
@@ -190,6 +202,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     clock,
     log,
     metrics,
+    stop: new Stop(),
     outbound,
     cursors: createCursors(rotatingKeys(sessionSecrets, "list cursors")),
     platforms: new PlatformStore(tables.tenants),
@@ -199,7 +212,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     keys: new KeyStore(tables.keys, tables.tenants),
     profiles: new ProfileStore(tables.tenants),
     erasures: new ErasureStore(tables.erasures),
-    passwords: createPasswords(identity),
+    ...hashingServices(identity),
     sessions: createSessions(sessionSecrets, now),
     grants: createGrants(grantSecrets, now),
     operators: createOperators(identity.operators, outbound, now),

@@ -109,6 +109,11 @@ const OWN_SETTINGS = {
     "300",
     "Requests per minute and API key.",
   ),
+  PLATFORM_RATE_PER_MINUTE: withDefault(
+    integer(1, 1_000_000),
+    "3000",
+    "Requests per minute of all API keys of a platform together; never less than RATE_LIMIT_PER_MINUTE.",
+  ),
   AUTH_RATE_PER_MINUTE: withDefault(
     integer(1, 1_000_000),
     "30",
@@ -122,7 +127,7 @@ const OWN_SETTINGS = {
   TRUSTED_PROXY_HOPS: withDefault(
     integer(0, 10),
     "1",
-    "How many entries of X-Forwarded-For, counted from the right, our own proxies added: 1 on Azure, 0 locally.",
+    "How many entries of X-Forwarded-For, counted from the right, our own proxies added: 1 on Azure and with `npm start`, 0 where nothing adds any.",
   ),
   BALANCE_LOW_TOKENS: withDefault(
     integer(0, 1_000_000_000),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EXPIRING_KEYS_MAX } from "../../src/shared/keys/key-roster.ts";
+import { EXPIRING_KEYS_MAX, LIVE_KEYS_MAX } from "../../src/shared/keys/key-roster.ts";
 import { toChunks } from "../../src/shared/storage/row.ts";
 import { openTables } from "../../src/shared/storage/tables.ts";
 import {
@@ -239,7 +239,7 @@ describe("keys that expire", () => {
     expect([await countAt(end - 1), await countAt(end)]).toEqual([2, 1]);
   });
 
-  test("are refused when there are as many as may be, until one is revoked; lasting ones are not", async () => {
+  test("are refused like lasting ones when as many are in use as may be, until one is revoked", async () => {
     const application = await anApplication(relay);
     const { key } = application;
     const end = relay.clock.now().getTime() + HOUR;
@@ -247,18 +247,46 @@ describe("keys that expire", () => {
     const { id } = await aKey(relay, application, { expiresAt });
     await fill(
       application,
-      Array.from({ length: EXPIRING_KEYS_MAX }, () => end),
+      Array.from({ length: LIVE_KEYS_MAX - 1 }, () => end),
     );
     const create = (body: object) => relay.call("POST", "/v1/keys", { key, body });
-    const refused = await create({ expiresAt });
-    expect([refused.status, refused.body.error.code]).toEqual([409, "limit_reached"]);
+    for (const body of [{ expiresAt }, {}]) {
+      const refused = await create(body);
+      expect([refused.status, refused.body.error.code]).toEqual([409, "limit_reached"]);
+    }
     expect(dataOf(await relay.call("GET", "/v1/keys", { key }))).toHaveLength(2);
-    expect((await create({})).status).toBe(201);
     await relay.call("POST", `/v1/keys/${id}/revoke`, { key });
-    expect((await create({ expiresAt })).status).toBe(201);
-    expect((await countedBy(relay, application, "application")).activeApiKeys).toBe(
-      EXPIRING_KEYS_MAX + 2,
+    const both = await Promise.all([create({}), create({ expiresAt })]);
+    expect(new Set(both.map(({ status }) => status))).toEqual(new Set([201, 409]));
+    expect((await countedBy(relay, application, "application")).activeApiKeys).toBe(LIVE_KEYS_MAX);
+  });
+
+  test("beyond what may be in use, of an earlier version, work on and count, and nothing is added", async () => {
+    const application = await anApplication(relay);
+    const { key } = application;
+    const end = relay.clock.now().getTime() + HOUR;
+    await fill(
+      application,
+      Array.from({ length: 5_000 }, () => end),
     );
+    expect((await countedBy(relay, application, "application")).activeApiKeys).toBe(5_001);
+    expect((await relay.call("POST", "/v1/keys", { key, body: {} })).status).toBe(409);
+    relay.advance(HOUR);
+    expect((await relay.call("POST", "/v1/keys", { key, body: {} })).status).toBe(201);
+    expect((await countedBy(relay, application, "application")).activeApiKeys).toBe(2);
+  });
+
+  test("are refused when more expired within the hour than are remembered", async () => {
+    const application = await anApplication(relay);
+    const { key } = application;
+    const now = relay.clock.now().getTime();
+    await fill(
+      application,
+      Array.from({ length: EXPIRING_KEYS_MAX }, () => now - 1_000),
+    );
+    const body = { expiresAt: new Date(now + HOUR).toISOString() };
+    expect((await relay.call("POST", "/v1/keys", { key, body })).status).toBe(409);
+    expect((await relay.call("POST", "/v1/keys", { key, body: {} })).status).toBe(201);
   });
 
   test("take no room once they have expired", async () => {

@@ -45,9 +45,9 @@ export function readable(page: string): string {
 /** An end user's browser: keeps the cookie, sends the headers that browsers send. */
 export class Browser {
   cookie: string | undefined;
-  readonly #world: World;
+  readonly #world: Pick<World, "page">;
 
-  constructor(world: World) {
+  constructor(world: Pick<World, "page">) {
     this.#world = world;
   }
 

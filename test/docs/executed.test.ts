@@ -56,6 +56,9 @@ async function runDocument(file: string, place: Place): Promise<Printed[]> {
   });
 }
 
+/** A block that only sets names and functions for those behind it ends with one. */
+const isSilent = ({ code }: Block) => /(?:^|\n)(?:\}|\w+=[^\n]*(?:\n +[^\n]*)*)\s*$/.test(code);
+
 /** Fields of the example that the answer does not have, or has with another type. */
 function differences(example: unknown, answer: unknown, path = ""): string[] {
   if (example === null || answer === null) return [];
@@ -107,6 +110,8 @@ describe.skipIf(missing.length > 0)(`with what npm start runs${without}`, () => 
       for (const { block, output, example } of printed) {
         const name = `${file}:${block.line}`;
         expect(output, name).not.toMatch(/(?:^|\})\{"error":/m);
+        // A command whose answer was an error may leave nothing for the next one in its line.
+        if (!isSilent(block)) expect(output, `${name} prints nothing`).not.toBe("");
         if (example === undefined || example.words.length === 0) continue;
         const shown = JSON.parse(example.code) as { data?: unknown; platform?: string };
         expect(differences(shown.data ?? shown, likeIn(lastAnswer(output), shown)), name).toEqual(

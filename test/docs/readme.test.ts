@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { HOST_SETTINGS } from "../../dev/host-settings.ts";
 import { GENERATED, withTables } from "../../dev/readme-tables.ts";
 import { routes } from "../../src/functions/routes.ts";
 import { SETTINGS } from "../../src/shared/settings.ts";
@@ -94,7 +95,12 @@ test.each(DOCUMENTS.filter((file) => file !== "README.md"))(
 test.each(DOCUMENTS.filter((file) => file !== "docs/operate.md"))(
   "%s names only settings that exist",
   (file) => {
-    const known = new Set([...Object.keys(SETTINGS), ...OTHER_NAMES, ...OTHER_WORDS]);
+    const known = new Set([
+      ...Object.keys(SETTINGS),
+      ...Object.keys(HOST_SETTINGS),
+      ...OTHER_NAMES,
+      ...OTHER_WORDS,
+    ]);
     const named = [...readFileSync(file, "utf8").matchAll(/`([A-Z][A-Z_]{3,})(?:=[^`]*)?`/g)];
     expect(named.map(([, name = ""]) => name).filter((name) => !known.has(name))).toEqual([]);
   },

@@ -1,15 +1,40 @@
+import { genSaltSync } from "bcryptjs";
 import { describe, expect, test } from "vitest";
+import type { HashingTask } from "../../src/shared/accounts/hashing-threads.ts";
 import { createPasswords } from "../../src/shared/accounts/password.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 
-function passwordsOf(more: Record<string, string> = {}) {
-  const { identity } = parseConfig({
+function identityOf(more: Record<string, string> = {}) {
+  return parseConfig({
     AZURE_FUNCTIONS_ENVIRONMENT: "Development",
     AzureWebJobsStorage: "UseDevelopmentStorage=true",
     BCRYPT_COST: "4",
     ...more,
-  });
-  return createPasswords(identity);
+  }).identity;
+}
+
+const passwordsOf = (more: Record<string, string> = {}) => createPasswords(identityOf(more));
+
+/** Passwords whose work is counted and not done: a hash of each cost is twice the work of one of the cost before. */
+function countedPasswords(cost: string) {
+  let work = 0;
+  const hasher = {
+    run(task: HashingTask) {
+      const costs =
+        task.kind === "hash" ? [task.cost] : [Number(task.hash.split("$")[2]), ...task.burntCosts];
+      work += costs.reduce((sum, each) => sum + 2 ** each, 0);
+      return Promise.resolve(task.kind === "hash" ? genSaltSync(task.cost).padEnd(60, ".") : false);
+    },
+  };
+  const passwords = createPasswords(identityOf({ BCRYPT_COST: cost }), hasher);
+  return {
+    passwords,
+    workOf: async (hash: string | undefined): Promise<number> => {
+      work = 0;
+      await passwords.matches("a password", hash);
+      return work;
+    },
+  };
 }
 
 describe("passwords", () => {
@@ -73,5 +98,26 @@ describe("passwords", () => {
     );
     const answers = await Promise.all(tried.map((password) => passwords.matches(password, hash)));
     expect(answers).toEqual(tried.map((password) => password === "correct horse"));
+  });
+});
+
+describe("the work of a comparison", () => {
+  test("is the same for hashes of every lower cost and for nobody's", async () => {
+    const { workOf } = countedPasswords("12");
+    for (const cost of ["4", "10", "11", "12"]) {
+      const hash = await countedPasswords(cost).passwords.hash("a password");
+      expect(await workOf(hash)).toBe(2 ** 12);
+    }
+    expect(await workOf(undefined)).toBe(2 ** 12);
+    expect(await workOf("00000000:$2b$04$of-a-pepper-that-is-gone")).toBe(2 ** 12);
+  });
+
+  test("is that of the costliest hash seen, once the cost was lowered", async () => {
+    const costly = await countedPasswords("12").passwords.hash("a password");
+    const { workOf, passwords } = countedPasswords("10");
+    expect(await workOf(undefined)).toBe(2 ** 10);
+    expect(await workOf(costly)).toBe(2 ** 12);
+    expect(await workOf(undefined)).toBe(2 ** 12);
+    expect(await workOf(await passwords.hash("a password"))).toBe(2 ** 12);
   });
 });

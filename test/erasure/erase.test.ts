@@ -141,7 +141,7 @@ describe("a profile that is erased", () => {
     await untilGone(relay, profile);
     expect((await erase(relay, profile)).status).toBe(404);
     const told = relay.services.audit
-      .list(({ target }) => target?.id === profile.profileId, undefined, 100)
+      .list(({ event }) => event.target?.id === profile.profileId, undefined, 100)
       .items.filter(({ action }) => action === "profile.erased");
     expect(told).toMatchObject([
       {

@@ -134,6 +134,18 @@ describe("an HTTP function of the local host", () => {
     expect((await raw(url, "*", { method: "OPTIONS" })).status).toBe(400);
   });
 
+  test("is told the caller's address as Azure's front end tells it, behind what the caller says", async () => {
+    const { url } = await startHostProcess();
+    const seen = async (headers: string[] = []) => {
+      const { text } = await raw(url, "/api/echo", { headers });
+      return (JSON.parse(text) as Echo).headers["x-forwarded-for"];
+    };
+    expect(await seen()).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(await seen(["X-Forwarded-For", "203.0.113.9"])).toMatch(
+      /^203\.0\.113\.9, 127\.0\.0\.1:\d+$/,
+    );
+  });
+
   test("that throws answers an empty 500, and the error is in the log", async () => {
     const host = await startHostProcess();
     const response = await fetch(`${host.url}/boom`);

@@ -16,7 +16,7 @@ import { startRelay, type Answer, type CallOptions, type Relay } from "../setup/
 /**
  * Who may call, said a second time and by hand: a route whose rule changes, or that has none here, fails.
  * `platform`: key or session. `admin`: app_admin key or session. `adminOfApplication`: the same, a session names the
- * application. `session`: no key. `profile`: the profile's own callers. `operator:<roles>`: no product credential.
+ * application. `application`: any key, a session names the application. `session`: no key. `profile`: the profile's own callers. `operator:<roles>`: no product credential.
  */
 const RULES: Readonly<Record<string, Rule>> = {
   "GET health": "anyone",
@@ -85,7 +85,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   "POST v1/webhooks/{webhookId}/test": "admin",
   "GET v1/webhooks/{webhookId}/deliveries": "platform",
   "POST v1/webhooks/{webhookId}/deliveries/{deliveryId}/redrive": "admin",
-  "GET v1/events": "adminOfApplication",
+  "GET v1/events": "application",
   "POST v1/admin/webhooks/redrive-dead": "operator:Admin",
   "GET v1/admin/platforms": "operator:Admin,Operator",
   "POST v1/admin/platforms": "operator:Admin",
@@ -98,6 +98,7 @@ type Rule =
   | "anyone"
   | "platform"
   | "admin"
+  | "application"
   | "adminOfApplication"
   | "session"
   | "profile"
@@ -238,7 +239,7 @@ function ofProduct(rule: Rule, caller: string, namesAnObject: boolean): string {
   if (rule === "session" && KEYS.includes(caller)) return "403 session_required";
   if (caller === "a restricted key") return OF_A_RESTRICTED_KEY[rule] ?? "through";
   if (isForeign && (rule === "profile" || namesAnObject)) return "404 not_found";
-  if (rule === "adminOfApplication" && caller.includes("session"))
+  if ((rule === "adminOfApplication" || rule === "application") && caller.includes("session"))
     return "400 application_header_required";
   return "through";
 }

@@ -154,7 +154,7 @@ describe("audit", () => {
     expect(JSON.stringify(foreign.body)).not.toContain(app.id);
   });
 
-  test("a key sees its application's events; a restricted one only its own", async () => {
+  test("a key sees its application's events; a restricted one its own and its profiles'", async () => {
     const app = await anApplication(relay);
     const sibling = await anApplication(relay, app.platform);
     await aProfile(relay, sibling);
@@ -168,7 +168,10 @@ describe("audit", () => {
     expect(byAdmin.map(({ action }) => action)).toContain("profile.created");
     expect(JSON.stringify(byAdmin)).not.toContain(sibling.id);
     const byRestricted = await seenBy(restricted.secret);
-    expect(byRestricted.map(({ action }) => action)).toEqual(["access.app_admin_required"]);
+    expect(byRestricted.map(({ action }) => action)).toEqual([
+      "access.app_admin_required",
+      "profile.created",
+    ]);
   });
 
   test("operators see all platforms, page by page", async () => {
@@ -180,7 +183,10 @@ describe("audit", () => {
     const first = await own.call("GET", "/v1/admin/audit?limit=3", { operator });
     const cursor = first.body.page.nextCursor;
     const rest = await own.call("GET", `/v1/admin/audit?limit=100&cursor=${cursor}`, { operator });
-    expect([...first.body.data, ...rest.body.data]).toEqual(whole.body.data);
+    // The first look is recorded when it is over, the others within the minute are not listed again.
+    const [looked, ...before] = [...first.body.data, ...rest.body.data];
+    expect(looked.action).toBe("audit.listed");
+    expect(before).toEqual(whole.body.data);
     const platforms = new Set(
       whole.body.data.map((event: { platformId: string }) => event.platformId),
     );

@@ -43,6 +43,7 @@ describe("creating a key", () => {
       expiresAt: null,
       lastUsedAt: null,
       createdAt: expect.stringMatching(/Z$/),
+      createdBy: { kind: "api_key", id: application.keyId },
       secret: expect.stringMatching(/^sk_live_/),
     });
     expect(body.data.secret.startsWith(body.data.keyPrefix)).toBe(true);

@@ -1,5 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { routes } from "../../src/functions/routes.ts";
 import { anApplication, aPlatform, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
@@ -93,6 +94,63 @@ describe("operators", () => {
     expect((await relay.call("GET", path, { operator })).status).toBe(404);
     const body = { status: "suspended" };
     expect((await relay.call("PATCH", path, { operator, body })).status).toBe(404);
+  });
+});
+
+describe("what operators look at", () => {
+  const readRoutes = routes.filter(
+    ({ method, path }) => method === "GET" && path.startsWith("v1/admin/"),
+  );
+  const linesOf = (on: Relay) =>
+    on.logLines.flatMap((line) => {
+      const { audit } = JSON.parse(line) as { audit?: Record<string, unknown> };
+      return audit === undefined ? [] : [audit];
+    });
+
+  test("is recorded, whichever route they ask", async () => {
+    expect(readRoutes.length).toBeGreaterThan(2);
+    for (const { path } of readRoutes) {
+      const own = await startRelay({ memoryTables: true });
+      const { id } = await aPlatform(own, { tokens: 0 });
+      const asked = `/${path.replace("{platformId}", id)}`;
+      const { status } = await own.call("GET", asked, { operator: ["Admin"] });
+      expect(status).toBe(200);
+      const [latest] = linesOf(own).slice(-1);
+      expect(latest, path).toMatchObject({
+        action: expect.stringMatching(/^[a-z]+\.(?:listed|read)$/),
+        actor: { kind: "operator" },
+        outcome: "ok",
+        ...(path.includes("{") ? { platformId: id, target: { type: "platform", id } } : {}),
+      });
+      await own.stop();
+    }
+  });
+
+  test("is recorded where there was nothing to see", async () => {
+    const own = await startRelay({ memoryTables: true });
+    const unknown = `plt_${"0".repeat(26)}`;
+    for (const id of [unknown, "x".repeat(500)])
+      await own.call("GET", `/v1/admin/platforms/${id}`, { operator: [] });
+    expect(linesOf(own)).toMatchObject([
+      { action: "platform.read", outcome: "denied", platformId: unknown },
+      { action: "platform.read", outcome: "denied", platformId: null, target: null },
+    ]);
+    await own.stop();
+  });
+
+  test("again and again is in the log each time, and in the list once a minute", async () => {
+    const own = await startRelay({ memoryTables: true });
+    const list = async () => {
+      const { body } = await own.call("GET", "/v1/admin/audit?limit=100", { operator: ["Admin"] });
+      return body.data.map(({ action }: { action: string }) => action);
+    };
+    for (let call = 0; call < 5; call += 1) await list();
+    expect(await list()).toEqual(["audit.listed"]);
+    expect(linesOf(own)).toHaveLength(6);
+    own.advance(60_000);
+    await list();
+    expect(await list()).toEqual(["audit.listed", "audit.listed"]);
+    await own.stop();
   });
 });
 

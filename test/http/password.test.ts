@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Worker } from "node:worker_threads";
 import { hashSync } from "bcryptjs";
 import { describe, expect, inject, test } from "vitest";
-import { bcryptHash, bcryptMatches } from "../../src/shared/accounts/hashing-threads.ts";
+import { hashingThreads } from "../../src/shared/accounts/hashing-threads.ts";
 import { enabledTotp } from "../setup/authenticator.ts";
 import { anApplication, aPlatform, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
@@ -210,6 +210,9 @@ describe("replacing the pepper", () => {
 });
 
 describe("hashing", () => {
+  const bcryptMatches = (text: string, hash: string) =>
+    hashingThreads.run({ kind: "compare", text, hash, burntCosts: [] }, "log_in");
+
   test("leaves the event loop free while eight log-ins at the full cost are checked", async () => {
     const slow = await startRelay({ settings: { BCRYPT_COST: "12" } });
     const { email } = await aUser(slow);
@@ -238,24 +241,33 @@ describe("hashing", () => {
     expect(await bcryptMatches("text", good)).toBe(true);
   });
 
-  test("what would wait too long is refused at once, the rest is done", async () => {
-    const outcomes = await Promise.all(
-      Array.from({ length: 300 }, () =>
-        bcryptHash("text", 4).then(
-          () => "done",
-          (error: unknown) => (error as { code: unknown }).code,
+  test.each([
+    ["log_in", 258],
+    ["other", 130],
+  ] as const)(
+    "of 300 at once (%s) %i are done, the rest is refused at once",
+    async (urgency, most) => {
+      const task = { kind: "hash", text: "text", cost: 4 } as const;
+      const outcomes = await Promise.all(
+        Array.from({ length: 300 }, () =>
+          hashingThreads.run(task, urgency).then(
+            () => "done",
+            (error: unknown) => error,
+          ),
         ),
-      ),
-    );
-    const countOf = (wanted: string) => outcomes.filter((outcome) => outcome === wanted).length;
-    expect(countOf("done")).toBe(258);
-    expect(countOf("service_unavailable")).toBe(42);
-  });
+      );
+      const refused = outcomes.filter((outcome) => outcome !== "done");
+      expect(refused).toHaveLength(300 - most);
+      for (const error of refused)
+        expect(error).toMatchObject({ code: "service_unavailable", retryAfterSeconds: 10 });
+    },
+  );
 
   test("runs in the build's own thread file, too", async () => {
     expect(inject("bundleError")).toBe("");
     const thread = new Worker(resolve("dist/password-worker.js"), { env: {}, execArgv: [] });
-    thread.postMessage({ kind: "compare", text: "text", hash: hashSync("text", 4) });
+    const hash = hashSync("text", 4);
+    thread.postMessage({ kind: "compare", text: "text", hash, burntCosts: [4, 5] });
     expect(await once(thread, "message")).toEqual([true]);
     await thread.terminate();
   });

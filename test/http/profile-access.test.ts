@@ -84,10 +84,6 @@ describe("naming the profile", () => {
       await posts(key, { "x-profile-id": "prf_x" }),
       await posts(key, { "x-profile-id": mine.id, "profile-id": sibling.id }),
       await read(sibling.id),
-      await relay.call("GET", `/v1/profiles/${mine.id}`, {
-        key,
-        headers: { "x-profile-id": foreign.id },
-      }),
     ];
     const bodies = answers.map(({ status, body }) => {
       const { requestId: _, ...error } = body.error;
@@ -95,6 +91,41 @@ describe("naming the profile", () => {
     });
     expect(new Set(bodies).size).toBe(1);
     expect(answers[0]?.status).toBe(404);
+  });
+
+  test("a header and a path that name different profiles are told so, whether these exist or not", async () => {
+    const mine = await aProfile(relay, application);
+    const foreign = await aProfile(relay, await anApplication(relay));
+    const { key } = application;
+    const unknown = `prf_${"0".repeat(26)}`;
+    const pairs = [
+      [foreign.id, mine.id],
+      [mine.id, foreign.id],
+      [unknown, mine.id],
+      [mine.id, unknown],
+      ["prf_x", "prf_y"],
+    ] as const;
+    for (const [header, path] of pairs) {
+      for (const name of ["X-Profile-Id", "Profile-Id"])
+        for (const [method, route] of [
+          ["GET", `/v1/profiles/${path}`],
+          ["GET", `/v1/profiles/${path}/connections`],
+          ["POST", `/v1/profiles/${path}/connect/sessions`],
+        ] as const)
+          expect(
+            await relay.call(method, route, { key, headers: { [name]: header } }),
+          ).toMatchObject({
+            status: 400,
+            body: { error: { code: "profile_header_mismatch", details: { header, path } } },
+          });
+    }
+    const headers = { "x-profile-id": mine.id };
+    expect((await relay.call("GET", `/v1/profiles/${mine.id}`, { key, headers })).status).toBe(200);
+    const stranger = await relay.call("GET", `/v1/profiles/${mine.id}`, {
+      key: `${key.slice(0, -1)}!`,
+      headers: { "x-profile-id": foreign.id },
+    });
+    expect(stranger.status).toBe(401);
   });
 
   test("a session may act for any profile of its platform, within the application it names", async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { HOST_SETTINGS } from "../../dev/host-settings.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 import { SETTINGS } from "../../src/shared/settings.ts";
 import { keysOf } from "./bicep.ts";
@@ -16,14 +17,6 @@ const NEVER: Readonly<Record<string, string>> = {
   OUTBOUND_HOST_MAP: "development only: refused in production",
   OUTBOUND_ALLOW_CIDRS: "development only: refused in production",
 };
-
-/** What the host reads, and not the app. */
-const OF_THE_HOST = [
-  "AzureWebJobsStorage__credential",
-  "AzureWebJobsStorage__clientId",
-  "APPLICATIONINSIGHTS_CONNECTION_STRING",
-  "APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
-];
 
 /** Name of the setting → name of the secret in the vault. */
 function secretsOf(): Map<string, string> {
@@ -50,7 +43,7 @@ describe("the settings of the app", () => {
   test("are all that the template sets, beside what the host reads", () => {
     const set = [...plain, ...optional, ...secrets.keys()];
     expect(set.filter((name) => !known.includes(name))).toEqual([]);
-    expect(keysOf(app, "hostSettings =").toSorted()).toEqual(OF_THE_HOST.toSorted());
+    expect(keysOf(app, "hostSettings =").toSorted()).toEqual(Object.keys(HOST_SETTINGS).toSorted());
   });
 
   test("have one place each", () => {

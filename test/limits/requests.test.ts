@@ -185,6 +185,89 @@ describe("a key", () => {
   });
 });
 
+describe("all keys of a platform", () => {
+  const settings = { RATE_LIMIT_PER_MINUTE: "40", PLATFORM_RATE_PER_MINUTE: "100" };
+
+  test(
+    "share its limit, whichever of its applications they are of, and sessions do not",
+    HEAVY,
+    async () => {
+      const relay = await aRelay({ settings });
+      const first = await anApplication(relay);
+      const second = await anApplication(relay, first.platform);
+      const keys = [first.key, second.key];
+      for (const of of [first, second]) keys.push((await aKey(relay, of)).secret);
+      // Making the two keys took a request of each of the others.
+      const answers = await Promise.all(keys.map((key) => ask(relay, key, 40)));
+      const all = statuses(answers.flat());
+      expect(all[200]).toBe(98);
+      expect(all[429]).toBe(62);
+      const { session } = first.platform;
+      expect((await relay.call("GET", "/v1/me", { session })).status).toBe(200);
+      const stranger = await anApplication(relay);
+      expect(statuses(await ask(relay, stranger.key, 1))).toEqual({ 200: 1 });
+    },
+  );
+
+  test("are told of the bucket with less left", async () => {
+    const relay = await aRelay({ settings: { ...settings, PLATFORM_RATE_PER_MINUTE: "50" } });
+    const application = await anApplication(relay);
+    const { secret } = await aKey(relay, application);
+    const limits = async (key: string) => (await relay.call("GET", "/v1/me", { key })).headers;
+    const own = await limits(application.key);
+    expect([own.get("ratelimit-limit"), own.get("ratelimit-remaining")]).toEqual(["40", "38"]);
+    await ask(relay, application.key, 30);
+    const shared = await limits(secret);
+    expect([shared.get("ratelimit-limit"), shared.get("ratelimit-remaining")]).toEqual([
+      "50",
+      "17",
+    ]);
+  });
+
+  test("lose nothing to a key that asks beyond its own limit", async () => {
+    const relay = await aRelay({ settings });
+    const application = await anApplication(relay);
+    const { secret } = await aKey(relay, application);
+    expect(statuses(await ask(relay, application.key, 300))).toEqual({ 200: 39, 429: 261 });
+    expect(statuses(await ask(relay, secret, 40))).toEqual({ 200: 40 });
+  });
+
+  test("do not lose their own limits to one that the platform refused", async () => {
+    const relay = await aRelay({ settings: { ...settings, PLATFORM_RATE_PER_MINUTE: "40" } });
+    const application = await anApplication(relay);
+    const { secret } = await aKey(relay, application);
+    await ask(relay, application.key, 39);
+    const refused = await ask(relay, secret, 30);
+    expect(statuses(refused)).toEqual({ 429: 30 });
+    expect(rateHeaders(refused[0] as Answer).slice(0, 2)).toEqual(["40", "0"]);
+    nextMinute(relay);
+    relay.advance(WINDOW_MS);
+    expect(statuses(await ask(relay, secret, 40))).toEqual({ 200: 40 });
+  });
+
+  test("are counted on all instances together", HEAVY, async () => {
+    const relay = await aRelay({ settings });
+    const second = await aRelay({ sameDeploymentAs: relay, settings });
+    const application = await anApplication(relay);
+    const keys = [application.key];
+    for (let index = 0; index < 4; index += 1) keys.push((await aKey(relay, application)).secret);
+    let served = 4;
+    for (let index = 0; index < 150; index += 1) {
+      const on = index % 2 === 0 ? relay : second;
+      const answer = await on.call("GET", "/v1/me", { key: keys[index % 5] ?? "" });
+      if (answer.status === 200) served += 1;
+    }
+    expect(served).toBeGreaterThanOrEqual(100);
+    expect(served).toBeLessThanOrEqual(110);
+  });
+
+  test("have at least what one of them may have", async () => {
+    const relay = await aRelay({ settings: { ...settings, PLATFORM_RATE_PER_MINUTE: "5" } });
+    const { key } = await anApplication(relay);
+    expect(statuses(await ask(relay, key, 41))).toEqual({ 200: 40, 429: 1 });
+  });
+});
+
 describe("other callers", () => {
   test("a user's sessions share 600 requests a minute", HEAVY, async () => {
     const relay = await aRelay();
@@ -274,15 +357,19 @@ describe("wrong credentials", () => {
     expect(await guess("203.0.113.1", 1)).toEqual({ 401: 1 });
   });
 
-  test("that are well-formed cost storage nothing beyond that", async () => {
+  test("of the right form are looked at once each, 240 a minute from one address", async () => {
+    await guess("203.0.113.8", 60);
     const reads = vi.spyOn(relay.services.keys, "findWithHash");
+    const secrets = Array.from(
+      { length: 250 },
+      () => newApiKey(newId("key", relay.clock.now())).secret,
+    );
     const answers: Answer[] = [];
-    for (let index = 0; index < 70; index += 1) {
-      const { secret } = newApiKey(newId("key", relay.clock.now()));
-      answers.push(await from("203.0.113.8", secret));
-    }
-    expect(statuses(answers)).toEqual({ 401: 60, 429: 10 });
-    expect(reads).toHaveBeenCalledTimes(60);
+    for (const secret of secrets) answers.push(await from("203.0.113.8", secret));
+    expect(statuses(answers)).toEqual({ 401: 240, 429: 10 });
+    for (const secret of secrets.slice(0, 10))
+      expect((await from("203.0.113.8", secret)).status).toBe(429);
+    expect(reads).toHaveBeenCalledTimes(240);
     reads.mockRestore();
   });
 
@@ -312,6 +399,17 @@ describe("wrong credentials", () => {
     expect((await from("203.0.113.4", good)).status).toBe(200);
     await guess("203.0.113.4", 70);
     expect((await from("203.0.113.4", good)).status).toBe(200);
+  });
+
+  test("do not lock out a good key or session that this process never saw", async () => {
+    await guess("203.0.113.10", 70);
+    const { secret } = await aKey(relay, await anApplication(relay));
+    expect((await from("203.0.113.10", secret)).status).toBe(200);
+    expect((await from("203.0.113.10", secret)).status).toBe(200);
+    const { session } = await aPlatform(relay);
+    const headers = { "x-forwarded-for": "203.0.113.10" };
+    expect((await relay.call("GET", "/v1/me", { session, headers })).status).toBe(200);
+    expect(await guess("203.0.113.10", 1)).toEqual({ 429: 1 });
   });
 
   test("do not let a credential through that has been revoked since", async () => {

@@ -253,6 +253,33 @@ describe("a limiter", () => {
   });
 });
 
+describe("two buckets of one request", () => {
+  const log = createLog({ level: "info", sink: () => undefined });
+  const own = { subject: "key", limit: 100 };
+  const whole = { subject: "platform", limit: 150 };
+
+  test("wait for storage side by side", async () => {
+    const limiter = new RateLimiter({ rows, now: () => now, log });
+    for (let index = 0; index < 100; index += 1) await limiter.admitWithin(own, whole);
+    rows.mode = "slow";
+    const other = { subject: "another key", limit: 10 };
+    for (let index = 0; index < 7; index += 1) void limiter.admit(other.subject, other.limit);
+    await vi.advanceTimersByTimeAsync(30_000);
+    // Both are in the part of the limit where every request waits for an exchange, of two steps.
+    let answered = false;
+    void limiter.admitWithin(other, whole).then(() => (answered = true));
+    await vi.advanceTimersByTimeAsync(2_100);
+    expect(answered).toBe(true);
+  });
+
+  test("count it in both or in none", async () => {
+    const limiter = new RateLimiter({ rows, now: () => now, log });
+    for (let index = 0; index < 500; index += 1) await limiter.admitWithin(own, whole);
+    const left = await limiter.admit("platform", 150);
+    expect(left.remaining).toBe(49);
+  });
+});
+
 describe("bounded memory", () => {
   test("what was not used for longest goes first", () => {
     const map = new RecentMap<number>(3);
@@ -266,7 +293,8 @@ describe("bounded memory", () => {
   test("a flood of addresses with wrong credentials leaves the latest ones counted", () => {
     const bad = new BadCredentials(1);
     for (let index = 0; index < 50_000; index += 1) bad.noteWrong(`address ${index}`, "x", now);
-    expect(bad.secondsUntilTry("address 49999", "y", now)).toBeGreaterThan(0);
-    expect(bad.secondsUntilTry("address 0", "y", now)).toBeUndefined();
+    const other = { kind: "api_key", text: "y" } as const;
+    expect(bad.secondsUntilTry("address 49999", other, now)).toBeGreaterThan(0);
+    expect(bad.secondsUntilTry("address 0", other, now)).toBeUndefined();
   });
 });

@@ -369,12 +369,13 @@ describe("what is no image to work with", () => {
   });
 });
 
-test("no more than two images are worked on at a time", async () => {
+test("no more images are held at a time than memory allows", async () => {
   const bytes = await flag(400, 400).png().toBuffer();
   let reading = 0;
   let most = 0;
   const watched = (): MediaFile => ({
     ...fileOf(bytes),
+    size: 30_000_000,
     async *chunks() {
       reading += 1;
       most = Math.max(most, reading);
@@ -383,6 +384,6 @@ test("no more than two images are worked on at a time", async () => {
       reading -= 1;
     },
   });
-  await Promise.all(Array.from({ length: 8 }, () => fitImage(watched(), instagram)));
+  await Promise.allSettled(Array.from({ length: 8 }, () => fitImage(watched(), instagram)));
   expect(most).toBe(2);
 });

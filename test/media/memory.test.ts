@@ -12,6 +12,7 @@ const SIZE = 300 * MEGABYTE;
 /** V8 lets about 64 MB of freed buffers lie before it collects them: the rest is what is in hand. */
 const GROWTH_MAX = 128 * MEGABYTE;
 const SCRIPT = fileURLToPath(new URL("moving.ts", import.meta.url));
+const FITTING = fileURLToPath(new URL("fitting.ts", import.meta.url));
 
 /** Repeated over and over: no process holds the whole file, this one neither. */
 const BLOCK = noise(MEGABYTE);
@@ -107,3 +108,17 @@ test.each(["ranges.mp4", "one.mp4"])(
   },
   120_000,
 );
+
+test("two of the largest images are fitted at once in no more memory than the files themselves", async () => {
+  const { stdout } = await run(process.execPath, [FITTING], { timeout: 100_000 });
+  const { size, fitted, before, most, blockedMs } = JSON.parse(stdout);
+  const growth = most - before;
+  // oxlint-disable-next-line no-console -- the figures are what this is for
+  console.log(
+    `two images of ${size} bytes: grew by ${Math.round(growth / MEGABYTE)} MB, ${blockedMs} ms`,
+  );
+  expect(size).toBeGreaterThan(50 * MEGABYTE);
+  for (const length of fitted) expect(length).toBeLessThanOrEqual(2 * MEGABYTE);
+  expect(growth).toBeLessThan(2.5 * size);
+  expect(blockedMs).toBeLessThan(1_000);
+}, 120_000);

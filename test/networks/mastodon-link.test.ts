@@ -323,6 +323,29 @@ describe("linking a Mastodon account", () => {
     expect(tools.saved.has(HOST)).toBe(false);
   });
 
+  it("keeps a registration that was made after the authorisation began", async () => {
+    const { tools } = await finish(
+      script(
+        { [TOKEN]: answer(401, { error: "invalid_client" }) },
+        { [HOST]: { clientId: "a newer one" } },
+      ),
+      { code: "c" },
+    );
+    expect(tools.saved.get(HOST)).toEqual({ clientId: "a newer one" });
+  });
+
+  it.each(["invalid_client", "unauthorized_client", "invalid_request", "server_error"])(
+    "keeps the registration that all share whoever sends the error %s",
+    async (error) => {
+      const { outcome, tools } = await finish(script({}, { [HOST]: { clientId: "client" } }), {
+        error,
+      });
+      expect(outcome.kind).toBe("failed");
+      expect(tools.saved.get(HOST)).toEqual({ clientId: "client" });
+      expect(tools.asked).toEqual([]);
+    },
+  );
+
   it("can be undone at the instance, which may be away", async () => {
     for (const reply of [answer(200, {}), answer(403, { error: "unauthorized_client" }), lost]) {
       const tools = scriptedTools({ http: { [`POST ${ORIGIN}/oauth/revoke`]: reply } });

@@ -21,7 +21,12 @@ export interface Authenticator {
   readonly code: (stepsLater?: number) => string;
 }
 
-function authenticatorOf(relay: Relay, secret: string, recoveryCodes: readonly string[] = []) {
+/** The app of somebody whose secret is known. */
+export function authenticatorOf(
+  relay: Relay,
+  secret: string,
+  recoveryCodes: readonly string[] = [],
+): Authenticator {
   return {
     secret,
     recoveryCodes,

@@ -2,7 +2,7 @@ import type { Worker } from "../../src/shared/http/worker.ts";
 import type { Services } from "../../src/shared/services.ts";
 import type { MessageQueue } from "../../src/shared/storage/queue.ts";
 
-interface Waiting {
+export interface Waiting {
   readonly queue: string;
   readonly message: object;
   readonly dueAt: number;
@@ -31,6 +31,11 @@ export class MemoryQueues {
       },
       ping: () => Promise.resolve(),
     };
+  }
+
+  /** In the order in which they were sent. */
+  get waiting(): readonly Waiting[] {
+    return this.#waiting;
   }
 
   get length(): number {

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
+import { timers } from "../../src/functions/timers.ts";
 import { workers } from "../../src/functions/workers.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 import { answer, answerUnrouted, type Outgoing } from "../../src/shared/http/answer.ts";
 import type { Incoming } from "../../src/shared/http/incoming.ts";
+import { systemScope } from "../../src/shared/http/worker.ts";
 import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
 import { createLog } from "../../src/shared/log.ts";
 import { createOutbound, type Outbound } from "../../src/shared/outbound.ts";
@@ -89,6 +91,10 @@ export interface Relay {
   advance(ms: number): void;
   /** Runs queued messages that are due until none is left; answers how many there were. */
   drain(): Promise<number>;
+  /** The same for messages in the emulator's queues, also with `memoryQueues`: another build may have left them there. */
+  drainStored(): Promise<number>;
+  /** One run of a timer, by the name that it is registered under. */
+  runTimer(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -155,6 +161,12 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
       options.memoryQueues === true
         ? queues.drain(workers, services)
         : drainQueues(workers, services),
+    drainStored: () => drainQueues(workers, services),
+    async runTimer(name) {
+      const timer = timers.find((one) => one.name === name);
+      if (timer === undefined) throw new Error(`there is no timer ${name}`);
+      await timer.run(services, systemScope(services, name));
+    },
     stop: () => outbound.close(),
     async call(method, path, callOptions = {}) {
       const token =

@@ -1,4 +1,5 @@
 import type { SessionScope } from "../callers/scope.ts";
+import { admitPasswords } from "../limits/password-limit.ts";
 import type { Services } from "../services.ts";
 import { confirmIdentity, getOwnUser, recordOwn } from "./confirm-identity.ts";
 import type { ChangePassword } from "./schema.ts";
@@ -7,7 +8,7 @@ const ACTION = "user.password_changed";
 
 /**
  * Ends every session of the user but the one that asks. Of concurrent changes one is made.
- * @throws AppError `invalid_credentials`, `rate_limited`
+ * @throws AppError `invalid_credentials`, `rate_limited`, `service_unavailable`
  */
 export async function changePassword(
   services: Services,
@@ -15,6 +16,8 @@ export async function changePassword(
   { currentPassword, newPassword }: ChangePassword,
 ): Promise<void> {
   const user = await getOwnUser(services, scope);
+  // Whoever knows the password could have it hashed without end.
+  await admitPasswords(services, { kind: "user", id: user.id });
   const attempt = await confirmIdentity(services, scope, { user, action: ACTION });
   if (!(await services.passwords.matches(currentPassword, user.passwordHash)))
     throw await attempt.failed();

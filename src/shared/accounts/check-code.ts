@@ -1,7 +1,12 @@
 import { invariant } from "../errors.ts";
 import { equalSecrets, reseal, seal, unseal } from "../secrets.ts";
 import type { Services } from "../services.ts";
-import { hashRecoveryCode, newRecoveryCodes, parseRecoveryCode } from "./recovery-code.ts";
+import {
+  hashesOfRecoveryCode,
+  hashRecoveryCode,
+  newRecoveryCodes,
+  parseRecoveryCode,
+} from "./recovery-code.ts";
 import type { Proof, SecondFactor } from "./second-factor.ts";
 import { matchingStep } from "./totp.ts";
 
@@ -60,8 +65,8 @@ function checkRecoveryCode(
   const code = parseRecoveryCode(text);
   if (code === undefined) return undefined;
   const { keyPepper, previousKeyPepper } = services.config.identity;
-  const given = [keyPepper, previousKeyPepper ?? keyPepper].map((pepper) =>
-    hashRecoveryCode(code, owner.id, pepper),
+  const given = [keyPepper, previousKeyPepper ?? keyPepper].flatMap((pepper) =>
+    hashesOfRecoveryCode(code, owner.id, pepper),
   );
   const hash = owner.secondFactor.recoveryHashes.find((known) =>
     given.some((hash) => equalSecrets(Buffer.from(hash), Buffer.from(known))),

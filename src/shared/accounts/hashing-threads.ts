@@ -1,14 +1,32 @@
 import { Worker } from "node:worker_threads";
-import { serviceUnavailable } from "../errors.ts";
+import { AppError, serviceUnavailable } from "../errors.ts";
+import { HashingLanes, type Urgency } from "./hashing-lanes.ts";
 
 /** Hashing occupies a core for a third of a second; more threads would only take turns. */
 const THREADS_MAX = 2;
-/** What waits longer than this many others would get its answer after the caller has gone. */
-const WAITING_MAX = 256;
+/** By then a good part of those that wait now are through. */
+const BUSY_RETRY_SECONDS = 10;
 
 export type HashingTask =
   | { readonly kind: "hash"; readonly text: string; readonly cost: number }
-  | { readonly kind: "compare"; readonly text: string; readonly hash: string };
+  | {
+      readonly kind: "compare";
+      readonly text: string;
+      readonly hash: string;
+      /** Costs of hashes to make and throw away, for the time that they take. */
+      readonly burntCosts: readonly number[];
+    };
+
+/** Makes and compares bcrypt hashes. @throws AppError `service_unavailable` when too many wait */
+export interface Hasher {
+  run(task: HashingTask, urgency: Urgency): Promise<unknown>;
+}
+
+function tooBusy(): AppError {
+  return new AppError("service_unavailable", "Too many passwords are being checked. Try again.", {
+    retryAfterSeconds: BUSY_RETRY_SECONDS,
+  });
+}
 
 interface Job {
   readonly task: HashingTask;
@@ -27,33 +45,32 @@ function threadFile(): URL {
 }
 
 /** Threads that hash, so that the event loop goes on meanwhile. They start when first needed and never keep a process alive. */
-class HashingThreads {
+class HashingThreads implements Hasher {
   readonly #idle: Worker[] = [];
   readonly #busy = new Map<Worker, Job>();
-  readonly #waiting: Job[] = [];
+  readonly #waiting = new HashingLanes<Job>();
 
-  run(task: HashingTask): Promise<unknown> {
-    if (this.#waiting.length >= WAITING_MAX) return Promise.reject(serviceUnavailable());
+  run(task: HashingTask, urgency: Urgency): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ task, resolve, reject });
+      const added = this.#waiting.add({ task, resolve, reject }, urgency, performance.now());
+      if (!added) reject(tooBusy());
       this.#next();
     });
   }
 
   #next(): void {
-    while (this.#waiting.length > 0) {
-      const thread = this.#idle.pop() ?? this.#open();
-      if (thread === undefined) return;
-      const job = this.#waiting.shift();
+    for (const { reject } of this.#waiting.takeOverdue(performance.now())) reject(tooBusy());
+    while (this.#busy.size < THREADS_MAX) {
+      const job = this.#waiting.take();
       if (job === undefined) return;
+      const thread = this.#idle.pop() ?? this.#open();
       this.#busy.set(thread, job);
       thread.ref();
       thread.postMessage(job.task);
     }
   }
 
-  #open(): Worker | undefined {
-    if (this.#busy.size >= THREADS_MAX) return undefined;
+  #open(): Worker {
     // Neither the secrets of the environment nor the flags of the main thread are any use to it.
     const thread = new Worker(threadFile(), { env: {}, execArgv: [] });
     thread.on("message", (answer: unknown) => {
@@ -81,14 +98,4 @@ class HashingThreads {
 }
 
 /** One set for the process, however many `Services` it has: each thread costs memory and a core. */
-const threads = new HashingThreads();
-
-/** A bcrypt hash, made outside the event loop. @throws AppError `service_unavailable` when too many wait */
-export async function bcryptHash(text: string, cost: number): Promise<string> {
-  return String(await threads.run({ kind: "hash", text, cost }));
-}
-
-/** Whether the text has the bcrypt hash, found outside the event loop. @throws AppError `service_unavailable` when too many wait */
-export async function bcryptMatches(text: string, hash: string): Promise<boolean> {
-  return (await threads.run({ kind: "compare", text, hash })) === true;
-}
+export const hashingThreads: Hasher = new HashingThreads();

@@ -61,7 +61,7 @@ export async function logIn(
 ): Promise<SignedIn> {
   const attempt = await beginLoginAttempt(services, email);
   const user = await findUser(services, email);
-  const right = await services.passwords.matches(password, user?.passwordHash);
+  const right = await services.passwords.matches(password, user?.passwordHash, "log_in");
   if (user === undefined) throw await attempt.failed();
   const record = (outcome: "ok" | "denied") => recordLogin(services, scope, user, outcome);
   const step = right
@@ -84,7 +84,7 @@ export async function logIn(
     throw new AppError("platform_suspended", "The platform is suspended.");
   }
   const newHash = services.passwords.isOutdated(user.passwordHash)
-    ? await services.passwords.hash(password)
+    ? await services.passwords.hash(password, "log_in")
     : undefined;
   const proved: Proved = { at: services.clock.now().toISOString(), step, newHash };
   const recorded = await services.users.update(user, (present) =>

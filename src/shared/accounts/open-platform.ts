@@ -1,6 +1,6 @@
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
-import { claimEmail } from "./claim-email.ts";
+import { claimAndHash } from "./claim-email.ts";
 import type { Platform } from "./platform.ts";
 import { newUser, type User } from "./user.ts";
 
@@ -13,13 +13,12 @@ export interface NewPlatform {
 /**
  * A platform with its first user. The e-mail is claimed first; then both appear in one transaction, so that a crash
  * leaves either nothing or a claim that can be taken over after ten minutes.
- * @throws AppError `conflict` when somebody signs in with the e-mail already
+ * @throws AppError `conflict` when somebody signs in with the e-mail already; `service_unavailable`
  */
 export async function openPlatform(
   services: Services,
   { name, email, password }: NewPlatform,
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
-  const passwordHash = await services.passwords.hash(password);
   const now = services.clock.now();
   const createdAt = now.toISOString();
   const platform: Platform = {
@@ -29,14 +28,13 @@ export async function openPlatform(
     createdAt,
     updatedAt: createdAt,
   };
-  const user = newUser({
-    id: newId("user", now),
-    platformId: platform.id,
-    email,
-    passwordHash,
-    createdAt,
-  });
-  await claimEmail(services, email, { platformId: platform.id, userId: user.id });
+  const [id, platformId] = [newId("user", now), platform.id];
+  const passwordHash = await claimAndHash(
+    services,
+    { email, password },
+    { platformId, userId: id },
+  );
+  const user = newUser({ id, platformId, email, passwordHash, createdAt });
   await services.platforms.createWithOwner(platform, user);
   return { platform, user };
 }

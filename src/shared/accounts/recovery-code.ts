@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { hmacSha256 } from "../secrets.ts";
+import { deriveKey, hmacSha256 } from "../secrets.ts";
 
 const CODES = 10;
 /** Ten characters of five bits each. */
@@ -23,7 +23,19 @@ export function parseRecoveryCode(text: string): string | undefined {
   return CODE.test(code) ? code : undefined;
 }
 
+/** Before a hash: its key is derived from the pepper. Those of version 0.2.0, made with the pepper itself, have none. */
+const DERIVED = "1.";
+
 /** What is stored of a code, of no use without the pepper. `code` is a parsed one. */
 export function hashRecoveryCode(code: string, userId: string, pepper: string): string {
-  return hmacSha256(pepper, `recovery code|${userId}|${code}`).toString("base64url");
+  return DERIVED + hashWith(deriveKey(pepper, "recovery code hashes"), code, userId);
+}
+
+/** What may be stored of a code: since when the key is derived, and before. */
+export function hashesOfRecoveryCode(code: string, userId: string, pepper: string): string[] {
+  return [hashRecoveryCode(code, userId, pepper), hashWith(pepper, code, userId)];
+}
+
+function hashWith(key: string | Uint8Array, code: string, userId: string): string {
+  return hmacSha256(key, `recovery code|${userId}|${code}`).toString("base64url");
 }

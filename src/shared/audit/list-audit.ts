@@ -1,9 +1,10 @@
 import * as z from "zod";
+import { boundToView, listViewOf } from "../callers/caller.ts";
 import type { OperatorScope, PlatformScope } from "../callers/scope.ts";
 import { pageQuery, toPage, type Page } from "../page.ts";
 import type { Services } from "../services.ts";
 import { shape, type ShapeOf } from "../shape.ts";
-import type { AuditEvent } from "./ring.ts";
+import type { AuditEvent, RingEntry } from "./ring.ts";
 
 export const ListAuditQuery = shape(() => z.strictObject(pageQuery()));
 type ListAudit = ShapeOf<typeof ListAuditQuery>;
@@ -12,7 +13,7 @@ function listRing(
   services: Services,
   { limit, cursor }: ListAudit,
   bound: object,
-  fits: (event: AuditEvent) => boolean,
+  fits: (entry: RingEntry) => boolean,
 ): Page<AuditEvent> {
   const after = services.cursors.read(cursor, bound);
   const listed = services.audit.list(fits, after, limit);
@@ -20,16 +21,19 @@ function listRing(
   return toPage(listed, limit, makeCursor, (event) => event);
 }
 
-/** What a caller may see: a session its platform, a key its application, a restricted key what it did itself. */
+/**
+ * What a caller may see: a session its platform, a key its application, a restricted key what is about its profiles and
+ * what it did itself.
+ */
 function isVisible(
   { caller, platformId, applicationId }: PlatformScope,
-  event: AuditEvent,
+  { event, profileId }: RingEntry,
 ): boolean {
   if (event.platformId !== platformId) return false;
   if (applicationId !== null && event.applicationId !== applicationId) return false;
-  return (
-    caller.kind === "session" || caller.keyScope === "app_admin" || event.actor.id === caller.keyId
-  );
+  const view = listViewOf(caller);
+  if (view === undefined || event.actor.id === view.keyId) return true;
+  return profileId !== null && view.profileIds.has(profileId);
 }
 
 /** This process's latest events of the caller's platform, newest first. @throws AppError `invalid_cursor` */
@@ -38,9 +42,9 @@ export function listAudit(
   scope: PlatformScope,
   query: ListAudit,
 ): Page<AuditEvent> {
-  const { platformId, applicationId } = scope;
-  const bound = { list: "audit", platformId, applicationId };
-  return listRing(services, query, bound, (event) => isVisible(scope, event));
+  const { caller, platformId, applicationId } = scope;
+  const bound = { list: "audit", platformId, applicationId, ...boundToView(listViewOf(caller)) };
+  return listRing(services, query, bound, (entry) => isVisible(scope, entry));
 }
 
 /** This process's latest events of all platforms, newest first. @throws AppError `invalid_cursor` */

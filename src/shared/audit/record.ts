@@ -9,6 +9,7 @@ export interface AuditedScope extends RequestScope {
   readonly caller: Caller;
   readonly platformId?: string;
   readonly applicationId?: string | null;
+  readonly profileId?: string;
 }
 
 export interface Audited {
@@ -18,7 +19,11 @@ export interface Audited {
   /** Where the scope does not say it: an operator's platform, a new application. */
   readonly platformId?: string;
   readonly applicationId?: string;
+  /** A look, which changed nothing: those that repeat it within a minute are in the log alone. */
+  readonly isRead?: true;
 }
+
+const REPEATS_MS = 60_000;
 
 /** Records what was done or refused: one log line, which lasts, and the process's ring, which can be listed. */
 export function recordAudit(services: Services, scope: AuditedScope, audited: Audited): void {
@@ -35,6 +40,10 @@ export function recordAudit(services: Services, scope: AuditedScope, audited: Au
     ip: scope.ip,
     requestId: scope.requestId,
   };
-  services.audit.add(event);
+  const since = new Date(now.getTime() - REPEATS_MS).toISOString();
+  const isRepeated = audited.isRead === true && services.audit.holdsLike(event, since);
+  const { target } = event;
+  const ofProfile = target?.type === "profile" ? target.id : null;
+  if (!isRepeated) services.audit.add(event, scope.profileId ?? ofProfile);
   services.log.info("audit", { audit: event });
 }

@@ -19,26 +19,45 @@ export interface AuditEvent {
   readonly requestId: string;
 }
 
+/** What an event is listed by, beside what it shows. */
+export interface RingEntry {
+  readonly event: AuditEvent;
+  readonly profileId: string | null;
+}
+
 const EVENTS_MAX = 1_000;
 
 /** The latest events of this process. The durable record is the log. */
 export class AuditRing {
-  readonly #events: AuditEvent[] = [];
+  readonly #events: RingEntry[] = [];
 
-  add(event: AuditEvent): void {
-    this.#events.push(event);
+  /** `profileId`: whom it is about, where it is about one. */
+  add(event: AuditEvent, profileId: string | null): void {
+    this.#events.push({ event, profileId });
     if (this.#events.length > EVENTS_MAX) this.#events.shift();
+  }
+
+  /** Whether the same was done, by the same and with the same outcome, since then. */
+  holdsLike({ actor, action, target, outcome }: AuditEvent, since: string): boolean {
+    return this.#events.some(
+      ({ event: known }) =>
+        known.at >= since &&
+        known.action === action &&
+        known.outcome === outcome &&
+        known.actor.id === actor.id &&
+        known.target?.id === target?.id,
+    );
   }
 
   /** Newest first, at most `limit`; `after` is the id of the last event of the page before. */
   list(
-    fits: (event: AuditEvent) => boolean,
+    fits: (entry: RingEntry) => boolean,
     after: string | undefined,
     limit: number,
   ): { readonly items: readonly AuditEvent[]; readonly next: string | undefined } {
-    const older = this.#events.filter(
-      (event) => fits(event) && (after === undefined || event.id < after),
-    );
+    const older = this.#events
+      .filter((entry) => fits(entry) && (after === undefined || entry.event.id < after))
+      .map(({ event }) => event);
     const items = older.slice(-limit).toReversed();
     return { items, next: older.length > limit ? items.at(-1)?.id : undefined };
   }

@@ -1,3 +1,4 @@
+import { boundToView, listViewOf } from "../callers/caller.ts";
 import type { PlatformScope } from "../callers/scope.ts";
 import { AppError } from "../errors.ts";
 import type { Page } from "../page.ts";
@@ -13,7 +14,8 @@ export function entryView(entry: StoredEntry) {
 }
 
 /**
- * The ledger, newest first, or with `groupBy` its totals. A key sees its own application's entries.
+ * The ledger, newest first, or with `groupBy` its totals. A key sees its own application's entries, a restricted one those
+ * of its profiles.
  * @throws AppError `application_mismatch`, `invalid_cursor`
  */
 export async function listUsage(
@@ -26,12 +28,19 @@ export async function listUsage(
   // Its own entries would pass for the other application's.
   if (asked.applicationId !== undefined && asked.applicationId !== applicationId)
     throw new AppError("application_mismatch", "The caller's application is another one.");
-  const filter = { ...asked, applicationId };
+  const view = listViewOf(scope.caller);
+  const fields = { ...asked, applicationId };
+  const filter = { ...fields, profileIds: view?.profileIds };
   if (groupBy !== undefined) {
     const items = await totalUsage(services, scope.platformId, filter, groupBy);
     return { items, nextCursor: null, limit };
   }
-  const bound = { list: "usage", platformId: scope.platformId, ...filter };
+  const bound = {
+    list: "usage",
+    platformId: scope.platformId,
+    ...fields,
+    ...boundToView(view),
+  };
   const after = services.cursors.read(cursor, bound);
   const { items, next } = await services.wallets.listEntries(scope.platformId, filter, {
     after,

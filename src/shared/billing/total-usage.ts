@@ -13,6 +13,8 @@ export interface UsageTotal {
 const PAGE_ENTRIES = 1_000;
 /** Entries that one answer adds up at most. */
 const ENTRIES_MAX = 50_000;
+/** Pages that are read for a caller who sees few of the entries, each of up to 2,000 of them. */
+const SPARSE_PAGES_MAX = 100;
 
 const KEY_OF: Readonly<Record<GroupBy, (entry: StoredEntry) => string | null>> = {
   day: (entry) => entry.createdAt.slice(0, 10),
@@ -36,6 +38,7 @@ export async function totalUsage(
   const totals = new Map<string | null, UsageTotal>();
   let after: string | undefined;
   let read = 0;
+  let pages = 0;
   do {
     const page = { after, limit: PAGE_ENTRIES };
     const { items, next } = await services.wallets.listEntries(platformId, filter, page);
@@ -46,7 +49,9 @@ export async function totalUsage(
     }
     read += items.length;
     after = next;
-    if (read > ENTRIES_MAX)
+    pages += 1;
+    const isTooSparse = filter.profileIds !== undefined && pages >= SPARSE_PAGES_MAX;
+    if (read > ENTRIES_MAX || (isTooSparse && after !== undefined))
       throw validationFailed([
         { path: "from", code: "range_too_large", message: "narrow the range with from and to" },
       ]);

@@ -68,6 +68,8 @@ export interface EntryFilter {
   readonly applicationId?: string | undefined;
   readonly profileId?: string | undefined;
   readonly postId?: string | undefined;
+  /** Of these profiles alone. */
+  readonly profileIds?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -308,6 +310,7 @@ function fitsFilter(entry: StoredEntry, filter: EntryFilter): boolean {
     fits(filter.applicationId, entry.applicationId) &&
     fits(filter.profileId, entry.profileId) &&
     fits(filter.postId, entry.postId) &&
+    (filter.profileIds === undefined || filter.profileIds.has(entry.profileId ?? "")) &&
     (filter.to === undefined || entry.createdAt < filter.to)
   );
 }

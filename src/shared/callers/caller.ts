@@ -38,6 +38,23 @@ export interface SystemCaller {
 
 export type Caller = ApiKeyCaller | SessionCaller | OperatorCaller | ConnectCaller | SystemCaller;
 
+/** What a restricted key sees in lists. A profile grant opens its profile, and no list. */
+export interface ListView {
+  readonly keyId: string;
+  readonly profileIds: ReadonlySet<string>;
+}
+
+/** Undefined for callers who see all of their application, or platform. */
+export function listViewOf(caller: Caller): ListView | undefined {
+  if (caller.kind !== "api_key" || caller.keyScope === "app_admin") return undefined;
+  return { keyId: caller.keyId, profileIds: new Set(caller.allowedProfileIds) };
+}
+
+/** What a cursor of a restricted key's list is bound to, beside the list. */
+export function boundToView(view: ListView | undefined): { readonly restrictedKeyId?: string } {
+  return view === undefined ? {} : { restrictedKeyId: view.keyId };
+}
+
 export interface Actor {
   readonly kind: Caller["kind"];
   readonly id: string;

@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { parseApiKey } from "../secrets.ts";
 
 /** What a request presents. Which of the two it is can be told from its form; whether it is right can't. */
 export interface Credential {
@@ -23,4 +24,11 @@ export function readCredential(headers: Headers): Credential {
     );
   if (text.length > LENGTH_MAX) throw invalidCredentials();
   return { kind: text.startsWith("sk_live_") ? "api_key" : "token", text };
+}
+
+const SIGNED_TOKEN = /^[\w-]{10,3000}\.[\w-]{10,5000}\.[\w-]{20,1000}$/;
+
+/** Whether it has the form of one that was given out. Anybody can make one of that form. */
+export function isWellFormed({ kind, text }: Credential): boolean {
+  return kind === "api_key" ? parseApiKey(text) !== undefined : SIGNED_TOKEN.test(text);
 }

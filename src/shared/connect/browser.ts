@@ -70,18 +70,26 @@ export function redirect(location: string, headers: Headers = []): BrowserAnswer
   return { status: 303, headers: [["location", location], ...headers] };
 }
 
+/** Where the forms of a page lead beside our own pages. `any`: to a server that the end user names. */
+export type AwayTo = readonly string[] | "any";
+
 /**
  * Where forms of the page may end up: browsers apply `form-action` to the redirects after a form, too, so it names the
- * platform's site and, where an account is linked at a network's own page, whatever server the user may name.
+ * platform's site and, where an account is linked at a network's own page, that network's.
  */
-export function formTargets(services: Services, session: ConnectSession | undefined): string[] {
+export function formTargets(
+  services: Services,
+  session: ConnectSession | undefined,
+  away: AwayTo = [],
+): string[] {
   const { config, outbound } = services;
+  const originOf = (url: string) => new URL(outbound.browserUrl(url)).origin;
   const targets = new Set(["'self'", new URL(config.publicBaseUrl).origin]);
   if (session === undefined) return [...targets];
-  if (session.returnUrl !== null)
-    targets.add(new URL(outbound.browserUrl(session.returnUrl)).origin);
-  targets.add("https:");
-  for (const origin of Object.values(config.outbound.hostMap)) targets.add(origin);
+  if (session.returnUrl !== null) targets.add(originOf(session.returnUrl));
+  const named =
+    away === "any" ? ["https:", ...Object.values(config.outbound.hostMap)] : away.map(originOf);
+  for (const target of named) targets.add(target);
   return [...targets];
 }
 

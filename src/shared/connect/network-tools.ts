@@ -1,10 +1,13 @@
 import { HttpFailure, type NetworkTools } from "../networks/network.ts";
+import type { MediaFile } from "../networks/media.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import { fittedUrl } from "../media/fitted-url.ts";
+import type { ReadByFile } from "../media/read-facts.ts";
 
 /** Loaded when a post's files are first looked at: most requests never need them. */
 const media = {
+  reader: () => import("../media/media-reader.ts"),
   fetch: () => import("../media/fetch-media.ts"),
   open: () => import("../media/open-media.ts"),
   fit: () => import("../media/fit-image.ts"),
@@ -25,8 +28,12 @@ export function createNetworkTools(
   services: Services,
   network: NetworkName,
   limits?: ToolLimits,
+  readByFile: ReadByFile = (reader) => ({ reader, owner: "" }),
 ): NetworkTools {
   const startedAt = performance.now();
+  const opened = new WeakMap<MediaFile, string>();
+  const readBy = async (url: string) => readByFile((await media.reader()).mediaReader, url);
+  const readByOf = (file: MediaFile) => readBy(opened.get(file) ?? "");
   return {
     app: services.config.networkApps[network],
     async http(request) {
@@ -39,19 +46,23 @@ export function createNetworkTools(
     now: () => services.clock.now(),
     async fetchMedia(url, mediaLimits) {
       const { fetchMedia } = await media.fetch();
-      return await fetchMedia(services.outbound, url, mediaLimits);
+      const limited = { ...mediaLimits, readBy: await readBy(url) };
+      return await fetchMedia(services.outbound, url, limited);
     },
     async openMedia(url, mediaLimits) {
       const { openMedia } = await media.open();
-      return await openMedia(services.outbound, url, mediaLimits);
+      const limited = { ...mediaLimits, readBy: await readBy(url) };
+      const file = await openMedia(services.outbound, url, limited);
+      opened.set(file, url);
+      return file;
     },
     async fitImage(file, target) {
       const { fitImage } = await media.fit();
-      return await fitImage(file, target);
+      return await fitImage(file, target, await readByOf(file));
     },
     async planImage(file, target) {
       const { planImage } = await media.fit();
-      return await planImage(file, target);
+      return await planImage(file, target, await readByOf(file));
     },
     fittedUrl: (url, target) => fittedUrl(services, url, target),
     hosts: {

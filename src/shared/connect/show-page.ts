@@ -12,7 +12,7 @@ import { renderChoicePage, type OpenChoice } from "./page/choice-page.ts";
 import { renderConnectPage } from "./page/connect-page.ts";
 import { isProfileActive } from "./profile-state.ts";
 import { deadEnd, openVisit, type OpenVisit } from "./visit.ts";
-import { waysIn } from "./ways-in.ts";
+import { awayOf, waysIn } from "./ways-in.ts";
 
 /** What the page has to say of the step before. */
 export type Told =
@@ -78,7 +78,6 @@ export async function connectPage(
   const { session, token } = visit;
   const { branding } = session;
   const common = { sessionId: session.id, token, language, branding };
-  const targets = formTargets(services, session);
   if (told?.kind === "choice") {
     const { network, choice, problem } = told;
     const page = {
@@ -90,6 +89,7 @@ export async function connectPage(
       action: stepAddress(services.config, network),
       pageAddress: pageAddress(services.config, session.id, token),
     };
+    const targets = formTargets(services, session);
     return pageAnswer(status, (nonce) => renderChoicePage(page, nonce), targets);
   }
   const connections = await services.connections.listOfProfile(session.profileId);
@@ -109,6 +109,9 @@ export async function connectPage(
     hasLinked: linkedIds(session).length > 0,
     doneAction: stepAddress(services.config, "done"),
   };
+  const { networkApps } = services.config;
+  const shown = session.networks.flatMap((network) => findAvailable(network, networkApps) ?? []);
+  const targets = formTargets(services, session, awayOf(shown, networkApps));
   return pageAnswer(status, (nonce) => renderConnectPage(page, nonce), targets);
 }
 

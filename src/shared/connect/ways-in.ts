@@ -1,5 +1,12 @@
-import type { LinkField, LinkForm, NetworkApp, OAuthFlow } from "../networks/network.ts";
+import type {
+  LinkField,
+  LinkForm,
+  NetworkApp,
+  NetworkApps,
+  OAuthFlow,
+} from "../networks/network.ts";
 import type { RegisteredNetwork } from "../networks/lookup.ts";
+import type { AwayTo } from "./browser.ts";
 import type { AskedForm, Way } from "./page/form.ts";
 
 /** A form of the page, and what it begins. */
@@ -23,6 +30,15 @@ export function waysIn({ name, link }: RegisteredNetwork, app: NetworkApp | unde
   if (other !== null && link.needsApp === true && app === undefined)
     return { first: other, other: null };
   return { first: { kind: "oauth", link, fields, wordsAt: name }, other };
+}
+
+/** Where the first way of each of these networks leads away from our page. */
+export function awayOf(networks: readonly RegisteredNetwork[], apps: NetworkApps): AwayTo {
+  const origins = networks.flatMap((network) => {
+    const { first } = waysIn(network, apps[network.name]);
+    return first.kind === "oauth" ? [first.link.origins ?? "any"] : [];
+  });
+  return origins.includes("any") ? "any" : origins.flat();
 }
 
 /** The way whose form was sent: its hidden field says which. */

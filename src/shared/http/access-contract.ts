@@ -70,6 +70,9 @@ export const ACCESS_CONTRACTS = {
     "an `app_admin` API key, or a session that names the application",
     ["app_admin_required", "application_header_required"],
   ),
+  keyOrSessionOfApplication: product("an API key, or a session that names the application", [
+    "application_header_required",
+  ]),
   sessionOnly: product("a session", ["session_required"], ["session"]),
   profileScope: ofProfile("an API key or a session that may act for the profile", []),
   activeProfileScope: ofProfile(

@@ -222,6 +222,13 @@ export const appAdminOfApplication: Access<ApplicationScope> = {
   resolve: async (request) => inApplication(await adminScope(request)),
 };
 
+/** Any key, or a session that names the application. */
+export const keyOrSessionOfApplication: Access<ApplicationScope> = {
+  name: "keyOrSessionOfApplication",
+  contract: ACCESS_CONTRACTS.keyOrSessionOfApplication,
+  resolve: async (request) => inApplication(await platformScope(request)),
+};
+
 /** Platform staff; every key is refused. */
 export const sessionOnly: Access<SessionScope> = {
   name: "sessionOnly",

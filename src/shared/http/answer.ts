@@ -1,6 +1,5 @@
-import type * as z from "zod";
 import type { Caller } from "../callers/caller.ts";
-import { AppError, validationFailed } from "../errors.ts";
+import { AppError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Log } from "../log.ts";
 import type { Page } from "../page.ts";
@@ -10,7 +9,8 @@ import type { AccessRequest } from "./access.ts";
 import { callerAddress } from "./caller-address.ts";
 import { ERROR_STATUS } from "./error-status.ts";
 import { callerFields, idsOfPath, idsOfScope } from "./request-line.ts";
-import { readForm, readJson, readQuery, type Incoming } from "./incoming.ts";
+import type { Incoming } from "./incoming.ts";
+import { parseInput } from "./parse-input.ts";
 import { RequestLimits } from "./rate-limit.ts";
 import { paged, Reply } from "./reply.ts";
 import { matchPath, methodsOf, type Endpoint, type Route } from "./route.ts";
@@ -29,24 +29,6 @@ function requestIdOf(headers: Headers, now: Date): string {
   return given !== null && REQUEST_ID.test(given) ? given : newId("request", now);
 }
 
-function parse<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw validationFailed(result.error.issues.flatMap(toIssues));
-}
-
-/** An unknown field is reported under its own name, not under its parent's. */
-function toIssues(issue: z.core.$ZodIssue) {
-  const path = issue.path.map(String);
-  if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => ({
-      path: [...path, key].join("."),
-      code: "unknown_field",
-      message: "is not a field of this request",
-    }));
-  return [{ path: path.join(".") || "body", code: issue.code, message: issue.message }];
-}
-
 /** Who asks, as the route's access judges it. A wrong credential counts against the address it came from. */
 async function resolveScope({ spec }: Route, request: AccessRequest): Promise<unknown> {
   try {
@@ -62,9 +44,7 @@ async function runRoute(route: Route, incoming: Incoming, request: AccessRequest
   const { services, headers, params } = request;
   const scope = await resolveScope(route, request);
   noteWork(idsOfScope(scope));
-  const query = spec.query === undefined ? undefined : parse(spec.query(), readQuery(incoming));
-  const read = spec.bodyKind === "form" ? readForm : readJson;
-  const body = spec.body === undefined ? undefined : parse(spec.body(), await read(incoming));
+  const { body, query } = await parseInput(route, incoming, { services, scope, params });
   return await spec.run({ services, scope, params, body, query, headers });
 }
 

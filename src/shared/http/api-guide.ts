@@ -10,7 +10,7 @@ export const API_GUIDE: readonly GuideSection[] = [
     title: "Authentication",
     text: `Every call but the public ones carries \`Authorization: Bearer …\` with one of three credentials.
 
-- An **API key** (\`sk_live_…\`) for product backends. It is bound to one application, which it can't leave. An \`app_admin\` key acts for every profile of it, a \`restricted\` key for those on its allowlist and for the one that a profile grant names (\`X-Profile-Grant\`).
+- An **API key** (\`sk_live_…\`) for product backends. It is bound to one application, which it can't leave. An \`app_admin\` key acts for every profile of it, a \`restricted\` key for those on its allowlist and for the one that a profile grant names (\`X-Profile-Grant\`). In lists a restricted key sees itself, and what is about the profiles of its allowlist; such a page may be short, or empty, and have a \`nextCursor\`.
 - A **session** for the platform's staff, from \`POST /v1/auth/login\`, valid for 12 hours. It selects the application with \`X-Application-Id\`.
 - An **operator's access token**, from the operators' identity provider, for \`/v1/admin\` and for crediting tokens, and for nothing else.
 
@@ -34,7 +34,9 @@ Every answer carries \`X-Request-Id\`: your own when you sent one of 8 to 64 let
   },
   {
     title: "Rate limits",
-    text: `Keys, sessions and operators are each limited per minute; \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds) say how much is left. A key has 300 requests per minute unless the operators chose otherwise. Beyond it the answer is 429 \`rate_limited\` with \`Retry-After\` in seconds, which clients must wait. Signing in and up is limited by address and by e-mail.`,
+    text: `Keys, sessions and operators are each limited per minute; \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` (seconds) say how much is left. A key has 300 requests per minute unless the operators chose otherwise, and all keys of a platform share 3,000: a request counts for both, and the headers describe the one with less left. Beyond either the answer is 429 \`rate_limited\` with \`Retry-After\` in seconds, which clients must wait. Signing in and up is limited by address and by e-mail; making users and changing passwords by platform and by person.
+
+After 60 wrong credentials within a minute an address gets 429 for further ones, before they are looked at. Good ones behind the same address go on: one that was right lately always, one that is new to us once a minute.`,
   },
   {
     title: "Receiving events",

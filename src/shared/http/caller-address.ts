@@ -26,12 +26,14 @@ const NETWORK_GROUPS = 4;
 
 /** The eight groups of an IPv6 address, as numbers; a dotted end counts as two. */
 function groupsOf(address: string): number[] {
-  const plain = address
-    .replace(/%.*$/, "")
-    .replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, ...parts) => {
+  const [unscoped = ""] = address.split("%", 1);
+  const plain = unscoped.replace(
+    /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/,
+    (_all, ...parts) => {
       const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
       return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-    });
+    },
+  );
   const [head = "", tail] = plain.split("::");
   const parse = (text: string) =>
     text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));

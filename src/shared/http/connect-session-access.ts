@@ -2,7 +2,7 @@ import type { ProfileScope } from "../callers/scope.ts";
 import { notFound } from "../errors.ts";
 import { ACCESS_CONTRACTS } from "./access-contract.ts";
 import { keyOrSession, type Access } from "./access.ts";
-import { profileScope } from "./profile-access.ts";
+import { profileScope, profilesOfHeaders } from "./profile-access.ts";
 
 /**
  * The profile of the connect session that the path names: whoever may act for the profile may see and cancel it. The
@@ -15,7 +15,10 @@ export const connectSessionScope: Access<ProfileScope> = {
     const { platformId } = await keyOrSession.resolve(request);
     const session = await request.services.connectSessions.find(request.params["sessionId"] ?? "");
     if (session?.platformId !== platformId) throw notFound();
-    const params = { profileId: session.profileId };
+    const { profileId } = session;
+    // Nothing in the path tells the profile: who names another one does not learn it here.
+    if (profilesOfHeaders(request.headers).some((named) => named !== profileId)) throw notFound();
+    const params = { profileId };
     return await profileScope.resolve({ ...request, params });
   },
 };

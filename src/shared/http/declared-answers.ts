@@ -40,7 +40,12 @@ const SUCCESS: Readonly<Record<number, string>> = {
 /** The access rule as this route applies it. */
 export function accessContractOf({ path, spec }: Route): AccessContract {
   const { contract } = spec.access;
-  return path.includes("{profileId}") ? withProfileInPath(contract) : contract;
+  if (!path.includes("{profileId}")) return contract;
+  const inPath = withProfileInPath(contract);
+  const readsHeader = contract.headers.some(({ name }) => name === "X-Profile-Id");
+  return readsHeader
+    ? { ...inPath, errors: [...inPath.errors, "profile_header_mismatch"] }
+    : inPath;
 }
 
 function bodyErrors({ body, bodyKind }: Route["spec"]): readonly ErrorCode[] {

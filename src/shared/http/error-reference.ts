@@ -39,6 +39,10 @@ export const ERROR_REFERENCE = {
     "The Idempotency-Key is not 8 to 128 visible ASCII characters without spaces.",
   ),
   profile_header_required: plain("The X-Profile-Id header is missing."),
+  profile_header_mismatch: {
+    when: "X-Profile-Id and the path name different profiles.",
+    details: shape(() => z.strictObject({ header: z.string(), path: z.string() })),
+  },
   application_header_required: plain("A session has to name the application here."),
   invalid_cursor: plain("The cursor is not one of ours, or of another query."),
   unauthenticated: plain("There is no bearer credential."),

@@ -7,6 +7,7 @@ export const ERROR_STATUS = {
   idempotency_key_required: 400,
   idempotency_key_invalid: 400,
   profile_header_required: 400,
+  profile_header_mismatch: 400,
   application_header_required: 400,
   invalid_cursor: 400,
   unauthenticated: 401,

@@ -49,7 +49,14 @@ export const ANSWER_HEADERS = {
   "Strict-Transport-Security": shape(() =>
     z.string().describe("HTTPS only, for a year, subdomains included."),
   ),
-  "RateLimit-Limit": shape(() => z.int().min(1).describe("Requests per minute of this caller.")),
+  "RateLimit-Limit": shape(() =>
+    z
+      .int()
+      .min(1)
+      .describe(
+        "Requests per minute of this caller; of all keys of its platform where less is left of those.",
+      ),
+  ),
   "RateLimit-Remaining": shape(() => z.int().min(0).describe("What is left of them.")),
   "RateLimit-Reset": shape(() =>
     z.int().min(0).describe("Seconds until more requests are let through."),

@@ -25,6 +25,10 @@ function limitOf(kind: "api_key" | "session" | "operator", config: Config["limit
   }
 }
 
+/** What all keys of a platform share is never less than what one of them may have. */
+const platformLimit = (config: Config["limits"]): number =>
+  Math.max(config.platformPerMinute, config.requestsPerMinute);
+
 /** The limits that one request meets on its way, and what its answer says about them. */
 export class RequestLimits {
   readonly #services: Services;
@@ -48,16 +52,16 @@ export class RequestLimits {
   }
 
   /** A credential that is about to be looked at. @throws AppError `rate_limited` after too many wrong ones */
-  present({ text }: Credential): void {
+  present(credential: Credential): void {
     if (this.#decision !== undefined) return;
     const { badCredentials } = this.#services.limits;
-    const seconds = badCredentials.secondsUntilTry(this.#address, text, this.#now());
+    const seconds = badCredentials.secondsUntilTry(this.#address, credential, this.#now());
     if (seconds !== undefined) throw rateLimited(seconds);
-    this.#presented = text;
+    this.#presented = credential.text;
   }
 
   /**
-   * Counts the request against the caller's limit, once, however often access is judged. Whoever gets here has shown a
+   * Counts the request against the caller's limit, a key's against its platform's too, once, however often access is judged. Whoever gets here has shown a
    * right credential, whatever else is refused later.
    * @throws AppError `rate_limited`
    */
@@ -72,7 +76,15 @@ export class RequestLimits {
     const { kind, id } = actorOf(caller);
     // An operator's id is the identity provider's to choose and might not fit into a row key.
     const subject = `${kind}|${kind === "operator" ? sha256Hex(id) : id}`;
-    this.#decision = await limits.rates.admit(subject, limitOf(caller.kind, config.limits));
+    const own = { subject, limit: limitOf(caller.kind, config.limits) };
+    // Of keys alone: whoever is signed in can still look, and revoke the key that floods.
+    this.#decision =
+      caller.kind === "api_key"
+        ? await limits.rates.admitWithin(own, {
+            subject: `platform|${caller.platformId}`,
+            limit: platformLimit(config.limits),
+          })
+        : await limits.rates.admit(own.subject, own.limit);
     if (!this.#decision.allowed) throw rateLimited(this.#decision.seconds);
   }
 

@@ -18,7 +18,7 @@ export interface Running {
   answerUnrouted(incoming: Incoming, path: string): Promise<Outgoing>;
   work(worker: string, message: unknown, host: Invocation): Promise<void>;
   runTimer(timer: Timer, isPastDue: boolean, host: Invocation): Promise<void>;
-  end(): void;
+  end(): Promise<void>;
 }
 
 type Load = () => Promise<Running>;

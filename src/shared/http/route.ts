@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import type { RequestScope } from "../callers/scope.ts";
-import type { AppError, ErrorCode } from "../errors.ts";
+import type { AppError, ErrorCode, Issue } from "../errors.ts";
 import type { Page } from "../page.ts";
 import type { Services } from "../services.ts";
 import type { Shape } from "../shape.ts";
@@ -38,6 +38,16 @@ interface Examples<BodyInput, Result> {
   readonly answer?: Immutable<Result>;
 }
 
+type Later<T> = T | Promise<T>;
+
+/** A call whose body its schema does not take: any field of it may be missing or wrong. */
+export interface Unparsed<Scope> {
+  readonly services: Services;
+  readonly scope: Scope;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
 /** What is asked and answered, for the requests themselves, for the reference and for the tests. */
 interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   /** In camelCase and never changed: generated clients name their methods after it. */
@@ -53,6 +63,12 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   /** `form`: an HTML form of the hosted page instead of JSON. */
   readonly bodyKind?: "json" | "form";
   readonly query?: Shape<z.ZodType<Query>>;
+  /**
+   * Told beside what the schema refuses: what the verb would refuse next, because it takes the clock, the settings or
+   * other fields to see it. Asked only when the schema refuses something; the verb judges the rest itself. What is not
+   * there is no issue: the request is refused anyway.
+   */
+  issuesBeside?(call: Unparsed<Scope>): Later<readonly Issue[]>;
   /** What a browser brings to the hosted page, in its address or form, where the verb judges that itself. */
   readonly browserFields?: Shape<z.ZodObject>;
   readonly status: number;
@@ -67,8 +83,6 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   readonly errors?: readonly ErrorCode[];
   readonly examples?: () => Examples<NoInfer<BodyInput>, NoInfer<Result>>;
 }
-
-type Later<T> = T | Promise<T>;
 
 /** Calls one verb; a plain result becomes `{data}` with the declared status, a `Reply` is sent as it is. */
 interface Single<Made, Result> {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { actor } from "../callers/answer-schema.ts";
 import { count, idOf, time } from "../fields.ts";
 import { shape } from "../shape.ts";
 import type { KeyCreated } from "./create-key.ts";
@@ -18,6 +19,9 @@ const fields = shape(() => ({
   expiresAt: time().nullable(),
   lastUsedAt: time().nullable().describe("Right to the minute."),
   createdAt: time(),
+  createdBy: actor()
+    .nullable()
+    .describe("The key or the person that made it; null where that was not kept yet."),
 }));
 
 export const apiKey = shape(

@@ -1,5 +1,5 @@
 import type { PlatformScope } from "../callers/scope.ts";
-import { AppError, notFound, validationFailed } from "../errors.ts";
+import { AppError, notFound, refuseIssues, type Issue } from "../errors.ts";
 import type { Services } from "../services.ts";
 import { issueKey } from "./issue-key.ts";
 import { viewKey, type KeyView } from "./key.ts";
@@ -32,19 +32,52 @@ async function applicationOf(
   return asked;
 }
 
-function expiryOf(asked: string | null | undefined, now: Date): string | null {
-  if (asked === null || asked === undefined) return null;
-  const time = Date.parse(asked);
-  if (time <= now.getTime())
-    throw validationFailed([
-      { path: "expiresAt", code: "too_small", message: "must be in the future" },
-    ]);
-  return new Date(time).toISOString();
+const wrongExpiry = (code: string, message: string): readonly Issue[] => [
+  { path: "expiresAt", code, message },
+];
+
+/** Whoever makes the key, when that is a key which ends. */
+async function endOfMaker(
+  services: Services,
+  { caller }: Pick<PlatformScope, "caller">,
+): Promise<string | null> {
+  if (caller.kind === "session") return null;
+  const maker = await services.keys.findWithHash(caller.keyId);
+  return maker?.key.expiresAt ?? null;
+}
+
+/**
+ * What is wrong with the end of a key: it is past, or after that of the key that makes it. What is no time at all, the
+ * schema tells.
+ */
+export async function expiryIssues(
+  services: Services,
+  scope: Pick<PlatformScope, "caller">,
+  asked: unknown,
+): Promise<readonly Issue[]> {
+  const time = typeof asked === "string" ? Date.parse(asked) : Number.NaN;
+  if (Number.isNaN(time)) return [];
+  if (time <= services.clock.now().getTime())
+    return wrongExpiry("too_small", "must be in the future");
+  const end = await endOfMaker(services, scope);
+  return end === null || time <= Date.parse(end)
+    ? []
+    : wrongExpiry("too_big", `must not be after ${end}, when the key that makes it expires`);
+}
+
+/** A key that a key makes ends with it at the latest. @throws AppError `validation_failed` */
+async function expiryOf(
+  services: Services,
+  scope: PlatformScope,
+  asked: string | null | undefined,
+): Promise<string | null> {
+  refuseIssues(await expiryIssues(services, scope, asked));
+  return asked ? new Date(asked).toISOString() : endOfMaker(services, scope);
 }
 
 /**
  * @throws AppError `application_mismatch`, `application_header_required`, `not_found`, `validation_failed`,
- * `limit_reached`
+ * `limit_reached`, `api_key_revoked`
  */
 export async function createKey(
   services: Services,
@@ -52,7 +85,7 @@ export async function createKey(
   input: CreateKey,
 ): Promise<KeyCreated> {
   const now = services.clock.now();
-  const expiresAt = expiryOf(input.expiresAt, now);
+  const expiresAt = await expiryOf(services, scope, input.expiresAt);
   const applicationId = await applicationOf(services, scope, input.applicationId);
   const { key, secret } = await issueKey(
     services,

@@ -21,6 +21,7 @@ export const keyExample = (): ShapeOf<typeof apiKey> => ({
   expiresAt: null,
   lastUsedAt: "2026-03-04T11:12:13.000Z",
   createdAt: "2026-03-04T10:00:00.000Z",
+  createdBy: { kind: "session", id: exampleId("user") },
 });
 
 export const keyCreatedExample = (): ShapeOf<typeof apiKeyCreated> => ({

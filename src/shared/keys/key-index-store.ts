@@ -4,6 +4,7 @@ import { inverted, timeOfId } from "../ids.ts";
 import {
   textOf,
   textOrNull,
+  type Row,
   type RowWrite,
   type StoredRow,
   type TransactionResult,
@@ -12,6 +13,7 @@ import { RowTurns } from "../storage/row-turns.ts";
 import { scan, type Scanned } from "../storage/scan.ts";
 import { afterPrefix, type Table } from "../storage/table.ts";
 import type { ApiKey } from "./key.ts";
+import { lineageColumns, lineageOf, type Lineage } from "./key-lineage.ts";
 import {
   activeKeys,
   keyRosterRow,
@@ -25,17 +27,26 @@ const PREFIX = "K|";
 const ID_START = "K|0000000000000000|".length;
 const ROSTER_PREFIX = "KN|";
 const ROSTERS_MAX = 100_000;
+/** Rows that are changed in one transaction; the roster makes one more. */
+const TOGETHER_MAX = 90;
 const TRIES_MAX = 20;
 const RETRY_MS = 10;
 
 const indexKey = (keyId: string) => `${PREFIX}${inverted(timeOfId("key", keyId))}|${keyId}`;
+const isRevoked = (row: Row) => row["status"] === "revoked";
 const rosterKey = (applicationId: string) => ROSTER_PREFIX + applicationId;
 
-type KeyPlace = Pick<ApiKey, "id" | "platformId">;
+export type KeyPlace = Pick<ApiKey, "id" | "platformId" | "applicationId">;
+
+/** A key that descends from another one. */
+export interface Descendant extends KeyPlace {
+  readonly revoked: boolean;
+  readonly expiresAt: string | null;
+}
 
 /** Of a change: what is written beside the roster, or how the change ended without a write. */
 type Step<T> =
-  | { readonly write: RowWrite; readonly roster: KeyRoster; readonly ended: T }
+  | { readonly writes: readonly RowWrite[]; readonly roster: KeyRoster; readonly ended: T }
   | { readonly ended: T };
 
 /**
@@ -50,45 +61,99 @@ export class KeyIndexStore {
     this.#tenants = tenants;
   }
 
-  /** False when the application has as many keys that are to expire as it may have. Repeating it is harmless. */
-  add({ id, platformId, applicationId, expiresAt, createdAt }: ApiKey): Promise<boolean> {
+  /** False when the application has as many keys as it may have. Repeating it is harmless. */
+  add(key: ApiKey, lineage: Lineage): Promise<boolean> {
+    const { id, applicationId, expiresAt, createdAt } = key;
     const rowKey = indexKey(id);
-    const row = { rowKey, applicationId, status: "active", expiresAt: expiresAt ?? "" };
-    return this.#change(platformId, applicationId, rowKey, (stored, roster) => {
+    const row = {
+      rowKey,
+      applicationId,
+      status: "active",
+      expiresAt: expiresAt ?? "",
+      ...lineageColumns(lineage),
+    };
+    return this.#change(key, [rowKey], ([stored], roster) => {
       if (stored !== undefined) return { ended: true };
       const grown = withKey(roster, expiresAt, new Date(createdAt));
       if (grown === undefined) return { ended: false };
-      return { write: { kind: "create", row }, roster: grown, ended: true };
+      return { writes: [{ kind: "create", row }], roster: grown, ended: true };
     });
   }
 
-  /** The key is in use no more, and stays listed. May be repeated. */
-  async end({ id, platformId }: KeyPlace): Promise<void> {
-    const rowKey = indexKey(id);
-    const found = await this.#tenants.find(platformId, rowKey);
-    if (found === undefined) return;
-    const applicationId = textOf(found.row, "applicationId");
-    const merged = { rowKey, status: "revoked" };
-    await this.#change<void>(platformId, applicationId, rowKey, (stored, roster) => {
-      if (stored === undefined || stored.row["status"] === "revoked") return { ended: undefined };
-      const shrunk = withoutKey(roster, textOrNull(stored.row, "expiresAt"));
-      const write: RowWrite = { kind: "merge", row: merged, etag: stored.etag };
-      return { write, roster: shrunk, ended: undefined };
-    });
+  /** Keys of one application are in use no more, and stay listed. May be repeated. */
+  async end(keys: readonly KeyPlace[]): Promise<void> {
+    for (let start = 0; start < keys.length; start += TOGETHER_MAX) {
+      const together = keys.slice(start, start + TOGETHER_MAX);
+      const [first] = together;
+      if (first === undefined) return;
+      const rowKeys = together.map(({ id }) => indexKey(id));
+      await this.#change<void>(first, rowKeys, (rows, roster) => {
+        const live = rows
+          .filter((stored) => stored !== undefined)
+          .filter(({ row }) => !isRevoked(row));
+        if (live.length === 0) return { ended: undefined };
+        return {
+          writes: live.map(({ row: { rowKey }, etag }) => ({
+            kind: "merge",
+            row: { rowKey, status: "revoked" },
+            etag,
+          })),
+          roster: live.reduce(
+            (left, { row }) => withoutKey(left, textOrNull(row, "expiresAt")),
+            roster,
+          ),
+          ended: undefined,
+        };
+      });
+    }
+  }
+
+  /** What the key descends from. */
+  async lineage({ id, platformId }: Pick<KeyPlace, "id" | "platformId">): Promise<Lineage> {
+    const stored = await this.#tenants.find(platformId, indexKey(id));
+    return stored === undefined ? [] : lineageOf(stored.row);
+  }
+
+  /** What the key made, and what those made, newest first. */
+  async descendants({ id, platformId, applicationId }: KeyPlace): Promise<Descendant[]> {
+    const [origin = id] = await this.lineage({ id, platformId });
+    const range = { partitionKey: platformId, from: PREFIX, before: afterPrefix(PREFIX) };
+    const found: Descendant[] = [];
+    let after: string | undefined;
+    do {
+      const selection = { ...range, property: "origin", values: [origin] };
+      const { rows, next } = await this.#tenants.select(selection, after);
+      for (const { row } of rows)
+        if (lineageOf(row).includes(id))
+          found.push({
+            id: row.rowKey.slice(ID_START),
+            platformId,
+            applicationId,
+            revoked: isRevoked(row),
+            expiresAt: textOrNull(row, "expiresAt"),
+          });
+      after = next;
+    } while (after !== undefined);
+    return found;
   }
 
   /** Nothing of the key is listed any more, or counted. May be repeated. */
   async remove(place: KeyPlace): Promise<void> {
-    await this.end(place);
-    await this.#tenants.delete(place.platformId, indexKey(place.id));
+    await this.end([place]);
+    await this.forget(place);
   }
 
-  /** Ids, newest first, of one application or of all; `after` is where the last listing stopped. */
+  /** Nothing of a key that has ended is listed any more. */
+  async forget({ id, platformId }: KeyPlace): Promise<void> {
+    await this.#tenants.delete(platformId, indexKey(id));
+  }
+
+  /** Newest first, of one application or of all; `after` is where the last listing stopped. */
   list(
     platformId: string,
     applicationId: string | null,
     position: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<Scanned<string>> {
+  ): Promise<Scanned<KeyPlace>> {
     return scan(this.#tenants, {
       partitionKey: platformId,
       from: position.after ?? PREFIX,
@@ -96,7 +161,11 @@ export class KeyIndexStore {
       limit: position.limit,
       pick: ({ row }) =>
         applicationId === null || row["applicationId"] === applicationId
-          ? row.rowKey.slice(ID_START)
+          ? {
+              id: row.rowKey.slice(ID_START),
+              platformId,
+              applicationId: textOf(row, "applicationId"),
+            }
           : undefined,
     });
   }
@@ -116,27 +185,25 @@ export class KeyIndexStore {
     return rosters.reduce((count, { row }) => count + activeKeys(toKeyRoster(row), now), 0);
   }
 
-  /** Reads the key's row and the roster, decides, writes both or neither, until it took. */
+  /** Reads rows of keys and the roster, decides, writes all or nothing, until it took. */
   #change<T>(
-    platformId: string,
-    applicationId: string,
-    rowKey: string,
-    decide: (stored: StoredRow | undefined, roster: KeyRoster) => Step<T>,
+    { platformId, applicationId }: Omit<KeyPlace, "id">,
+    rowKeys: readonly string[],
+    decide: (rows: readonly (StoredRow | undefined)[], roster: KeyRoster) => Step<T>,
   ): Promise<T> {
     const key = rosterKey(applicationId);
     return this.#turns.run(`${platformId}\n${key}`, async () => {
       let last: TransactionResult = { kind: "refused" };
       for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
-        const [stored, before] = await Promise.all([
-          this.#tenants.find(platformId, rowKey),
-          this.#tenants.find(platformId, key),
-        ]);
-        const step = decide(stored, toKeyRoster(before?.row));
-        if (!("write" in step)) return step.ended;
+        const [before, ...rows] = await Promise.all(
+          [key, ...rowKeys].map((rowKey) => this.#tenants.find(platformId, rowKey)),
+        );
+        const step = decide(rows, toKeyRoster(before?.row));
+        if (!("writes" in step)) return step.ended;
         if (last.kind === "in_doubt") break;
         const row = keyRosterRow(key, step.roster);
         last = await this.#tenants.transact(platformId, [
-          step.write,
+          ...step.writes,
           before === undefined
             ? { kind: "create", row }
             : { kind: "replace", row, etag: before.etag },

@@ -1,6 +1,8 @@
 import { fromChunks, numberOf, toChunks, type Row } from "../storage/row.ts";
 
-/** Keys of an application that are to expire, at most; their times have to fit into one row. */
+/** Keys of an application that are in use, at most. One of an earlier version may have more, and makes no further ones. */
+export const LIVE_KEYS_MAX = 1_000;
+/** Keys that are to expire or did so lately, at most; their times have to fit into one row. */
 export const EXPIRING_KEYS_MAX = 10_000;
 /** Clocks of instances differ: only what has expired long ago for all of them is forgotten. */
 const FORGOTTEN_AFTER_MS = 60 * 60 * 1000;
@@ -27,13 +29,14 @@ export function keyRosterRow(rowKey: string, { lasting, expiring }: KeyRoster): 
   return { rowKey, lasting, ...toChunks("expiring", JSON.stringify(expiring)) };
 }
 
-/** Without what expired long ago. Undefined when there are as many that are to expire as there may be. */
+/** Without what expired long ago. Undefined when there are as many as there may be. */
 export function withKey(
   { lasting, expiring }: KeyRoster,
   expiresAt: string | null,
   now: Date,
 ): KeyRoster | undefined {
   const kept = expiring.filter((time) => time > now.getTime() - FORGOTTEN_AFTER_MS);
+  if (activeKeys({ lasting, expiring: kept }, now) >= LIVE_KEYS_MAX) return undefined;
   if (expiresAt === null) return { lasting: lasting + 1, expiring: kept };
   if (kept.length >= EXPIRING_KEYS_MAX) return undefined;
   return { lasting, expiring: [...kept, Date.parse(expiresAt)] };

@@ -3,12 +3,15 @@ import { fromChunks, textOf, textOrNull, toChunks, type Row } from "../storage/r
 import type { Scanned } from "../storage/scan.ts";
 import type { Table } from "../storage/table.ts";
 import type { ApiKey } from "./key.ts";
-import { KeyIndexStore } from "./key-index-store.ts";
+import { KeyIndexStore, type Descendant, type KeyPlace } from "./key-index-store.ts";
+import type { Lineage } from "./key-lineage.ts";
 
 const TRUTH = "K";
 const USAGE = "U";
 
 const BINDINGS_MAX = 10_000;
+/** Keys whose rows are changed side by side. */
+const AT_ONCE = 16;
 /** `lastUsedAt` is right to the minute. */
 const USAGE_INTERVAL_MS = 60_000;
 
@@ -21,7 +24,17 @@ export interface KeyBinding {
 export interface KeyWithHash {
   readonly key: ApiKey;
   readonly hash: Uint8Array;
+  /** Whether the hash's key was derived from the pepper; version 0.2.0 took the pepper itself. */
+  readonly isDerived: boolean;
+  readonly etag: string;
 }
+
+/** How the key of `keyHash` comes from the pepper; rows of version 0.2.0 don't say. */
+const DERIVATION = "hkdf";
+const hashColumns = (hash: Uint8Array) => ({
+  keyHash: Buffer.from(hash).toString("hex"),
+  keyDerivation: DERIVATION,
+});
 
 function toKey(id: string, row: Row, usage: Row | undefined): ApiKey {
   return {
@@ -36,7 +49,20 @@ function toKey(id: string, row: Row, usage: Row | undefined): ApiKey {
     expiresAt: textOrNull(row, "expiresAt"),
     lastUsedAt: usage === undefined ? null : textOrNull(usage, "lastUsedAt"),
     createdAt: textOf(row, "createdAt"),
+    createdBy: creatorOf(row),
   };
+}
+
+function creatorOf(row: Row): ApiKey["createdBy"] {
+  const id = textOrNull(row, "creatorId");
+  if (id === null) return null;
+  return { kind: textOf(row, "creatorKind") === "api_key" ? "api_key" : "session", id };
+}
+
+/** Does the work for each, a few at a time. */
+async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  for (let start = 0; start < items.length; start += AT_ONCE)
+    await Promise.all(items.slice(start, start + AT_ONCE).map(work));
 }
 
 function putBounded<T>(map: Map<string, T>, key: string, value: T): void {
@@ -75,7 +101,9 @@ export class KeyStore {
     const key = toKey(keyId, stored.row, undefined);
     const { platformId, applicationId } = key;
     putBounded(this.#bindings, keyId, { platformId, applicationId });
-    return { key, hash: Buffer.from(textOf(stored.row, "keyHash"), "hex") };
+    const { row, etag } = stored;
+    const isDerived = row["keyDerivation"] === DERIVATION;
+    return { key, hash: Buffer.from(textOf(row, "keyHash"), "hex"), isDerived, etag };
   }
 
   /** The platform's key; another platform's is not found. */
@@ -88,9 +116,9 @@ export class KeyStore {
     return key.platformId === platformId ? key : undefined;
   }
 
-  /** False when the application has as many keys that are to expire as it may have. */
-  async create(key: ApiKey, hash: Uint8Array): Promise<boolean> {
-    const { platformId, applicationId, name, scope, keyPrefix, createdAt } = key;
+  /** False when the application has as many keys as it may have. */
+  async create(key: ApiKey, hash: Uint8Array, lineage: Lineage): Promise<boolean> {
+    const { platformId, applicationId, name, scope, keyPrefix, createdAt, createdBy } = key;
     await this.#keys.put(key.id, {
       rowKey: TRUTH,
       platformId,
@@ -99,12 +127,14 @@ export class KeyStore {
       scope,
       ...toChunks("allowedProfileIds", JSON.stringify(key.allowedProfileIds)),
       keyPrefix,
-      keyHash: Buffer.from(hash).toString("hex"),
+      ...hashColumns(hash),
       status: "active",
       expiresAt: key.expiresAt ?? "",
       createdAt,
+      creatorKind: createdBy?.kind ?? "",
+      creatorId: createdBy?.id ?? "",
     });
-    if (await this.#index.add(key)) return true;
+    if (await this.#index.add(key, lineage)) return true;
     await this.#keys.delete(key.id, TRUTH);
     return false;
   }
@@ -115,27 +145,48 @@ export class KeyStore {
   }
 
   /** The truth first: from then on the key is refused everywhere. Repeating it is harmless. */
-  async revoke(key: ApiKey): Promise<void> {
-    await this.#keys.update(key.id, TRUTH, (row) =>
-      textOf(row, "status") === "revoked" ? undefined : { status: "revoked" },
-    );
-    await this.#index.end(key);
+  revoke(key: KeyPlace): Promise<void> {
+    return this.revokeAll([key]);
   }
 
-  /** Puts another hash of the same secret in the place of this one, unless somebody was first. */
-  async replaceHash(keyId: string, before: Uint8Array, after: Uint8Array): Promise<void> {
-    const hex = (hash: Uint8Array) => Buffer.from(hash).toString("hex");
-    await this.#keys.update(keyId, TRUTH, (row) =>
-      textOf(row, "keyHash") === hex(before) ? { keyHash: hex(after) } : undefined,
+  /** The same of several keys of one application. */
+  async revokeAll(keys: readonly KeyPlace[]): Promise<void> {
+    await inTurns(keys, ({ id }) =>
+      this.#keys.update(id, TRUTH, (row) =>
+        textOf(row, "status") === "revoked" ? undefined : { status: "revoked" },
+      ),
     );
+    await this.#index.end(keys);
+  }
+
+  /** What the key descends from. */
+  lineage(key: Pick<KeyPlace, "id" | "platformId">): Promise<Lineage> {
+    return this.#index.lineage(key);
+  }
+
+  /** What the key made, and what those made, newest first. */
+  descendants(key: KeyPlace): Promise<readonly Descendant[]> {
+    return this.#index.descendants(key);
+  }
+
+  /** Puts another hash of the same secret in the place of the one that was read, unless the key changed since. */
+  async replaceHashIfUnchanged(keyId: string, hash: Uint8Array, etag: string): Promise<void> {
+    await this.#keys.mergeIfUnchanged(keyId, { rowKey: TRUTH, ...hashColumns(hash) }, etag);
   }
 
   /** Leaves nothing of the key behind. Ended first, so that what a crash leaves behind does not count. */
-  async purge(key: ApiKey): Promise<void> {
-    await this.revoke(key);
-    await this.#keys.delete(key.id, TRUTH);
-    await this.#keys.delete(key.id, USAGE);
-    await this.#index.remove(key);
+  purge(key: KeyPlace): Promise<void> {
+    return this.purgeAll([key]);
+  }
+
+  /** The same of several keys of one application. */
+  async purgeAll(keys: readonly KeyPlace[]): Promise<void> {
+    await this.revokeAll(keys);
+    await inTurns(keys, async (key) => {
+      await this.#keys.delete(key.id, TRUTH);
+      await this.#keys.delete(key.id, USAGE);
+      await this.#index.forget(key);
+    });
   }
 
   /**
@@ -148,9 +199,9 @@ export class KeyStore {
     position: { readonly after: string | undefined; readonly limit: number },
   ): Promise<Scanned<ApiKey>> {
     const { items, next } = await this.#index.list(platformId, applicationId, position);
-    const found = await Promise.all(items.map((keyId) => this.find(platformId, keyId)));
-    const left = items.filter((_id, index) => found[index] === undefined);
-    await Promise.all(left.map((id) => this.#index.remove({ id, platformId })));
+    const found = await Promise.all(items.map(({ id }) => this.find(platformId, id)));
+    const left = items.filter((_item, index) => found[index] === undefined);
+    await Promise.all(left.map((place) => this.#index.remove(place)));
     return { items: found.filter((key) => key !== undefined), next };
   }
 
@@ -161,14 +212,15 @@ export class KeyStore {
 
   /**
    * Notes that a key was used, at most once a minute and process. In a row of its own, so that it never stands in the
-   * way of a revoke; not waited for, and lost without harm.
+   * way of a revoke; not waited for, and lost without harm. Answers whether it was noted this time.
    */
-  noteUse(keyId: string, now: Date): void {
+  noteUse(keyId: string, now: Date): boolean {
     const time = now.getTime();
-    if (time - (this.#usedAt.get(keyId) ?? 0) < USAGE_INTERVAL_MS) return;
+    if (time - (this.#usedAt.get(keyId) ?? 0) < USAGE_INTERVAL_MS) return false;
     putBounded(this.#usedAt, keyId, time);
     this.#keys
       .put(keyId, { rowKey: USAGE, lastUsedAt: now.toISOString() })
       .catch(() => this.#usedAt.delete(keyId));
+    return true;
   }
 }

@@ -1,3 +1,5 @@
+import type { Actor } from "../callers/caller.ts";
+
 export const KEY_SCOPES = ["app_admin", "restricted"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
@@ -15,6 +17,8 @@ export interface ApiKey {
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly createdAt: string;
+  /** Null for a key of a version that did not keep it. */
+  readonly createdBy: Actor | null;
 }
 
 export type KeyStatus = "active" | "revoked" | "expired";
@@ -40,6 +44,8 @@ export interface KeyView {
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly createdAt: string;
+  /** Null for a key of a version that did not keep it. */
+  readonly createdBy: Actor | null;
 }
 
 export function viewKey(key: ApiKey, now: Date): KeyView {
@@ -54,5 +60,6 @@ export function viewKey(key: ApiKey, now: Date): KeyView {
     expiresAt: key.expiresAt,
     lastUsedAt: key.lastUsedAt,
     createdAt: key.createdAt,
+    createdBy: key.createdBy,
   };
 }

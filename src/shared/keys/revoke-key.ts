@@ -1,13 +1,19 @@
 import { recordAudit } from "../audit/record.ts";
 import type { PlatformScope } from "../callers/scope.ts";
 import type { Services } from "../services.ts";
+import { revokeDescendants } from "./end-descendants.ts";
 import { getKey } from "./get-key.ts";
+import type { EndKey } from "./schema.ts";
 
-/** Ends the key for good; it stays listed. Revoking a revoked key changes nothing. @throws AppError `not_found` */
+/**
+ * Ends the key for good; it stays listed. Revoking a revoked key changes nothing, but ends its descendants where they are
+ * asked for.
+ * @throws AppError `not_found`
+ */
 export async function revokeKey(
   services: Services,
   scope: PlatformScope,
-  keyId: string,
+  { keyId, descendants }: EndKey & { readonly keyId: string },
 ): Promise<void> {
   const key = await getKey(services, scope, keyId);
   await services.keys.revoke(key);
@@ -16,4 +22,5 @@ export async function revokeKey(
     target: { type: "api_key", id: keyId },
     applicationId: key.applicationId,
   });
+  if (descendants) await revokeDescendants(services, scope, key);
 }

@@ -14,7 +14,9 @@ export const CreateKeyBody = shape(() =>
     expiresAt: z.iso
       .datetime({ offset: true })
       .nullish()
-      .describe("In the future; null or absent: never."),
+      .describe(
+        "In the future; null or absent: never. A key that a key makes ends with that at the latest: its expiry is the default and the limit.",
+      ),
     scope: z
       .enum(KEY_SCOPES)
       .default("app_admin")
@@ -40,6 +42,17 @@ export const RenameKeyBody = shape(() =>
   }),
 );
 export type RenameKey = ShapeOf<typeof RenameKeyBody>;
+
+export const EndKeyQuery = shape(() =>
+  z.strictObject({
+    descendants: z
+      .enum(["true", "false"])
+      .default("false")
+      .transform((value) => value === "true")
+      .describe("Whether the keys that it made, and those that they made, end with it."),
+  }),
+);
+export type EndKey = ShapeOf<typeof EndKeyQuery>;
 
 export const ListKeysQuery = shape(() => z.strictObject(pageQuery()));
 export type ListKeys = ShapeOf<typeof ListKeysQuery>;

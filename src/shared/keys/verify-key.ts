@@ -7,37 +7,41 @@ import { keyStatus } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
 
 /** What is stored of a key's secret: of no use without the pepper. */
-export function hashKeySecret(services: Services, secretPart: string): Buffer {
-  return hmacSha256(services.config.identity.keyPepper, secretPart);
+export function hashKeySecret({ keyPeppers }: Services, secretPart: string): Buffer {
+  return hmacSha256(keyPeppers.current, secretPart);
 }
+
+type Stored = Pick<KeyWithHash, "hash" | "isDerived">;
 
 /** With which pepper the hash was made of the secret; undefined when it is another secret's. */
 function pepperOf(
-  services: Services,
+  { keyPeppers, config }: Services,
   secretPart: string,
-  hash: Uint8Array,
+  { hash, isDerived }: Stored,
 ): "current" | "previous" | undefined {
-  const { previousKeyPepper } = services.config.identity;
-  if (equalSecrets(hashKeySecret(services, secretPart), hash)) return "current";
-  if (previousKeyPepper === undefined) return undefined;
-  const old = hmacSha256(previousKeyPepper, secretPart);
-  return equalSecrets(old, hash) ? "previous" : undefined;
+  const { keyPepper, previousKeyPepper } = config.identity;
+  const current = isDerived ? keyPeppers.current : keyPepper;
+  const previous = isDerived ? keyPeppers.previous : previousKeyPepper;
+  if (equalSecrets(hmacSha256(current, secretPart), hash)) return "current";
+  if (previous === undefined) return undefined;
+  return equalSecrets(hmacSha256(previous, secretPart), hash) ? "previous" : undefined;
 }
 
 /** With the pepper of now, so that the one before can go once every key in use was used. Best effort. */
 async function hashAnew(
   services: Services,
-  { key, hash }: KeyWithHash,
+  { key, etag }: KeyWithHash,
   secretPart: string,
 ): Promise<void> {
   try {
-    await services.keys.replaceHash(key.id, hash, hashKeySecret(services, secretPart));
+    const hash = hashKeySecret(services, secretPart);
+    await services.keys.replaceHashIfUnchanged(key.id, hash, etag);
   } catch (error) {
     services.log.warn("key not hashed anew, its next use will", { keyId: key.id, error });
   }
 }
 
-const NOBODY = new Uint8Array(32);
+const NOBODY: Stored = { hash: new Uint8Array(32), isDerived: true };
 
 /**
  * The caller behind a presented key. The key row is read on every request, so a revoke bites on the next one;
@@ -57,15 +61,17 @@ export async function verifyKey<T>(
     known === undefined ? undefined : alongside(known),
   ]);
   // The comparison is made for unknown ids too, so that they can't be told by its absence.
-  const pepper = pepperOf(services, parsed.secretPart, found?.hash ?? NOBODY);
+  const pepper = pepperOf(services, parsed.secretPart, found ?? NOBODY);
   if (found === undefined || pepper === undefined) throw invalidCredentials();
   const { key } = found;
   const now = services.clock.now();
   const status = keyStatus(key, now);
   if (status === "revoked") throw new AppError("api_key_revoked", "The API key was revoked.");
   if (status === "expired") throw new AppError("api_key_expired", "The API key has expired.");
-  services.keys.noteUse(key.id, now);
+  const isNoted = services.keys.noteUse(key.id, now);
   if (pepper === "previous") await hashAnew(services, found, parsed.secretPart);
+  // Valid for good, so that nobody has to wait until it is renewed.
+  else if (!found.isDerived && isNoted) void hashAnew(services, found, parsed.secretPart);
   const { platformId, applicationId, allowedProfileIds } = key;
   const caller: ApiKeyCaller = {
     kind: "api_key",

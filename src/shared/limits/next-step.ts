@@ -6,6 +6,11 @@ const TOLERANCE = 0.1;
 export const INSTANCES_ASSUMED = 8;
 /** What was read longer ago than this is read again. */
 export const FRESH_MS = 1_000;
+/**
+ * The same where each request is counted twice: how far instances get beyond a limit depends on what they grant without
+ * each other's knowledge, not on this.
+ */
+export const FRESH_BESIDE_MS = 5_000;
 
 /** What a process knows about a subject's window when a request asks for a place in it. */
 export interface WindowView {
@@ -16,8 +21,8 @@ export interface WindowView {
   readonly unseen: number;
   /** Those that count in this window, this one included. */
   readonly instances: number;
-  /** Time since counts were exchanged, or since that was tried in vain. */
-  readonly ageMs: number;
+  /** Counts were exchanged, or that was tried in vain, a short time ago. */
+  readonly isFresh: boolean;
   /** The last exchange failed, or takes too long: the decision is made on what is known here. */
   readonly failing: boolean;
   /** An exchange ended while this request was waiting. */
@@ -57,8 +62,7 @@ const strictShare = (instances: number) => (instances > INSTANCES_ASSUMED ? 0.5 
 
 /** Grant, refuse, or exchange counts first and ask again. */
 export function nextStep(view: WindowView): Step {
-  const { limit, count, unseen, instances, ageMs } = view;
-  const isFresh = ageMs <= FRESH_MS;
+  const { limit, count, unseen, instances, isFresh } = view;
   const isFull = !hasRoom(count, limit);
   if (view.failing) return isFull ? DENY : grant(!isFresh);
   if (isFull) return isFresh || view.waited ? DENY : WAIT;

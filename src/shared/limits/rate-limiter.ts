@@ -1,7 +1,8 @@
 import type { Log } from "../log.ts";
 import type { RateWindowRows } from "./rate-window-store.ts";
 import { RecentMap } from "./recent-map.ts";
-import { SharedWindow, type Decision } from "./shared-window.ts";
+import { FRESH_BESIDE_MS } from "./next-step.ts";
+import { admitTogether, SharedWindow, type Decision } from "./shared-window.ts";
 
 const SUBJECTS_MAX = 20_000;
 const LOG_INTERVAL_MS = 60_000;
@@ -10,6 +11,11 @@ export interface RateLimiterOptions {
   readonly rows: RateWindowRows;
   readonly now: () => number;
   readonly log: Log;
+}
+
+interface Share {
+  readonly subject: string;
+  readonly limit: number;
 }
 
 /**
@@ -27,13 +33,27 @@ export class RateLimiter {
 
   /** A refused request is not counted. `subject` becomes a part of a row key. */
   admit(subject: string, limit: number): Promise<Decision> {
-    let window = this.#windows.get(subject);
-    if (window === undefined) {
-      const { rows, now } = this.#options;
-      window = new SharedWindow({ subject, rows, now, onFailure: (error) => this.#report(error) });
-      this.#windows.set(subject, window);
-    }
-    return window.admit(limit);
+    return this.#windowOf({ subject }).admit(limit);
+  }
+
+  /** The same in two buckets at once: counted in both or in none. Tells of the one with less left. */
+  admitWithin(own: Share, beside: Share): Promise<Decision> {
+    const whole = { subject: beside.subject, freshMs: FRESH_BESIDE_MS };
+    const buckets = [
+      { window: this.#windowOf({ subject: own.subject }), limit: own.limit },
+      { window: this.#windowOf(whole), limit: beside.limit },
+    ];
+    return admitTogether(buckets, this.#options.now);
+  }
+
+  #windowOf(named: { readonly subject: string; readonly freshMs?: number }): SharedWindow {
+    const known = this.#windows.get(named.subject);
+    if (known !== undefined) return known;
+    const { rows, now } = this.#options;
+    const onFailure = (error: unknown) => this.#report(error);
+    const window = new SharedWindow({ ...named, rows, now, onFailure });
+    this.#windows.set(named.subject, window);
+    return window;
   }
 
   #report(error: unknown): void {

@@ -27,6 +27,8 @@ export interface Decision {
 
 export interface SharedWindowOptions {
   readonly subject: string;
+  /** How long what was read of the others is good enough. */
+  readonly freshMs?: number;
   readonly rows: RateWindowRows;
   readonly now: () => number;
   readonly onFailure: (error: unknown) => void;
@@ -62,6 +64,7 @@ class Tally {
  */
 export class SharedWindow {
   readonly #options: SharedWindowOptions;
+  readonly #freshMs: number;
   /** Never used again: a window that is made anew for the subject does not overwrite what this one counted. */
   readonly #column = randomBytes(6).toString("hex");
   #minute = 0;
@@ -75,40 +78,33 @@ export class SharedWindow {
 
   constructor(options: SharedWindowOptions) {
     this.#options = options;
+    this.#freshMs = options.freshMs ?? FRESH_MS;
   }
 
   /** Counts a request when there is room for it. Waits for storage only where the exact count matters. */
-  async admit(limit: number): Promise<Decision> {
-    const askedAt = this.#roll();
-    for (let waited = false; ; waited = true) {
-      const now = this.#roll();
-      const failing = this.#failing || now - askedAt > WAIT_MS_MAX;
-      const step = this.#nextStep(limit, now, { failing, waited });
-      if (step.kind === "deny") return this.#decision(false, limit, now);
-      if (step.kind === "grant") {
-        this.#current.own += 1;
-        if (step.exchange) void this.#startExchange();
-        else this.#flushLater();
-        return this.#decision(true, limit, now);
-      }
-      await this.#startExchange();
-    }
+  admit(limit: number): Promise<Decision> {
+    return admitTogether([{ window: this, limit }], this.#options.now);
   }
 
-  #nextStep(
-    limit: number,
-    now: number,
-    { failing, waited }: Record<"failing" | "waited", boolean>,
-  ): Step {
+  /** What becomes of a request now; `waited`: an exchange ended while it was waiting. */
+  step(limit: number, at: Moment, waited: boolean): Step {
+    const now = this.#roll(at.now);
     return nextStep({
       limit,
       count: weightedCount(this.#usage(), now),
       unseen: this.#unseen(),
       instances: this.#instances(),
-      ageMs: now - this.#exchangedAt,
-      failing,
+      isFresh: now - this.#exchangedAt <= this.#freshMs,
+      failing: this.#failing || at.now - at.askedAt > WAIT_MS_MAX,
       waited,
     });
+  }
+
+  /** Counts a request that was granted, and has the others told: at once or soon. */
+  count(atOnce: boolean): void {
+    this.#current.own += 1;
+    if (atOnce) void this.exchange();
+    else this.#flushLater();
   }
 
   #unseen(): number {
@@ -126,7 +122,9 @@ export class SharedWindow {
     return this.#previous.own > 0 ? seen : Math.max(seen, INSTANCES_ASSUMED);
   }
 
-  #decision(allowed: boolean, limit: number, now: number): Decision {
+  /** How it stands after a step. */
+  decision(allowed: boolean, limit: number, at: Moment): Decision {
+    const now = this.#roll(at.now);
     const usage = this.#usage();
     const remaining = allowed ? Math.max(0, Math.floor(limit - weightedCount(usage, now))) : 0;
     const seconds = allowed ? secondsUntilNextMinute(now) : secondsUntilRoom(usage, limit, now);
@@ -134,8 +132,8 @@ export class SharedWindow {
   }
 
   /** The present time, with the counts moved to the minute that it lies in. A clock that is set back stands still. */
-  #roll(): number {
-    const now = Math.max(this.#options.now(), this.#minute * WINDOW_MS);
+  #roll(time = this.#options.now()): number {
+    const now = Math.max(time, this.#minute * WINDOW_MS);
     const minute = minuteOf(now);
     if (minute > this.#minute) {
       this.#previous = minute === this.#minute + 1 ? this.#current : new Tally();
@@ -146,7 +144,7 @@ export class SharedWindow {
   }
 
   /** Starts an exchange or joins the running one. Never fails: what goes wrong changes how the next step is decided. */
-  #startExchange(): Promise<void> {
+  exchange(): Promise<void> {
     if (this.#exchange !== undefined) return this.#exchange;
     clearTimeout(this.#flush);
     this.#flush = undefined;
@@ -208,8 +206,63 @@ export class SharedWindow {
     if (this.#flush !== undefined || this.#exchange !== undefined || this.#failing) return;
     this.#flush = setTimeout(() => {
       this.#flush = undefined;
-      void this.#startExchange();
-    }, FRESH_MS);
+      void this.exchange();
+    }, this.#freshMs);
     this.#flush.unref();
+  }
+}
+
+/** Now, and when the request that is looked at came. */
+interface Moment {
+  readonly now: number;
+  readonly askedAt: number;
+}
+
+/** A window that a request is counted in, and how much of it there is. */
+export interface Bucket {
+  readonly window: SharedWindow;
+  readonly limit: number;
+}
+
+/** Of what all buckets say: the longest wait where one refuses, else the one with least left. */
+function decideAll(
+  buckets: readonly Bucket[],
+  steps: readonly Step[],
+  at: Moment,
+): Decision | undefined {
+  const isRefused = steps.some(({ kind }) => kind === "deny");
+  if (!isRefused && steps.some(({ kind }) => kind === "wait")) return undefined;
+  const decisions: Decision[] = [];
+  for (const [index, { window, limit }] of buckets.entries()) {
+    const step = steps[index];
+    if (isRefused && step?.kind !== "deny") continue;
+    if (step?.kind === "grant") window.count(step.exchange);
+    decisions.push(window.decision(!isRefused, limit, at));
+  }
+  return decisions.reduce((first, other) => {
+    const isOther = isRefused ? other.seconds > first.seconds : other.remaining < first.remaining;
+    return isOther ? other : first;
+  });
+}
+
+/**
+ * Counts a request in every bucket when there is room in each of them, and else in none. Where several wait for storage
+ * they do so side by side.
+ */
+export async function admitTogether(
+  buckets: readonly Bucket[],
+  now: () => number,
+): Promise<Decision> {
+  const waited = new Set<SharedWindow>();
+  for (let at = now(), askedAt = at; ; at = now()) {
+    const moment = { now: at, askedAt };
+    const steps = buckets.map(({ window, limit }) =>
+      window.step(limit, moment, waited.has(window)),
+    );
+    const decision = decideAll(buckets, steps, moment);
+    if (decision !== undefined) return decision;
+    const waiting = buckets.filter((_bucket, index) => steps[index]?.kind === "wait");
+    await Promise.all(waiting.map(({ window }) => window.exchange()));
+    for (const { window } of waiting) waited.add(window);
   }
 }

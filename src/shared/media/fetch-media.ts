@@ -3,7 +3,10 @@ import type { HttpResponse } from "../networks/network.ts";
 import { HttpFailure } from "../networks/network.ts";
 import { follow, mediaRequest, toMediaFailure, tooLarge, unreachable } from "./dialled.ts";
 import type { Dialler } from "./dialled.ts";
-import { mediaTypeOf } from "./media-type.ts";
+import { HeldBytes } from "./remote-bytes.ts";
+import { contentTypeOf } from "./content-type.ts";
+import { mediaReader } from "./media-reader.ts";
+import { readFacts, type ReadBy } from "./read-facts.ts";
 
 async function get(dialler: Dialler, url: string, bytesMax: number): Promise<HttpResponse> {
   try {
@@ -21,9 +24,18 @@ async function get(dialler: Dialler, url: string, bytesMax: number): Promise<Htt
 export async function fetchMedia(
   dialler: Dialler,
   url: string,
-  { bytesMax }: { readonly bytesMax: number },
+  {
+    bytesMax,
+    readBy = { reader: mediaReader, owner: "" },
+  }: { readonly bytesMax: number; readonly readBy?: ReadBy | undefined },
 ): Promise<FetchedMedia> {
   const { answer } = await follow(url, (address) => get(dialler, address, bytesMax));
   if (answer.status !== 200) throw unreachable(`http_${answer.status}`);
-  return { bytes: answer.body, ...mediaTypeOf(answer.body) };
+  const bytes = answer.body;
+  const file = { contentType: contentTypeOf(bytes), size: bytes.length };
+  const held = new HeldBytes(bytes);
+  if (!file.contentType.startsWith("image/"))
+    return { bytes, contentType: file.contentType, width: null, height: null };
+  const { width, height } = await readFacts(readBy, file, held, bytes);
+  return { bytes, contentType: file.contentType, width, height };
 }

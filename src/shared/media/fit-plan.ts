@@ -1,20 +1,5 @@
 import type { ImageTarget, MediaReason, MediaRepair } from "../networks/media.ts";
-
-/** What decides whether an image fits. */
-export interface ImageFacts {
-  readonly contentType: string;
-  /** In bytes. */
-  readonly size: number;
-  /** As it is seen; 0 where it can't be told. */
-  readonly width: number;
-  readonly height: number;
-  readonly orientation: number;
-  readonly hasLocation: boolean;
-  readonly isAnimated: boolean;
-  readonly hasAlpha: boolean;
-  /** Whether its colours are of print, which few readers show right. */
-  readonly isPrint: boolean;
-}
+import type { ImageFacts } from "./file-job.ts";
 
 export type FitPlan =
   | { readonly kind: "fits" }

@@ -2,7 +2,7 @@ import type { Metadata } from "sharp";
 import type { MediaFacts } from "../networks/media.ts";
 import { chunksTellPlace } from "./chunks.ts";
 import { exifFacts, FIRST_SIDEWAYS } from "./exif.ts";
-import type { ImageFacts } from "./fit-plan.ts";
+import type { ImageFacts } from "./file-job.ts";
 import { jpegFacts } from "./jpeg.ts";
 
 /** Said of images whose first bytes do not tell. */

@@ -1,6 +1,7 @@
-import type { MediaReason, MediaTargets, VideoTarget } from "../networks/media.ts";
+import { refusalOf } from "../networks/judge-file.ts";
+import type { MediaReason, MediaTargets } from "../networks/media.ts";
 import { refusalError, repairWarning } from "../networks/media-rules.ts";
-import type { Problem } from "../networks/network.ts";
+import type { Network, Problem } from "../networks/network.ts";
 import { planFit } from "./fit-plan.ts";
 import type { MediaProbe } from "./probe-media.ts";
 
@@ -13,32 +14,22 @@ export interface Judged {
 
 /** What publishing would do to a file, or refuse it for, as far as its first bytes tell. */
 export function judgeMedia(
-  network: string,
+  network: Pick<Network, "name" | "rules">,
   targets: MediaTargets,
   { probe, field, mediaIndex }: Judged,
 ): readonly Problem[] {
   const place = { field, mediaIndex };
-  if (probe.image === null) {
-    const reason = targets.video === undefined ? undefined : videoReason(probe, targets.video);
-    return reason === undefined ? [] : [refusalError(network, reason, place)];
-  }
+  const refused = (reason: MediaReason) => [refusalError(network, reason, place)];
+  const reason = refusalOf(probe, targets);
+  if (reason !== undefined) return refused(reason);
+  if (probe.image === null) return [];
   const plan = planFit(probe.image, targets.image);
   switch (plan.kind) {
     case "fits":
       return [];
     case "repair":
-      return plan.repairs.map((repair) => repairWarning(network, repair, place));
+      return plan.repairs.map((repair) => repairWarning(network.name, repair, place));
     case "refused":
-      return [refusalError(network, plan.reason, place)];
+      return refused(plan.reason);
   }
-}
-
-function videoReason(
-  { contentType, size, durationSeconds }: MediaProbe,
-  { bytesMax, secondsMin = 0, secondsMax = Infinity }: VideoTarget,
-): MediaReason | undefined {
-  if (!contentType.startsWith("video/")) return undefined;
-  if (size > bytesMax) return "size";
-  const seconds = durationSeconds ?? secondsMin;
-  return seconds < secondsMin || seconds > secondsMax ? "duration" : undefined;
 }

@@ -1,11 +1,13 @@
 import type { MediaFile } from "../networks/media.ts";
+import type { ImageFacts } from "./file-job.ts";
 import type { OpenedResponse } from "../outbound-body.ts";
 import type { Dialler, Place } from "./dialled.ts";
 import { mediaRequest, openResponse, tooLarge, unreachable, versionOf } from "./dialled.ts";
-import { mediaTypeOf } from "./media-type.ts";
+import { contentTypeOf } from "./content-type.ts";
+import { mediaReader } from "./media-reader.ts";
+import { readFacts, type ReadBy } from "./read-facts.ts";
 import { HeldBytes, RangedBytes, StreamedBytes, takeUpTo } from "./remote-bytes.ts";
 import type { RemoteBytes } from "./remote-bytes.ts";
-import { videoFacts } from "./video-facts.ts";
 
 /** Holds the header of any image that is not padded on purpose, its EXIF block included. */
 export const SAMPLE_BYTES = 131_072;
@@ -21,37 +23,47 @@ export interface OpenLimits {
   readonly bytesMax: number;
   /** The size that another answer told, in case this one does not. */
   readonly toldSize?: number | undefined;
+  /** Whose file it is and where it is read; in a process of its own, as nobody's, when absent. */
+  readonly readBy?: ReadBy | undefined;
+}
+
+/** An opened file, with what else its bytes told. */
+export interface OpenedMedia extends MediaFile {
+  /** Of images: what decides whether a network takes it as it is. */
+  readonly image: ImageFacts | null;
 }
 
 /**
- * Opens a customer's media file without downloading it: type, size and dimensions come from its first bytes. A server
- * that knows ranges is asked for pieces; of one that does not, the file is streamed, from its beginning each time.
+ * Opens a customer's media file without downloading it: type, size and dimensions come from its first bytes, of a video
+ * also from those that tell its length. A server that knows ranges is asked for pieces; of one that does not, the file
+ * is streamed, from its beginning each time.
  * @throws MediaFailure
  */
 export async function openMedia(
   dialler: Dialler,
   url: string,
-  limits: OpenLimits,
-): Promise<MediaFile> {
+  { readBy = { reader: mediaReader, owner: "" }, ...limits }: OpenLimits,
+): Promise<OpenedMedia> {
   const { bytesMax } = limits;
   const { sample, bytes } = await open(dialler, url, limits);
   const { size } = bytes;
-  if (size > bytesMax) {
+  try {
+    if (size > bytesMax) throw tooLarge(bytesMax);
+    const contentType = contentTypeOf(sample);
+    const facts = await readFacts(readBy, { contentType, size }, bytes, sample);
+    return {
+      contentType,
+      size,
+      ...facts,
+      version: bytes.version,
+      read: (first, last) => bytes.read(first, last),
+      chunks: () => bytes.chunks(),
+      close: () => bytes.close(),
+    };
+  } catch (error) {
     await bytes.close();
-    throw tooLarge(bytesMax);
+    throw error;
   }
-  const type = mediaTypeOf(sample);
-  const seen = { contentType: type.contentType, size, durationSeconds: null };
-  const facts = /^(?:video|audio)\//.test(type.contentType)
-    ? { ...seen, ...(await videoFacts(bytes)) }
-    : { ...seen, width: type.width, height: type.height };
-  return {
-    ...facts,
-    version: bytes.version,
-    read: (first, last) => bytes.read(first, last),
-    chunks: () => bytes.chunks(),
-    close: () => bytes.close(),
-  };
 }
 
 async function open(dialler: Dialler, url: string, limits: OpenLimits): Promise<Opened> {

@@ -3,9 +3,9 @@ import type { HttpRequest } from "../networks/network.ts";
 import { HttpFailure } from "../networks/network.ts";
 import type { Dialler } from "./dialled.ts";
 import { follow, mediaRequest, unreachable } from "./dialled.ts";
-import type { ImageFacts } from "./fit-plan.ts";
-import { factsOfSample } from "./image-facts.ts";
-import { openMedia, SAMPLE_BYTES } from "./open-media.ts";
+import type { ImageFacts } from "./file-job.ts";
+import { openMedia } from "./open-media.ts";
+import type { ReadBy } from "./read-facts.ts";
 
 /** What was found out about a file without downloading it. */
 export interface MediaProbe extends MediaFacts {
@@ -22,17 +22,19 @@ const CALL_MS = 5_000;
  * Servers that know no HEAD, no ranges or no sizes are taken as they are, for a bounded number of bytes and seconds.
  * @throws MediaFailure
  */
-export async function probeMedia(dialler: Dialler, url: string): Promise<MediaProbe> {
+export async function probeMedia(
+  dialler: Dialler,
+  url: string,
+  readBy?: ReadBy,
+): Promise<MediaProbe> {
   const hurried = within(dialler, PROBE_MS);
   const toldSize = await askForSize(hurried, url);
-  const file = await openMedia(hurried, url, { bytesMax: Number.MAX_SAFE_INTEGER, toldSize });
+  const bytesMax = Number.MAX_SAFE_INTEGER;
+  const file = await openMedia(hurried, url, { bytesMax, toldSize, readBy });
   try {
-    const { contentType, size, width, height, durationSeconds } = file;
-    const facts = { contentType, size, width, height, durationSeconds };
-    if (!contentType.startsWith("image/")) return { ...facts, image: null };
-    if (size === 0) throw unreachable("empty");
-    const sample = await file.read(0, Math.min(size, SAMPLE_BYTES) - 1);
-    return { ...facts, image: factsOfSample(facts, sample) };
+    const { contentType, size, width, height, durationSeconds, image } = file;
+    if (image !== null && size === 0) throw unreachable("empty");
+    return { contentType, size, width, height, durationSeconds, image };
   } finally {
     await file.close();
   }

@@ -5,10 +5,11 @@ import type { Services } from "../services.ts";
 import { fitImage } from "./fit-image.ts";
 import { openToken, type FittedClaims } from "./fitted-url.ts";
 import { openMedia } from "./open-media.ts";
-import { Slots } from "./slots.ts";
+import { FairSlots } from "./fair-slots.ts";
+import { mediaReader } from "./media-reader.ts";
 
 /** Whoever has an address may ask for it any number of times: never more at once than leaves room for publishing. */
-const slots = new Slots(2, 16);
+const slots = new FairSlots({ capacity: 2, perOwner: 1, waitingMax: 16 });
 
 export interface ServedImage extends Pick<FittedImage, "bytes" | "contentType"> {
   /** How long a copy may be kept. */
@@ -25,16 +26,21 @@ export async function serveFitted(services: Services, token: string): Promise<Se
   const now = services.clock.now();
   const claims = openToken(token, services.config.identity.dataKeys, now);
   if (claims === undefined) throw notFound();
-  const fitted = await slots.run(() => fit(services, claims));
+  const fitted = await slots.run(hostOf(claims), 1, () => fit(services, claims));
   if (fitted === undefined) throw serviceUnavailable();
   const { bytes, contentType } = fitted;
   return { bytes, contentType, freshSeconds: Math.floor((claims.until - now.getTime()) / 1000) };
 }
 
-async function fit(services: Services, { url, target }: FittedClaims): Promise<FittedImage> {
+const hostOf = ({ url }: FittedClaims) => new URL(url).host;
+
+async function fit(services: Services, claims: FittedClaims): Promise<FittedImage> {
+  const { url, target } = claims;
+  const readBy = { reader: mediaReader, owner: `host ${hostOf(claims)}` };
+  const bytesMax = IMAGE_SOURCE_BYTES_MAX;
   try {
-    const file = await openMedia(services.outbound, url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
-    return await fitImage(file, target);
+    const file = await openMedia(services.outbound, url, { bytesMax, readBy });
+    return await fitImage(file, target, readBy);
   } catch (error) {
     if (!(error instanceof MediaFailure)) throw error;
     services.log.info("media not served", { code: error.code, reason: error.message });

@@ -1,23 +1,46 @@
 import type { MediaFacts } from "../networks/media.ts";
-import type { RemoteBytes } from "./remote-bytes.ts";
+import type { FileAnswer, Piece } from "./file-job.ts";
 
-export type VideoFacts = Pick<MediaFacts, "width" | "height" | "durationSeconds">;
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
 
-/** Index tables of long videos take a few megabytes; what needs more is left to the network to judge. */
-const BYTES_MAX = 8 * 1024 * 1024;
-const UNKNOWN: VideoFacts = { width: null, height: null, durationSeconds: null };
+const UNKNOWN = {
+  kind: "facts",
+  width: null,
+  height: null,
+  durationSeconds: null,
+  image: null,
+} as const;
 
-/** Length and frame of a video, upright as it is seen, out of a bounded number of its bytes. Nulls where they don't tell. */
-export async function videoFacts(bytes: Pick<RemoteBytes, "size" | "read">): Promise<VideoFacts> {
+function cutFrom(pieces: readonly Piece[], { start, end }: Range): Uint8Array | undefined {
+  const piece = pieces.find((one) => one.start <= start && end <= one.start + one.bytes.length);
+  return piece?.bytes.subarray(start - piece.start, end - piece.start);
+}
+
+/** A number that says something: what a damaged table adds up to does not. */
+const told = (value: number | null | undefined) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
+
+/**
+ * Tells length and frame of a video, upright as it is seen, out of some of its bytes, or which others it takes to tell.
+ * Nulls where they don't tell. It may fill the memory or never end: it runs where it is stopped then.
+ */
+export async function videoFacts(
+  { size }: Pick<MediaFacts, "size">,
+  pieces: readonly Piece[],
+): Promise<FileAnswer> {
   const { CustomSource, Input, MATROSKA, MP4, QTFF, WEBM } = await import("mediabunny");
-  let left = BYTES_MAX;
+  let missing: Range | undefined;
   const source = new CustomSource({
-    getSize: () => bytes.size,
-    maxCacheSize: BYTES_MAX,
-    async read(start, end) {
-      left -= end - start;
-      if (left < 0) throw new RangeError("the file's index is too large to be read");
-      return await bytes.read(start, end - 1);
+    getSize: () => size,
+    read(start, end) {
+      const wanted = { start, end: Math.min(end, size) };
+      const bytes = cutFrom(pieces, wanted);
+      if (bytes !== undefined) return bytes;
+      missing ??= wanted;
+      throw new RangeError("not there yet");
     },
     handleUnhandledError: () => undefined,
   });
@@ -25,15 +48,19 @@ export async function videoFacts(bytes: Pick<RemoteBytes, "size" | "read">): Pro
   try {
     const durationSeconds = await input.getDurationFromMetadata();
     const track = await input.getPrimaryVideoTrack();
-    return {
-      durationSeconds,
-      width: (await track?.getDisplayWidth()) ?? null,
-      height: (await track?.getDisplayHeight()) ?? null,
-    };
+    const width = await track?.getDisplayWidth();
+    const height = await track?.getDisplayHeight();
+    if (missing === undefined)
+      return {
+        ...UNKNOWN,
+        durationSeconds: told(durationSeconds),
+        width: told(width),
+        height: told(height),
+      };
   } catch {
     // Damaged, in pieces or of another kind: none of it keeps a network from taking it.
-    return UNKNOWN;
   } finally {
     input.dispose();
   }
+  return missing === undefined ? UNKNOWN : { kind: "missing", ...missing };
 }

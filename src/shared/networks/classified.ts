@@ -40,7 +40,7 @@ const UNIX_SECONDS_MIN = 1_000_000_000;
 
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|DPoP|Basic|OAuth)\s+[\w.~+/=-]{8,}/gi, "$1 [redacted]"],
-  [/\beyJ[\w-]{5,}(?:\.[\w-]*){1,4}/g, "[redacted]"],
+  [/\beyJ[\w-]{5,}(?:\.[\w-]*){0,4}/g, "[redacted]"],
   [/\b[a-z2-7]{4}(?:-[a-z2-7]{4}){3}\b/g, "[redacted]"],
   [
     /((?:access|refresh|id)_?(?:token|jwt)|client_secret|password)(["']?\s*[=:]\s*["']?)[^\s"'&,}]+/gi,

@@ -1,4 +1,4 @@
-import { MEDIA_REASONS, refusalError, repairWarning } from "./media-rules.ts";
+import { MEDIA_REASONS, refusalError, repairWarning, unreachableError } from "./media-rules.ts";
 import { MEDIA_REPAIRS } from "./media.ts";
 import type { Network, Problem } from "./network.ts";
 import type { Rule, RuleTable } from "./rule.ts";
@@ -25,7 +25,8 @@ function mediaRules(network: Network): RuleTable {
   const { name } = network;
   const nowhere = { field: null, mediaIndex: null };
   const problems = [
-    ...MEDIA_REASONS.map((reason) => refusalError(name, reason, nowhere)),
+    ...MEDIA_REASONS.map((reason) => refusalError({ name }, reason, nowhere)),
+    unreachableError({ name }, nowhere),
     ...MEDIA_REPAIRS.map((repair) => repairWarning(name, repair, nowhere)),
   ];
   return Object.fromEntries(problems.map(toRule));

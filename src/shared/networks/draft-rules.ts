@@ -1,4 +1,6 @@
 import { graphemesOf } from "./graphemes.ts";
+import { kindOfType } from "./judge-file.ts";
+import type { MediaFacts } from "./media.ts";
 import type { LegDraft, Problem, TextMeasure } from "./network.ts";
 import type { Rule, RuleTable } from "./rule.ts";
 import { NEARLY } from "./rule.ts";
@@ -24,6 +26,13 @@ const KIND_BY_EXTENSION: Readonly<Record<string, MediaKind>> = {
   flac: "audio",
 };
 
+const FAR = 4;
+
+/** Whether a text is so much too long that nothing else in it is worth counting. */
+export function isFarBeyond(used: number, limit: number): boolean {
+  return used > limit * FAR;
+}
+
 /** What a reader takes for one character: a family emoji is one. */
 export function countGraphemes(text: string): number {
   // Printable ASCII has no clusters, and most text is nothing else.
@@ -41,6 +50,23 @@ export function extensionOf(url: string): string {
 /** By the URL's ending alone; what ends in nothing known is taken for an image until it has been fetched. */
 export function mediaKindOf(url: string): MediaKind {
   return KIND_BY_EXTENSION[extensionOf(url)] ?? "image";
+}
+
+/** By what the file's bytes say: what is neither a video nor sound is taken for an image, or refused for its type. */
+export function mediaKindOfType(contentType: string): MediaKind {
+  const kind = kindOfType(contentType);
+  return kind === "document" ? "image" : kind;
+}
+
+/** The kinds of a draft's files: by their bytes where they were looked into, by their names where not. */
+export function kindsOf(
+  { media }: LegDraft,
+  files: readonly (MediaFacts | null)[],
+): readonly MediaKind[] {
+  return media.map(({ url }, index) => {
+    const seen = files[index];
+    return seen ? mediaKindOfType(seen.contentType) : mediaKindOf(url);
+  });
 }
 
 /** The field of the request that a draft's text or media came from. */

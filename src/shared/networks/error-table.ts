@@ -11,6 +11,9 @@ export interface Signal {
   readonly message: string;
 }
 
+/** Far more than any network says; a federated server may say anything, and a pattern of two words is quadratic. */
+const MESSAGE_CHARACTERS_MAX = 2000;
+
 /** Everything that is given has to fit. */
 interface SignalPattern {
   readonly status?: number;
@@ -56,8 +59,8 @@ function fits(pattern: SignalPattern, signal: Signal): boolean {
   return (
     isEqual &&
     (codes === undefined || (number >= codes[0] && number <= codes[1])) &&
-    (field === undefined || field.test(signal.field ?? "")) &&
-    (message === undefined || message.test(signal.message))
+    (field === undefined || field.test((signal.field ?? "").slice(0, MESSAGE_CHARACTERS_MAX))) &&
+    (message === undefined || message.test(signal.message.slice(0, MESSAGE_CHARACTERS_MAX)))
   );
 }
 

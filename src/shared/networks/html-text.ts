@@ -28,7 +28,24 @@ export function unescapeHtml(text: string): string {
   );
 }
 
+const TAG_CHARACTERS_MAX = 10_000;
+
+/** One walk from `<` to `>`: whatever a server sends, no character is looked at again and again. */
+function withoutTags(html: string): string {
+  let text = "";
+  let end = -1;
+  let from = 0;
+  for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", from)) {
+    if (end < at) end = html.indexOf(">", at);
+    if (end === -1) break;
+    const isTag = end - at - 1 <= TAG_CHARACTERS_MAX;
+    text += html.slice(from, isTag ? at : at + 1);
+    from = isTag ? end + 1 : at + 1;
+  }
+  return text + html.slice(from);
+}
+
 /** What is left of a fragment of HTML without its tags. */
 export function textOfHtml(html: string): string {
-  return unescapeHtml(html.replace(/<br\s*\/?>|<\/p>/gi, "\n").replace(/<[^>]{0,10000}>/g, ""));
+  return unescapeHtml(withoutTags(html.replace(/<br\s*\/?>|<\/p>/gi, "\n")));
 }

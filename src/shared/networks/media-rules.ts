@@ -1,5 +1,7 @@
 import type { MediaReason, MediaRepair } from "./media.ts";
-import type { Problem } from "./network.ts";
+import { breach } from "./draft-rules.ts";
+import { LEG_ERRORS } from "./errors.ts";
+import type { Network, Problem } from "./network.ts";
 
 /** What is said of a repair; the rule is `<network>.media.<repair>` on every network. */
 const REPAIRS: Readonly<Record<MediaRepair, string>> = {
@@ -50,6 +52,18 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
     message: "The file changed while it was read.",
     remediation: "Leave the file as it is until the post is out.",
   },
+  memory: {
+    message: "The file takes more memory to read than is allowed.",
+    remediation: "Save the file anew, or use a smaller one.",
+  },
+  time: {
+    message: "The file takes longer to read than is allowed.",
+    remediation: "Save the file anew, or use a smaller one.",
+  },
+  crash: {
+    message: "Reading the file failed so badly that it is not read again.",
+    remediation: "Save the file anew with another program.",
+  },
 };
 
 // Safe: the record has every reason as its key and nothing else.
@@ -69,8 +83,20 @@ export function repairWarning(network: string, repair: MediaRepair, place: Place
   };
 }
 
-/** A file that the network would refuse, and no repair helps. */
-export function refusalError(network: string, reason: MediaReason, place: Place): Problem {
-  const rule = `${network}.media.${reason}`;
+/** A file that can't be had: the leg tries again for a while, and fails when it stays so. */
+export function unreachableError({ name }: Pick<Network, "name">, place: Place): Problem {
+  const { message, remediation } = LEG_ERRORS.media_unreachable;
+  const rule = `${name}.media.unreachable`;
+  return { severity: "error", code: "media_unreachable", rule, message, remediation, ...place };
+}
+
+/** A file that the network would refuse, and no repair helps; in the network's own words where it has any. */
+export function refusalError(
+  { name, rules = {} }: Pick<Network, "name" | "rules">,
+  reason: MediaReason,
+  place: Place,
+): Problem {
+  const rule = `${name}.media.${reason}`;
+  if (rules[rule] !== undefined) return breach(rules, rule, { ...place, severity: "error" });
   return { severity: "error", code: "media_rejected", rule, ...REASONS[reason], ...place };
 }

@@ -50,7 +50,17 @@ export type MediaRepair = (typeof MEDIA_REPAIRS)[number];
 
 /** Why a file can't be had or made to fit; part of the rule that it breaks: `instagram.media.ratio`. */
 export type MediaReason =
-  "size" | "type" | "ratio" | "pixels" | "damaged" | "animation" | "duration" | "changed";
+  | "size"
+  | "type"
+  | "ratio"
+  | "pixels"
+  | "damaged"
+  | "animation"
+  | "duration"
+  | "changed"
+  | "memory"
+  | "time"
+  | "crash";
 
 /** What a network takes of images. What does not fit is repaired; a shape out of range is refused, never cropped. */
 export interface ImageTarget {
@@ -70,16 +80,21 @@ export interface ImageTarget {
   readonly pngBytesMax?: number;
 }
 
-export interface VideoTarget {
-  readonly bytesMax: number;
+/** What a network takes of files that go out as they are. What is absent the network judges itself. */
+export interface FileTarget {
+  /** Absent: whatever is of the kind. */
+  readonly types?: readonly string[];
+  readonly bytesMax?: number;
   readonly secondsMin?: number;
   readonly secondsMax?: number;
 }
 
-/** What a network takes of media files, as data. */
+/** What a network takes of media files, as data. Of a kind that is absent it takes none. */
 export interface MediaTargets {
   readonly image: ImageTarget;
-  readonly video?: VideoTarget;
+  readonly video?: FileTarget;
+  readonly audio?: FileTarget;
+  readonly document?: FileTarget;
 }
 
 export interface FittedImage extends FetchedMedia {
@@ -89,6 +104,15 @@ export interface FittedImage extends FetchedMedia {
 
 /** Largest image that is downloaded to be made smaller. */
 export const IMAGE_SOURCE_BYTES_MAX = 50 * 1024 * 1024;
+/** Types that can be read, and so made into another where a network does not take them. */
+export const READABLE_IMAGES: readonly string[] = [
+  "image/jpeg",
+  "image/png",
+  "image/gif",
+  "image/webp",
+  "image/avif",
+  "image/tiff",
+];
 
 /** A media file could not be had: `media_unreachable`, or `media_rejected` when it is not what was asked for. */
 export class MediaFailure extends Error {

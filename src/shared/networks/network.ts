@@ -7,6 +7,7 @@ import type {
   FetchedMedia,
   FittedImage,
   ImageTarget,
+  MediaFacts,
   MediaFile,
   MediaRepair,
   MediaTargets,
@@ -359,6 +360,11 @@ export interface LinkForm {
 export interface OAuthFlow {
   readonly kind: "oauth";
   readonly fields: readonly LinkField[];
+  /**
+   * Origins that a browser is led to, or passed on between, before the network shows its first page: the page that it
+   * leaves lets it go nowhere else. Absent: any, because the end user names the server.
+   */
+  readonly origins?: readonly [string, ...string[]];
   /** `flow` is kept (sealed) until the callback and given to `finish`. */
   start(
     form: Readonly<Record<string, string>>,
@@ -400,6 +406,15 @@ export interface Network {
   quotaOf?(draft: LegDraft): string | undefined;
   /** What the network itself told of a quota for the account, where that may be less than the settings allow. */
   quotaMaxOf?(kind: string, limits: NetworkData): number | undefined;
+  /**
+   * Pure. What publishing refuses of files that were looked into, beside what `media` says of each alone: kinds that
+   * can't share a post, a form that takes another. In the draft's order; null: not to be had.
+   */
+  judgeFiles?(
+    draft: LegDraft,
+    limits: NetworkData,
+    files: readonly (MediaFacts | null)[],
+  ): readonly Problem[];
   /** What it takes of the draft's media files; absent: whatever there is. `limits` as for `check`. */
   media?(draft: LegDraft, limits: NetworkData): MediaTargets;
   /** What `check` and publishing name by its id; absent: nothing. */

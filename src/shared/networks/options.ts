@@ -15,7 +15,11 @@ export const publicUrl = shape(() =>
 );
 
 export const languageTag = shape(() =>
-  z.string().max(35).refine(isLanguageTag, { error: "must be a language tag such as en or pt-BR" }),
+  z
+    .string()
+    // Abort: the runtime takes quadratic time to judge a tag without end.
+    .max(35, { abort: true })
+    .refine(isLanguageTag, { error: "must be a language tag such as en or pt-BR" }),
 );
 
 const sharedFields = shape(() => ({

@@ -51,6 +51,7 @@ export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
     attempts: 0,
     retries: 0,
     crashes: 0,
+    readings: {},
     sentAt: null,
     calledAt: null,
     resend: false,

@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { recordAudit } from "../audit/record.ts";
 import type { CoreOperation, Decision } from "../billing/group-commit.ts";
 import type { ProfileScope } from "../callers/scope.ts";
-import { AppError } from "../errors.ts";
+import { AppError, refuseIssues, type Issue } from "../errors.ts";
 import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
 import { firstLeg, placeOf } from "./accept.ts";
 import { hintIfSoon } from "./enqueue-due-posts.ts";
-import { findPostOf, viewPost } from "./get-post.ts";
+import { findPostOf, lookForPost, viewPost } from "./get-post.ts";
 import { judgePost, unpublishableRefusal } from "./judge-accounts.ts";
 import { problemOf } from "./leg-steps.ts";
 import { isEnded, type Leg, type Post } from "./post.ts";
@@ -15,7 +15,7 @@ import { withEvents } from "./post-events.ts";
 import { toLegRow, toPostRow } from "./post-row.ts";
 import type { PostView } from "./post-view.ts";
 import { legKey, postKey, type PostWithLegs } from "./post-store.ts";
-import { requireSchedulable } from "./schedule.ts";
+import { issuesOfChange } from "./draft-issues.ts";
 import { updatedDraft, type UpdatePost } from "./schema.ts";
 import { postRowKeys, readPost } from "./settle-leg.ts";
 
@@ -80,10 +80,10 @@ export async function updatePost(
   const found = await findPostOf(services, scope, input.postId);
   requireScheduled(found.post);
   const now = services.clock.now();
+  refuseIssues(issuesOfChange(found.post.draft, input.change, now));
   const draft = updatedDraft(found.post.draft, input.change);
   const dueAt = draft.scheduleAt ?? "";
   const before = found.post.draft.scheduleAt ?? "";
-  if (dueAt !== before) requireSchedulable(dueAt, now);
   const connections = await services.connections.listOfProfile(scope.profileId);
   const judgements = await judgePost(services, draft, connections);
   const error = unpublishableRefusal(judgements);
@@ -104,6 +104,17 @@ export async function updatePost(
     target: { type: "post", id: post.id },
   });
   return viewPost(services, scope, { post, legs });
+}
+
+/** What would be wrong with a change beside what its schema refuses. */
+export async function issuesOfUpdate(
+  services: Services,
+  scope: ProfileScope,
+  input: { readonly postId: string; readonly change: Readonly<Record<string, unknown>> },
+): Promise<readonly Issue[]> {
+  const found = await lookForPost(services, scope, input.postId);
+  if (found === undefined) return [];
+  return issuesOfChange(found.post.draft, input.change, services.clock.now());
 }
 
 function canceled(leg: Leg): Leg {

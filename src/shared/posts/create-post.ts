@@ -3,7 +3,7 @@ import { secondsUntil } from "../billing/pace.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import type { PublishingScope } from "../connect/publishing-scope.ts";
-import { AppError, invariant } from "../errors.ts";
+import { AppError, invariant, refuseIssues } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../services.ts";
 import { currentOrigin, noteWork } from "../telemetry/work-context.ts";
@@ -11,7 +11,7 @@ import { acceptOperation, firstLeg, placeOf, pendingOf } from "./accept.ts";
 import type { Accepted } from "./accepted.ts";
 import { hintIfSoon } from "./enqueue-due-posts.ts";
 import { duplicateRefusal, judgePost, unpublishableRefusal } from "./judge-accounts.ts";
-import { requireSchedulable } from "./schedule.ts";
+import { scheduleIssues } from "./schedule.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { firstCheckAt } from "./first-check.ts";
@@ -169,7 +169,7 @@ async function acceptPost(
     services.dirty.announce(scope.platformId, now),
   ]);
   if (earlier !== undefined) return replay(services, scope, earlier, print);
-  if (draft.scheduleAt !== null) requireSchedulable(draft.scheduleAt, now);
+  refuseIssues(scheduleIssues(draft.scheduleAt, now));
   const judgements = await judgePost(services, draft, connections);
   const error = duplicateRefusal(judgements) ?? unpublishableRefusal(judgements);
   if (error !== undefined) throw error;

@@ -5,16 +5,26 @@ import type { Services } from "../services.ts";
 import { dependsOnConnections, postView, type PostView } from "./post-view.ts";
 import type { PostWithLegs } from "./post-store.ts";
 
+/** The post with its legs, where the scope's own profile has it. */
+export async function lookForPost(
+  services: Services,
+  scope: ProfileScope,
+  postId: string,
+): Promise<PostWithLegs | undefined> {
+  if (!isId("post", postId)) return undefined;
+  const { platformId, profileId, applicationId } = scope;
+  const found = await services.posts.find({ platformId, profileId, postId });
+  return found?.post.applicationId === applicationId ? found : undefined;
+}
+
 /** The post with its legs, found only under the scope's own profile. @throws AppError `not_found` */
 export async function findPostOf(
   services: Services,
   scope: ProfileScope,
   postId: string,
 ): Promise<PostWithLegs> {
-  if (!isId("post", postId)) throw notFound();
-  const { platformId, profileId } = scope;
-  const found = await services.posts.find({ platformId, profileId, postId });
-  if (found === undefined || found.post.applicationId !== scope.applicationId) throw notFound();
+  const found = await lookForPost(services, scope, postId);
+  if (found === undefined) throw notFound();
   return found;
 }
 

@@ -138,7 +138,13 @@ export function lastLookSeconds({ calledAt }: Leg, now: Date): number | null {
   return look === undefined ? null : look - sinceSeconds;
 }
 
-const ended = { phase: "idle", claimId: null, leaseUntil: null, notBefore: null } as const;
+const ended = {
+  phase: "idle",
+  claimId: null,
+  leaseUntil: null,
+  notBefore: null,
+  readings: {},
+} as const;
 
 /** Published and paid for. */
 export function succeeded(leg: Leg, published: Published, now: Date): Leg {

@@ -23,6 +23,7 @@ import {
   parked,
   putBack,
 } from "./leg-steps.ts";
+import type { LegReadings } from "./leg-readings.ts";
 import { nextStep, type Leg, type Post } from "./post.ts";
 import type { PostPlace, StoredLeg } from "./post-store.ts";
 import type { Trace } from "./trace.ts";
@@ -39,6 +40,10 @@ export interface Work {
   stored: StoredLeg;
   /** As it was before this worker took it. */
   readonly before: Leg;
+  /** Which of its files are being read. */
+  readonly readings: LegReadings;
+  /** The last write of the leg: each waits for the one before, whose version it has to name. */
+  writing: Promise<unknown>;
   /** While the leg is the one that its account has in hand. */
   turn: Turn | null;
   /** Of an earlier call whose outcome is not known: until it is, a failure must not claim that nothing went out. */
@@ -57,11 +62,24 @@ const LINE_FULL_SECONDS = 60;
 const MOVED_SECONDS = 1;
 
 /** Writes the leg's next state; false when another worker took it meanwhile. */
-export async function save(work: Work, leg: Leg): Promise<boolean> {
-  const { services, place, stored } = work;
-  const written = await services.posts.replaceLegIfUnchanged(place, leg, stored.etag);
-  if (written !== undefined) work.stored = written;
-  return written !== undefined;
+export function save(work: Work, leg: Leg): Promise<boolean> {
+  return change(work, () => leg);
+}
+
+/** Writes what becomes of the leg as it is when its turn to be written comes. */
+async function change(work: Work, next: (leg: Leg) => Leg): Promise<boolean> {
+  const write = async (): Promise<boolean> => {
+    const { services, place, stored, readings } = work;
+    const leg = { ...next(stored.leg), readings: readings.current };
+    const written = await services.posts.replaceLegIfUnchanged(place, leg, stored.etag);
+    if (written === undefined) return false;
+    work.stored = written;
+    readings.noteStored(leg.readings);
+    return true;
+  };
+  const writing = work.writing.then(write, write);
+  work.writing = writing;
+  return writing;
 }
 
 /**
@@ -75,7 +93,7 @@ export async function holdingLease<T>(work: Work, run: () => Promise<T>): Promis
   const renew = async (): Promise<void> => {
     const leaseUntil = new Date(services.clock.now().getTime() + leaseMs).toISOString();
     try {
-      const isOurs = await save(work, { ...work.stored.leg, leaseUntil });
+      const isOurs = await change(work, (leg) => ({ ...leg, leaseUntil }));
       if (isOurs && work.turn !== null) await services.turns.extend(work.turn, leaseUntil);
     } catch (error) {
       services.log.warn("lease not renewed", { postId: work.place.postId, error });
@@ -124,6 +142,10 @@ export async function claim(work: Work): Promise<boolean> {
   const taken = claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash });
   const leg = { ...taken, remote: taken.remote ?? begun(work, now) };
   if (!(await save(work, leg))) return false;
+  work.readings.open({
+    save: () => change(work, (taken) => taken),
+    warn: (error) => services.log.warn("reading not noted", { postId: work.place.postId, error }),
+  });
   work.trace.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
   const { network, attempts } = leg;
   services.log.info("leg claimed", { network, attempt: attempts, phase: leg.phase, afterCrash });
@@ -221,6 +243,7 @@ export async function fail(work: Work, failure: LegFailure): Promise<void> {
   const at = services.clock.now().toISOString();
   if (known.code !== "outcome_unknown") await returnQuota(work);
   await settleLeg(services, { place, post, leg: stored.leg, end });
+  work.readings.leave();
   const { networkCode, note = null } = failure;
   work.trace.record({ step: "leg_settled", at, outcome: known.code, networkCode, note });
 }
@@ -230,6 +253,7 @@ export async function succeed(work: Work, published: Published): Promise<void> {
   const end = { kind: "published", published } as const;
   const at = services.clock.now().toISOString();
   await settleLeg(services, { place, post, leg: stored.leg, end });
+  work.readings.leave();
   work.trace.record({ step: "leg_settled", at, outcome: "succeeded", note: published.url });
 }
 

@@ -15,6 +15,7 @@ import type {
   LegWarning,
   Post,
   PostStatus,
+  Readings,
 } from "./post.ts";
 
 // Rows are written by the functions of this file alone, which is why reading them may trust their shape.
@@ -88,6 +89,7 @@ export function toLegRow(rowKey: string, leg: Leg): Row {
     attempts: leg.attempts,
     retries: leg.retries,
     crashes: leg.crashes,
+    readings: JSON.stringify(leg.readings),
     sentAt: leg.sentAt ?? "",
     calledAt: leg.calledAt ?? "",
     resend: leg.resend,
@@ -128,6 +130,8 @@ export function toLeg(row: Row): Leg {
     attempts: numberOf(row, "attempts"),
     retries: numberOf(row, "retries"),
     crashes: numberOf(row, "crashes"),
+    // Absent: written before readings were noted.
+    readings: JSON.parse(textOf(row, "readings") || "{}") as Readings,
     sentAt: textOrNull(row, "sentAt"),
     calledAt: textOrNull(row, "calledAt"),
     resend: row["resend"] === true,

@@ -21,7 +21,7 @@ export interface StoredLeg {
 
 export interface PostWithLegs {
   readonly post: Post;
-  /** In the order of the specification's networks. */
+  /** In the order in which the request named their networks. */
   readonly legs: readonly Leg[];
 }
 
@@ -180,8 +180,10 @@ function assemble(platformId: string, rows: readonly StoredRow[]): PostWithLegs[
     if (isPostKey(row.rowKey)) posts.push({ post: toPost(platformId, row), legs: [] });
     else posts.at(-1)?.legs.push(toLeg(row));
   }
-  const order = (leg: Leg) => NETWORK_NAMES.indexOf(leg.network);
-  for (const { legs } of posts) legs.sort((left, right) => order(left) - order(right));
+  for (const { post, legs } of posts) {
+    const place = ({ network }: Leg) => post.draft.networks.indexOf(network);
+    legs.sort((left, right) => place(left) - place(right));
+  }
   return posts;
 }
 

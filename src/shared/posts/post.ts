@@ -79,6 +79,9 @@ export interface Hold {
  */
 export type LegPhase = "idle" | "claimed" | "waiting" | "sent";
 
+/** By place in the draft's media, or `other`. */
+export type Readings = Readonly<Partial<Record<string, number>>>;
+
 export interface Leg {
   readonly network: NetworkName;
   readonly status: LegStatus;
@@ -96,6 +99,8 @@ export interface Leg {
   readonly retries: number;
   /** Leases that ended without a settled leg. */
   readonly crashes: number;
+  /** Files whose reading began and never ended: how often in a row, by their place in the draft. */
+  readonly readings: Readings;
   /** First visible call whose outcome is not known; null when there was none. */
   readonly sentAt: string | null;
   /** The latest of them: what it did may show only later. */

@@ -11,6 +11,7 @@ import type {
 } from "../networks/network.ts";
 import { findAvailable } from "../networks/lookup.ts";
 import type { MediaRepair } from "../networks/media.ts";
+import { mediaRejected } from "../networks/media-failed.ts";
 import type { Services } from "../services.ts";
 import { legDraft } from "./check-draft.ts";
 import { claimAccount } from "./claim-account.ts";
@@ -40,6 +41,7 @@ import {
   tryLater,
   type Work,
 } from "./leg-work.ts";
+import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
 import { notingRepairs, withRepairs } from "./note-repairs.ts";
 import type { Leg, Post } from "./post.ts";
 import { createTrace } from "./trace.ts";
@@ -246,11 +248,27 @@ async function tracing({ services, place, stored, trace }: Work, run: () => Prom
   }
 }
 
+/** Whoever read this file did not live to tell: nothing was sent, and nobody reads it again. */
+async function failUnreadable(on: Work, mediaIndex: number | null): Promise<void> {
+  const { services, place, stored } = on;
+  const { network } = stored.leg;
+  services.log.error("leg ended for a file that ends its readers", {
+    event: "leg_given_up",
+    postId: place.postId,
+    network,
+    mediaIndex,
+  });
+  const note = "its reading ended the process, twice in a row";
+  await fail(on, mediaRejected(`${network}.media.crash`, note, mediaIndex ?? undefined).failure);
+}
+
 async function work(on: Work): Promise<void> {
   const { services, place } = on;
   const { leg } = on.stored;
   const network = findAvailable(leg.network, services.config.networkApps);
   if (network === undefined) return fail(on, { code: "app_misconfigured", networkCode: null });
+  const fatal = fatalFile(leg);
+  if (fatal !== undefined) return failUnreadable(on, fatal.mediaIndex);
   if (leg.crashes < CRASHES_MAX) return walk(on, network);
   services.log.error("leg given up after crashes", {
     event: "leg_given_up",
@@ -272,16 +290,28 @@ export async function publishLeg(
 ): Promise<void> {
   const { network, sentAt } = stored.leg;
   const trace = createTrace(network, () => on.stored.leg.attempts, services.clock);
-  const tools = trace.tools(createNetworkTools(services, network));
-  const worker = { services, place, post, tools, trace };
-  const on: Work = { ...worker, stored, before: stored.leg, turn: null, doubtSince: sentAt };
+  const readings = new LegReadings(stored.leg);
+  const readBy = notingReadings(readings, { owner: place.platformId, draft: post.draft, network });
+  const tools = trace.tools(createNetworkTools(services, network, undefined, readBy));
+  const worker = { services, place, post, tools, trace, readings };
+  const on: Work = {
+    ...worker,
+    stored,
+    before: stored.leg,
+    writing: Promise.resolve(),
+    turn: null,
+    doubtSince: sentAt,
+  };
   if (!(await isDue(on))) return;
   const { account } = stored.leg;
   // Before the claim, so that waiting in line costs no write of the leg.
   if (account !== null && !(await takeTurn(on, { network, accountId: account.id }))) return;
+  const noMoreStop = services.stop.before(() => readings.stop());
   try {
     if (await claim(on)) await tracing(on, () => work(on));
   } finally {
+    noMoreStop();
+    await readings.close();
     await releaseTurn(on);
   }
 }

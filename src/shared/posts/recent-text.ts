@@ -1,3 +1,4 @@
+import { composed } from "../networks/normal-form.ts";
 import { sha256Hex } from "../secrets.ts";
 import type { Services } from "../services.ts";
 import type { NetworkAccount, StoredTextHolder, TextHolder } from "./account-store.ts";
@@ -7,7 +8,7 @@ const HOUR_MS = 60 * 60 * 1000;
 
 /** The text as duplicates are told: one form of every character, white space folded; undefined for no text at all. */
 export function textHash(text: string): string | undefined {
-  const folded = text.normalize("NFC").replace(/\s+/gu, " ").trim();
+  const folded = composed(text).replace(/\s+/gu, " ").trim();
   return folded === "" ? undefined : sha256Hex(folded);
 }
 

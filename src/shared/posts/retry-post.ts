@@ -6,15 +6,15 @@ import { priceOf } from "../billing/rate-card.ts";
 import { refusal, utcDay, type Movement } from "../billing/wallet.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
-import { AppError, validationFailed } from "../errors.ts";
+import { AppError, refuseIssues, type Issue } from "../errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import type { RowWrite } from "../storage/row.ts";
 import { placeOf, reservation } from "./accept.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { firstCheckAt } from "./first-check.ts";
-import { findPostOf, viewPost } from "./get-post.ts";
-import { hasStarted, type Leg, type Post } from "./post.ts";
+import { findPostOf, lookForPost, viewPost } from "./get-post.ts";
+import { hasStarted, type Draft, type Leg, type Post } from "./post.ts";
 import { postProgress, toLegRow } from "./post-row.ts";
 import type { PostView } from "./post-view.ts";
 import { legKey, postKey, toWorkRow, workKey, type PostWithLegs } from "./post-store.ts";
@@ -34,6 +34,7 @@ function retried(leg: Leg, round: string, now: Date): Leg {
     round,
     retries: 0,
     crashes: 0,
+    readings: {},
     resend: leg.sentAt !== null,
     error: null,
     hold: {
@@ -144,9 +145,10 @@ function retryOperation({
   };
 }
 
-function refuseForeign(found: PostWithLegs, networks: readonly NetworkName[]): void {
-  const issues = networks.flatMap((network, index) =>
-    found.post.draft.networks.includes(network)
+/** Of networks that the post does not have. */
+function foreignIssues(draft: Draft, networks: readonly string[]): readonly Issue[] {
+  return networks.flatMap((network, index) =>
+    draft.networks.some((own) => own === network)
       ? []
       : [
           {
@@ -156,7 +158,17 @@ function refuseForeign(found: PostWithLegs, networks: readonly NetworkName[]): v
           },
         ],
   );
-  if (issues.length > 0) throw validationFailed(issues);
+}
+
+/** What would be wrong with a retry beside what its schema refuses. */
+export async function issuesOfRetry(
+  services: Services,
+  scope: ProfileScope,
+  input: { readonly postId: string; readonly platforms: unknown },
+): Promise<readonly Issue[]> {
+  const found = await lookForPost(services, scope, input.postId);
+  const named: readonly unknown[] = Array.isArray(input.platforms) ? input.platforms : [];
+  return found === undefined ? [] : foreignIssues(found.post.draft, named.map(String));
 }
 
 /**
@@ -169,7 +181,7 @@ export async function retryPost(
   input: { readonly postId: string; readonly networks: readonly NetworkName[] | undefined },
 ): Promise<PostView> {
   const found = await findPostOf(services, scope, input.postId);
-  refuseForeign(found, input.networks ?? []);
+  refuseIssues(foreignIssues(found.post.draft, input.networks ?? []));
   const now = services.clock.now();
   await services.dirty.announce(scope.platformId, now);
   const nextCheckAt = firstCheckAt(services, now);

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { validationFailed, type Issue } from "../errors.ts";
 import { externalId, instant, metadata } from "../fields.ts";
 import type { NetworkData } from "../networks/network.ts";
 import { NETWORK_NAMES, platformOptionsSchema, type NetworkName } from "../networks/lookup.ts";
 import { publicUrl } from "../networks/options.ts";
 import { shape, type ShapeOf } from "../shape.ts";
+import { crossFieldIssues } from "./draft-issues.ts";
 import type { Draft } from "./post.ts";
 
 const TEXT_UTF16_MAX = 63_206;
@@ -63,20 +63,6 @@ export const UpdatePostBody = shape(() =>
 );
 export type UpdatePost = ShapeOf<typeof UpdatePostBody>;
 
-function crossFieldIssues(fields: Fields): Issue[] {
-  const issues: Issue[] = [];
-  if (fields.altTexts.length > 0 && fields.altTexts.length !== fields.mediaUrls.length)
-    issues.push({ path: "altTexts", code: "custom", message: "must be as long as mediaUrls" });
-  for (const name of Object.keys(fields.platformOptions))
-    if (!fields.platforms.some((network) => network === name))
-      issues.push({
-        path: `platformOptions.${name}`,
-        code: "custom",
-        message: "is not one of the post's platforms",
-      });
-  return issues;
-}
-
 function toDraft(fields: Fields): Draft {
   const { platforms, platformOptions, ...rest } = fields;
   return {
@@ -98,7 +84,7 @@ export const DraftBody = shape(() =>
     .meta({ id: "PostRequest" }),
 );
 
-/** The draft with a change applied. @throws AppError `validation_failed` when the two do not fit together */
+/** The draft with a change applied that was found to fit it. */
 export function updatedDraft(draft: Draft, change: UpdatePost): Draft {
   const { networks, ...rest } = draft;
   const defined = Object.fromEntries(
@@ -106,8 +92,6 @@ export function updatedDraft(draft: Draft, change: UpdatePost): Draft {
   );
   // Safe: a draft came from these fields, and the change has the same types.
   const fields = { ...rest, platforms: networks, ...defined } as Fields;
-  const issues = crossFieldIssues(fields);
-  if (issues.length > 0) throw validationFailed(issues);
   return toDraft(fields);
 }
 

@@ -3,6 +3,7 @@ import { estimateTokens, priceOf } from "../billing/rate-card.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import type { PublishingScope } from "../connect/publishing-scope.ts";
+import { refuseIssues } from "../errors.ts";
 import { newId } from "../ids.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
@@ -10,7 +11,7 @@ import { errorsOf, judgementView, legDraft } from "./check-draft.ts";
 import { checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
 import { judgePost } from "./judge-accounts.ts";
 import type { Draft } from "./post.ts";
-import { requireSchedulable } from "./schedule.ts";
+import { scheduleIssues } from "./schedule.ts";
 
 export interface ValidatePost {
   readonly draft: Draft;
@@ -58,12 +59,12 @@ export async function validatePost(
   scope: PublishingScope,
   { draft, media }: ValidatePost,
 ): Promise<ValidationResult> {
-  if (draft.scheduleAt !== null) requireSchedulable(draft.scheduleAt, services.clock.now());
+  refuseIssues(scheduleIssues(draft.scheduleAt, services.clock.now()));
   const urls = media ? mediaOf(draft) : [];
   await charge(services, scope, urls.length);
   const [judgements, looked] = await Promise.all([
     judgePost(services, draft, scope.connections),
-    checkMedia(services, urls),
+    checkMedia(services, scope.platformId, urls),
   ]);
   const publishable = judgements.filter((judgement) => errorsOf(judgement).length === 0);
   const judged = judgements.map((judgement) => withMedia(judgement, draft, looked));

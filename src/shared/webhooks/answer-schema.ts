@@ -12,15 +12,20 @@ const eventType = shape(() =>
   z.enum(EVENT_TYPES).meta({ id: "EventType", description: "What happened." }),
 );
 
+const OF_RESTRICTED_KEYS = "Null for a restricted key.";
+
 const endpointFields = shape(() => ({
   id: idOf("endpoint"),
   applicationId: idOf("application"),
-  url: z.string(),
+  url: z.string().nullable().describe(OF_RESTRICTED_KEYS),
   description: z.string().nullable(),
   events: z.array(eventFilter()),
   status: z.enum(["active", "disabled"]),
   disabledReason: z.string().nullable(),
-  secretHint: z.string().describe("Enough of the signing secret to recognise it by."),
+  secretHint: z
+    .string()
+    .nullable()
+    .describe(`Enough of the signing secret to recognise it by. ${OF_RESTRICTED_KEYS}`),
   lastSuccessAt: time().nullable().describe("Right to ten seconds."),
   lastFailureAt: time().nullable(),
   createdAt: time(),
@@ -40,6 +45,8 @@ export const endpointWithSecret = shape(
     z
       .strictObject({
         ...endpointFields(),
+        url: z.string(),
+        secretHint: z.string().describe("Enough of the signing secret to recognise it by."),
         secret: z
           .string()
           .regex(/^whsec_[0-9A-Za-z+/]{43}=$/)

@@ -19,6 +19,8 @@ export interface StoredDelivery {
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus | undefined;
   readonly eventType?: EventType | undefined;
+  /** Of events about these profiles alone. */
+  readonly profileIds?: ReadonlySet<string> | undefined;
 }
 
 const rowKey = (deliveryId: string) =>
@@ -70,6 +72,14 @@ function toDelivery(endpointId: string, row: Row): Delivery {
     deliveredAt: textOrNull(row, "deliveredAt"),
     diedAt: textOrNull(row, "diedAt"),
   };
+}
+
+function fits({ status, eventType, profileIds }: DeliveryFilter, row: Row): boolean {
+  return (
+    (status === undefined || row["status"] === status) &&
+    (eventType === undefined || row["eventType"] === eventType) &&
+    (profileIds === undefined || profileIds.has(textOf(row, "profileId")))
+  );
 }
 
 /** The deliveries of every endpoint (table `deliveries`, PartitionKey = endpoint id), newest first. */
@@ -161,12 +171,7 @@ export class DeliveryStore {
       from: after ?? PREFIX,
       before: afterPrefix(PREFIX),
       limit,
-      pick({ row }) {
-        if (filter.status !== undefined && row["status"] !== filter.status) return undefined;
-        if (filter.eventType !== undefined && row["eventType"] !== filter.eventType)
-          return undefined;
-        return toDelivery(endpointId, row);
-      },
+      pick: ({ row }) => (fits(filter, row) ? toDelivery(endpointId, row) : undefined),
     });
   }
 }

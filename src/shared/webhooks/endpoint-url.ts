@@ -1,4 +1,4 @@
-import { validationFailed } from "../errors.ts";
+import { refuseIssues, type Issue } from "../errors.ts";
 import { refusedUrl } from "../outbound.ts";
 import type { Services } from "../services.ts";
 
@@ -8,14 +8,22 @@ function isMapped({ config }: Services, { protocol, hostname, username, password
   return isPlain && config.outbound.hostMap[hostname] !== undefined;
 }
 
-/** The address of an endpoint in its normal form. @throws AppError `validation_failed` with the reason */
-export function endpointUrl(services: Services, text: string): string {
-  const refuse = (reason: string) =>
-    validationFailed([{ path: "url", code: "refused_url", message: reason }]);
-  if (!URL.canParse(text)) throw refuse("not a URL");
+function reasonAgainst(services: Services, text: string): string | undefined {
+  if (!URL.canParse(text)) return "not a URL";
   const url = new URL(text);
   const reason = isMapped(services, url) ? undefined : refusedUrl(text);
-  if (reason !== undefined) throw refuse(reason);
-  if (url.hash !== "") throw refuse("carries a fragment, which no server gets to see");
-  return url.href;
+  if (reason !== undefined) return reason;
+  return url.hash === "" ? undefined : "carries a fragment, which no server gets to see";
+}
+
+/** What is wrong with an endpoint's address. What is no text, or none that fits, the schema tells. */
+export function endpointUrlIssues(services: Services, url: unknown): readonly Issue[] {
+  const message = typeof url === "string" ? reasonAgainst(services, url) : undefined;
+  return message === undefined ? [] : [{ path: "url", code: "refused_url", message }];
+}
+
+/** The address of an endpoint in its normal form. @throws AppError `validation_failed` with the reason */
+export function endpointUrl(services: Services, text: string): string {
+  refuseIssues(endpointUrlIssues(services, text));
+  return new URL(text).href;
 }

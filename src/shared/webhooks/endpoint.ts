@@ -54,12 +54,13 @@ export function wants({ events }: Endpoint, type: EventType): boolean {
 export interface EndpointView {
   readonly id: string;
   readonly applicationId: string;
-  readonly url: string;
+  /** Null, like the hint, for a restricted key: an address may be a secret as much as what signs. */
+  readonly url: string | null;
   readonly description: string | null;
   readonly events: readonly EventFilter[];
   readonly status: "active" | "disabled";
   readonly disabledReason: string | null;
-  readonly secretHint: string;
+  readonly secretHint: string | null;
   readonly lastSuccessAt: string | null;
   readonly lastFailureAt: string | null;
   readonly createdAt: string;
@@ -67,11 +68,13 @@ export interface EndpointView {
 }
 
 export interface EndpointWithSecret extends EndpointView {
+  readonly url: string;
+  readonly secretHint: string;
   /** The only time it is shown. */
   readonly secret: string;
 }
 
-export function viewEndpoint(endpoint: Endpoint, health: EndpointHealth): EndpointView {
+export function viewEndpoint(endpoint: Endpoint, health: EndpointHealth) {
   return {
     id: endpoint.id,
     applicationId: endpoint.applicationId,
@@ -85,5 +88,5 @@ export function viewEndpoint(endpoint: Endpoint, health: EndpointHealth): Endpoi
     lastFailureAt: health.lastFailureAt,
     createdAt: endpoint.createdAt,
     updatedAt: endpoint.updatedAt,
-  };
+  } satisfies EndpointView;
 }

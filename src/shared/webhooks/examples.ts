@@ -29,6 +29,8 @@ export const endpointExample = (): ShapeOf<typeof endpoint> => ({
 
 export const endpointCreatedExample = (): ShapeOf<typeof endpointWithSecret> => ({
   ...endpointExample(),
+  url: URL,
+  secretHint: "whsec_C2Fv…",
   lastSuccessAt: null,
   secret: "whsec_C2FvtNIxvkZX9sSKZ0BXRb2yCDQoz7w1eKX6JuFYMnk=",
 });

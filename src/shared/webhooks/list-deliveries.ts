@@ -1,3 +1,4 @@
+import { boundToView, listViewOf } from "../callers/caller.ts";
 import type { PlatformScope } from "../callers/scope.ts";
 import { toPage, type Page } from "../page.ts";
 import type { Services } from "../services.ts";
@@ -5,15 +6,23 @@ import { viewDelivery, type DeliveryView } from "./delivery.ts";
 import { getEndpoint } from "./get-endpoint.ts";
 import type { ListDeliveries } from "./schema.ts";
 
-/** What was and is to be sent to an endpoint, newest first. @throws AppError `not_found`, `invalid_cursor` */
+/**
+ * What was and is to be sent to an endpoint, newest first; for a restricted key what is about its profiles.
+ * @throws AppError `not_found`, `invalid_cursor`
+ */
 export async function listDeliveries(
   services: Services,
   scope: PlatformScope,
   { webhookId, limit, cursor, ...filter }: ListDeliveries & { readonly webhookId: string },
 ): Promise<Page<DeliveryView>> {
   const { id } = await getEndpoint(services, scope, webhookId);
-  const bound = { list: "deliveries", webhookId: id, ...filter };
+  const view = listViewOf(scope.caller);
+  const bound = { list: "deliveries", webhookId: id, ...filter, ...boundToView(view) };
   const after = services.cursors.read(cursor, bound);
-  const listed = await services.deliveries.list(id, filter, { after, limit });
+  const listed = await services.deliveries.list(
+    id,
+    { ...filter, profileIds: view?.profileIds },
+    { after, limit },
+  );
   return toPage(listed, limit, (next) => services.cursors.make(next, bound), viewDelivery);
 }

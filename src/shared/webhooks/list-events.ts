@@ -1,3 +1,4 @@
+import { boundToView, listViewOf } from "../callers/caller.ts";
 import type { ApplicationScope } from "../callers/scope.ts";
 import { idBefore, timeOfId } from "../ids.ts";
 import type { Page } from "../page.ts";
@@ -12,6 +13,8 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
  */
 const SETTLED_MS = 15_000;
 const WAITING_MAX = 1_000;
+/** Events that a page of a caller who sees some of them alone is picked from: it may be short, or empty, and not the last. */
+const PICKED_FROM_MAX = 300;
 
 export type EventPayload = ReturnType<typeof eventPayload>;
 
@@ -40,7 +43,8 @@ async function eventsAfter(
 }
 
 /**
- * The application's events of 30 days after the given one, oldest first: what webhooks tell, for those who ask.
+ * The application's events of 30 days after the given one, oldest first: what webhooks tell, for those who ask. For a
+ * restricted key those about its profiles.
  * @throws AppError `invalid_cursor`
  */
 export async function listEvents(
@@ -48,18 +52,28 @@ export async function listEvents(
   scope: ApplicationScope,
   { after, cursor, limit }: ListEvents,
 ): Promise<Page<EventPayload>> {
-  const bound = { list: "events", applicationId: scope.applicationId, after };
+  const view = listViewOf(scope.caller);
+  const bound = {
+    list: "events",
+    applicationId: scope.applicationId,
+    after,
+    ...boundToView(view),
+  };
   const now = services.clock.now();
   const asked = services.cursors.read(cursor, bound) ?? after ?? "";
   const kept = beforeKept(now);
-  const found = await eventsAfter(services, scope, asked > kept ? asked : kept, limit + 1);
+  const most = view === undefined ? limit : PICKED_FROM_MAX;
+  const found = await eventsAfter(services, scope, asked > kept ? asked : kept, most + 1);
   const settled = found.filter(({ id }) => timeOfId("event", id) <= now.getTime() - SETTLED_MS);
-  const items = settled.slice(0, limit);
-  const last = items.at(-1);
-  const hasMore = settled.length > limit && last !== undefined;
+  const read = settled.slice(0, most);
+  const seen = read.filter(
+    ({ profileId }) => view === undefined || view.profileIds.has(profileId ?? ""),
+  );
+  const items = seen.slice(0, limit);
+  const last = seen.length > limit ? items.at(-1) : settled.length > most ? read.at(-1) : undefined;
   return {
     items: items.map(eventPayload),
-    nextCursor: hasMore ? services.cursors.make(last.id, bound) : null,
+    nextCursor: last === undefined ? null : services.cursors.make(last.id, bound),
     limit,
   };
 }

@@ -10,12 +10,12 @@ const GRAPHEMES_MAX = 80;
 export function plainName(text: string): string {
   const plain = text.replace(UNSEEN, "");
   if (plain.length <= GRAPHEMES_MAX) return plain;
-  const [...parts] = graphemesOf(plain);
-  if (parts.length <= GRAPHEMES_MAX) return plain;
-  return `${parts
-    .slice(0, GRAPHEMES_MAX)
-    .map(({ segment }) => segment)
-    .join("")}…`;
+  let count = 0;
+  for (const { index } of graphemesOf(plain)) {
+    if (count === GRAPHEMES_MAX) return `${plain.slice(0, index)}…`;
+    count += 1;
+  }
+  return plain;
 }
 
 /** The same for the middle of a sentence: its direction ends with it. */

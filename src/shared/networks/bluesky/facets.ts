@@ -5,6 +5,8 @@ const TOP_LEVEL_DOMAINS: ReadonlySet<string> = new Set(tlds);
 const TAG_GRAPHEMES_MAX = 64;
 const TAG_BYTES_MAX = 640;
 
+const SENTENCE_MARKS: ReadonlySet<string> = new Set(".,;:!?");
+
 /** What a stretch of text is, before handles are known to belong to anyone. */
 type Found =
   | { readonly kind: "link"; readonly uri: string }
@@ -29,6 +31,8 @@ const MENTION = /(?<=^|[\s(])@([a-z0-9.-]*[a-z0-9])/gi;
 /** Characters that separate nothing a reader can see, yet would end up inside a tag. */
 const UNSEEN = String.raw`\u00ad\u2060\u200a-\u200d\u20e2`;
 const TAG = new RegExp(String.raw`(?<=^|\s)[#＃](?!\ufe0f)([^\s${UNSEEN}]+)`, "gu");
+/** Looks behind first: a run of punctuation in the middle of a tag is read once, not from each of its characters. */
+const TRAILING_MARKS = /(?<!\p{P})\p{P}+$/u;
 const CASHTAG = /(?<=^|[\s(])\$([a-z][a-z0-9]{0,4})(?=$|[\s.,;:!?)"'\u2019])/gi;
 
 /** Everything in the text that Bluesky's own clients would make clickable; in text order and without overlaps. */
@@ -53,11 +57,18 @@ export function facetsOf(
   stretches: readonly Stretch[],
   didByHandle: ReadonlyMap<string, string>,
 ): readonly Facet[] {
+  let counted = 0;
+  let bytes = 0;
+  const bytesUntil = (end: number): number => {
+    bytes += Buffer.byteLength(text.slice(counted, end));
+    counted = end;
+    return bytes;
+  };
   return stretches.flatMap((stretch) => {
+    const byteStart = bytesUntil(stretch.start);
+    const byteEnd = bytesUntil(stretch.end);
     const feature = featureOf(stretch, didByHandle);
     if (feature === undefined) return [];
-    const byteStart = Buffer.byteLength(text.slice(0, stretch.start));
-    const byteEnd = byteStart + Buffer.byteLength(text.slice(stretch.start, stretch.end));
     return [{ index: { byteStart, byteEnd }, features: [feature] as const }];
   });
 }
@@ -91,12 +102,15 @@ function* links(text: string): Generator<Stretch> {
 
 /** Cuts what belongs to the sentence around a link: punctuation, and a bracket that was opened before it. */
 function withoutSentenceEnd(link: string): string {
-  let shown = link;
-  for (;;) {
-    const isUnbalanced = shown.endsWith(")") && count(shown, ")") > count(shown, "(");
-    if (!isUnbalanced && !/[.,;:!?]$/.test(shown)) return shown;
-    shown = shown.slice(0, -1);
+  let unopened = count(link, ")") - count(link, "(");
+  let end = link.length;
+  for (; end > 0; end -= 1) {
+    const last = link.charAt(end - 1);
+    const isUnopened = last === ")" && unopened > 0;
+    if (!isUnopened && !SENTENCE_MARKS.has(last)) break;
+    if (isUnopened) unopened -= 1;
   }
+  return link.slice(0, end);
 }
 
 function count(text: string, character: string): number {
@@ -115,7 +129,7 @@ function* mentions(text: string): Generator<Stretch> {
 
 function* tags(text: string): Generator<Stretch> {
   for (const match of text.matchAll(TAG)) {
-    const tag = (match[1] ?? "").replace(/\p{P}+$/u, "");
+    const tag = (match[1] ?? "").replace(TRAILING_MARKS, "");
     if (!isTag(tag)) continue;
     yield { kind: "tag", tag, start: match.index, end: match.index + 1 + tag.length };
   }

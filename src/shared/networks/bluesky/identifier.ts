@@ -9,7 +9,7 @@ export function readIdentifier(typed: string, isPublic: boolean): Identifier | u
   const text = typed.replace(/^@/, "").replace(/^at:\/\//, "");
   if (/^did:(?:plc:[a-z2-7]{24}|web:[a-z0-9.%-]+)$/i.test(text))
     return { kind: "did", value: text };
-  if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)) return { kind: "email", value: text };
+  if (/^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/.test(text)) return { kind: "email", value: text };
   const name = text.toLowerCase().replace(/\.$/, "");
   // The network's own app completes a bare name in the same way.
   const handle = isPublic && /^[a-z0-9-]+$/.test(name) ? `${name}.bsky.social` : name;

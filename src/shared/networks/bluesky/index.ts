@@ -6,7 +6,7 @@ import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { begin } from "./state.ts";
 import { rules } from "./rule-table.ts";
-import { check, measure } from "./rules.ts";
+import { check, judgeFiles, measure } from "./rules.ts";
 import { media } from "./targets.ts";
 import { blueskySettings } from "./settings.ts";
 import { freshen, revoke } from "./session.ts";
@@ -21,6 +21,7 @@ export const bluesky = {
   media,
   rules,
   check,
+  judgeFiles,
   begin,
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
   prepare,

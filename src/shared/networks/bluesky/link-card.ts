@@ -62,7 +62,7 @@ function decode(body: Uint8Array, contentType: string): string {
 export function pageCard(html: string, pageUrl: string): PageCard | undefined {
   const head = html.slice(0, HEAD_CHARACTERS_MAX);
   const metas = metaTags(head);
-  const plainTitle = /<title\b[^>]{0,200}>([^<]{1,2000})/i.exec(head)?.[1] ?? "";
+  const plainTitle = /<title\b[^<>]*>([^<]+)/i.exec(head)?.[1] ?? "";
   const title = tidy(
     metas.get("og:title") ?? metas.get("twitter:title") ?? plainTitle,
     TITLE_CHARACTERS_MAX,

@@ -6,8 +6,11 @@ import {
   countGraphemes,
   extensionOf,
   fieldOf,
+  isFarBeyond,
+  kindsOf,
   mediaKindOf,
 } from "../draft-rules.ts";
+import type { MediaFacts } from "../media.ts";
 import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
@@ -33,8 +36,11 @@ export function blobBytesMax(limits: NetworkData): number {
 }
 
 export function measure(draft: LegDraft): TextMeasure {
+  const { text } = draft;
+  // A UTF-16 unit is a byte at least: so long a text is refused whatever a reader takes for a character in it.
+  const isFarTooLong = isFarBeyond(text.length, rules["bluesky.text.bytes"].limit);
   return {
-    usedCharacters: countGraphemes(draft.text),
+    usedCharacters: isFarTooLong ? text.length : countGraphemes(text),
     maxCharacters: rules["bluesky.text.graphemes"].limit,
   };
 }
@@ -58,6 +64,17 @@ function checkText(draft: LegDraft): readonly Problem[] {
     ...(isEmpty ? [breach(rules, "bluesky.content.empty", { field })] : []),
     ...checkNearLimit(rules, "bluesky.text.nearLimit", field, measured),
   ];
+}
+
+/** What only the files themselves tell: a video by the name of an image. */
+export function judgeFiles(
+  draft: LegDraft,
+  _limits: NetworkData,
+  files: readonly (MediaFacts | null)[],
+): readonly Problem[] {
+  const isMixed = files.length > 1 && kindsOf(draft, files).some((kind) => kind !== "image");
+  const field = fieldOf("bluesky", draft, "mediaUrls");
+  return isMixed ? [breach(rules, "bluesky.media.mixed", { field })] : [];
 }
 
 function checkMedia(draft: LegDraft): readonly Problem[] {

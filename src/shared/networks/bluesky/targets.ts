@@ -11,7 +11,7 @@ const TARGETS = {
     takesAnimation: true,
     turnsByExif: false,
   },
-  video: { bytesMax: 300_000_000, secondsMax: 600 },
+  video: { types: ["video/mp4"], bytesMax: 300_000_000, secondsMax: 600 },
 } as const satisfies MediaTargets;
 
 /** The account's own server may take less. */

@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { shape } from "../../shape.ts";
 import { unanswered, unpublished } from "../classified.ts";
-import { mediaFailed, mediaRejected } from "../media-failed.ts";
-import type { MediaFile, MediaTargets, StreamedBody, VideoTarget } from "../media.ts";
-import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../media.ts";
+import { bytesMaxOf, kindOfType } from "../judge-file.ts";
+import { mediaFailed, mediaRejected, refusedFile } from "../media-failed.ts";
+import type { MediaFile, MediaTargets, StreamedBody } from "../media.ts";
+import { MediaFailure } from "../media.ts";
 import type { LegToPublish, MediaItem, NetworkTools, Rejected, TryLater } from "../network.ts";
 import { HttpFailure } from "../network.ts";
 import { callAsAccount } from "./account-call.ts";
@@ -58,17 +59,12 @@ async function uploadItem(
   tools: NetworkTools,
 ): Promise<UploadedImage | OpenedVideo | TryLater | Rejected> {
   const { item, mediaIndex, targets } = wanted;
-  const videoMax = targets.video?.bytesMax ?? 0;
   const alt = item.altText ?? "";
   try {
-    const file = await tools.openMedia(item.url, {
-      bytesMax: Math.max(IMAGE_SOURCE_BYTES_MAX, videoMax),
-    });
-    const kind = kindOf(file.contentType);
-    if (kind === undefined) {
-      return mediaRejected("bluesky.media.type", `${file.contentType} is not taken`, mediaIndex);
-    }
-    if (kind === "video") return judgeVideo(file, targets.video, mediaIndex) ?? { file, alt };
+    const file = await tools.openMedia(item.url, { bytesMax: bytesMaxOf(targets) });
+    const refused = refusedFile("bluesky", file, targets, mediaIndex);
+    if (refused !== undefined) return refused;
+    if (kindOfType(file.contentType) === "video") return { file, alt };
     const made = await tools.fitImage(file, targets.image);
     const blob = await uploadBlob(made, { credentials, mediaIndex }, tools);
     if ("failure" in blob) return blob;
@@ -79,18 +75,6 @@ async function uploadItem(
     if (error instanceof MediaFailure) return mediaFailed("bluesky", error, mediaIndex);
     throw error;
   }
-}
-
-/** What the network would find out only after the whole file was sent. */
-function judgeVideo(
-  { size, durationSeconds }: MediaFile,
-  { bytesMax = 0, secondsMax = Infinity }: Partial<VideoTarget> = {},
-  mediaIndex: number,
-): Rejected | undefined {
-  if (size > bytesMax) return mediaRejected("bluesky.media.size", `${size} bytes`, mediaIndex);
-  const seconds = Math.floor(durationSeconds ?? 0);
-  if (seconds <= secondsMax) return undefined;
-  return mediaRejected("bluesky.media.duration", `${seconds} seconds`, mediaIndex);
 }
 
 export async function uploadBlob(
@@ -110,9 +94,4 @@ export async function uploadBlob(
   const parsed = uploaded().safeParse(answer.json());
   if (answer.status === 200 && parsed.success) return parsed.data.blob;
   return unpublished(classify(answer, tools.now()), target.mediaIndex);
-}
-
-function kindOf(contentType: string): "image" | "video" | undefined {
-  if (contentType.startsWith("image/")) return "image";
-  return contentType === "video/mp4" ? "video" : undefined;
 }

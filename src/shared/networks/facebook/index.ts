@@ -5,7 +5,7 @@ import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, measure, quotaOf } from "./rules.ts";
+import { check, judgeFiles, measure, quotaOf } from "./rules.ts";
 import { media } from "./targets.ts";
 import { facebookSettings } from "./settings.ts";
 import { facebookUpkeep } from "./upkeep.ts";
@@ -22,6 +22,7 @@ export const facebook = {
   quotaOf,
   rules,
   check,
+  judgeFiles,
   /** Facebook chooses all ids itself. */
   begin: () => ({}),
   /** A page's token has no end, and nothing tells that it was taken back but a call. */

@@ -21,6 +21,13 @@ import { findPages } from "./pages.ts";
 import { accessFor, credentialsOf } from "./state.ts";
 
 const DIALOG = "https://www.facebook.com";
+/** Facebook passes phones, some networks and business accounts on to hosts of their own. */
+const DIALOGS = [
+  DIALOG,
+  "https://m.facebook.com",
+  "https://web.facebook.com",
+  "https://business.facebook.com",
+] as const;
 const NEEDED = ["pages_show_list", "pages_read_engagement", "pages_manage_posts"] as const;
 /** Without it pages of a business portfolio may not be listed; publishing does not take it. */
 const WANTED = [...NEEDED, "business_management"];
@@ -46,6 +53,7 @@ type Flow = ShapeOf<typeof flowShape>;
 export const facebookLink = {
   kind: "oauth",
   fields: [],
+  origins: DIALOGS,
   start(_form, oauth, tools) {
     const app = appOf(tools);
     return redirect(`${DIALOG}/${app.version}/dialog/oauth`, {

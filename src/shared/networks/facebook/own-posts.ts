@@ -3,6 +3,7 @@ import { shape, type ShapeOf } from "../../shape.ts";
 import { isEdge, readEdge } from "../graph/edge.ts";
 import { HttpFailure } from "../network.ts";
 import type { LegToPublish, NetworkTools, Published } from "../network.ts";
+import { composed } from "../normal-form.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { sinceOf } from "./published.ts";
@@ -115,5 +116,5 @@ function isLinkedTo(attachments: Post["attachments"]["data"], link: string): boo
 }
 
 function comparable(text: string): string {
-  return text.normalize("NFC").replace(/\r\n?/g, "\n").trim();
+  return composed(text).replace(/\r\n?/g, "\n").trim();
 }

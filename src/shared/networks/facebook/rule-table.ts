@@ -29,8 +29,8 @@ export const rules = {
   "facebook.media.type": {
     severity: "error",
     code: "media_rejected",
-    message: "Facebook takes images and videos, no audio files.",
-    remediation: "Remove the audio file, or make a video of it.",
+    message: "Facebook takes images and videos, no audio and no other files.",
+    remediation: "Remove the file, or make an image or a video of it.",
   },
   "facebook.media.mixed": {
     severity: "error",

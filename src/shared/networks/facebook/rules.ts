@@ -1,5 +1,13 @@
-import { breach, checkNearLimit, extensionOf, fieldOf, mediaKindOf } from "../draft-rules.ts";
-import type { LegDraft, Problem, TextMeasure } from "../network.ts";
+import {
+  breach,
+  checkNearLimit,
+  extensionOf,
+  fieldOf,
+  kindsOf,
+  mediaKindOf,
+} from "../draft-rules.ts";
+import type { MediaFacts } from "../media.ts";
+import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
 import type { Form } from "./forms.ts";
 import { formOf, isForm } from "./forms.ts";
 import { ownOptionsOf } from "./options.ts";
@@ -75,6 +83,45 @@ function checkLeftOut(draft: LegDraft, form: Form): readonly Problem[] {
     problems.push(breach(rules, "facebook.title.unused", { field }));
   }
   return problems;
+}
+
+/** As Facebook says them: a reel and a story of a video, which nobody asked for, become an ordinary video instead. */
+const SECONDS = { min: 3, reelMax: 90, storyMax: 60 };
+const FRAME = { width: 540, height: 960, ratio: 9 / 16, tolerance: 0.02 };
+
+/** What only the files themselves tell: their kinds, and whether a video is what was asked for. */
+export function judgeFiles(
+  draft: LegDraft,
+  _limits: NetworkData,
+  files: readonly (MediaFacts | null)[],
+): readonly Problem[] {
+  const field = fieldOf("facebook", draft, "mediaUrls");
+  const { kind } = ownOptionsOf(draft.options);
+  const form = formOf(kind, kindsOf(draft, files));
+  if (!isForm(form)) return [breach(rules, form, { field })];
+  const [video] = files;
+  const isAsked = kind !== undefined && (form === "reel" || form === "video_story");
+  if (!isAsked || !video) return [];
+  return brokenByVideo(video, form === "reel" ? SECONDS.reelMax : SECONDS.storyMax).map((rule) =>
+    breach(rules, rule, { field, mediaIndex: 0 }),
+  );
+}
+
+function brokenByVideo(
+  { durationSeconds, width, height }: MediaFacts,
+  secondsMax: number,
+): (keyof typeof rules)[] {
+  const isLong = durationSeconds !== null && Math.floor(durationSeconds) > secondsMax;
+  const isShort = durationSeconds !== null && durationSeconds < SECONDS.min;
+  const isOfLength = !isLong && !isShort;
+  const isSeen = width !== null && height !== null && height > 0;
+  const isShaped = !isSeen || Math.abs(width / height - FRAME.ratio) <= FRAME.tolerance;
+  const isLarge = !isSeen || (width >= FRAME.width && height >= FRAME.height);
+  return [
+    ...(isOfLength ? [] : (["facebook.video.duration"] as const)),
+    ...(isShaped ? [] : (["facebook.video.ratio"] as const)),
+    ...(isLarge ? [] : (["facebook.video.resolution"] as const)),
+  ];
 }
 
 function checkLink(draft: LegDraft): readonly Problem[] {

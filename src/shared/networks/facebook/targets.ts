@@ -10,6 +10,8 @@ const TARGETS = {
     takesAnimation: false,
     turnsByExif: true,
   },
+  // Facebook fetches videos itself and says what it does not take.
+  video: {},
 } as const satisfies MediaTargets;
 
 export function media(): MediaTargets {

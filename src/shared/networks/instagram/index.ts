@@ -5,7 +5,7 @@ import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, measure, quotaOf } from "./rules.ts";
+import { check, judgeFiles, measure, quotaOf } from "./rules.ts";
 import { media } from "./targets.ts";
 import { instagramSettings } from "./settings.ts";
 import { freshen } from "./session.ts";
@@ -24,6 +24,7 @@ export const instagram = {
   quotaMaxOf: (_kind, limits) => postsPerDayMax(limits),
   rules,
   check,
+  judgeFiles,
   /** Instagram chooses all ids itself. */
   begin: () => ({}),
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),

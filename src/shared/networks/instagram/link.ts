@@ -26,11 +26,14 @@ const PROFESSIONAL: Readonly<Record<string, string>> = {
   CREATOR: "creator",
 };
 
+const SITE = "https://www.instagram.com";
+
 export const instagramLink = {
   kind: "oauth",
   fields: [],
+  origins: [SITE],
   start(_form, oauth, tools) {
-    return redirect("https://www.instagram.com/oauth/authorize", {
+    return redirect(`${SITE}/oauth/authorize`, {
       client_id: appOf(tools).id,
       redirect_uri: oauth.redirectUri,
       response_type: "code",

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { shape, type ShapeOf } from "../../shape.ts";
 import { isEdge, readEdge } from "../graph/edge.ts";
 import type { LegToPublish, NetworkTools, Published } from "../network.ts";
+import { composed } from "../normal-form.ts";
 import { isStory } from "./forms.ts";
 import type { Remote } from "./state.ts";
 import { accessOf, credentialsOf, remoteOf } from "./state.ts";
@@ -67,5 +68,5 @@ function isOurs(media: Media, { draft, sentAt }: LegToPublish, { form }: Remote)
 }
 
 function comparable(text: string): string {
-  return text.normalize("NFC").replace(/\r\n?/g, "\n").trim();
+  return composed(text).replace(/\r\n?/g, "\n").trim();
 }

@@ -1,6 +1,8 @@
 import type { Classified } from "../classified.ts";
 import { failureOf } from "../classified.ts";
-import { fetchableUrl, findMediaKind } from "../graph/probe.ts";
+import { lookAtFiles } from "../graph/look-at-files.ts";
+import { fetchableUrl } from "../graph/probe.ts";
+import { rejectedBy } from "../media-failed.ts";
 import type { LegToPublish, NetworkTools, PrepareOutcome, Rejected, TryLater } from "../network.ts";
 import { createContainer, lookAtContainer, withoutStories } from "./container.ts";
 import { type Fields, fileFields } from "./files.ts";
@@ -9,6 +11,7 @@ import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 import type { Container, Remote } from "./state.ts";
 import { remoteOf } from "./state.ts";
+import { media } from "./targets.ts";
 
 /** Instagram fetches an image before it answers: a leg with many goes on in its next turn. */
 const TURN_MS = 25_000;
@@ -39,14 +42,12 @@ async function chosen(
   { draft }: LegToPublish,
   remote: Remote,
   tools: NetworkTools,
-): Promise<Remote | Rejected> {
+): Promise<Remote | Rejected | TryLater> {
   if (remote.form !== undefined) return remote;
-  const kinds = await Promise.all(draft.media.map((item) => findMediaKind(item.url, tools)));
+  const kinds = await lookAtFiles("instagram", { draft, targets: media(draft) }, tools);
+  if ("kind" in kinds) return kinds;
   const form = formOf(ownOptionsOf(draft.options).kind, kinds);
-  if (!isForm(form)) {
-    const { code } = rules[form];
-    return { kind: "rejected", failure: { code, networkCode: null, rule: form } };
-  }
+  if (!isForm(form)) return rejectedBy(rules, form, kinds.join(", "));
   const plain = kinds.map((kind) => (kind === "video" ? kind : "image"));
   return { ...remote, form, kinds: plain };
 }

@@ -52,8 +52,8 @@ export const rules = {
   "instagram.media.type": {
     severity: "error",
     code: "media_rejected",
-    message: "Instagram takes images and videos, no audio files.",
-    remediation: "Remove the audio file, or make a video of it.",
+    message: "Instagram takes images and MP4 or MOV videos, no audio and no other files.",
+    remediation: "Remove the file, or make an image or a video of it.",
   },
   "instagram.media.count": {
     severity: "error",
@@ -75,8 +75,9 @@ export const rules = {
     code: "media_rejected",
     limit: 8_388_608,
     unit: "bytes",
-    message: "An image is larger than the {limit} bytes that Instagram takes.",
-    remediation: "Use a smaller image.",
+    message:
+      "The file is larger than Instagram takes: {limit} bytes of an image, 300 MB of a video.",
+    remediation: "Use a smaller file; the video of a story has 100 MB at most.",
   },
   "instagram.media.imageType": {
     severity: "error",

@@ -1,5 +1,14 @@
-import { breach, checkNearLimit, extensionOf, fieldOf, mediaKindOf } from "../draft-rules.ts";
-import type { LegDraft, Problem, TextMeasure } from "../network.ts";
+import {
+  breach,
+  checkNearLimit,
+  extensionOf,
+  fieldOf,
+  isFarBeyond,
+  kindsOf,
+  mediaKindOf,
+} from "../draft-rules.ts";
+import type { MediaFacts } from "../media.ts";
+import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
 import type { Form } from "./forms.ts";
 import { formOf, isForm, isStory } from "./forms.ts";
 import { ownOptionsOf } from "./options.ts";
@@ -33,8 +42,10 @@ function checkText(draft: LegDraft): readonly Problem[] {
   const field = fieldOf("instagram", draft, "text");
   const measured = measure(draft);
   const { usedCharacters: used, maxCharacters } = measured;
+  const tooLong = { used, field };
+  if (isFarBeyond(used, maxCharacters)) return [breach(rules, "instagram.text.length", tooLong)];
   return [
-    ...(used > maxCharacters ? [breach(rules, "instagram.text.length", { used, field })] : []),
+    ...(used > maxCharacters ? [breach(rules, "instagram.text.length", tooLong)] : []),
     ...COUNTED.flatMap((counted) => checkCount(draft.text, counted, field)),
     ...checkNearLimit(rules, "instagram.text.nearLimit", field, measured),
   ];
@@ -61,6 +72,22 @@ function checkMedia(draft: LegDraft, form: ReturnType<typeof formOf>): readonly 
       : []),
     ...checkAltText(draft, mediaIndex),
   ]);
+}
+
+/** What only the files themselves tell: their kinds, and how long a video is. */
+export function judgeFiles(
+  draft: LegDraft,
+  _limits: NetworkData,
+  files: readonly (MediaFacts | null)[],
+): readonly Problem[] {
+  const { kind, thumbOffsetMs = 0 } = ownOptionsOf(draft.options);
+  const form = formOf(kind, kindsOf(draft, files));
+  if (!isForm(form))
+    return [breach(rules, form, { field: fieldOf("instagram", draft, "mediaUrls") })];
+  const seconds = files[0]?.durationSeconds ?? Infinity;
+  if (form !== "reel" || thumbOffsetMs <= seconds * 1000) return [];
+  const field = "platformOptions.instagram.thumbOffsetMs";
+  return [breach(rules, "instagram.media.thumbOffset", { field, mediaIndex: 0 })];
 }
 
 function checkAltText(draft: LegDraft, mediaIndex: number): readonly Problem[] {

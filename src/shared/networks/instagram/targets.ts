@@ -13,8 +13,9 @@ const STORY_IMAGE = {
 
 const FEED_IMAGE: ImageTarget = { ...STORY_IMAGE, ratio: { min: 4 / 5, max: 1.91 } };
 
-const VIDEO = { bytesMax: 300_000_000, secondsMin: 3, secondsMax: 900 };
-const STORY_VIDEO = { bytesMax: 100_000_000, secondsMin: 3, secondsMax: 60 };
+const types = ["video/mp4", "video/quicktime"] as const;
+const VIDEO = { types, bytesMax: 300_000_000, secondsMin: 3, secondsMax: 900 };
+const STORY_VIDEO = { types, bytesMax: 100_000_000, secondsMin: 3, secondsMax: 60 };
 
 /** A story fills the screen, whatever its shape; a feed has room for some shapes only. */
 export function media(draft: LegDraft): MediaTargets {

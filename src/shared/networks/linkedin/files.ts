@@ -1,18 +1,13 @@
-import { mediaFailed, mediaRejected } from "../media-failed.ts";
+import { bytesMaxOf } from "../judge-file.ts";
+import { mediaFailed, refusedFile, rejectedBy } from "../media-failed.ts";
 import type { MediaFile } from "../media.ts";
-import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../media.ts";
+import { MediaFailure } from "../media.ts";
 import type { LegDraft, NetworkTools, Rejected, TryLater } from "../network.ts";
 import { ownOptionsOf } from "./options.ts";
-import { KIND_BY_TYPE } from "./rules.ts";
+import { rules } from "./rule-table.ts";
+import { assetKindOf, brokenRule } from "./rules.ts";
 import type { Asset } from "./state.ts";
-import { DOCUMENT_BYTES_MAX, TARGETS } from "./targets.ts";
-
-const BYTES_MAX: Readonly<Record<Asset["kind"], number>> = {
-  // Larger than LinkedIn takes: it is made to fit.
-  image: IMAGE_SOURCE_BYTES_MAX,
-  video: TARGETS.video.bytesMax,
-  document: DOCUMENT_BYTES_MAX,
-};
+import { TARGETS } from "./targets.ts";
 
 /** A file that the post is to show. */
 export interface WantedFile {
@@ -50,14 +45,13 @@ export async function openFile(
 ): Promise<CheckedFile | TryLater | Rejected> {
   const mediaIndex = wanted.mediaIndex ?? undefined;
   try {
-    const file = await tools.openMedia(wanted.url, { bytesMax: BYTES_MAX.video });
+    const file = await tools.openMedia(wanted.url, { bytesMax: bytesMaxOf(TARGETS) });
+    const refused = refusedFile("linkedin", file, TARGETS, mediaIndex);
+    if (refused !== undefined) return refused;
     const { contentType } = file;
-    const kind = contentType.startsWith("image/") ? "image" : KIND_BY_TYPE[contentType];
-    if (kind === undefined) {
-      return mediaRejected("linkedin.media.type", `${contentType} is not taken`, mediaIndex);
-    }
-    const problem = checkFile(file, kind, { wanted, draft });
-    if (problem !== undefined) return mediaRejected(problem.rule, problem.note, mediaIndex);
+    const kind = assetKindOf(contentType);
+    const broken = brokenRule(kind, { isAlone: wanted.kinds.includes(kind), draft });
+    if (broken !== undefined) return rejectedBy(rules, broken, `a ${kind}`, mediaIndex);
     if (kind !== "image") return { kind, contentType, body: file };
     const fitted = await tools.fitImage(file, TARGETS.image);
     return { kind, contentType: fitted.contentType, body: fitted.bytes };
@@ -65,24 +59,4 @@ export async function openFile(
     if (error instanceof MediaFailure) return mediaFailed("linkedin", error, mediaIndex);
     throw error;
   }
-}
-
-interface FileProblem {
-  readonly rule: string;
-  readonly note: string;
-}
-
-function checkFile(
-  { size }: MediaFile,
-  kind: Asset["kind"],
-  { wanted, draft }: { readonly wanted: WantedFile; readonly draft: LegDraft },
-): FileProblem | undefined {
-  if (!wanted.kinds.includes(kind)) {
-    return { rule: "linkedin.media.mixed", note: `a ${kind} where only images can be` };
-  }
-  if (size > BYTES_MAX[kind]) return { rule: "linkedin.media.size", note: `${size} bytes` };
-  const lacksTitle = kind === "document" && ownOptionsOf(draft.options).documentTitle === undefined;
-  return lacksTitle
-    ? { rule: "linkedin.document.title", note: "a document without a title" }
-    : undefined;
 }

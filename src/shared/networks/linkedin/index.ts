@@ -5,7 +5,7 @@ import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, measure } from "./rules.ts";
+import { check, judgeFiles, measure } from "./rules.ts";
 import { media } from "./targets.ts";
 import { freshen, revoke } from "./session.ts";
 import { linkedinSettings } from "./settings.ts";
@@ -25,6 +25,7 @@ export const linkedin = {
   quotaOf: () => "posts",
   rules,
   check,
+  judgeFiles,
   begin,
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
   /** Asks the network only within a week of the token's end: a read of the member counts against the app's day. */

@@ -51,6 +51,7 @@ const choiceShape = shape(() =>
 
 export const linkedinLink = {
   kind: "oauth",
+  origins: [SITE],
   fields: [
     {
       name: "kind",

@@ -6,10 +6,10 @@ const EACH_RESERVED = new RegExp(`[${RESERVED}]`, "g");
  * then a hashtag at the start of a word; then any character that means something to LinkedIn.
  */
 const TOKEN = new RegExp(
-  String.raw`(?<address>https?:\/\/\S+)|(?<![\p{L}\p{M}\p{N}_#&])#(?<tag>[\p{L}\p{M}\p{N}_]+)|(?<reserved>[${RESERVED}])`,
+  String.raw`https?:\/\/\S+|(?<![\p{L}\p{M}\p{N}_#&])#([\p{L}\p{M}\p{N}_]+)|[${RESERVED}]`,
   "giu",
 );
-const WRITTEN = new RegExp(String.raw`\{hashtag\|\\?([#＃])\|([^}]*)\}|\\([${RESERVED}])`, "gu");
+const WRITTEN = new RegExp(String.raw`\{hashtag\|\\?([#＃])\|([^{}]*)\}|\\([${RESERVED}])`, "gu");
 
 /**
  * Plain text in LinkedIn's own format. What a reader sees is the text itself; a reserved character that went out as it
@@ -17,9 +17,8 @@ const WRITTEN = new RegExp(String.raw`\{hashtag\|\\?([#＃])\|([^}]*)\}|\\([${RE
  * which would lead to another page where the server tells the two apart.
  */
 export function littleText(text: string): string {
-  return text.replace(TOKEN, (token: string, ...match: unknown[]) => {
-    // Safe: with named groups in the pattern the last argument holds them.
-    const { tag } = match.at(-1) as { tag?: string };
+  return text.replace(TOKEN, (token: string, tag?: string) => {
+    if (token.length === 1) return `\\${token}`;
     // `#1` is a number to everybody.
     return tag !== undefined && /\p{L}/u.test(tag) ? hashtag(tag) : escaped(token);
   });

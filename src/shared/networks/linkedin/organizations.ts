@@ -70,7 +70,7 @@ export async function findOrganizations(
 function publishingRole(element: unknown): readonly (readonly [string, string])[] {
   const held = roleShape().safeParse(element).data;
   if (held?.state !== "APPROVED" || !PUBLISHING_ROLES.has(held.role)) return [];
-  const id = /\d+$/.exec(held.organization ?? held.organizationTarget ?? "")?.[0];
+  const id = /:(\d+)$/.exec(held.organization ?? held.organizationTarget ?? "")?.[1];
   return id === undefined ? [] : [[id, held.roleAssignee]];
 }
 

@@ -4,6 +4,7 @@ import { exchange } from "../classified.ts";
 import type { Lookup } from "../doubt.ts";
 import type { HttpResponse, LegToPublish, NetworkTools, Published } from "../network.ts";
 import { HttpFailure } from "../network.ts";
+import { composed } from "../normal-form.ts";
 import { plainText } from "./little-text.ts";
 import { SITE, restRequest } from "./request.ts";
 import { judge } from "./session.ts";
@@ -112,5 +113,5 @@ function mediaOf({ content }: Post): readonly string[] {
 
 /** Spaces at the ends of lines do not survive everywhere. */
 function comparable(text: string): string {
-  return text.normalize("NFC").replace(/\s+/g, "");
+  return composed(text).replace(/\s+/g, "");
 }

@@ -1,18 +1,12 @@
 import type { MediaKind } from "../draft-rules.ts";
 import { breach, checkNearLimit, extensionOf, fieldOf, mediaKindOf } from "../draft-rules.ts";
+import { kindOfType } from "../judge-file.ts";
+import type { MediaFacts } from "../media.ts";
 import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 import type { Asset } from "./state.ts";
 import { authorKindOf } from "./state.ts";
-
-export const KIND_BY_TYPE: Readonly<Record<string, Asset["kind"]>> = {
-  "image/jpeg": "image",
-  "image/png": "image",
-  "image/gif": "image",
-  "video/mp4": "video",
-  "application/pdf": "document",
-};
 
 const DOCUMENT_NAMES = /^(?:pdf|docx?|pptx?)$/;
 /** Of images those that can't be converted. */
@@ -55,6 +49,40 @@ function checkMedia(draft: LegDraft): readonly Problem[] {
     ...checkAltTexts(draft),
     ...checkTitle(draft, kinds),
   ];
+}
+
+/** Of a file of a type that LinkedIn takes. */
+export function assetKindOf(contentType: string): Asset["kind"] {
+  const kind = kindOfType(contentType);
+  return kind === "audio" ? "document" : kind;
+}
+
+/** What keeps a file of this kind out of the post, although LinkedIn takes such files. */
+export function brokenRule(
+  kind: Asset["kind"],
+  { isAlone, draft }: { readonly isAlone: boolean; readonly draft: LegDraft },
+): "linkedin.media.mixed" | "linkedin.document.title" | undefined {
+  if (kind !== "image" && !isAlone) return "linkedin.media.mixed";
+  const lacksTitle = ownOptionsOf(draft.options).documentTitle === undefined;
+  return kind === "document" && lacksTitle ? "linkedin.document.title" : undefined;
+}
+
+/** The same of files that were looked into. */
+export function judgeFiles(
+  draft: LegDraft,
+  _limits: NetworkData,
+  files: readonly (MediaFacts | null)[],
+): readonly Problem[] {
+  const isAlone = draft.media.length === 1;
+  return files.flatMap((file, mediaIndex) => {
+    const broken = file && brokenRule(assetKindOf(file.contentType), { isAlone, draft });
+    if (!broken) return [];
+    const field =
+      broken === "linkedin.document.title"
+        ? "platformOptions.linkedin.documentTitle"
+        : fieldOf("linkedin", draft, "mediaUrls");
+    return [breach(rules, broken, { field, mediaIndex })];
+  });
 }
 
 function namedKind(url: string): MediaKind | "document" {

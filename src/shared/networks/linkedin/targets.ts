@@ -10,11 +10,10 @@ export const TARGETS = {
     takesAnimation: true,
     turnsByExif: false,
   },
-  video: { bytesMax: 500_000_000, secondsMin: 3, secondsMax: 1_800 },
+  video: { types: ["video/mp4"], bytesMax: 500_000_000, secondsMin: 3, secondsMax: 1_800 },
+  // …/shares/documents-api
+  document: { types: ["application/pdf"], bytesMax: 100_000_000 },
 } as const satisfies MediaTargets;
-
-/** https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/documents-api */
-export const DOCUMENT_BYTES_MAX = 100_000_000;
 
 export function media(): MediaTargets {
   return TARGETS;

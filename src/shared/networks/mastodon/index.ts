@@ -5,7 +5,7 @@ import { mastodonOptions } from "./options.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, measure } from "./rules.ts";
+import { check, judgeFiles, measure } from "./rules.ts";
 import { media } from "./targets.ts";
 import { begin } from "./state.ts";
 import { mastodonUpkeep } from "./upkeep.ts";
@@ -19,6 +19,7 @@ export const mastodon = {
   media,
   rules,
   check,
+  judgeFiles,
   begin,
   /** Tokens last until they are revoked, and nothing tells but a call. */
   freshen: () => Promise.resolve({ kind: "usable" }),

@@ -31,7 +31,7 @@ const DEFAULT_LIMITS: Limits = {
 };
 
 /** Mastodon and its forks; compatible servers say so, or count from 0, and several of them keep no idempotency keys. */
-const MASTODON_VERSION = /^[1-9]\d*\.\d+(?!.*compatible)/;
+const MASTODON_VERSION = /^[1-9]\d*\.\d/;
 const MEDIA_TYPES_MAX = 100;
 const count = shape(() => z.number().int().positive().catch(0));
 const limitsShape = shape(() =>
@@ -115,11 +115,11 @@ function readInstance(answer: HttpResponse, origin: string): Instance | undefine
   if (answer.status !== 200 || !parsed.success) return undefined;
   const { domain, uri, version, configuration, max_toot_chars } = parsed.data;
   const { statuses, media_attachments: media } = configuration;
-  const named = domain ?? uri?.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
+  const named = domain ?? uri?.replace(/^https?:\/\//, "").split("/", 1)[0];
   return {
     origin,
     domain: named || new URL(origin).host,
-    keepsKeys: MASTODON_VERSION.test(version),
+    keepsKeys: MASTODON_VERSION.test(version) && !version.includes("compatible"),
     limits: limitsOf({
       charactersMax: statuses["max_characters"] ?? max_toot_chars,
       charactersPerUrl: statuses["characters_reserved_per_url"],

@@ -13,8 +13,9 @@ const URLS = new RegExp(
     String.raw`(?:\/(?:${PATH}{0,2000}${PATH_END})?)?(?:\?${QUERY}{0,2000}[a-z0-9_&=#/-])?`,
   "giu",
 );
+/** A name neither begins nor ends with a dot or dash; said by looking around, so that no part of it can be read in two ways. */
 const MENTIONS =
-  /(?<![=/\p{L}\p{N}_])@([a-z0-9_]+(?:[a-z0-9_.-]*[a-z0-9_])?)@[\p{L}\p{N}_.-]*[\p{L}\p{N}_]/giu;
+  /(?<![=/\p{L}\p{N}_])@(?![.-])([a-z0-9_.-]+)(?<![.-])@[\p{L}\p{N}_.-]*[\p{L}\p{N}_]/giu;
 
 /** The text with what the server counts in place of links and of mentions of accounts elsewhere. */
 export function countedText(text: string, charactersPerUrl: number): string {

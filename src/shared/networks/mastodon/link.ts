@@ -123,7 +123,8 @@ async function webfinger(
 async function finish(callback: OAuthCallback, tools: NetworkTools): Promise<LinkOutcome> {
   const flow = flowShape().parse(callback.flow);
   const { error, code } = callback.params;
-  if (error !== undefined) return refusedByUser(error, flow, tools);
+  // Anybody can send this address an error: it ends this authorisation and changes nothing that others share.
+  if (error !== undefined) return failed(CALLBACK_ERRORS[error] ?? "access_denied", error);
   if (code === undefined || code === "") return failed("input_invalid", "no code came back");
   const answer = await exchange(tools, {
     method: "POST",
@@ -155,11 +156,6 @@ const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
   unauthorized_client: "network_unavailable",
 };
 
-async function refusedByUser(error: string, flow: Flow, tools: NetworkTools): Promise<LinkFailure> {
-  if (error === "invalid_client" || error === "unauthorized_client") await forget(flow, tools);
-  return failed(CALLBACK_ERRORS[error] ?? "access_denied", error);
-}
-
 async function refusedToken(
   answer: HttpResponse,
   flow: Flow,
@@ -173,9 +169,14 @@ async function refusedToken(
   return error === "invalid_grant" ? failed("access_denied", error) : refused(answer);
 }
 
-/** The next start registers anew. */
-async function forget(flow: Flow, tools: NetworkTools): Promise<void> {
-  await tools.hosts.forget(new URL(flow.origin).host);
+/**
+ * The server itself says that it does not know the registration: the next start registers anew. One that was made since
+ * this authorisation began stays.
+ */
+async function forget({ origin, clientId }: Flow, tools: NetworkTools): Promise<void> {
+  const { host } = new URL(origin);
+  const kept = await tools.hosts.find(host);
+  if (kept?.["clientId"] === clientId) await tools.hosts.forget(host);
 }
 
 interface Token {

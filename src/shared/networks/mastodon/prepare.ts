@@ -2,9 +2,11 @@ import * as z from "zod";
 import type { Classified } from "../classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
 import type { MediaKind } from "../draft-rules.ts";
-import { mediaFailed, mediaRejected } from "../media-failed.ts";
+import { mediaKindOfType } from "../draft-rules.ts";
+import { bytesMaxOf } from "../judge-file.ts";
+import { mediaFailed, mediaRejected, refusedFile } from "../media-failed.ts";
 import type { FetchedMedia, MediaFile } from "../media.ts";
-import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../media.ts";
+import { MediaFailure } from "../media.ts";
 import { multipartWithFile } from "../multipart.ts";
 import type {
   LegDraft,
@@ -19,8 +21,6 @@ import type {
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
 import { classify, errorText } from "./errors.ts";
-import type { Limits } from "./instance.ts";
-import { limitsOf } from "./instance.ts";
 import { ownOptionsOf } from "./options.ts";
 import { isMixed } from "./rules.ts";
 import type { Credentials, Remote, RemoteMedia } from "./state.ts";
@@ -74,14 +74,11 @@ async function uploadItem(
   tools: NetworkTools,
 ): Promise<RemoteMedia | TryLater | Rejected> {
   const targets = media(leg.draft, leg.limits);
-  const videoMax = targets.video?.bytesMax ?? 0;
   try {
-    const file = await tools.openMedia(item.url, {
-      bytesMax: Math.max(IMAGE_SOURCE_BYTES_MAX, videoMax),
-    });
-    const kind = kindOf(file.contentType);
-    const problem = checkFile(file, kind, limitsOf(leg.limits));
-    if (problem !== undefined) return mediaRejected(problem.rule, problem.note, mediaIndex);
+    const file = await tools.openMedia(item.url, { bytesMax: bytesMaxOf(targets) });
+    const refused = refusedFile("mastodon", file, targets, mediaIndex);
+    if (refused !== undefined) return refused;
+    const kind = mediaKindOfType(file.contentType);
     const form =
       kind === "image"
         ? imageForm(await tools.fitImage(file, targets.image), fieldsOf(leg.draft, mediaIndex))
@@ -216,26 +213,4 @@ function settled(remote: Remote): PrepareOutcome {
 
 function processing(remote: Remote, pollAfterSeconds: number): PrepareOutcome {
   return { kind: "processing", remote, pollAfterSeconds };
-}
-
-function kindOf(contentType: string): MediaKind {
-  if (contentType.startsWith("video/")) return "video";
-  return contentType.startsWith("audio/") ? "audio" : "image";
-}
-
-/** Images are made to fit; what moves or sounds is taken as it is, or not. */
-function checkFile(
-  { contentType, size }: MediaFile,
-  kind: MediaKind,
-  limits: Limits,
-): { readonly rule: string; readonly note: string } | undefined {
-  const isTold = limits.mediaTypes.length > 0;
-  const isMedia = /^(?:image|video|audio)\//.test(contentType);
-  const isRefused = kind !== "image" && isTold && !limits.mediaTypes.includes(contentType);
-  if (!isMedia || isRefused) {
-    return { rule: "mastodon.media.type", note: `${contentType} is not taken` };
-  }
-  return kind !== "image" && size > limits.videoBytesMax
-    ? { rule: "mastodon.media.size", note: `${size} bytes` }
-    : undefined;
 }

@@ -1,5 +1,6 @@
 import type { MediaKind } from "../draft-rules.ts";
-import { breach, checkNearLimit, fieldOf, mediaKindOf } from "../draft-rules.ts";
+import { breach, checkNearLimit, fieldOf, kindsOf, mediaKindOf } from "../draft-rules.ts";
+import type { MediaFacts } from "../media.ts";
 import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
 import type { Limits } from "./instance.ts";
 import { limitsOf } from "./instance.ts";
@@ -47,6 +48,16 @@ function checkMedia(draft: LegDraft, { mediaMax: limit }: Limits): readonly Prob
     ...(used > limit ? [breach(rules, "mastodon.media.count", { used, limit, field })] : []),
     ...(isMixed(kinds) ? [breach(rules, "mastodon.media.mixed", { field })] : []),
   ];
+}
+
+/** What only the files themselves tell: a video by the name of an image. */
+export function judgeFiles(
+  draft: LegDraft,
+  _limits: NetworkData,
+  files: readonly (MediaFacts | null)[],
+): readonly Problem[] {
+  const field = fieldOf("mastodon", draft, "mediaUrls");
+  return isMixed(kindsOf(draft, files)) ? [breach(rules, "mastodon.media.mixed", { field })] : [];
 }
 
 /** Only images can share a post with each other. */

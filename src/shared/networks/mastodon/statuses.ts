@@ -11,6 +11,7 @@ import type {
   Published,
 } from "../network.ts";
 import { HttpFailure } from "../network.ts";
+import { composed } from "../normal-form.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import type { Credentials } from "./state.ts";
@@ -125,8 +126,7 @@ function isOurs(status: Status, leg: LegToPublish, since: number): boolean {
 
 /** A server wraps lines in paragraphs, folds spaces and shows mentions without their domain. */
 export function comparable(text: string): string {
-  return text
-    .normalize("NFC")
+  return composed(text)
     .replace(/(@[\w.-]+)@[\p{L}\p{N}.-]*[\p{L}\p{N}]/gu, "$1")
     .replace(/\s+/g, "");
 }

@@ -9,6 +9,10 @@ const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as co
 export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
   const { mediaTypes, imageBytesMax, imagePixelsMax, videoBytesMax } = limitsOf(data);
   const told = mediaTypes.filter((type) => type.startsWith("image/"));
+  const streamed = {
+    ...(mediaTypes.length > 0 ? { types: mediaTypes } : {}),
+    bytesMax: videoBytesMax,
+  };
   return {
     image: {
       types: told.length > 0 ? told : IMAGE_TYPES,
@@ -17,6 +21,7 @@ export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
       takesAnimation: true,
       turnsByExif: true,
     },
-    video: { bytesMax: videoBytesMax },
+    video: streamed,
+    audio: streamed,
   };
 }

@@ -1,0 +1,65 @@
+interface Signature {
+  readonly contentType: string;
+  readonly offset: number;
+  readonly text: string;
+}
+
+const at = (offset: number, text: string, contentType: string): Signature => ({
+  contentType,
+  offset,
+  text,
+});
+
+/** File signatures; the first that fits counts, so the longer of two that start alike comes first. */
+const SIGNATURES: readonly Signature[] = [
+  at(0, "\xff\xd8\xff", "image/jpeg"),
+  at(0, "\x89PNG\r\n\x1a\n", "image/png"),
+  at(0, "GIF87a", "image/gif"),
+  at(0, "GIF89a", "image/gif"),
+  at(4, "ftypavif", "image/avif"),
+  at(4, "ftypavis", "image/avif"),
+  at(4, "ftypheic", "image/heic"),
+  at(4, "ftypheix", "image/heic"),
+  at(4, "ftypmif1", "image/heif"),
+  at(4, "ftypqt  ", "video/quicktime"),
+  at(4, "ftypM4A ", "audio/mp4"),
+  at(4, "ftyp3gp", "video/3gpp"),
+  at(4, "ftyp", "video/mp4"),
+  at(4, "moov", "video/quicktime"),
+  at(0, "\x1a\x45\xdf\xa3", "video/webm"),
+  at(0, "\x00\x00\x01\xba", "video/mpeg"),
+  at(0, "OggS", "audio/ogg"),
+  at(0, "fLaC", "audio/flac"),
+  at(0, "ID3", "audio/mpeg"),
+  at(0, "\xff\xfb", "audio/mpeg"),
+  at(0, "\xff\xf3", "audio/mpeg"),
+  at(0, "\xff\xf1", "audio/aac"),
+  at(0, "\xff\xf9", "audio/aac"),
+  at(0, "BM", "image/bmp"),
+  at(0, "II*\0", "image/tiff"),
+  at(0, "MM\0*", "image/tiff"),
+  at(0, "%PDF-", "application/pdf"),
+];
+const HEAD_BYTES = 64;
+const UNKNOWN = "application/octet-stream";
+/** Where the first box of an MP4 and its kin has its name. */
+const BOX_NAME = 4;
+
+/** What is in a RIFF file, by the four letters behind its length. */
+const RIFF: Readonly<Record<string, string>> = {
+  WEBP: "image/webp",
+  WAVE: "audio/wav",
+  "AVI ": "video/x-msvideo",
+};
+
+/** Tells what a file is by its first bytes; a server's own word is often wrong. */
+export function contentTypeOf(bytes: Uint8Array): string {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES));
+  const text = head.toString("latin1");
+  if (text.startsWith("RIFF")) return RIFF[text.slice(8, 12)] ?? UNKNOWN;
+  const signature = SIGNATURES.find((known) => text.startsWith(known.text, known.offset));
+  if (signature === undefined) return UNKNOWN;
+  // A box begins with its length, which is below 16 MiB where the first one tells the type: no text passes for one.
+  const isText = signature.offset === BOX_NAME && head[0] !== 0;
+  return isText ? UNKNOWN : signature.contentType;
+}

@@ -1,0 +1,21 @@
+import type { MediaFacts } from "../networks/media.ts";
+import type { FileAnswer, Piece } from "./file-job.ts";
+import { refuseTooLarge } from "./fit-bytes.ts";
+import { factsOfSample } from "./image-facts.ts";
+import { mediaTypeOf } from "./media-type.ts";
+import { videoFacts } from "./video-facts.ts";
+
+type File = Pick<MediaFacts, "contentType" | "size">;
+
+/**
+ * Says what a file is by some of its bytes, the first among them. Runs where it may be stopped at any time.
+ * @throws MediaFailure of an image that could never be decoded
+ */
+export async function factsOf(file: File, pieces: readonly Piece[]): Promise<FileAnswer> {
+  if (!file.contentType.startsWith("image/")) return videoFacts(file, pieces);
+  const sample = pieces.find(({ start }) => start === 0)?.bytes ?? new Uint8Array();
+  await refuseTooLarge(sample, file.contentType);
+  const { width, height } = mediaTypeOf(sample);
+  const image = factsOfSample({ ...file, width, height, durationSeconds: null }, sample);
+  return { kind: "facts", width, height, durationSeconds: null, image };
+}

@@ -1,0 +1,165 @@
+import type { FittedImage, ImageTarget, MediaFacts } from "../networks/media.ts";
+import { IMAGE_SOURCE_BYTES_MAX } from "../networks/media.ts";
+import { refused, unreachable } from "./dialled.ts";
+import { FairSlots } from "./fair-slots.ts";
+import type { FileAnswer, FileJob, ImageFacts, Piece } from "./file-job.ts";
+import { ReadingProcess, type Reading, type ReadingLimits } from "./reading-process.ts";
+
+/** What the bytes of a file tell of it. */
+export interface FileFacts extends Pick<MediaFacts, "width" | "height" | "durationSeconds"> {
+  /** Of images: what decides whether a network takes it as it is. */
+  readonly image: ImageFacts | null;
+}
+
+export type FactsAnswer =
+  | { readonly kind: "facts"; readonly facts: FileFacts }
+  | { readonly kind: "missing"; readonly start: number; readonly end: number };
+
+/** Reads files where they can do no harm. `owner`: whose file it is, so that nobody takes the place of others. */
+export interface MediaReader {
+  /** Says what the file is, or which of its bytes it takes to say so. Throws `MediaFailure`. */
+  facts(
+    owner: string,
+    file: Pick<MediaFacts, "contentType" | "size">,
+    pieces: readonly Piece[],
+  ): Promise<FactsAnswer>;
+  /** Makes a whole image fit. Throws `MediaFailure`. */
+  fit(owner: string, image: WholeImage, target: ImageTarget): Promise<FittedImage>;
+}
+
+export interface WholeImage extends Pick<MediaFacts, "contentType" | "width" | "height"> {
+  readonly bytes: Uint8Array;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+export const FACTS_LIMITS: ReadingLimits = {
+  cpuMs: 3_000,
+  residentBytes: 256 * MEGABYTE,
+  answerBytes: 0,
+};
+export const FIT_LIMITS: ReadingLimits = {
+  cpuMs: 20_000,
+  residentBytes: 640 * MEGABYTE,
+  answerBytes: IMAGE_SOURCE_BYTES_MAX,
+};
+
+const MEMORY_WAITING_MAX = 64;
+/** Looks are short; publishing and validating share them. */
+const factsSlots = new FairSlots({ capacity: 3, perOwner: 2, waitingMax: 4 * MEMORY_WAITING_MAX });
+/** In units of a light image: all together stay well below the memory of the smallest instance. */
+const fitSlots = new FairSlots({ capacity: 4, perOwner: 3, waitingMax: MEMORY_WAITING_MAX });
+const LIGHT = 1;
+const HEAVY = 2;
+const LIGHT_PIXELS_MAX = 16_000_000;
+
+const IDLE_MS = 30_000;
+/** A process that ended by itself may have been ended by the machine: its file gets another one, once. */
+const ATTEMPTS_MAX = 2;
+
+interface Idle {
+  readonly process: ReadingProcess;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** The processes that read files: started when there is one to read, kept for the next, ended when idle. */
+class ReadingProcesses {
+  readonly #idle: Idle[] = [];
+
+  async run(job: FileJob, input: readonly Uint8Array[], limits: ReadingLimits): Promise<Reading> {
+    for (let attempt = 1; ; attempt += 1) {
+      const process = this.#take();
+      const reading = await process.run(job, input, limits);
+      this.#keep(process);
+      if (reading.kind !== "died" || attempt >= ATTEMPTS_MAX) return reading;
+    }
+  }
+
+  #take(): ReadingProcess {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      clearTimeout(idle.timer);
+      if (idle.process.isUsable) return idle.process;
+    }
+    return new ReadingProcess();
+  }
+
+  #keep(process: ReadingProcess): void {
+    if (!process.isUsable) return;
+    const timer = setTimeout(() => {
+      const index = this.#idle.findIndex((idle) => idle.process === process);
+      if (index >= 0) this.#idle.splice(index, 1);
+      process.stop();
+    }, IDLE_MS).unref();
+    this.#idle.push({ process, timer });
+  }
+}
+
+/** One set for the process, however many `Services` it has: each of them costs memory and a core. */
+const processes = new ReadingProcesses();
+
+const busy = () => unreachable("too many files at once");
+
+async function read(
+  slots: FairSlots,
+  { owner, weight }: { readonly owner: string; readonly weight: number },
+  ask: () => Promise<Reading>,
+): Promise<{ readonly answer: FileAnswer; readonly bytes: Buffer | null }> {
+  const reading = await slots.run(owner, weight, ask);
+  switch (reading?.kind) {
+    case undefined:
+      throw busy();
+    case "unavailable":
+      throw unreachable("no process to read it");
+    case "stopped":
+      throw refused(reading.reason, `its reading was stopped: ${reading.reason}`);
+    case "died":
+      throw refused("crash", `its reading ended: ${reading.signal ?? "exit"}`);
+    case "answered":
+  }
+  const { answer, bytes } = reading;
+  if (answer.kind === "refused") throw refused(answer.reason, answer.message);
+  return { answer, bytes };
+}
+
+const unexpected = (answer: FileAnswer) => new Error(`a reading process answered ${answer.kind}`);
+
+/** Makes a reader that reads in processes of their own, each job within its limits of memory and computing. */
+export function createMediaReader(limits: {
+  readonly facts: ReadingLimits;
+  readonly fit: ReadingLimits;
+}): MediaReader {
+  return {
+    async facts(owner, { contentType, size }, pieces) {
+      const parts = pieces.map(({ start, bytes }) => ({ start, length: bytes.length }));
+      const input = pieces.map(({ bytes }) => bytes);
+      const bytes = input.reduce((sum, { length }) => sum + length, 0);
+      const job: FileJob = { kind: "facts", contentType, size, pieces: parts, bytes };
+      const { answer } = await read(factsSlots, { owner, weight: LIGHT }, () =>
+        processes.run(job, input, limits.facts),
+      );
+      if (answer.kind === "missing") return answer;
+      if (answer.kind !== "facts") throw unexpected(answer);
+      const { width, height, durationSeconds, image } = answer;
+      return { kind: "facts", facts: { width, height, durationSeconds, image } };
+    },
+
+    async fit(owner, image, target) {
+      const { bytes } = image;
+      const job: FileJob = { kind: "fit", target, bytes: bytes.length };
+      const { answer, bytes: made } = await read(fitSlots, { owner, weight: weightOf(image) }, () =>
+        processes.run(job, [bytes], limits.fit),
+      );
+      if (answer.kind !== "fitted") throw unexpected(answer);
+      const { contentType, width, height, repairs } = answer;
+      return { bytes: made ?? bytes, contentType, width, height, repairs };
+    },
+  };
+}
+
+/** The reader of this process: 3 s and 256 MB to look at a file, 20 s and 640 MB to make an image fit. */
+export const mediaReader = createMediaReader({ facts: FACTS_LIMITS, fit: FIT_LIMITS });
+
+function weightOf({ width, height }: WholeImage): number {
+  const pixels = width === null || height === null ? Infinity : width * height;
+  return pixels <= LIGHT_PIXELS_MAX ? LIGHT : HEAVY;
+}

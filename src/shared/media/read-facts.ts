@@ -1,0 +1,68 @@
+import type { MediaFacts } from "../networks/media.ts";
+import { unreachable } from "./dialled.ts";
+import { KnownPieces } from "./known-pieces.ts";
+import type { FileFacts, MediaReader } from "./media-reader.ts";
+import type { RemoteBytes } from "./remote-bytes.ts";
+
+/** Index tables of long videos take a few megabytes; what needs more is left to the network to judge. */
+const BYTES_MAX = 8 * 1024 * 1024;
+/** Each look goes over all that is there: what is in so many parts is left to the network as well. */
+const LOOKS_MAX = 24;
+/** For all that is asked of its server: somebody else's files wait. */
+const FETCH_MS_MAX = 30_000;
+
+const UNKNOWN: FileFacts = { width: null, height: null, durationSeconds: null, image: null };
+
+/** Whose file it is, and where it is read. */
+export interface ReadBy {
+  readonly reader: MediaReader;
+  readonly owner: string;
+}
+
+/** Chosen for each file, by its address. */
+export type ReadByFile = (reader: MediaReader, url: string) => ReadBy;
+
+type File = Pick<MediaFacts, "contentType" | "size">;
+
+/** Types whose inside is looked into; of others the first bytes say all that is known. */
+const isLookedInto = (contentType: string) => /^(?:image|video|audio)\//.test(contentType);
+
+/**
+ * Finds out what a file is by a bounded number of its bytes, the first of which are there already. Its server is waited
+ * for here; no reader is kept from other files meanwhile.
+ * @throws MediaFailure
+ */
+export async function readFacts(
+  { reader, owner }: ReadBy,
+  file: File,
+  bytes: Pick<RemoteBytes, "read">,
+  sample: Uint8Array,
+): Promise<FileFacts> {
+  if (!isLookedInto(file.contentType)) return UNKNOWN;
+  const known = new KnownPieces();
+  known.add({ start: 0, bytes: sample });
+  const until = performance.now() + FETCH_MS_MAX;
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const answer = await reader.facts(owner, file, known.pieces);
+    if (answer.kind === "facts") return answer.facts;
+    const { start, end } = known.toFetch(answer.start, answer.end, file.size);
+    if (end <= start || known.length + end - start > BYTES_MAX) return UNKNOWN;
+    known.add({ start, bytes: await inTime(bytes.read(start, end - 1), until) });
+  }
+  return UNKNOWN;
+}
+
+/** What a call brings, unless it takes too long; throws `MediaFailure` then, and nobody waits for the rest. */
+export async function inTime<T>(work: Promise<T>, until: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const leftMs = Math.max(0, until - performance.now());
+    timer = setTimeout(() => reject(unreachable("its server is too slow")), leftMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => undefined);
+  }
+}

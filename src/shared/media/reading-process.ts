@@ -1,0 +1,214 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { fileAnswerShape, type FileAnswer, type FileJob } from "./file-job.ts";
+import { usageOf, type ProcessUsage } from "./process-usage.ts";
+
+/** What one job may use. */
+export interface ReadingLimits {
+  /** Of the process's own computing; it never waits for anything but its input. */
+  readonly cpuMs: number;
+  readonly residentBytes: number;
+  /** Longest answer in bytes. */
+  readonly answerBytes: number;
+}
+
+/** What became of a job. `died`: the process ended by itself. `unavailable`: it could not be started or asked. */
+export type Reading =
+  | { readonly kind: "answered"; readonly answer: FileAnswer; readonly bytes: Buffer | null }
+  | { readonly kind: "stopped"; readonly reason: "memory" | "time" }
+  | { readonly kind: "died"; readonly signal: string | null }
+  | { readonly kind: "unavailable" };
+
+/** Of JavaScript objects in the process: the tables of hours of video fit into it. */
+const HEAP_MEGABYTES = 192;
+/** How often a process at work is looked at: it can fill some 50 MB between two looks. */
+const LOOK_MS = 25;
+/** Real time beyond what the limit of computing allows: a machine that is busy is no fault of the file. */
+const PATIENCE = 6;
+const PATIENCE_MS = 10_000;
+/** A process that has computed this long, over all its jobs, is not used again. */
+const RETIRE_CPU_MS = 30_000;
+/** What a process keeps after a large job would count against the next. */
+const RETIRE_RESIDENT_BYTES = 160 * 1024 * 1024;
+/** By the kernel, for a process whose parent was killed and can't watch it any more. */
+const ORPHAN_CPU_SECONDS = 90;
+const SHELL = "/bin/sh";
+
+/** Beside this file in the sources; in a build, beside the bundle, of which this is in a part, a folder below. */
+function programFile(): string {
+  const { url } = import.meta;
+  const beside = url.endsWith(".ts")
+    ? "./reading-child.ts"
+    : /\/parts\/[^/]+$/.test(url)
+      ? "../reading-child.js"
+      : "./reading-child.js";
+  return fileURLToPath(new URL(beside, url));
+}
+
+function open(): ChildProcess {
+  const node = [process.execPath, `--max-old-space-size=${HEAP_MEGABYTES}`, programFile()];
+  const limited = `ulimit -t ${ORPHAN_CPU_SECONDS}; exec "$@"`;
+  const [program = "", ...args] = existsSync(SHELL) ? [SHELL, "-c", limited, "sh", ...node] : node;
+  // None of the service's settings, its secrets among them, is any use to it.
+  return spawn(program, args, { env: {}, stdio: ["pipe", "pipe", "ignore", "ipc"] });
+}
+
+interface Work {
+  readonly limits: ReadingLimits;
+  readonly startedAt: number;
+  readonly usedBefore: number;
+  readonly end: (reading: Reading) => void;
+  answer?: FileAnswer;
+  readonly received: Buffer[];
+}
+
+/**
+ * A process that reads files, one at a time: what a file does to whoever reads it, it does there. It is stopped when it
+ * uses more than a job may, and ends when its parent does.
+ */
+export class ReadingProcess {
+  readonly #child = open();
+  readonly #stdin: Writable;
+  #work: Work | undefined;
+  #stopped: "memory" | "time" | "late" | undefined;
+  #isUsable = true;
+  #last: ProcessUsage | undefined;
+
+  constructor() {
+    const { stdin, stdout } = this.#child;
+    if (stdin === null || stdout === null) throw new Error("a reading process has no pipes");
+    this.#stdin = stdin;
+    stdin.on("error", () => undefined);
+    stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
+    this.#child.on("message", (message) => this.#answered(message));
+    this.#child.on("error", () => this.#ended({ kind: "unavailable" }));
+    this.#child.on("exit", (_code, signal) => this.#ended(this.#meaningOf(signal)));
+    this.#hold(false);
+  }
+
+  /** Whether it can take another job. */
+  get isUsable(): boolean {
+    return this.#isUsable;
+  }
+
+  /** Works on one file; never rejects. Not to be called while another is worked on. */
+  run(job: FileJob, input: readonly Uint8Array[], limits: ReadingLimits): Promise<Reading> {
+    return new Promise((resolve) => {
+      if (!this.#isUsable) return resolve({ kind: "unavailable" });
+      const watch = setInterval(() => this.#look(), LOOK_MS);
+      const end = (reading: Reading) => {
+        clearInterval(watch);
+        this.#work = undefined;
+        this.#retireIfSpent();
+        this.#hold(false);
+        resolve(reading);
+      };
+      const usedBefore = this.#usage()?.cpuMs ?? 0;
+      this.#work = { limits, startedAt: performance.now(), usedBefore, end, received: [] };
+      this.#hold(true);
+      this.#child.send(job, (error) => {
+        if (error !== null) this.#ended({ kind: "unavailable" });
+      });
+      for (const bytes of input) this.#stdin.write(bytes);
+    });
+  }
+
+  /** Ends the process, whatever it does. */
+  stop(): void {
+    this.#isUsable = false;
+    this.#child.kill("SIGKILL");
+  }
+
+  /** An idle process keeps nobody's event loop alive. */
+  #hold(isBusy: boolean): void {
+    const { channel, stdin, stdout } = this.#child;
+    // Safe: pipes of a child process are sockets, whose types lack it only here.
+    const held = [this.#child, channel, stdin, stdout] as readonly (
+      (Pick<ChildProcess, "ref" | "unref"> & (Readable | Writable | object)) | null | undefined
+    )[];
+    for (const one of held) {
+      if (isBusy) one?.ref();
+      else one?.unref();
+    }
+  }
+
+  #usage(): ProcessUsage | undefined {
+    const { pid } = this.#child;
+    const usage = pid === undefined ? undefined : usageOf(pid);
+    if (usage !== undefined) this.#last = usage;
+    return usage;
+  }
+
+  #look(): void {
+    const work = this.#work;
+    if (work === undefined) return;
+    const { limits, startedAt, usedBefore } = work;
+    const usage = this.#usage();
+    const passedMs = performance.now() - startedAt;
+    if (usage !== undefined && usage.residentBytes > limits.residentBytes) this.#end("memory");
+    else if (usage !== undefined && usage.cpuMs - usedBefore > limits.cpuMs) this.#end("time");
+    else if (passedMs > limits.cpuMs * PATIENCE + PATIENCE_MS)
+      // Where its computing is known, what is late has waited for a busy machine: the file may be a good one.
+      this.#end(usage === undefined ? "time" : "late");
+  }
+
+  #end(reason: "memory" | "time" | "late"): void {
+    this.#stopped ??= reason;
+    this.stop();
+  }
+
+  /** V8 aborts when its heap is full, and the kernel ends what computes beyond its limit. */
+  #meaningOf(signal: NodeJS.Signals | null): Reading {
+    if (this.#stopped === "late") return { kind: "unavailable" };
+    if (this.#stopped !== undefined) return { kind: "stopped", reason: this.#stopped };
+    if (signal === "SIGABRT") return { kind: "stopped", reason: "memory" };
+    if (signal === "SIGXCPU") return { kind: "stopped", reason: "time" };
+    return { kind: "died", signal };
+  }
+
+  #ended(reading: Reading): void {
+    this.#isUsable = false;
+    this.#work?.end(reading);
+  }
+
+  #answered(message: unknown): void {
+    const work = this.#work;
+    if (work === undefined) return;
+    const answer = fileAnswerShape().safeParse(message).data;
+    const bytes = answer?.kind === "fitted" ? (answer.bytes ?? 0) : 0;
+    if (answer === undefined || bytes > work.limits.answerBytes) {
+      this.stop();
+      return;
+    }
+    work.answer = answer;
+    this.#endIfWhole(work);
+  }
+
+  #receive(chunk: Buffer): void {
+    const work = this.#work;
+    if (work === undefined) return;
+    work.received.push(chunk);
+    if (lengthOf(work.received) > work.limits.answerBytes) this.stop();
+    else this.#endIfWhole(work);
+  }
+
+  #endIfWhole({ answer, received, end }: Work): void {
+    if (answer === undefined) return;
+    const wanted = answer.kind === "fitted" ? answer.bytes : null;
+    if (wanted === null) return end({ kind: "answered", answer, bytes: null });
+    if (lengthOf(received) >= wanted)
+      end({ kind: "answered", answer, bytes: Buffer.concat(received, wanted) });
+  }
+
+  #retireIfSpent(): void {
+    const usage = this.#isUsable ? this.#usage() : undefined;
+    const { cpuMs, residentBytes } = usage ?? this.#last ?? { cpuMs: 0, residentBytes: 0 };
+    if (cpuMs > RETIRE_CPU_MS || residentBytes > RETIRE_RESIDENT_BYTES) this.stop();
+  }
+}
+
+function lengthOf(chunks: readonly Buffer[]): number {
+  return chunks.reduce((sum, { length }) => sum + length, 0);
+}

@@ -1,0 +1,151 @@
+import { describe, expect, test, vi } from "vitest";
+import { HashingLanes } from "../../src/shared/accounts/hashing-lanes.ts";
+import { aPlatform, dataOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
+import type { Answer, Relay } from "../setup/relay.ts";
+import { startRelay } from "../setup/relay.ts";
+import { useTwoProcesses } from "../setup/two-processes.ts";
+
+let relay: Relay;
+let instance: Relay;
+useTwoProcesses((started) => {
+  ({ relay, instance } = started);
+});
+
+const addUser = (on: Relay, { session }: TestPlatform, email: string) =>
+  on.call("POST", "/v1/users", { session, body: { email, password: PASSWORD } });
+
+const logIn = (on: Relay, email: string) =>
+  on.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD } });
+
+const many = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+const countOf = (answers: readonly Answer[], wanted: number) =>
+  answers.filter(({ status }) => status === wanted).length;
+
+describe("an e-mail that is taken", () => {
+  test("costs no hash, whoever asks for it and however often", async () => {
+    const [mine, other] = [
+      await aPlatform(relay, { tokens: 0 }),
+      await aPlatform(relay, { tokens: 0 }),
+    ];
+    const hash = vi.spyOn(relay.services.passwords, "hash");
+    const added = await Promise.all(many(60, () => addUser(relay, mine, other.email)));
+    const body = { email: other.email, password: PASSWORD, platformName: "Example" };
+    const signedUp = await relay.call("POST", "/v1/auth/signup", { body });
+    const made = await relay.call("POST", "/v1/admin/platforms", {
+      operator: ["Admin"],
+      body: { name: "Example", ownerEmail: other.email, ownerPassword: PASSWORD },
+    });
+    expect(hash).not.toHaveBeenCalled();
+    hash.mockRestore();
+    expect([signedUp.status, made.status]).toEqual([409, 409]);
+    expect(countOf(added, 409) + countOf(added, 429)).toBe(60);
+    expect(countOf(added, 409)).toBeGreaterThan(0);
+  });
+
+  test("is free again when there was no room for its hash", async () => {
+    const team = await aPlatform(relay, { tokens: 0 });
+    const email = "no-room@example.com";
+    const hash = vi.spyOn(relay.services.passwords, "hash");
+    hash.mockRejectedValueOnce(new Error("no room"));
+    expect((await addUser(relay, team, email)).status).toBe(500);
+    hash.mockRestore();
+    expect((await addUser(relay, team, email)).status).toBe(201);
+  });
+
+  test("stays so for ten minutes after a process that ended before it had made the user", async () => {
+    const team = await aPlatform(relay, { tokens: 0 });
+    const email = "crashed@example.com";
+    const { userId, ...rest } = { userId: "usr_01M7W9E67FZ0MY7YCJ6NF25H01", platformId: team.id };
+    const at = relay.clock.now().toISOString();
+    await relay.services.emails.claim(email, { userId, ...rest }, at);
+    expect((await addUser(relay, team, email)).status).toBe(409);
+    relay.advance(10 * 60_000);
+    expect((await addUser(instance, team, email)).status).toBe(201);
+    expect((await logIn(relay, email)).status).toBe(200);
+  });
+});
+
+describe("new passwords", () => {
+  test("of a platform's staff are 30 a minute, over all instances, and told when more are", async () => {
+    const [team, other] = [
+      await aPlatform(relay, { tokens: 0 }),
+      await aPlatform(relay, { tokens: 0 }),
+    ];
+    const answers: Answer[] = [];
+    for (let index = 0; index < 36; index += 1) {
+      const on = index % 2 === 0 ? relay : instance;
+      answers.push(await addUser(on, team, `staff-${index}@example.com`));
+    }
+    expect(countOf(answers, 201)).toBeGreaterThanOrEqual(30);
+    expect(countOf(answers, 201)).toBeLessThanOrEqual(33);
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.body.error.code).toBe("rate_limited");
+    const retryAfter = Number(refused?.headers.get("retry-after"));
+    expect(retryAfter).toBeGreaterThan(0);
+    expect((await addUser(relay, other, "staff-of-another@example.com")).status).toBe(201);
+    relay.advance(2 * 60_000);
+    expect((await addUser(relay, team, "staff-later@example.com")).status).toBe(201);
+  });
+
+  test("of a user are ten a minute", async () => {
+    const { session } = await aPlatform(relay, { tokens: 0 });
+    const body = { currentPassword: PASSWORD, newPassword: PASSWORD };
+    const answers: Answer[] = [];
+    for (let index = 0; index < 12; index += 1)
+      answers.push(await relay.call("POST", "/v1/auth/password", { session, body }));
+    expect([countOf(answers, 204), countOf(answers, 429)]).toEqual([10, 2]);
+  });
+});
+
+describe("a log-in", () => {
+  test("is served next while sixty new users wait", async () => {
+    const slow = await startRelay({ settings: { BCRYPT_COST: "9" } });
+    const teams = await Promise.all(many(3, () => aPlatform(slow, { tokens: 0 })));
+    const [first] = teams;
+    if (first === undefined) throw new Error("no platform");
+    let done = 0;
+    const adding = teams.flatMap((team, index) =>
+      many(20, async (each) => {
+        dataOf(await addUser(slow, team, `waiting-${index}-${each}@example.com`));
+        done += 1;
+      }),
+    );
+    // Some are through, so that the others are known to wait.
+    await expect.poll(() => done, { interval: 2 }).toBeGreaterThan(0);
+    const before = done;
+    expect((await logIn(slow, first.email)).status).toBe(200);
+    const meanwhile = done - before;
+    await Promise.all(adding);
+    expect(done).toBe(60);
+    expect(meanwhile).toBeLessThan(30);
+    await slow.stop();
+  }, 60_000);
+});
+
+describe("the order of hashing", () => {
+  test("is log-ins first, and each in turn", () => {
+    const lanes = new HashingLanes<string>();
+    for (const name of ["a", "b"]) lanes.add(name, "other", 0);
+    for (const name of ["c", "d"]) lanes.add(name, "log_in", 0);
+    expect(many(5, () => lanes.take())).toEqual(["c", "d", "a", "b", undefined]);
+  });
+
+  test("keeps room for log-ins whatever else waits", () => {
+    const lanes = new HashingLanes<number>();
+    const added = many(1_000, (index) => lanes.add(index, "other", 0)).filter(Boolean);
+    expect(added).toHaveLength(128);
+    expect(lanes.add(-1, "log_in", 0)).toBe(true);
+    expect(lanes.take()).toBe(-1);
+  });
+
+  test("gives up on what log-ins have overtaken for a minute", () => {
+    const lanes = new HashingLanes<string>();
+    lanes.add("old", "other", 0);
+    lanes.add("young", "other", 30_000);
+    expect(lanes.takeOverdue(59_999)).toEqual([]);
+    expect(lanes.takeOverdue(60_000)).toEqual(["old"]);
+    expect(lanes.take()).toBe("young");
+  });
+});

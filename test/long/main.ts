@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fuzzFiles } from "../media/fuzz.ts";
+
+/**
+ * What takes too long for every change: `npm run check:long` runs all of it, `npm run check:long -- files simulate`
+ * some. The last line printed is `N passed, N failed`.
+ */
+const MUTANTS = 50_000;
+const BLOCKED_MS_MAX = 100;
+const GROWN_BYTES_MAX = 64 * 1024 * 1024;
+
+const write = (line: string) => void process.stdout.write(`${line}\n`);
+
+/** A program of the tests, in a process of its own. */
+async function program(path: string): Promise<boolean> {
+  const child = spawn(process.execPath, [path], { stdio: ["ignore", "inherit", "inherit"] });
+  const [code] = (await once(child, "exit")) as [number | null];
+  return code === 0;
+}
+
+/** Mutants of good files, each read as publishing reads it, with the service's own limits. */
+async function files(): Promise<boolean> {
+  const figures = await fuzzFiles(MUTANTS, { firstSeed: 100_001 });
+  write(JSON.stringify(figures));
+  const { unforeseen, blockedMs, grownBytes } = figures;
+  return unforeseen.length === 0 && blockedMs <= BLOCKED_MS_MAX && grownBytes <= GROWN_BYTES_MAX;
+}
+
+const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
+  files,
+  simulate: () => program("test/simulation/simulate.ts"),
+  soak: () => program("test/soak/main.ts"),
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => PARTS[name] === undefined);
+if (unknown.length > 0)
+  throw new Error(`there is no part ${unknown.join(", ")}: ${Object.keys(PARTS).join(", ")}`);
+
+let failed = 0;
+const parts = Object.entries(PARTS).filter(([name]) => asked.length === 0 || asked.includes(name));
+for (const [name, run] of parts) {
+  const startedAt = performance.now();
+  const isPassed = await run();
+  if (!isPassed) failed += 1;
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  write(`${name}: ${isPassed ? "passed" : "failed"} after ${seconds} s`);
+}
+write(`${parts.length - failed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { FairSlots } from "../../src/shared/media/fair-slots.ts";
+
+/** Work that goes on until it is ended, and tells that it began. */
+function works(slots: FairSlots) {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  return {
+    begun,
+    async start(name: string, owner: string, weight = 1) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      ends.set(name, resolve);
+      const running = slots.run(owner, weight, async () => {
+        begun.push(name);
+        await promise;
+        return name;
+      });
+      // Whatever can begin has begun.
+      await new Promise((done) => setImmediate(done));
+      return { running };
+    },
+    async end(name: string) {
+      ends.get(name)?.();
+      await new Promise((done) => setImmediate(done));
+    },
+  };
+}
+
+describe("slots", () => {
+  test("leave room for others when one owner has as much as it may", async () => {
+    const at = works(new FairSlots({ capacity: 4, perOwner: 3, waitingMax: 8 }));
+    for (const name of ["a1", "a2", "a3", "a4"]) await at.start(name, "a");
+    await at.start("b1", "b");
+    expect(at.begun).toEqual(["a1", "a2", "a3", "b1"]);
+    await at.end("a1");
+    expect(at.begun).toEqual(["a1", "a2", "a3", "b1", "a4"]);
+  });
+
+  test("go to the owner with the least in hand, and then to whom came first", async () => {
+    const at = works(new FairSlots({ capacity: 2, perOwner: 2, waitingMax: 8 }));
+    for (const name of ["a1", "a2", "a3", "a4"]) await at.start(name, "a");
+    await at.start("b1", "b");
+    await at.end("a1");
+    expect(at.begun).toEqual(["a1", "a2", "b1"]);
+    await at.end("b1");
+    await at.end("a2");
+    expect(at.begun).toEqual(["a1", "a2", "b1", "a3", "a4"]);
+  });
+
+  test("let an owner's light work pass its own heavy work, which has to wait", async () => {
+    const at = works(new FairSlots({ capacity: 4, perOwner: 3, waitingMax: 8 }));
+    await at.start("heavy", "a", 2);
+    await at.start("second", "a", 2);
+    await at.start("light", "a", 1);
+    expect(at.begun).toEqual(["heavy", "light"]);
+    await at.end("heavy");
+    expect(at.begun).toEqual(["heavy", "light", "second"]);
+  });
+
+  test("are kept free for heavy work that is next, whatever light work comes behind it", async () => {
+    const at = works(new FairSlots({ capacity: 3, perOwner: 2, waitingMax: 8 }));
+    await at.start("a1", "a");
+    await at.start("b1", "b");
+    await at.start("heavy", "c", 2);
+    await at.start("d1", "d");
+    expect(at.begun).toEqual(["a1", "b1"]);
+    await at.end("a1");
+    expect(at.begun).toEqual(["a1", "b1", "heavy"]);
+    await at.end("b1");
+    expect(at.begun).toEqual(["a1", "b1", "heavy", "d1"]);
+  });
+
+  test("refuse at once what would wait too long, and one owner before others", async () => {
+    const at = works(new FairSlots({ capacity: 1, perOwner: 1, waitingMax: 4 }));
+    for (const name of ["a1", "a2", "a3"]) await at.start(name, "a");
+    const { running: refused } = await at.start("a4", "a");
+    expect(await refused).toBeUndefined();
+    await at.start("b1", "b");
+    for (const name of ["a1", "a2", "a3"]) await at.end(name);
+    expect(at.begun).toEqual(["a1", "a2", "a3", "b1"]);
+  });
+
+  test("are given back by what fails", async () => {
+    const slots = new FairSlots({ capacity: 1, perOwner: 1, waitingMax: 4 });
+    const failing = slots.run("a", 1, () => Promise.reject(new Error("no")));
+    const next = slots.run("b", 1, () => Promise.resolve("went on"));
+    await expect(failing).rejects.toThrow("no");
+    expect(await next).toBe("went on");
+  });
+
+  test("take what is heavier than an owner may have, as if it were just that", async () => {
+    const slots = new FairSlots({ capacity: 4, perOwner: 3, waitingMax: 4 });
+    expect(await slots.run("a", 100, () => Promise.resolve("done"))).toBe("done");
+  });
+});

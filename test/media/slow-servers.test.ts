@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { fitImage } from "../../src/shared/media/fit-image.ts";
+import type { MediaReader } from "../../src/shared/media/media-reader.ts";
+import { readFacts } from "../../src/shared/media/read-facts.ts";
+import type { MediaFile } from "../../src/shared/networks/media.ts";
+
+const never = () => new Promise<never>(() => undefined);
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Wants more of every file, and counts how often it was asked. */
+function hungry(): MediaReader & { asked: number } {
+  return {
+    asked: 0,
+    facts(_owner, { size }) {
+      this.asked += 1;
+      return Promise.resolve({ kind: "missing", start: this.asked * 1_000_000, end: size });
+    },
+    fit: never,
+  };
+}
+
+const slow = { code: "media_unreachable", message: "its server is too slow" };
+
+test("a server that lets a look at its file wait is given up after half a minute", async () => {
+  const reader = hungry();
+  const file = { contentType: "video/mp4", size: 5_000_000 };
+  const sample = new Uint8Array(100);
+  const looking = readFacts({ reader, owner: "a" }, file, { read: never }, sample);
+  const failed = expect(looking).rejects.toMatchObject(slow);
+  await vi.advanceTimersByTimeAsync(30_000);
+  await failed;
+  expect(reader.asked).toBe(1);
+});
+
+test("a file that always wants another part is given up after a bounded number of bytes", async () => {
+  const reader = hungry();
+  const file = { contentType: "video/mp4", size: 500_000_000 };
+  let fetched = 0;
+  const read = (first: number, last: number) => {
+    fetched += last - first + 1;
+    return Promise.resolve(new Uint8Array(last - first + 1));
+  };
+  const facts = await readFacts({ reader, owner: "a" }, file, { read }, new Uint8Array(100));
+  expect(facts).toMatchObject({ width: null, durationSeconds: null });
+  expect(fetched).toBeLessThanOrEqual(8 * 1024 * 1024);
+  expect(reader.asked).toBeLessThanOrEqual(24);
+});
+
+test("an image that does not come is given up after a minute", async () => {
+  const file: MediaFile = {
+    contentType: "image/jpeg",
+    size: 1_000,
+    width: 10,
+    height: 10,
+    durationSeconds: null,
+    version: null,
+    read: never,
+    close: () => Promise.resolve(),
+    async *chunks() {
+      yield Buffer.from("\xff\xd8\xff", "latin1");
+      await never();
+    },
+  };
+  const target = { types: [], bytesMax: 1, takesAnimation: false, turnsByExif: false };
+  const fitting = fitImage(file, target, { reader: hungry(), owner: "a" });
+  const failed = expect(fitting).rejects.toMatchObject(slow);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await failed;
+});

@@ -1,0 +1,130 @@
+import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { drawing, endlessTimes, interlacedPng, manyTimes } from "../media/bombs.ts";
+import {
+  FILES_HOST,
+  serveFiles,
+  whole,
+  type FileServer,
+  type Serve,
+} from "../media/file-server.ts";
+import { flag } from "../media/pictures.ts";
+import { aCustomer, endedPost, legOf, linkMastodon, publish, type Customer } from "./customer.ts";
+import { dataOf, startRelayProcess, type RelayProcess } from "./relay-process.ts";
+import { startWorld, type World } from "./world.ts";
+
+const AT = `https://${FILES_HOST}`;
+/** The figure is 200 ms; a machine that has other work to do is given ten times that. */
+const HEALTH_MS_MAX = 2_000;
+
+let world: World;
+let files: FileServer;
+let relay: RelayProcess;
+let attacker: Customer;
+let neighbour: Customer;
+
+/** Answers, and then a byte now and then. */
+const dripping: Serve = (_request, response) => {
+  response.writeHead(200, { "content-length": 40_000_000, etag: '"drip"' });
+  response.write(Buffer.from("\xff\xd8\xff", "latin1"));
+  const timer = setInterval(() => response.write("."), 500);
+  response.once("close", () => clearInterval(timer));
+};
+
+beforeAll(async () => {
+  const clip = await readFile("dev/networks/media/clip.mp4");
+  files = await serveFiles({
+    "/times.mp4": whole(endlessTimes(clip)),
+    "/runs.mp4": whole(manyTimes(clip, 1_000, 2_000_000)),
+    "/large.png": whole(interlacedPng(9_000, 8_000)),
+    "/drawing.webp": whole(drawing("webp")),
+    "/drip.jpg": dripping,
+    "/photo.jpg": whole(await flag(600, 400).jpeg().toBuffer()),
+  });
+  world = await startWorld({ [FILES_HOST]: files.origin });
+  relay = await startRelayProcess({ settings: world.settings });
+  [attacker, neighbour] = await Promise.all([aCustomer(relay, world), aCustomer(relay, world)]);
+  // Legs of one account wait for each other; these two have nothing in common.
+  await linkMastodon(relay, attacker, "mastodon.sandbox.test");
+  await linkMastodon(relay, neighbour, "gotosocial.sandbox.test");
+});
+afterAll(async () => {
+  await relay?.stop();
+  await Promise.all([world?.stop(), files?.close()]);
+});
+
+/** The longest that `/health` took to answer while something else went on. */
+async function slowestHealth(work: Promise<unknown>): Promise<number> {
+  const over = new AbortController();
+  void work.catch(() => undefined).then(() => over.abort());
+  let slowest = 0;
+  while (!over.signal.aborted) {
+    const startedAt = performance.now();
+    const { status } = await relay.call("GET", "/health");
+    expect(status).toBe(200);
+    slowest = Math.max(slowest, performance.now() - startedAt);
+    await delay(50);
+  }
+  return slowest;
+}
+
+let posts = 0;
+
+async function publishFile(customer: Customer, name: string, timeoutMs = 40_000) {
+  posts += 1;
+  const text = `A file ${posts} ${name}`;
+  const body = { text, platforms: ["mastodon"], mediaUrls: [`${AT}/${name}`] };
+  const { id } = dataOf(await publish(relay, customer, body));
+  return legOf(await endedPost(relay, customer, id, timeoutMs), "mastodon");
+}
+
+describe("while one customer attacks", () => {
+  test.each([
+    ["times.mp4", /^mastodon\.media\.(?:memory|time)$/],
+    ["runs.mp4", /^mastodon\.media\.(?:memory|time)$/],
+    ["large.png", /^mastodon\.media\.pixels$/],
+    ["drawing.webp", /./],
+  ])(
+    "with %s, its leg is refused, and the service answers",
+    async (name, rule) => {
+      const attack = publishFile(attacker, name);
+      const slowest = await slowestHealth(attack);
+      const { status, error, attempts, tokensCharged } = await attack;
+      expect({ status, code: error.code, attempts, tokensCharged }).toEqual({
+        status: "failed",
+        code: "media_rejected",
+        attempts: 1,
+        tokensCharged: 0,
+      });
+      expect(error.rule).toMatch(rule);
+      expect(slowest).toBeLessThan(HEALTH_MS_MAX);
+    },
+    60_000,
+  );
+
+  test("with two bombs at once, a neighbour's photo is out in time", async () => {
+    const bombs = [publishFile(attacker, "times.mp4"), publishFile(attacker, "runs.mp4")];
+    const startedAt = performance.now();
+    expect(await publishFile(neighbour, "photo.jpg", 15_000)).toMatchObject({
+      status: "succeeded",
+    });
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    await Promise.allSettled(bombs);
+  }, 60_000);
+
+  // The last: what drips goes on for a while.
+  test("with files that come byte by byte, a neighbour's photo is out in time", async () => {
+    for (let count = 0; count < 4; count += 1) {
+      posts += 1;
+      const text = `Drip ${posts}`;
+      const mediaUrls = [`${AT}/drip.jpg`];
+      dataOf(await publish(relay, attacker, { text, platforms: ["mastodon"], mediaUrls }));
+    }
+    const startedAt = performance.now();
+    expect(await publishFile(neighbour, "photo.jpg", 15_000)).toMatchObject({
+      status: "succeeded",
+    });
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+  }, 60_000);
+});
