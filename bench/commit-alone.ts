@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { newId } from "../src/shared/ids.ts";
-import { acceptOperation, firstLeg, placeOf } from "../src/shared/posts/accept.ts";
-import { judgeDraft } from "../src/shared/posts/check-draft.ts";
-import type { Draft, Post } from "../src/shared/posts/post.ts";
+import { newId } from "../src/shared/runtime/ids.ts";
+import { acceptOperation, firstLeg, placeOf } from "../src/shared/publishing/accept/accept.ts";
+import { judgeDraft } from "../src/shared/publishing/accept/check-draft.ts";
+import type { Draft, Post } from "../src/shared/publishing/post.ts";
 import type { Services } from "../src/shared/services.ts";
 import { BENCH_NETWORKS, type Tenant } from "./relay.ts";
 

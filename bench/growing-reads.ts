@@ -1,6 +1,6 @@
 import type { TableClient } from "@azure/data-tables";
 import { encodeTime } from "ulid";
-import { inverted, timeOfId } from "../src/shared/ids.ts";
+import { inverted, timeOfId } from "../src/shared/runtime/ids.ts";
 import type { Entity } from "./bare-storage.ts";
 import type { BenchStorage } from "./emulator.ts";
 import { insert, openBare, rowsUnder } from "./growing-rows.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { workers } from "../src/functions/workers.ts";
-import { parseConfig } from "../src/shared/config.ts";
+import { parseConfig } from "../src/shared/runtime/config.ts";
 import type { Worker } from "../src/shared/http/worker.ts";
 import { buildServices, type Services } from "../src/shared/services.ts";
-import type { MessageQueue } from "../src/shared/storage/queue.ts";
+import type { MessageQueue } from "../src/shared/runtime/storage/queue.ts";
 import { Machine, natureOf, quietly } from "../test/simulation/machine.ts";
 import { tablesOver } from "../test/simulation/model-client.ts";
 import { Random } from "../test/simulation/random.ts";

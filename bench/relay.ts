@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { routes } from "../src/functions/routes.ts";
 import { creditWallet } from "../src/shared/billing/charge.ts";
-import { parseConfig } from "../src/shared/config.ts";
+import { parseConfig } from "../src/shared/runtime/config.ts";
 import { answer, type Outgoing } from "../src/shared/http/answer.ts";
 import { matchPath } from "../src/shared/http/route.ts";
-import { newId } from "../src/shared/ids.ts";
+import { newId } from "../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../src/shared/networks/lookup.ts";
 import { buildServices, type Services } from "../src/shared/services.ts";
 import type { BenchStorage } from "./emulator.ts";

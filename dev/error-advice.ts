@@ -1,5 +1,5 @@
-import type { ErrorCode } from "../src/shared/errors.ts";
-import type { DELIVERY_ERRORS } from "../src/shared/webhooks/delivery.ts";
+import type { ErrorCode } from "../src/shared/runtime/errors.ts";
+import type { DELIVERY_ERRORS } from "../src/shared/webhooks/deliveries/delivery.ts";
 
 interface Advice {
   readonly advice: string;

@@ -1,15 +1,15 @@
 import * as z from "zod";
 import { RATE_CARD } from "../src/shared/billing/rate-card.ts";
-import { wordsOf } from "../src/shared/connect/page/language.ts";
-import { ERROR_CODES } from "../src/shared/errors.ts";
-import { ERROR_REFERENCE } from "../src/shared/http/error-reference.ts";
+import { wordsOf } from "../src/shared/connections/hosted-page/language.ts";
+import { ERROR_CODES } from "../src/shared/runtime/errors.ts";
+import { ERROR_REFERENCE } from "../src/shared/http/reference/error-reference.ts";
 import { ERROR_STATUS } from "../src/shared/http/error-status.ts";
 import { describeRules } from "../src/shared/networks/describe-rules.ts";
-import { LEG_ERRORS } from "../src/shared/networks/errors.ts";
+import { LEG_ERRORS } from "../src/shared/networks/contract/errors.ts";
 import { NETWORK_NAMES, networkOf } from "../src/shared/networks/lookup.ts";
-import type { FileTarget, ImageTarget } from "../src/shared/networks/media.ts";
-import type { Network } from "../src/shared/networks/network.ts";
-import { DELIVERY_ERRORS } from "../src/shared/webhooks/delivery.ts";
+import type { FileTarget, ImageTarget } from "../src/shared/networks/contract/media.ts";
+import type { Network } from "../src/shared/networks/contract/network.ts";
+import { DELIVERY_ERRORS } from "../src/shared/webhooks/deliveries/delivery.ts";
 import { DELIVERY_ADVICE, ERROR_ADVICE } from "./error-advice.ts";
 import { markdownTable } from "./markdown-table.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LEG_ERRORS } from "../src/shared/networks/errors.ts";
+import { LEG_ERRORS } from "../src/shared/networks/contract/errors.ts";
 import { bad, good, soft, strong, uncertain } from "./terminal-style.ts";
 
 const LogLine = z.looseObject({

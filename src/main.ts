@@ -1,7 +1,7 @@
 import { app } from "@azure/functions";
 import { endpoints, queues } from "./functions/manifest.ts";
 import { timers } from "./functions/timers.ts";
-import { readConfig } from "./shared/config.ts";
+import { readConfig } from "./shared/runtime/config.ts";
 import {
   registerRoutes,
   registerTimers,

@@ -1,12 +1,12 @@
-import { me } from "../shared/accounts/answer-schema.ts";
-import { meExample } from "../shared/accounts/examples.ts";
-import { getMe } from "../shared/accounts/get-me.ts";
+import { me } from "../shared/tenants/staff/answer-schema.ts";
+import { meExample } from "../shared/tenants/staff/examples.ts";
+import { getMe } from "../shared/tenants/platforms/get-me.ts";
 import { auditEvent } from "../shared/audit/answer-schema.ts";
 import { auditExample } from "../shared/audit/examples.ts";
 import { listAudit, ListAuditQuery } from "../shared/audit/list-audit.ts";
 import { prices } from "../shared/billing/answer-schema.ts";
 import { rateCard } from "../shared/billing/rate-card.ts";
-import { keyOrSession } from "../shared/http/access.ts";
+import { keyOrSession } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const accountRoutes = [

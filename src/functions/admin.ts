@@ -2,26 +2,26 @@ import {
   createdPlatform,
   platformAccount,
   platformSummary,
-} from "../shared/accounts/answer-schema.ts";
-import { createPlatform } from "../shared/accounts/create-platform.ts";
+} from "../shared/tenants/staff/answer-schema.ts";
+import { createPlatform } from "../shared/tenants/platforms/create-platform.ts";
 import {
   createdPlatformExample,
   platformAccountExample,
   platformSummaryExample,
-} from "../shared/accounts/examples.ts";
-import { listPlatforms } from "../shared/accounts/list-platforms.ts";
-import { readAccount } from "../shared/accounts/platform-account.ts";
+} from "../shared/tenants/staff/examples.ts";
+import { listPlatforms } from "../shared/tenants/platforms/list-platforms.ts";
+import { readAccount } from "../shared/tenants/platforms/platform-account.ts";
 import {
   CreatePlatformBody,
   ListPlatformsQuery,
   UpdatePlatformBody,
-} from "../shared/accounts/schema.ts";
-import { updatePlatform } from "../shared/accounts/update-platform.ts";
+} from "../shared/tenants/staff/schema.ts";
+import { updatePlatform } from "../shared/tenants/platforms/update-platform.ts";
 import { auditEvent } from "../shared/audit/answer-schema.ts";
 import { auditExample } from "../shared/audit/examples.ts";
 import { listAllAudit, ListAuditQuery } from "../shared/audit/list-audit.ts";
 import { operatorRead } from "../shared/audit/operator-read.ts";
-import { operator } from "../shared/http/operator-access.ts";
+import { operator } from "../shared/http/access/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const adminRoutes = [

@@ -1,15 +1,15 @@
-import { application, applicationCreated } from "../shared/applications/answer-schema.ts";
-import { createApplication } from "../shared/applications/create-application.ts";
-import { applicationCreatedExample, applicationExample } from "../shared/applications/examples.ts";
-import { getApplication } from "../shared/applications/get-application.ts";
-import { listApplications } from "../shared/applications/list-applications.ts";
+import { application, applicationCreated } from "../shared/tenants/applications/answer-schema.ts";
+import { createApplication } from "../shared/tenants/applications/create-application.ts";
+import { applicationCreatedExample, applicationExample } from "../shared/tenants/applications/examples.ts";
+import { getApplication } from "../shared/tenants/applications/get-application.ts";
+import { listApplications } from "../shared/tenants/applications/list-applications.ts";
 import {
   CreateApplicationBody,
   ListApplicationsQuery,
   UpdateApplicationBody,
-} from "../shared/applications/schema.ts";
-import { updateApplication } from "../shared/applications/update-application.ts";
-import { keyOrSession, sessionOnly } from "../shared/http/access.ts";
+} from "../shared/tenants/applications/schema.ts";
+import { updateApplication } from "../shared/tenants/applications/update-application.ts";
+import { keyOrSession, sessionOnly } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const applicationRoutes = [

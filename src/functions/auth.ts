@@ -1,6 +1,6 @@
-import { recoveryCodes, signedIn, totpSecret } from "../shared/accounts/answer-schema.ts";
-import { changePassword } from "../shared/accounts/change-password.ts";
-import { confirmTotp } from "../shared/accounts/confirm-totp.ts";
+import { recoveryCodes, signedIn, totpSecret } from "../shared/tenants/staff/answer-schema.ts";
+import { changePassword } from "../shared/tenants/staff/change-password.ts";
+import { confirmTotp } from "../shared/tenants/staff/confirm-totp.ts";
 import {
   changePasswordExample,
   recoveryCodesExample,
@@ -9,20 +9,20 @@ import {
   sessionExample,
   signUpExample,
   totpSecretExample,
-} from "../shared/accounts/examples.ts";
-import { logIn } from "../shared/accounts/log-in.ts";
-import { logOut } from "../shared/accounts/log-out.ts";
-import { removeTotp } from "../shared/accounts/remove-totp.ts";
+} from "../shared/tenants/staff/examples.ts";
+import { logIn } from "../shared/tenants/staff/log-in.ts";
+import { logOut } from "../shared/tenants/staff/log-out.ts";
+import { removeTotp } from "../shared/tenants/staff/remove-totp.ts";
 import {
   ChangePasswordBody,
   ConfirmTotpBody,
   LogInBody,
   RemoveTotpBody,
   SignUpBody,
-} from "../shared/accounts/schema.ts";
-import { signUp } from "../shared/accounts/sign-up.ts";
-import { startTotp } from "../shared/accounts/start-totp.ts";
-import { sessionOnly, signingIn } from "../shared/http/access.ts";
+} from "../shared/tenants/staff/schema.ts";
+import { signUp } from "../shared/tenants/staff/sign-up.ts";
+import { startTotp } from "../shared/tenants/staff/start-totp.ts";
+import { sessionOnly, signingIn } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const authRoutes = [

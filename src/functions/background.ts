@@ -1,17 +1,17 @@
-import { eraseProfiles } from "../shared/erasure/erase-profiles.ts";
-import { purgeExpired } from "../shared/housekeeping/purge-expired.ts";
-import { recordPoison } from "../shared/housekeeping/record-poison.ts";
-import { warnOfApiVersions } from "../shared/networks/warn-of-api-versions.ts";
-import { enqueueDuePosts } from "../shared/posts/enqueue-due-posts.ts";
-import { findForgottenWork } from "../shared/posts/find-forgotten-work.ts";
-import { firePost } from "../shared/posts/fire-post.ts";
-import { publishLegs } from "../shared/posts/publish-legs.ts";
-import { reconcileWallets } from "../shared/posts/reconcile-wallet.ts";
-import { repairStalledLegs } from "../shared/posts/repair-stalled-legs.ts";
-import { keepAccounts } from "../shared/upkeep/keep-accounts.ts";
-import { deliverWebhook } from "../shared/webhooks/deliver-webhook.ts";
-import { enqueueDueDeliveries } from "../shared/webhooks/due-delivery.ts";
-import { fanOutEvents } from "../shared/webhooks/fan-out-events.ts";
+import { eraseProfiles } from "../shared/tenants/erasure/erase-profiles.ts";
+import { purgeExpired } from "../shared/background/purge-expired.ts";
+import { recordPoison } from "../shared/background/record-poison.ts";
+import { warnOfApiVersions } from "../shared/networks/contract/warn-of-api-versions.ts";
+import { enqueueDuePosts } from "../shared/publishing/schedule/enqueue-due-posts.ts";
+import { findForgottenWork } from "../shared/background/find-forgotten-work.ts";
+import { firePost } from "../shared/publishing/schedule/fire-post.ts";
+import { publishLegs } from "../shared/publishing/publish/publish-legs.ts";
+import { reconcileWallets } from "../shared/background/reconcile-wallet.ts";
+import { repairStalledLegs } from "../shared/background/repair-stalled-legs.ts";
+import { keepAccounts } from "../shared/background/account-checks/keep-accounts.ts";
+import { deliverWebhook } from "../shared/webhooks/deliveries/deliver-webhook.ts";
+import { enqueueDueDeliveries } from "../shared/webhooks/deliveries/due-delivery.ts";
+import { fanOutEvents } from "../shared/webhooks/events/fan-out-events.ts";
 
 /**
  * The verbs of workers and timers, in a part of the bundle of their own: no answer to a request needs them, and a cold

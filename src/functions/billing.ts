@@ -11,8 +11,8 @@ import {
 import { listUsage } from "../shared/billing/list-usage.ts";
 import { getLimits, updateLimits } from "../shared/billing/limits.ts";
 import { CreditBody, LimitsBody, UsageQuery } from "../shared/billing/schema.ts";
-import { appAdmin, keyOrSession } from "../shared/http/access.ts";
-import { operator } from "../shared/http/operator-access.ts";
+import { appAdmin, keyOrSession } from "../shared/http/access/access.ts";
+import { operator } from "../shared/http/access/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const billingRoutes = [

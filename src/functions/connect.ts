@@ -5,8 +5,8 @@ import {
   connectSessionCreated,
   formFields,
   pageFields,
-} from "../shared/connect/answer-schema.ts";
-import { cancelSession } from "../shared/connect/cancel-session.ts";
+} from "../shared/connections/answer-schema.ts";
+import { cancelSession } from "../shared/connections/cancel-session.ts";
 import {
   connectBodyExample,
   connectionExample,
@@ -14,17 +14,17 @@ import {
   sessionCanceledExample,
   sessionCreatedExample,
   sessionExample,
-} from "../shared/connect/examples.ts";
-import { getSession } from "../shared/connect/get-session.ts";
-import { listConnections } from "../shared/connect/list-connections.ts";
-import { removeConnection } from "../shared/connect/remove-connection.ts";
-import { BrowserFields, CreateConnectSessionBody } from "../shared/connect/schema.ts";
-import { blueskyClientKeys, blueskyClientMetadata } from "../shared/connect/client-documents.ts";
-import { startSession } from "../shared/connect/start-session.ts";
-import type { AppError } from "../shared/errors.ts";
-import { anyone } from "../shared/http/access.ts";
-import { activeProfileScope, profileScope } from "../shared/http/profile-access.ts";
-import { connectSessionScope } from "../shared/http/connect-session-access.ts";
+} from "../shared/connections/examples.ts";
+import { getSession } from "../shared/connections/get-session.ts";
+import { listConnections } from "../shared/connections/list-connections.ts";
+import { removeConnection } from "../shared/connections/remove-connection.ts";
+import { BrowserFields, CreateConnectSessionBody } from "../shared/connections/schema.ts";
+import { blueskyClientKeys, blueskyClientMetadata } from "../shared/connections/hosted-page/client-documents.ts";
+import { startSession } from "../shared/connections/start-session.ts";
+import type { AppError } from "../shared/runtime/errors.ts";
+import { anyone } from "../shared/http/access/access.ts";
+import { activeProfileScope, profileScope } from "../shared/http/access/profile-access.ts";
+import { connectSessionScope } from "../shared/http/access/connect-session-access.ts";
 import { document } from "../shared/http/reply.ts";
 import { route, type RefusedCall, type Route } from "../shared/http/route.ts";
 

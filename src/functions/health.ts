@@ -1,7 +1,7 @@
-import { health, readiness } from "../shared/accounts/answer-schema.ts";
-import { checkReadiness } from "../shared/accounts/check-readiness.ts";
-import { readinessExample } from "../shared/accounts/examples.ts";
-import { anyone } from "../shared/http/access.ts";
+import { health, readiness } from "../shared/tenants/staff/answer-schema.ts";
+import { checkReadiness } from "../shared/tenants/platforms/check-readiness.ts";
+import { readinessExample } from "../shared/tenants/staff/examples.ts";
+import { anyone } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const healthRoutes = [

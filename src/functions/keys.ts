@@ -1,26 +1,26 @@
-import { appAdmin, keyOrSession } from "../shared/http/access.ts";
+import { appAdmin, keyOrSession } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
-import { exampleId } from "../shared/ids.ts";
-import { apiKey, apiKeyCreated, profileGrant } from "../shared/keys/answer-schema.ts";
-import { createKey, expiryIssues } from "../shared/keys/create-key.ts";
-import { deleteKey } from "../shared/keys/delete-key.ts";
+import { exampleId } from "../shared/runtime/ids.ts";
+import { apiKey, apiKeyCreated, profileGrant } from "../shared/tenants/keys/answer-schema.ts";
+import { createKey, expiryIssues } from "../shared/tenants/keys/create-key.ts";
+import { deleteKey } from "../shared/tenants/keys/delete-key.ts";
 import {
   createKeyExample,
   grantExample,
   keyCreatedExample,
   keyExample,
-} from "../shared/keys/examples.ts";
-import { listKeys } from "../shared/keys/list-keys.ts";
-import { mintGrant } from "../shared/keys/mint-grant.ts";
-import { renameKey } from "../shared/keys/rename-key.ts";
-import { revokeKey } from "../shared/keys/revoke-key.ts";
+} from "../shared/tenants/keys/examples.ts";
+import { listKeys } from "../shared/tenants/keys/list-keys.ts";
+import { mintGrant } from "../shared/tenants/keys/mint-grant.ts";
+import { renameKey } from "../shared/tenants/keys/rename-key.ts";
+import { revokeKey } from "../shared/tenants/keys/revoke-key.ts";
 import {
   CreateKeyBody,
   EndKeyQuery,
   ListKeysQuery,
   MintGrantBody,
   RenameKeyBody,
-} from "../shared/keys/schema.ts";
+} from "../shared/tenants/keys/schema.ts";
 
 export const keyRoutes = [
   route("GET", "v1/keys", {

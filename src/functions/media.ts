@@ -1,4 +1,4 @@
-import { anyone } from "../shared/http/access.ts";
+import { anyone } from "../shared/http/access/access.ts";
 import { image } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
 

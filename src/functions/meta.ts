@@ -1,5 +1,5 @@
-import { anyone } from "../shared/http/access.ts";
-import type { Chapter } from "../shared/http/chapter.ts";
+import { anyone } from "../shared/http/access/access.ts";
+import type { Chapter } from "../shared/http/reference/chapter.ts";
 import { document, html } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
 import { healthRoutes } from "./health.ts";
@@ -15,7 +15,7 @@ export function metaRoutes(chapters: () => readonly Chapter[]): readonly Route[]
       status: 200,
       produces: "document",
       run: async ({ services }) => {
-        const { openApi } = await import("../shared/http/openapi.ts");
+        const { openApi } = await import("../shared/http/reference/openapi.ts");
         return document(openApi(chapters(), services.config.publicBaseUrl));
       },
     }),
@@ -26,7 +26,7 @@ export function metaRoutes(chapters: () => readonly Chapter[]): readonly Route[]
       status: 200,
       produces: "page",
       run: async ({ services }) => {
-        const { docsPage } = await import("../shared/http/docs-page.ts");
+        const { docsPage } = await import("../shared/http/reference/docs-page.ts");
         const { text, headers } = docsPage(chapters(), services.config.publicBaseUrl);
         return html(text, { headers });
       },

@@ -1,11 +1,11 @@
-import { profileScope } from "../shared/http/profile-access.ts";
+import { profileScope } from "../shared/http/access/profile-access.ts";
 import { route } from "../shared/http/route.ts";
-import { post, timeline } from "../shared/posts/answer-schema.ts";
-import { partialExample, timelineExample } from "../shared/posts/examples.ts";
-import { getPost } from "../shared/posts/get-post.ts";
-import { getTimeline } from "../shared/posts/get-timeline.ts";
-import { listPosts } from "../shared/posts/list-posts.ts";
-import { ListPostsQuery } from "../shared/posts/list-schema.ts";
+import { post, timeline } from "../shared/publishing/read/answer-schema.ts";
+import { partialExample, timelineExample } from "../shared/publishing/read/examples.ts";
+import { getPost } from "../shared/publishing/read/get-post.ts";
+import { getTimeline } from "../shared/publishing/read/get-timeline.ts";
+import { listPosts } from "../shared/publishing/read/list-posts.ts";
+import { ListPostsQuery } from "../shared/publishing/read/list-schema.ts";
 
 /** Those of the posts' routes that need nothing of a network. */
 export const postReadRoutes = [

@@ -2,23 +2,23 @@ import {
   activeProfileScope,
   profileScope,
   publishingScope,
-} from "../shared/http/profile-access.ts";
+} from "../shared/http/access/profile-access.ts";
 import { withStatus } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
-import { post, validation } from "../shared/posts/answer-schema.ts";
-import { cancelPost, issuesOfUpdate, updatePost } from "../shared/posts/change-scheduled.ts";
-import { createPost } from "../shared/posts/create-post.ts";
+import { post, validation } from "../shared/publishing/read/answer-schema.ts";
+import { cancelPost, issuesOfUpdate, updatePost } from "../shared/publishing/schedule/change-scheduled.ts";
+import { createPost } from "../shared/publishing/accept/create-post.ts";
 import {
   acceptedExample,
   canceledExample,
   draftExample,
   scheduledExample,
   validationExample,
-} from "../shared/posts/examples.ts";
-import { issuesOfDraft } from "../shared/posts/draft-issues.ts";
-import { issuesOfRetry, retryPost } from "../shared/posts/retry-post.ts";
-import { DraftBody, RetryBody, UpdatePostBody, ValidateQuery } from "../shared/posts/schema.ts";
-import { validatePost } from "../shared/posts/validate-post.ts";
+} from "../shared/publishing/read/examples.ts";
+import { issuesOfDraft } from "../shared/publishing/draft-issues.ts";
+import { issuesOfRetry, retryPost } from "../shared/publishing/publish/retry-post.ts";
+import { DraftBody, RetryBody, UpdatePostBody, ValidateQuery } from "../shared/publishing/accept/schema.ts";
+import { validatePost } from "../shared/publishing/accept/validate-post.ts";
 import { postReadRoutes } from "./post-reads.ts";
 
 export const postRoutes = [

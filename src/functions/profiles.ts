@@ -1,18 +1,18 @@
-import { requestErasure } from "../shared/erasure/request-erasure.ts";
-import { appAdmin, appAdminOfApplication, keyOrSession } from "../shared/http/access.ts";
-import { profileScope } from "../shared/http/profile-access.ts";
+import { requestErasure } from "../shared/tenants/erasure/request-erasure.ts";
+import { appAdmin, appAdminOfApplication, keyOrSession } from "../shared/http/access/access.ts";
+import { profileScope } from "../shared/http/access/profile-access.ts";
 import { route } from "../shared/http/route.ts";
-import { profile } from "../shared/profiles/answer-schema.ts";
-import { createProfile } from "../shared/profiles/create-profile.ts";
-import { disabledExample, erasingExample, profileExample } from "../shared/profiles/examples.ts";
-import { getProfile } from "../shared/profiles/get-profile.ts";
-import { listProfiles } from "../shared/profiles/list-profiles.ts";
+import { profile } from "../shared/tenants/profiles/answer-schema.ts";
+import { createProfile } from "../shared/tenants/profiles/create-profile.ts";
+import { disabledExample, erasingExample, profileExample } from "../shared/tenants/profiles/examples.ts";
+import { getProfile } from "../shared/tenants/profiles/get-profile.ts";
+import { listProfiles } from "../shared/tenants/profiles/list-profiles.ts";
 import {
   CreateProfileBody,
   ListProfilesQuery,
   UpdateProfileBody,
-} from "../shared/profiles/schema.ts";
-import { updateProfile } from "../shared/profiles/update-profile.ts";
+} from "../shared/tenants/profiles/schema.ts";
+import { updateProfile } from "../shared/tenants/profiles/update-profile.ts";
 
 export const profileRoutes = [
   route("GET", "v1/profiles", {

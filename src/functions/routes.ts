@@ -1,4 +1,4 @@
-import type { Chapter } from "../shared/http/chapter.ts";
+import type { Chapter } from "../shared/http/reference/chapter.ts";
 import type { Route } from "../shared/http/route.ts";
 import { accountRoutes } from "./accounts.ts";
 import { adminRoutes } from "./admin.ts";

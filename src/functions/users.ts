@@ -1,10 +1,10 @@
-import { createUser } from "../shared/accounts/create-user.ts";
-import { deleteUser } from "../shared/accounts/delete-user.ts";
-import { user } from "../shared/accounts/answer-schema.ts";
-import { createUserExample, userExample } from "../shared/accounts/examples.ts";
-import { listUsers } from "../shared/accounts/list-users.ts";
-import { CreateUserBody, ListUsersQuery } from "../shared/accounts/schema.ts";
-import { sessionOnly } from "../shared/http/access.ts";
+import { createUser } from "../shared/tenants/staff/create-user.ts";
+import { deleteUser } from "../shared/tenants/staff/delete-user.ts";
+import { user } from "../shared/tenants/staff/answer-schema.ts";
+import { createUserExample, userExample } from "../shared/tenants/staff/examples.ts";
+import { listUsers } from "../shared/tenants/staff/list-users.ts";
+import { CreateUserBody, ListUsersQuery } from "../shared/tenants/staff/schema.ts";
+import { sessionOnly } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const userRoutes = [

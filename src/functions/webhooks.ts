@@ -3,8 +3,8 @@ import {
   appAdminOfApplication,
   keyOrSession,
   keyOrSessionOfApplication,
-} from "../shared/http/access.ts";
-import { operator } from "../shared/http/operator-access.ts";
+} from "../shared/http/access/access.ts";
+import { operator } from "../shared/http/access/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
   delivery,
@@ -13,9 +13,9 @@ import {
   event,
   redriveCounts,
 } from "../shared/webhooks/answer-schema.ts";
-import { createEndpoint } from "../shared/webhooks/create-endpoint.ts";
-import { deleteEndpoint } from "../shared/webhooks/delete-endpoint.ts";
-import { endpointUrlIssues } from "../shared/webhooks/endpoint-url.ts";
+import { createEndpoint } from "../shared/webhooks/endpoints/create-endpoint.ts";
+import { deleteEndpoint } from "../shared/webhooks/endpoints/delete-endpoint.ts";
+import { endpointUrlIssues } from "../shared/webhooks/endpoints/endpoint-url.ts";
 import {
   createEndpointExample,
   deliveryExample,
@@ -25,12 +25,12 @@ import {
   redriveExample,
   testDeliveryExample,
 } from "../shared/webhooks/examples.ts";
-import { listDeliveries } from "../shared/webhooks/list-deliveries.ts";
-import { listEndpoints } from "../shared/webhooks/list-endpoints.ts";
-import { listEvents } from "../shared/webhooks/list-events.ts";
-import { redriveDead } from "../shared/webhooks/redrive-dead.ts";
-import { redriveDelivery } from "../shared/webhooks/redrive-delivery.ts";
-import { rotateSecret } from "../shared/webhooks/rotate-secret.ts";
+import { listDeliveries } from "../shared/webhooks/deliveries/list-deliveries.ts";
+import { listEndpoints } from "../shared/webhooks/endpoints/list-endpoints.ts";
+import { listEvents } from "../shared/webhooks/events/list-events.ts";
+import { redriveDead } from "../shared/webhooks/deliveries/redrive-dead.ts";
+import { redriveDelivery } from "../shared/webhooks/deliveries/redrive-delivery.ts";
+import { rotateSecret } from "../shared/webhooks/endpoints/rotate-secret.ts";
 import {
   CreateEndpointBody,
   ListDeliveriesQuery,
@@ -39,8 +39,8 @@ import {
   RedriveDeadBody,
   UpdateEndpointBody,
 } from "../shared/webhooks/schema.ts";
-import { testEndpoint } from "../shared/webhooks/test-endpoint.ts";
-import { updateEndpoint } from "../shared/webhooks/update-endpoint.ts";
+import { testEndpoint } from "../shared/webhooks/endpoints/test-endpoint.ts";
+import { updateEndpoint } from "../shared/webhooks/endpoints/update-endpoint.ts";
 
 export const webhookRoutes = [
   route("GET", "v1/webhooks", {

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { worker, type Worker } from "../shared/http/worker.ts";
-import { FIRE_QUEUE, FireHint } from "../shared/posts/fire-queue.ts";
-import { PUBLISH_QUEUE, PublishHint } from "../shared/posts/publish-queue.ts";
-import { shape } from "../shared/shape.ts";
-import { DELIVERY_QUEUE, DeliveryHint } from "../shared/webhooks/delivery-queue.ts";
-import { FAN_OUT_QUEUE, FanOutHint } from "../shared/webhooks/fan-out-queue.ts";
+import { FIRE_QUEUE, FireHint } from "../shared/publishing/schedule/fire-queue.ts";
+import { PUBLISH_QUEUE, PublishHint } from "../shared/publishing/publish/publish-queue.ts";
+import { shape } from "../shared/runtime/shape.ts";
+import { DELIVERY_QUEUE, DeliveryHint } from "../shared/webhooks/deliveries/delivery-queue.ts";
+import { FAN_OUT_QUEUE, FanOutHint } from "../shared/webhooks/events/fan-out-queue.ts";
 
 const load = async () => (await import("./background.ts")).background;
 

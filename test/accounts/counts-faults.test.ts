@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { AppError } from "../../src/shared/errors.ts";
+import { AppError } from "../../src/shared/runtime/errors.ts";
 import { aKey, anApplication, aProfile, type TestApplication } from "../setup/factories.ts";
 import type { Fault } from "../setup/fault-proxy.ts";
 import {

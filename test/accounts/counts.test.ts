@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EXPIRING_KEYS_MAX, LIVE_KEYS_MAX } from "../../src/shared/keys/key-roster.ts";
-import { toChunks } from "../../src/shared/storage/row.ts";
-import { openTables } from "../../src/shared/storage/tables.ts";
+import { EXPIRING_KEYS_MAX, LIVE_KEYS_MAX } from "../../src/shared/tenants/keys/key-roster.ts";
+import { toChunks } from "../../src/shared/runtime/storage/row.ts";
+import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import {
   aKey,
   anApplication,

@@ -1,9 +1,9 @@
-import { keyStatus } from "../../src/shared/keys/key.ts";
-import { newId } from "../../src/shared/ids.ts";
+import { keyStatus } from "../../src/shared/tenants/keys/key.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import { afterPrefix, type Table } from "../../src/shared/storage/table.ts";
-import { textOf, textOrNull, type Row } from "../../src/shared/storage/row.ts";
-import { openTables } from "../../src/shared/storage/tables.ts";
+import { afterPrefix, type Table } from "../../src/shared/runtime/storage/table.ts";
+import { textOf, textOrNull, type Row } from "../../src/shared/runtime/storage/row.ts";
+import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import { aLinkedAccount, dataOf, type TestApplication } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
 

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, inject, it } from "vitest";
 import { chargeTogether, creditWallet, type Charge } from "../../src/shared/billing/charge.ts";
 import { WalletStore, type StoredEntry } from "../../src/shared/billing/wallet-store.ts";
-import { AppError } from "../../src/shared/errors.ts";
+import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Services } from "../../src/shared/services.ts";
-import { openTable } from "../../src/shared/storage/account.ts";
-import type { Table } from "../../src/shared/storage/table.ts";
+import { openTable } from "../../src/shared/runtime/storage/account.ts";
+import type { Table } from "../../src/shared/runtime/storage/table.ts";
 
 let core: Table;
 let stores: readonly [WalletStore, WalletStore];

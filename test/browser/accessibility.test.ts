@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pageAnswer } from "../../src/shared/connect/browser.ts";
-import { LANGUAGES, type Language } from "../../src/shared/connect/page/language.ts";
+import { pageAnswer } from "../../src/shared/connections/hosted-page/browser.ts";
+import { LANGUAGES, type Language } from "../../src/shared/connections/hosted-page/language.ts";
 import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
 import { gallery, type Shown } from "./gallery.ts";
 

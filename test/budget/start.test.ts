@@ -99,7 +99,7 @@ test.each([
 
 test("to answer them no network is loaded, nor what accepts or publishes a post", () => {
   const sources = sourcesOfParts(metafile, report.modules);
-  expect(sources).toContain("src/shared/posts/list-posts.ts");
+  expect(sources).toContain("src/shared/publishing/read/list-posts.ts");
   const others = /\/networks\/[^/]+\/(?!settings\.ts$)|\/posts\/(?:create-post|publish-leg)\.ts$/;
   expect(sources.filter((path) => others.test(path))).toEqual([]);
 });

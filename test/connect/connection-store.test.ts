@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Linking } from "../../src/shared/connect/linking.ts";
-import { newId } from "../../src/shared/ids.ts";
-import { createLog } from "../../src/shared/log.ts";
-import { openTables } from "../../src/shared/storage/tables.ts";
+import type { Linking } from "../../src/shared/connections/hosted-page/linking.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import { createLog } from "../../src/shared/runtime/log.ts";
+import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 let relay: Relay;

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { checkConnection } from "../../src/shared/connect/check-connection.ts";
-import type { Connection } from "../../src/shared/connect/connection.ts";
-import { linkAccount } from "../../src/shared/connect/link-account.ts";
-import { markIfRefused } from "../../src/shared/connect/refused-account.ts";
-import { tellUntold } from "../../src/shared/connect/tell-connection.ts";
-import { tellForgotten } from "../../src/shared/connect/tell-forgotten.ts";
-import { endConnections } from "../../src/shared/erasure/close-posts.ts";
+import { checkConnection } from "../../src/shared/connections/check-connection.ts";
+import type { Connection } from "../../src/shared/connections/connection.ts";
+import { linkAccount } from "../../src/shared/connections/link-account.ts";
+import { markIfRefused } from "../../src/shared/connections/refused-account.ts";
+import { tellUntold } from "../../src/shared/connections/tell-connection.ts";
+import { tellForgotten } from "../../src/shared/connections/tell-forgotten.ts";
+import { endConnections } from "../../src/shared/tenants/erasure/close-posts.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
-import { newId } from "../../src/shared/ids.ts";
-import type { LinkedAccount } from "../../src/shared/networks/network.ts";
-import { findForgottenWork } from "../../src/shared/posts/find-forgotten-work.ts";
-import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import type { LinkedAccount } from "../../src/shared/networks/contract/network.ts";
+import { findForgottenWork } from "../../src/shared/background/find-forgotten-work.ts";
+import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import {
   aLinkedAccount,
   anApplication,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { freshCredentials } from "../../src/shared/connect/fresh-credentials.ts";
-import { SingleFlight } from "../../src/shared/connect/single-flight.ts";
-import type { Connection } from "../../src/shared/connect/connection.ts";
-import { newId } from "../../src/shared/ids.ts";
-import { HttpFailure, type LinkedAccount } from "../../src/shared/networks/network.ts";
+import { freshCredentials } from "../../src/shared/connections/fresh-credentials.ts";
+import { SingleFlight } from "../../src/shared/connections/single-flight.ts";
+import type { Connection } from "../../src/shared/connections/connection.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import { HttpFailure, type LinkedAccount } from "../../src/shared/networks/contract/network.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
-import { createNetworkTools } from "../../src/shared/connect/network-tools.ts";
+import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { startFaultProxy, type Fault, type FaultProxy } from "../setup/fault-proxy.ts";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { anOwner, openWorld, type Owner, type World } from "./world.ts";

@@ -6,10 +6,10 @@ import {
   LANGUAGES,
   wordsOf,
   type Language,
-} from "../../src/shared/connect/page/language.ts";
-import { initialOf, nameOf, plainName } from "../../src/shared/connect/page/names.ts";
+} from "../../src/shared/connections/hosted-page/language.ts";
+import { initialOf, nameOf, plainName } from "../../src/shared/connections/hosted-page/names.ts";
 import { NETWORK_NAMES, networkOf } from "../../src/shared/networks/lookup.ts";
-import type { LinkField } from "../../src/shared/networks/network.ts";
+import type { LinkField } from "../../src/shared/networks/contract/network.ts";
 import { gallery } from "../browser/gallery.ts";
 import { readable } from "./browser.ts";
 

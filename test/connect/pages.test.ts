@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { browserCookie, readBrowserId } from "../../src/shared/connect/browser.ts";
-import { parseConfig } from "../../src/shared/config.ts";
+import { browserCookie, readBrowserId } from "../../src/shared/connections/hosted-page/browser.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
 import {
   returnAddress,
   withLinked,
   withPlan,
   type ConnectSession,
-} from "../../src/shared/connect/connect-session.ts";
-import { boundedAccount } from "../../src/shared/connect/connection.ts";
-import { readProblem } from "../../src/shared/connect/link-problem.ts";
-import { html } from "../../src/shared/connect/markup.ts";
-import { renderConnectPage } from "../../src/shared/connect/page/connect-page.ts";
-import { LINK_ERRORS } from "../../src/shared/networks/link-errors.ts";
+} from "../../src/shared/connections/connect-session.ts";
+import { boundedAccount } from "../../src/shared/connections/connection.ts";
+import { readProblem } from "../../src/shared/connections/hosted-page/link-problem.ts";
+import { html } from "../../src/shared/connections/hosted-page/markup.ts";
+import { renderConnectPage } from "../../src/shared/connections/hosted-page/connect-page.ts";
+import { LINK_ERRORS } from "../../src/shared/networks/contract/link-errors.ts";
 import { aCard, aPage } from "../browser/gallery.ts";
 import { formsOf, readable } from "./browser.ts";
 

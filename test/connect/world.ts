@@ -1,8 +1,8 @@
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { inject } from "vitest";
-import { parseConfig } from "../../src/shared/config.ts";
-import type { HttpRequest, HttpResponse } from "../../src/shared/networks/network.ts";
-import { createOutbound, type Outbound } from "../../src/shared/outbound.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
+import type { HttpRequest, HttpResponse } from "../../src/shared/networks/contract/network.ts";
+import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 import type { Services } from "../../src/shared/services.ts";
 import { anApplication, aPlatform, aProfile, type TestApplication } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";

@@ -3,7 +3,7 @@ import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chapters, routes } from "../../src/functions/routes.ts";
 import { errorsOfRoute } from "../../src/shared/http/declared-answers.ts";
-import { docsPage } from "../../src/shared/http/docs-page.ts";
+import { docsPage } from "../../src/shared/http/reference/docs-page.ts";
 import { startRelay } from "../setup/relay.ts";
 import { serveRelay, type RelayServer } from "../setup/relay-server.ts";
 import type { Relay } from "../setup/relay.ts";

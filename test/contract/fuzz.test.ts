@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chapters, routes } from "../../src/functions/routes.ts";
-import { openApi } from "../../src/shared/http/openapi.ts";
-import type { Operation, Parameter } from "../../src/shared/http/openapi-types.ts";
+import { openApi } from "../../src/shared/http/reference/openapi.ts";
+import type { Operation, Parameter } from "../../src/shared/http/reference/openapi-types.ts";
 import type { Route } from "../../src/shared/http/route.ts";
-import { HttpFailure } from "../../src/shared/networks/network.ts";
+import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
 import { aKey, anApplication, aPlatform, aProfile, dataOf } from "../setup/factories.ts";
 import { startRelay, type CallOptions, type Relay } from "../setup/relay.ts";
 import {

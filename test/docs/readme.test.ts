@@ -5,7 +5,7 @@ import { z } from "zod";
 import { HOST_SETTINGS } from "../../dev/host-settings.ts";
 import { GENERATED, withTables } from "../../dev/readme-tables.ts";
 import { routes } from "../../src/functions/routes.ts";
-import { SETTINGS } from "../../src/shared/settings.ts";
+import { SETTINGS } from "../../src/shared/runtime/settings.ts";
 import { DOCUMENTS } from "./blocks.ts";
 
 const readme = readFileSync("README.md", "utf8");

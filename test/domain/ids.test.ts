@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { inverted, isId, newId, timeOfId, type IdKind } from "../../src/shared/ids.ts";
+import { inverted, isId, newId, timeOfId, type IdKind } from "../../src/shared/runtime/ids.ts";
 
 const PREFIXES: Readonly<Record<IdKind, string>> = {
   platform: "plt_",

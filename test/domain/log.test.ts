@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createLog, redact } from "../../src/shared/log.ts";
-import { newId } from "../../src/shared/ids.ts";
-import { newApiKey } from "../../src/shared/secrets.ts";
+import { createLog, redact } from "../../src/shared/runtime/log.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import { newApiKey } from "../../src/shared/runtime/secrets.ts";
 
 function capture(level: "debug" | "info" | "warn" | "error" = "debug") {
   const lines: { level: string; line: string }[] = [];

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createOperators, type Operators } from "../../src/shared/callers/operator.ts";
-import { parseConfig } from "../../src/shared/config.ts";
-import { AppError } from "../../src/shared/errors.ts";
-import { createOutbound, type Outbound } from "../../src/shared/outbound.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { AppError } from "../../src/shared/runtime/errors.ts";
+import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "../setup/operator-issuer.ts";
 
 const MINUTE = 60_000;

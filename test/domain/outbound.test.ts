@@ -2,14 +2,14 @@ import { createServer, type Server } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseConfig } from "../../src/shared/config.ts";
-import { HttpFailure, type HttpRequest } from "../../src/shared/networks/network.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { HttpFailure, type HttpRequest } from "../../src/shared/networks/contract/network.ts";
 import {
   createOutbound,
   isAllowedAddress,
   refusedUrl,
   type Outbound,
-} from "../../src/shared/outbound.ts";
+} from "../../src/shared/runtime/outbound.ts";
 
 describe("an address", () => {
   test.each([

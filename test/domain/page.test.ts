@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { AppError } from "../../src/shared/errors.ts";
-import { createCursors, pageQuery, toPage } from "../../src/shared/page.ts";
+import { AppError } from "../../src/shared/runtime/errors.ts";
+import { createCursors, pageQuery, toPage } from "../../src/shared/runtime/page.ts";
 
 const cursors = createCursors({ current: new Uint8Array(32).fill(1), previous: undefined });
 const query = { list: "profiles", platformId: "plt_1", status: undefined };

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { newId } from "../../src/shared/ids.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import {
   deriveKey,
   equalSecrets,
@@ -13,7 +13,7 @@ import {
   seal,
   sealingKey,
   unseal,
-} from "../../src/shared/secrets.ts";
+} from "../../src/shared/runtime/secrets.ts";
 
 describe("API keys", () => {
   const keyId = newId("key", new Date("2026-03-04T10:00:00Z"));

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { SharedReads } from "../../src/shared/storage/shared-reads.ts";
+import { SharedReads } from "../../src/shared/runtime/storage/shared-reads.ts";
 
 /** A store of one number whose reads take a look when they begin and answer when they are told to. */
 class SlowNumber {

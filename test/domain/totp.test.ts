@@ -4,15 +4,15 @@ import {
   hashRecoveryCode,
   newRecoveryCodes,
   parseRecoveryCode,
-} from "../../src/shared/accounts/recovery-code.ts";
-import { spend, type SecondFactor } from "../../src/shared/accounts/second-factor.ts";
+} from "../../src/shared/tenants/staff/recovery-code.ts";
+import { spend, type SecondFactor } from "../../src/shared/tenants/staff/second-factor.ts";
 import {
   codeOf,
   matchingStep,
   otpauthUrl,
   stepAt,
   toBase32,
-} from "../../src/shared/accounts/totp.ts";
+} from "../../src/shared/tenants/staff/totp.ts";
 
 const SECRET = Buffer.from("12345678901234567890");
 const at = (seconds: number) => new Date(seconds * 1000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { reconcileWallets } from "../../src/shared/posts/reconcile-wallet.ts";
+import { reconcileWallets } from "../../src/shared/background/reconcile-wallet.ts";
 import { startFaultProxy, type FaultProxy } from "../setup/fault-proxy.ts";
 import { readBalance } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

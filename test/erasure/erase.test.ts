@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { reconcileWallets } from "../../src/shared/posts/reconcile-wallet.ts";
+import { reconcileWallets } from "../../src/shared/background/reconcile-wallet.ts";
 import { aKey, aProfile, dataOf } from "../setup/factories.ts";
 import { aPublisher, readBalance, submitPost, unique } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -1,5 +1,5 @@
 import type { Sandbox } from "../../dev/networks/server.ts";
-import { eraseProfiles } from "../../src/shared/erasure/erase-profiles.ts";
+import { eraseProfiles } from "../../src/shared/tenants/erasure/erase-profiles.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import { dataOf } from "../setup/factories.ts";
 import {

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { Sandbox } from "../../dev/networks/server.ts";
-import { purgeExpired } from "../../src/shared/housekeeping/purge-expired.ts";
-import { idempotencyRowKey } from "../../src/shared/posts/accepted.ts";
-import { reconcilePlatform } from "../../src/shared/posts/reconcile-wallet.ts";
-import { openTables, type Tables } from "../../src/shared/storage/tables.ts";
+import { purgeExpired } from "../../src/shared/background/purge-expired.ts";
+import { idempotencyRowKey } from "../../src/shared/publishing/accept/accepted.ts";
+import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
+import { openTables, type Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";

@@ -1,6 +1,6 @@
 import { decodeJwt, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { deriveKey, randomToken } from "../../src/shared/secrets.ts";
+import { deriveKey, randomToken } from "../../src/shared/runtime/secrets.ts";
 import { anApplication, aPlatform, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { HashingLanes } from "../../src/shared/accounts/hashing-lanes.ts";
+import { HashingLanes } from "../../src/shared/tenants/staff/hashing-lanes.ts";
 import { aPlatform, dataOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import type { Answer, Relay } from "../setup/relay.ts";
 import { startRelay } from "../setup/relay.ts";

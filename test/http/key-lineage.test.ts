@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { openTables } from "../../src/shared/storage/tables.ts";
+import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import {
   aKey,
   anApplication,

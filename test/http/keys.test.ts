@@ -165,7 +165,7 @@ describe("listing keys", () => {
     const orphan = await aKey(relay, own);
     const row = await relay.services.keys.findWithHash(orphan.id);
     expect(row).toBeDefined();
-    const { openTables } = await import("../../src/shared/storage/tables.ts");
+    const { openTables } = await import("../../src/shared/runtime/storage/tables.ts");
     await openTables(relay.services.config).keys.delete(orphan.id, "K");
     expect(await statusOf(orphan.secret)).toBe("401 invalid_credentials");
     const count = async () =>
@@ -242,7 +242,7 @@ describe("ending a key", () => {
   test("a wrong secret learns nothing of the key's state", async () => {
     const { id, secret } = await aKey(relay, application);
     await relay.call("POST", `/v1/keys/${id}/revoke`, { key: application.key });
-    const { newApiKey } = await import("../../src/shared/secrets.ts");
+    const { newApiKey } = await import("../../src/shared/runtime/secrets.ts");
     const guessed = newApiKey(id).secret;
     expect(guessed).not.toBe(secret);
     expect(await statusOf(guessed)).toBe("401 invalid_credentials");
@@ -332,7 +332,7 @@ describe("what a restricted key may do with keys", () => {
 describe("what a key costs to check", () => {
   test("once a process knows where it belongs, everything is read side by side", async () => {
     const fresh = await startRelay({ sameDeploymentAs: relay });
-    const { verifyKey } = await import("../../src/shared/keys/verify-key.ts");
+    const { verifyKey } = await import("../../src/shared/tenants/keys/verify-key.ts");
     const verify = () => {
       let started = false;
       const verified = verifyKey(fresh.services, application.key, async ({ platformId }) => {
@@ -358,7 +358,7 @@ describe("what a key costs to check", () => {
           "DefaultEndpointsProtocol=http;AccountName=a;AccountKey=Yg==;TableEndpoint=http://127.0.0.1:9/a;QueueEndpoint=http://127.0.0.1:9/a;",
       },
     });
-    const { newApiKey } = await import("../../src/shared/secrets.ts");
+    const { newApiKey } = await import("../../src/shared/runtime/secrets.ts");
     const { secret } = newApiKey(application.keyId);
     const other = secret.endsWith("0") ? "1" : "0";
     expect(await statusOf(secret.slice(0, -1) + other, fresh)).toBe("401 invalid_credentials");
@@ -370,8 +370,8 @@ describe("what a key costs to check", () => {
 describe("what is stored of a key", () => {
   test("neither the secret nor a hash of it alone", async () => {
     const { id, secret } = await aKey(relay, application);
-    const { parseApiKey, sha256Hex } = await import("../../src/shared/secrets.ts");
-    const { openTables } = await import("../../src/shared/storage/tables.ts");
+    const { parseApiKey, sha256Hex } = await import("../../src/shared/runtime/secrets.ts");
+    const { openTables } = await import("../../src/shared/runtime/storage/tables.ts");
     const rows = await openTables(relay.services.config).keys.list({ partitionKey: id, limit: 10 });
     const stored = JSON.stringify(rows);
     const secretPart = parseApiKey(secret)?.secretPart ?? "";

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Worker } from "node:worker_threads";
 import { hashSync } from "bcryptjs";
 import { describe, expect, inject, test } from "vitest";
-import { hashingThreads } from "../../src/shared/accounts/hashing-threads.ts";
+import { hashingThreads } from "../../src/shared/tenants/staff/hashing-threads.ts";
 import { enabledTotp } from "../setup/authenticator.ts";
 import { anApplication, aPlatform, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { newId } from "../../src/shared/ids.ts";
-import { NO_ORIGIN } from "../../src/shared/telemetry/origin.ts";
-import type { LoggedEvent } from "../../src/shared/webhooks/event-store.ts";
-import { firstDelivery } from "../../src/shared/webhooks/queue-delivery.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import { NO_ORIGIN } from "../../src/shared/runtime/telemetry/origin.ts";
+import type { LoggedEvent } from "../../src/shared/webhooks/events/event-store.ts";
+import { firstDelivery } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
 import {
   aKey,
   anApplication,

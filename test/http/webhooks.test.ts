@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EVENT_TYPES } from "../../src/shared/webhooks/event.ts";
+import { EVENT_TYPES } from "../../src/shared/webhooks/events/event.ts";
 import {
   aKey,
   anApplication,

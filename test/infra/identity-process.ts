@@ -1,7 +1,7 @@
-import { checkReadiness } from "../../src/shared/accounts/check-readiness.ts";
-import { readConfig } from "../../src/shared/config.ts";
-import { newErasure } from "../../src/shared/erasure/erasure.ts";
-import { newId } from "../../src/shared/ids.ts";
+import { checkReadiness } from "../../src/shared/tenants/platforms/check-readiness.ts";
+import { readConfig } from "../../src/shared/runtime/config.ts";
+import { newErasure } from "../../src/shared/tenants/erasure/erasure.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import { buildServices } from "../../src/shared/services.ts";
 
 /**

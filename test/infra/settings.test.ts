@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { HOST_SETTINGS } from "../../dev/host-settings.ts";
-import { parseConfig } from "../../src/shared/config.ts";
-import { SETTINGS } from "../../src/shared/settings.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { SETTINGS } from "../../src/shared/runtime/settings.ts";
 import { keysOf } from "./bicep.ts";
 
 const INFRA = resolve(import.meta.dirname, "../../infra");

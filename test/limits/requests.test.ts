@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
-import { serviceUnavailable } from "../../src/shared/errors.ts";
-import { newId } from "../../src/shared/ids.ts";
+import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
-import { newApiKey } from "../../src/shared/secrets.ts";
+import { newApiKey } from "../../src/shared/runtime/secrets.ts";
 import { aKey, aPlatform, aProfile, anApplication } from "../setup/factories.ts";
 import { startFaultProxy } from "../setup/fault-proxy.ts";
 import { startRelay, type Answer, type Relay, type RelayOptions } from "../setup/relay.ts";

@@ -5,7 +5,7 @@ import type { Counts, RateWindowRows } from "../../src/shared/limits/rate-window
 import { RecentMap } from "../../src/shared/limits/recent-map.ts";
 import { SharedWindow, type Decision } from "../../src/shared/limits/shared-window.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
-import { createLog } from "../../src/shared/log.ts";
+import { createLog } from "../../src/shared/runtime/log.ts";
 
 const START = 29_543_640 * WINDOW_MS;
 const MINUTE = START / WINDOW_MS;

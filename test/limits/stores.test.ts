@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TableClient } from "@azure/data-tables";
 import { NO_FAILURES } from "../../src/shared/limits/login-history.ts";
-import { purgeExpired } from "../../src/shared/housekeeping/purge-expired.ts";
+import { purgeExpired } from "../../src/shared/background/purge-expired.ts";
 import { SharedWindow } from "../../src/shared/limits/shared-window.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

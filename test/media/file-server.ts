@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { parseConfig } from "../../src/shared/config.ts";
-import { createOutbound, type Outbound } from "../../src/shared/outbound.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 
 export const FILES_HOST = "files.example.test";
 

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
-import type { ImageTarget } from "../../src/shared/networks/media.ts";
+import type { ImageTarget } from "../../src/shared/networks/contract/media.ts";
 import { inMemory } from "./in-memory.ts";
 import { noisePng } from "./pictures.ts";
 

@@ -7,7 +7,7 @@ import {
   FIT_LIMITS,
 } from "../../src/shared/media/media-reader.ts";
 import type { ReadBy } from "../../src/shared/media/read-facts.ts";
-import { MediaFailure, type ImageTarget } from "../../src/shared/networks/media.ts";
+import { MediaFailure, type ImageTarget } from "../../src/shared/networks/contract/media.ts";
 import { inMemory } from "./in-memory.ts";
 import { mutantOf, seedFiles } from "./mutants.ts";
 

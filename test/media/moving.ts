@@ -1,7 +1,7 @@
-import { parseConfig } from "../../src/shared/config.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
-import { multipartWithFile } from "../../src/shared/networks/multipart.ts";
-import { createOutbound } from "../../src/shared/outbound.ts";
+import { multipartWithFile } from "../../src/shared/networks/contract/multipart.ts";
+import { createOutbound } from "../../src/shared/runtime/outbound.ts";
 
 /** A process of its own that passes a file on, from its server to a network, and tells how much memory that took. */
 const [source = "", sink = "", settings = "{}"] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
 import type { MediaReader } from "../../src/shared/media/media-reader.ts";
 import { readFacts } from "../../src/shared/media/read-facts.ts";
-import type { MediaFile } from "../../src/shared/networks/media.ts";
+import type { MediaFile } from "../../src/shared/networks/contract/media.ts";
 
 const never = () => new Promise<never>(() => undefined);
 

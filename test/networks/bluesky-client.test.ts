@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseConfig } from "../../src/shared/config.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { startRelay } from "../setup/relay.ts";
 import type { Relay } from "../setup/relay.ts";
 

@@ -11,7 +11,7 @@ import type {
   LinkOutcome,
   NetworkApp,
   NetworkData,
-} from "../../src/shared/networks/network.ts";
+} from "../../src/shared/networks/contract/network.ts";
 import { publishedBy, resumeLeg, sandboxTools, walkLeg } from "./sandbox-leg.ts";
 import type { SandboxTools } from "./sandbox-leg.ts";
 import { useSandboxTools } from "./use-sandbox-tools.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
-import { MediaFailure } from "../../src/shared/networks/media.ts";
-import type { HttpRequest, LegDraft } from "../../src/shared/networks/network.ts";
-import { HttpFailure } from "../../src/shared/networks/network.ts";
+import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
+import type { HttpRequest, LegDraft } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
 import type { Script } from "./scripted-tools.ts";
 import {
   NOW,

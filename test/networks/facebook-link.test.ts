@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
-import type { NetworkData } from "../../src/shared/networks/network.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
 import type { Script } from "./scripted-tools.ts";
 import { answer, htmlPage, lost } from "./scripted-tools.ts";
 import { GRAPH, credentials, error, proof, tools } from "./facebook-script.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
-import type { LegDraft, NetworkData } from "../../src/shared/networks/network.ts";
+import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
 import type { Script } from "./scripted-tools.ts";
 import { NOW, answer, htmlPage, lost, refusedToConnect, sentJson } from "./scripted-tools.ts";

@@ -1,4 +1,4 @@
-import type { LegDraft, LegToPublish } from "../../src/shared/networks/network.ts";
+import type { LegDraft, LegToPublish } from "../../src/shared/networks/contract/network.ts";
 
 export const files = (...urls: readonly string[]) => urls.map((url) => ({ url, altText: null }));
 

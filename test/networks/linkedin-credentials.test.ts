@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
-import type { NetworkData } from "../../src/shared/networks/network.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
 import type { Script } from "./scripted-tools.ts";
 import { NOW, answer, htmlPage, lost } from "./scripted-tools.ts";
 import {

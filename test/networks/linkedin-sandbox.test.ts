@@ -11,7 +11,7 @@ import type {
   LinkedAccount,
   LinkOutcome,
   Network,
-} from "../../src/shared/networks/network.ts";
+} from "../../src/shared/networks/contract/network.ts";
 import { opened } from "./scripted-tools.ts";
 import type { SandboxTools } from "./sandbox-leg.ts";
 import { publishedBy, resumeLeg, walkLeg } from "./sandbox-leg.ts";

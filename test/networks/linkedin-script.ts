@@ -1,5 +1,5 @@
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
-import type { NetworkApp, NetworkData } from "../../src/shared/networks/network.ts";
+import type { NetworkApp, NetworkData } from "../../src/shared/networks/contract/network.ts";
 import { legsOf } from "./legs.ts";
 import type { Script } from "./scripted-tools.ts";
 import { NOW, answer, scriptedTools } from "./scripted-tools.ts";

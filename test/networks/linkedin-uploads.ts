@@ -1,5 +1,5 @@
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
-import type { LegDraft, LegToPublish } from "../../src/shared/networks/network.ts";
+import type { LegDraft, LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
 import type { Script } from "./scripted-tools.ts";
 import { answer, image } from "./scripted-tools.ts";

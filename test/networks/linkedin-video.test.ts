@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
-import type { HttpRequest, NetworkData } from "../../src/shared/networks/network.ts";
+import type { HttpRequest, NetworkData } from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
 import {
   NOW,

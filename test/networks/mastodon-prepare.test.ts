@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
-import { MediaFailure } from "../../src/shared/networks/media.ts";
-import type { HttpRequest, LegDraft, LegToPublish } from "../../src/shared/networks/network.ts";
+import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
+import type { HttpRequest, LegDraft, LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
 import type { Script } from "./scripted-tools.ts";
 import {

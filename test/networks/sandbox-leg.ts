@@ -14,12 +14,12 @@ import type {
   Published,
   PublishOutcome,
   ReconcileOutcome,
-} from "../../src/shared/networks/network.ts";
+} from "../../src/shared/networks/contract/network.ts";
 import { fetchMedia } from "../../src/shared/media/fetch-media.ts";
 import { fitImage, planImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
-import { HttpFailure } from "../../src/shared/networks/network.ts";
-import type { OpenedResponse } from "../../src/shared/outbound-body.ts";
+import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
+import type { OpenedResponse } from "../../src/shared/runtime/outbound-body.ts";
 
 const CALL_TIMEOUT_MS = 1500;
 const STEPS_MAX = 25;

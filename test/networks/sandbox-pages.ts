@@ -7,7 +7,7 @@ import type {
   LinkChoice,
   LinkedAccount,
   LinkOutcome,
-} from "../../src/shared/networks/network.ts";
+} from "../../src/shared/networks/contract/network.ts";
 import { walkLeg } from "./sandbox-leg.ts";
 import type { SandboxTools } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";

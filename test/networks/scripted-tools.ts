@@ -1,13 +1,13 @@
-import type { FetchedMedia, MediaFile } from "../../src/shared/networks/media.ts";
-import { MediaFailure } from "../../src/shared/networks/media.ts";
+import type { FetchedMedia, MediaFile } from "../../src/shared/networks/contract/media.ts";
+import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import type {
   HttpRequest,
   HttpResponse,
   NetworkApp,
   NetworkData,
   NetworkTools,
-} from "../../src/shared/networks/network.ts";
-import { HttpFailure } from "../../src/shared/networks/network.ts";
+} from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
 
 export const NOW = new Date("2026-11-20T09:00:00.000Z");
 

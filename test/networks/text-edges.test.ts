@@ -6,7 +6,7 @@ import type { Sandbox } from "../../dev/networks/server.ts";
 import { littleText, plainText } from "../../src/shared/networks/linkedin/little-text.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
-import type { LegDraft } from "../../src/shared/networks/network.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/network.ts";
 import { publishedBy, walkLeg } from "./sandbox-leg.ts";
 import type { SandboxLink } from "./sandbox-links.ts";
 import { linkDemoAccount } from "./sandbox-links.ts";

@@ -1,6 +1,6 @@
 import { beforeEach } from "vitest";
 import type { Sandbox } from "../../dev/networks/server.ts";
-import type { NetworkApp } from "../../src/shared/networks/network.ts";
+import type { NetworkApp } from "../../src/shared/networks/contract/network.ts";
 import { useSandbox } from "../sandbox/client.ts";
 import { sandboxTools } from "./sandbox-leg.ts";
 import type { SandboxTools } from "./sandbox-leg.ts";

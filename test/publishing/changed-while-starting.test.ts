@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firePost } from "../../src/shared/posts/fire-post.ts";
+import { firePost } from "../../src/shared/publishing/schedule/fire-post.ts";
 import type { Services } from "../../src/shared/services.ts";
 import { dataOf } from "../setup/factories.ts";
 import {

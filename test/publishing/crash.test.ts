@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
+import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, submitPost, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import {

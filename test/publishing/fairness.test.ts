@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { newId } from "../../src/shared/ids.ts";
-import { sha256Hex } from "../../src/shared/secrets.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import { sha256Hex } from "../../src/shared/runtime/secrets.ts";
 import { enqueueDue } from "../../src/shared/due/enqueue-due.ts";
-import { publishLegs } from "../../src/shared/posts/publish-legs.ts";
-import { PublishHint } from "../../src/shared/posts/publish-queue.ts";
-import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
-import type { LegOfAccount, Turn } from "../../src/shared/posts/turn-store.ts";
-import { openTables } from "../../src/shared/storage/tables.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
+import { PublishHint } from "../../src/shared/publishing/publish/publish-queue.ts";
+import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
+import type { LegOfAccount, Turn } from "../../src/shared/publishing/accounts/turn-store.ts";
+import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher,

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
-import { publishLegs } from "../../src/shared/posts/publish-legs.ts";
-import { PublishHint } from "../../src/shared/posts/publish-queue.ts";
-import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
+import { PublishHint } from "../../src/shared/publishing/publish/publish-queue.ts";
+import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import type { Services } from "../../src/shared/services.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "../media/file-server.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { workers } from "../../src/functions/workers.ts";
-import { CRASHES_MAX } from "../../src/shared/posts/leg-steps.ts";
-import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
-import { findForgottenWork } from "../../src/shared/posts/find-forgotten-work.ts";
-import { publishLegs } from "../../src/shared/posts/publish-legs.ts";
-import { PublishHint } from "../../src/shared/posts/publish-queue.ts";
-import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
+import { CRASHES_MAX } from "../../src/shared/publishing/leg-steps.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { findForgottenWork } from "../../src/shared/background/find-forgotten-work.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
+import { PublishHint } from "../../src/shared/publishing/publish/publish-queue.ts";
+import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import type { Services } from "../../src/shared/services.ts";
 import { dataOf } from "../setup/factories.ts";
 import {

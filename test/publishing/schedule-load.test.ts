@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { parseConfig } from "../../src/shared/config.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { minuteOf } from "../../src/shared/due/due-store.ts";
-import { newId } from "../../src/shared/ids.ts";
-import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
-import { firePost } from "../../src/shared/posts/fire-post.ts";
-import { FireHint } from "../../src/shared/posts/fire-queue.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { firePost } from "../../src/shared/publishing/schedule/fire-post.ts";
+import { FireHint } from "../../src/shared/publishing/schedule/fire-queue.ts";
 import { buildServices, type Services } from "../../src/shared/services.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, settlePost, submitPost, unique } from "../setup/publisher.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/charge.ts";
-import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
-import { firePost } from "../../src/shared/posts/fire-post.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { firePost } from "../../src/shared/publishing/schedule/fire-post.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher,

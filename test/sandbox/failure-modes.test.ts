@@ -5,7 +5,7 @@ import { startSandbox } from "../../dev/networks/server.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES, networkOf } from "../../src/shared/networks/lookup.ts";
-import type { LegDraft } from "../../src/shared/networks/network.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/network.ts";
 import { walkLeg } from "../networks/sandbox-leg.ts";
 import { linkDemoAccount } from "../networks/sandbox-links.ts";
 

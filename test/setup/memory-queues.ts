@@ -1,6 +1,6 @@
 import type { Worker } from "../../src/shared/http/worker.ts";
 import type { Services } from "../../src/shared/services.ts";
-import type { MessageQueue } from "../../src/shared/storage/queue.ts";
+import type { MessageQueue } from "../../src/shared/runtime/storage/queue.ts";
 
 export interface Waiting {
   readonly queue: string;

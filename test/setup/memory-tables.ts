@@ -1,4 +1,4 @@
-import type { Tables } from "../../src/shared/storage/tables.ts";
+import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { Machine, natureOf } from "../simulation/machine.ts";
 import { tablesOver } from "../simulation/model-client.ts";
 import { Random } from "../simulation/random.ts";

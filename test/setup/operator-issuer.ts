@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "jose";
-import { HttpFailure } from "../../src/shared/networks/network.ts";
-import type { Outbound } from "../../src/shared/outbound.ts";
+import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
+import type { Outbound } from "../../src/shared/runtime/outbound.ts";
 
 const LIFETIME_SECONDS = 3600;
 

@@ -1,8 +1,8 @@
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
-import { createNetworkTools } from "../../src/shared/connect/network-tools.ts";
-import { newId } from "../../src/shared/ids.ts";
+import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { Services } from "../../src/shared/services.ts";
 import { allow, signIn } from "./sign-in.ts";

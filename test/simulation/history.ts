@@ -1,6 +1,6 @@
-import type { Draft } from "../../src/shared/posts/post.ts";
-import { toPost } from "../../src/shared/posts/post-row.ts";
-import type { Row } from "../../src/shared/storage/row.ts";
+import type { Draft } from "../../src/shared/publishing/post.ts";
+import { toPost } from "../../src/shared/publishing/post-row.ts";
+import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import type { ModelRow, TableModel } from "./table-model.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 

@@ -1,9 +1,9 @@
 import { background } from "../../src/functions/background.ts";
 import { workers } from "../../src/functions/workers.ts";
-import { parseConfig } from "../../src/shared/config.ts";
-import { AppError } from "../../src/shared/errors.ts";
-import type { Log } from "../../src/shared/log.ts";
-import { reconcilePlatform } from "../../src/shared/posts/reconcile-wallet.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { AppError } from "../../src/shared/runtime/errors.ts";
+import type { Log } from "../../src/shared/runtime/log.ts";
+import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
 import { buildServices, type Services } from "../../src/shared/services.ts";
 import type { History } from "./history.ts";
 import { Machine, type Nature } from "./machine.ts";

@@ -1,6 +1,6 @@
 import type { TableClient } from "@azure/data-tables";
-import { Table } from "../../src/shared/storage/table.ts";
-import { TABLE_NAMES, type Tables } from "../../src/shared/storage/tables.ts";
+import { Table } from "../../src/shared/runtime/storage/table.ts";
+import { TABLE_NAMES, type Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { quietly, type Machine } from "./machine.ts";
 import {
   StorageError,

@@ -1,9 +1,9 @@
 import type { CoreOperation } from "../../src/shared/billing/group-commit.ts";
 import { NETWORKS } from "../../src/shared/networks/registry.ts";
-import type { Network } from "../../src/shared/networks/network.ts";
+import type { Network } from "../../src/shared/networks/contract/network.ts";
 import type { Services } from "../../src/shared/services.ts";
-import type { StoredRow, TransactionResult } from "../../src/shared/storage/row.ts";
-import { Table } from "../../src/shared/storage/table.ts";
+import type { StoredRow, TransactionResult } from "../../src/shared/runtime/storage/row.ts";
+import { Table } from "../../src/shared/runtime/storage/table.ts";
 import type { Mutant } from "./mutant.ts";
 import { STANDSTILL_EVERY, STORM_EVERY } from "./weather.ts";
 import type { Action } from "./table-model.ts";

@@ -2,8 +2,8 @@ import {
   HttpFailure,
   type HttpRequest,
   type HttpResponse,
-} from "../../src/shared/networks/network.ts";
-import type { Outbound } from "../../src/shared/outbound.ts";
+} from "../../src/shared/networks/contract/network.ts";
+import type { Outbound } from "../../src/shared/runtime/outbound.ts";
 import { quietly, type Machine, type Nature } from "./machine.ts";
 
 /** What everybody can see: one post of one account. */

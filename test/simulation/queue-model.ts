@@ -1,4 +1,4 @@
-import type { MessageQueue } from "../../src/shared/storage/queue.ts";
+import type { MessageQueue } from "../../src/shared/runtime/storage/queue.ts";
 import type { Machine, Nature } from "./machine.ts";
 
 export interface Message {

@@ -1,6 +1,6 @@
-import { AppError } from "../../src/shared/errors.ts";
-import type { Draft } from "../../src/shared/posts/post.ts";
-import type { PostView } from "../../src/shared/posts/post-view.ts";
+import { AppError } from "../../src/shared/runtime/errors.ts";
+import type { Draft } from "../../src/shared/publishing/post.ts";
+import type { PostView } from "../../src/shared/publishing/read/post-view.ts";
 import type { Host, Hosts } from "./hosts.ts";
 import type { Nature } from "./machine.ts";
 import type { Tenant } from "./tenants.ts";

@@ -4,9 +4,9 @@ import {
   type Draft,
   type Leg,
   type Post,
-} from "../../src/shared/posts/post.ts";
-import { toLeg, toPost } from "../../src/shared/posts/post-row.ts";
-import { numberOf, type Row } from "../../src/shared/storage/row.ts";
+} from "../../src/shared/publishing/post.ts";
+import { toLeg, toPost } from "../../src/shared/publishing/post-row.ts";
+import { numberOf, type Row } from "../../src/shared/runtime/storage/row.ts";
 import { toRow, type Version } from "./history.ts";
 import { isSilence, type Ask, type Change } from "./requests.ts";
 import type { Simulation } from "./simulation.ts";

@@ -1,4 +1,4 @@
-import { createLog } from "../../src/shared/log.ts";
+import { createLog } from "../../src/shared/runtime/log.ts";
 import { describeFailure, Report } from "./report.ts";
 import { SEEDS_OF_ERA, simulate } from "./simulation.ts";
 import { THE_PRODUCT } from "./mutant.ts";

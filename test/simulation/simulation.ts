@@ -1,4 +1,4 @@
-import type { Log } from "../../src/shared/log.ts";
+import type { Log } from "../../src/shared/runtime/log.ts";
 import { ASKED_WITHIN_MS, Customers } from "./customers.ts";
 import { History } from "./history.ts";
 import { Hosts, type World } from "./hosts.ts";

@@ -1,5 +1,5 @@
-import { parseConfig } from "../../src/shared/config.ts";
-import { createLog } from "../../src/shared/log.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { createLog } from "../../src/shared/runtime/log.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { buildServices, type Services } from "../../src/shared/services.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";

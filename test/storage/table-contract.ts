@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AppError } from "../../src/shared/errors.ts";
-import { afterPrefix, type Table } from "../../src/shared/storage/table.ts";
+import { AppError } from "../../src/shared/runtime/errors.ts";
+import { afterPrefix, type Table } from "../../src/shared/runtime/storage/table.ts";
 import type { Fault } from "../setup/fault-proxy.ts";
 
 /** A storage that the contract is checked on. */

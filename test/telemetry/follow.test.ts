@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { linesAbout } from "../../dev/what-happened.ts";
 import { workers } from "../../src/functions/workers.ts";
-import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
-import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
-import { parseTraceParent } from "../../src/shared/telemetry/trace-parent.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
+import { parseTraceParent } from "../../src/shared/runtime/telemetry/trace-parent.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createLog } from "../../src/shared/log.ts";
-import { METRICS } from "../../src/shared/telemetry/metric-table.ts";
-import { Metrics } from "../../src/shared/telemetry/metrics.ts";
-import { beginWork } from "../../src/shared/telemetry/work-context.ts";
+import { createLog } from "../../src/shared/runtime/log.ts";
+import { METRICS } from "../../src/shared/runtime/telemetry/metric-table.ts";
+import { Metrics } from "../../src/shared/runtime/telemetry/metrics.ts";
+import { beginWork } from "../../src/shared/runtime/telemetry/work-context.ts";
 
 function gathering() {
   const lines: Record<string, unknown>[] = [];

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
-import { createLog } from "../../src/shared/log.ts";
+import { createLog } from "../../src/shared/runtime/log.ts";
 import {
   beginWork,
   continueWork,
@@ -11,7 +11,7 @@ import {
   traceParentOfCall,
   withinWork,
   type Invocation,
-} from "../../src/shared/telemetry/work-context.ts";
+} from "../../src/shared/runtime/telemetry/work-context.ts";
 
 const PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";

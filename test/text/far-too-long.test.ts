@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { readForm } from "../../src/shared/http/incoming.ts";
-import { redact } from "../../src/shared/log.ts";
-import { rowOf, rows, errorTable } from "../../src/shared/networks/error-table.ts";
-import { noteOf } from "../../src/shared/networks/classified.ts";
+import { redact } from "../../src/shared/runtime/log.ts";
+import { rowOf, rows, errorTable } from "../../src/shared/networks/contract/error-table.ts";
+import { noteOf } from "../../src/shared/networks/contract/classified.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
-import { DraftBody } from "../../src/shared/posts/schema.ts";
+import { DraftBody } from "../../src/shared/publishing/accept/schema.ts";
 import { draft, images, rules } from "../domain/networks/drafts.ts";
 
 describe("a text that is far too long", () => {

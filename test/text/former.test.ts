@@ -1,15 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { plainName } from "../../src/shared/connect/page/names.ts";
-import { addressGroup } from "../../src/shared/http/caller-address.ts";
-import { redact } from "../../src/shared/log.ts";
+import { plainName } from "../../src/shared/connections/hosted-page/names.ts";
+import { addressGroup } from "../../src/shared/http/access/caller-address.ts";
+import { redact } from "../../src/shared/runtime/log.ts";
 import { findStretches } from "../../src/shared/networks/bluesky/facets.ts";
 import { readIdentifier } from "../../src/shared/networks/bluesky/identifier.ts";
 import { pageCard } from "../../src/shared/networks/bluesky/link-card.ts";
-import { graphemesOf } from "../../src/shared/networks/graphemes.ts";
-import { textOfHtml, unescapeHtml } from "../../src/shared/networks/html-text.ts";
+import { graphemesOf } from "../../src/shared/networks/contract/graphemes.ts";
+import { textOfHtml, unescapeHtml } from "../../src/shared/networks/contract/html-text.ts";
 import { countedText } from "../../src/shared/networks/mastodon/length.ts";
-import { composed } from "../../src/shared/networks/normal-form.ts";
+import { composed } from "../../src/shared/networks/contract/normal-form.ts";
 
 /** Texts of a few of the pieces that mean something to what is tested. */
 const textOf = (...pieces: readonly string[]) =>

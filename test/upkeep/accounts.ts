@@ -1,10 +1,10 @@
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
-import type { Connection } from "../../src/shared/connect/connection.ts";
-import { createNetworkTools } from "../../src/shared/connect/network-tools.ts";
-import { newId } from "../../src/shared/ids.ts";
+import type { Connection } from "../../src/shared/connections/connection.ts";
+import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { Services } from "../../src/shared/services.ts";
-import { keepAccounts } from "../../src/shared/upkeep/keep-accounts.ts";
+import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { forgetUntold, linkSandboxAccount } from "../setup/sandbox-accounts.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_APP_PASSWORD } from "../../dev/networks/bluesky/state.ts";
-import type { HttpRequest, HttpResponse } from "../../src/shared/networks/network.ts";
+import type { HttpRequest, HttpResponse } from "../../src/shared/networks/contract/network.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import { keepAccounts } from "../../src/shared/upkeep/keep-accounts.ts";
+import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
 import { Browser } from "../connect/browser.ts";
 import { anOwner, type Owner, type World } from "../connect/world.ts";
 import { enabledTotp } from "../setup/authenticator.ts";

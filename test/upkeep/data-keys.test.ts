@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
-import { freshCredentials } from "../../src/shared/connect/fresh-credentials.ts";
-import { keepAccounts } from "../../src/shared/upkeep/keep-accounts.ts";
+import { freshCredentials } from "../../src/shared/connections/fresh-credentials.ts";
+import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
 import type { World } from "../connect/world.ts";
 import { enabledTotp, type Authenticator } from "../setup/authenticator.ts";
 import { dataOf, PASSWORD } from "../setup/factories.ts";

@@ -3,9 +3,9 @@ import {
   HttpFailure,
   type HttpRequest,
   type HttpResponse,
-} from "../../src/shared/networks/network.ts";
-import type { Outbound } from "../../src/shared/outbound.ts";
-import { pacedOutbound } from "../../src/shared/upkeep/paced-outbound.ts";
+} from "../../src/shared/networks/contract/network.ts";
+import type { Outbound } from "../../src/shared/runtime/outbound.ts";
+import { pacedOutbound } from "../../src/shared/background/account-checks/paced-outbound.ts";
 
 const GAP_MS = 30;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
-import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
-import { keepAccounts } from "../../src/shared/upkeep/keep-accounts.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
 import { dataOf } from "../setup/factories.ts";
 import { unique, uniqueKey } from "../setup/publisher.ts";

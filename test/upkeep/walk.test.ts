@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
-import { newId } from "../../src/shared/ids.ts";
-import type { LinkedAccount } from "../../src/shared/networks/network.ts";
-import { keepAccounts } from "../../src/shared/upkeep/keep-accounts.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import type { LinkedAccount } from "../../src/shared/networks/contract/network.ts";
+import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
 import { anotherProfile, anOwner, aSibling, type Owner, type World } from "../connect/world.ts";
 import { startFaultProxy } from "../setup/fault-proxy.ts";
 import { calls, DAY_MS, openWholeWorld, storedConnection } from "./accounts.ts";

@@ -2,10 +2,10 @@ import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isId } from "../../src/shared/ids.ts";
+import { isId } from "../../src/shared/runtime/ids.ts";
 import { minuteOf } from "../../src/shared/due/due-store.ts";
-import { deliverWebhook } from "../../src/shared/webhooks/deliver-webhook.ts";
-import { enqueueDueDeliveries } from "../../src/shared/webhooks/due-delivery.ts";
+import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
+import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/due-delivery.ts";
 import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import {

@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { connection } from "../../src/shared/connect/answer-schema.ts";
-import { newId } from "../../src/shared/ids.ts";
+import { connection } from "../../src/shared/connections/answer-schema.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/lookup.ts";
-import { post } from "../../src/shared/posts/answer-schema.ts";
-import type { Leg } from "../../src/shared/posts/post.ts";
-import { legView, postView } from "../../src/shared/posts/post-view.ts";
+import { post } from "../../src/shared/publishing/read/answer-schema.ts";
+import type { Leg } from "../../src/shared/publishing/post.ts";
+import { legView, postView } from "../../src/shared/publishing/read/post-view.ts";
 import { event as eventSchema } from "../../src/shared/webhooks/answer-schema.ts";
-import { BODY_BYTES_MAX, deliveryBody } from "../../src/shared/webhooks/delivery-body.ts";
-import { eventPayload, toEvent, toEventRow, type Event } from "../../src/shared/webhooks/event.ts";
+import { BODY_BYTES_MAX, deliveryBody } from "../../src/shared/webhooks/deliveries/delivery-body.ts";
+import { eventPayload, toEvent, toEventRow, type Event } from "../../src/shared/webhooks/events/event.ts";
 import { draftOf, legOf, NOW, postOf } from "../domain/posts/fixtures.ts";
 
 const ids = {

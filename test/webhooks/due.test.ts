@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { minuteOf } from "../../src/shared/due/due-store.ts";
-import { newId } from "../../src/shared/ids.ts";
-import { enqueueDueDeliveries } from "../../src/shared/webhooks/due-delivery.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/due-delivery.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 const MINUTE = 60_000;

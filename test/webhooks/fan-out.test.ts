@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
-import { enqueueDuePosts } from "../../src/shared/posts/enqueue-due-posts.ts";
-import { fanOutEvents } from "../../src/shared/webhooks/fan-out-events.ts";
+import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { deliverWebhook } from "../../src/shared/webhooks/deliver-webhook.ts";
+import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { ok, startReceiver, status, type Receiver } from "./receiver.ts";

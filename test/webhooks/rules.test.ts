@@ -1,19 +1,19 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { needOf } from "../../src/shared/due/enqueue-due.ts";
-import { newId, timeOfId, isId } from "../../src/shared/ids.ts";
+import { newId, timeOfId, isId } from "../../src/shared/runtime/ids.ts";
 import {
   deliveryIdOf,
   nextStep,
   type Delivery,
   type DeliveryStep,
-} from "../../src/shared/webhooks/delivery.ts";
-import { HEALTHY, isAbandoned } from "../../src/shared/webhooks/endpoint.ts";
-import { EndpointSlots } from "../../src/shared/webhooks/endpoint-slots.ts";
-import { Rerun } from "../../src/shared/webhooks/rerun.ts";
-import { nextAttemptSeconds, retryAfterSeconds } from "../../src/shared/webhooks/retry-schedule.ts";
-import { keptText } from "../../src/shared/webhooks/send-delivery.ts";
-import { SETTINGS } from "../../src/shared/settings.ts";
+} from "../../src/shared/webhooks/deliveries/delivery.ts";
+import { HEALTHY, isAbandoned } from "../../src/shared/webhooks/endpoints/endpoint.ts";
+import { EndpointSlots } from "../../src/shared/webhooks/endpoints/endpoint-slots.ts";
+import { Rerun } from "../../src/shared/webhooks/events/rerun.ts";
+import { nextAttemptSeconds, retryAfterSeconds } from "../../src/shared/webhooks/deliveries/retry-schedule.ts";
+import { keptText } from "../../src/shared/webhooks/deliveries/send-delivery.ts";
+import { SETTINGS } from "../../src/shared/runtime/settings.ts";
 
 const now = new Date("2026-03-04T10:00:00.000Z");
 const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();

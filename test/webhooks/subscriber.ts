@@ -1,5 +1,5 @@
-import { emitEvent } from "../../src/shared/webhooks/emit-event.ts";
-import { toldNow, type EventType } from "../../src/shared/webhooks/event.ts";
+import { emitEvent } from "../../src/shared/webhooks/events/emit-event.ts";
+import { toldNow, type EventType } from "../../src/shared/webhooks/events/event.ts";
 import { anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
 import type { Receiver } from "./receiver.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { actor } from "../callers/answer-schema.ts";
-import { idOf, time } from "../fields.ts";
-import { shape } from "../shape.ts";
+import { idOf, time } from "../runtime/fields.ts";
+import { shape } from "../runtime/shape.ts";
 import type { AuditEvent } from "./ring.ts";
 
 export const auditEvent = shape(

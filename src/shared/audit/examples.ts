@@ -1,5 +1,5 @@
-import { exampleId } from "../ids.ts";
-import type { ShapeOf } from "../shape.ts";
+import { exampleId } from "../runtime/ids.ts";
+import type { ShapeOf } from "../runtime/shape.ts";
 import type { auditEvent } from "./answer-schema.ts";
 
 export const auditExample = (): ShapeOf<typeof auditEvent> => ({

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { boundToView, listViewOf } from "../callers/caller.ts";
 import type { OperatorScope, PlatformScope } from "../callers/scope.ts";
-import { pageQuery, toPage, type Page } from "../page.ts";
+import { pageQuery, toPage, type Page } from "../runtime/page.ts";
 import type { Services } from "../services.ts";
-import { shape, type ShapeOf } from "../shape.ts";
+import { shape, type ShapeOf } from "../runtime/shape.ts";
 import type { AuditEvent, RingEntry } from "./ring.ts";
 
 export const ListAuditQuery = shape(() => z.strictObject(pageQuery()));

@@ -1,6 +1,6 @@
 import type { OperatorScope } from "../callers/scope.ts";
-import { AppError } from "../errors.ts";
-import { isId } from "../ids.ts";
+import { AppError } from "../runtime/errors.ts";
+import { isId } from "../runtime/ids.ts";
 import type { Services } from "../services.ts";
 import { recordAudit } from "./record.ts";
 

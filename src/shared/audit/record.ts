@@ -1,6 +1,6 @@
 import { actorOf, type Caller } from "../callers/caller.ts";
 import type { RequestScope } from "../callers/scope.ts";
-import { newId } from "../ids.ts";
+import { newId } from "../runtime/ids.ts";
 import type { Services } from "../services.ts";
 import type { AuditEvent, AuditTarget } from "./ring.ts";
 

@@ -1,5 +1,5 @@
-import type { RowWrite } from "../storage/row.ts";
-import { eventWrite, type EventType } from "../webhooks/event.ts";
+import type { RowWrite } from "../runtime/storage/row.ts";
+import { eventWrite, type EventType } from "../webhooks/events/event.ts";
 import { viewBalance } from "./balance-view.ts";
 import type { CoreOperation } from "./group-commit.ts";
 import { markerKey, markerRow } from "./marker.ts";

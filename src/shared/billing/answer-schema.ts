@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { actor } from "../callers/answer-schema.ts";
-import { count, idOf, time } from "../fields.ts";
+import { count, idOf, time } from "../runtime/fields.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
-import { shape } from "../shape.ts";
+import { shape } from "../runtime/shape.ts";
 import type { Balance } from "./balance-view.ts";
 import type { creditPlatform } from "./credit-platform.ts";
 import type { Limits } from "./limits.ts";

@@ -1,5 +1,5 @@
 import type { Actor } from "../callers/caller.ts";
-import { AppError } from "../errors.ts";
+import { AppError } from "../runtime/errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { Services } from "../services.ts";
 import type { Operation } from "./rate-card.ts";

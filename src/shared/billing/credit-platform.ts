@@ -1,8 +1,8 @@
 import { recordAudit } from "../audit/record.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { OperatorScope } from "../callers/scope.ts";
-import { AppError, invariant, notFound } from "../errors.ts";
-import { newId } from "../ids.ts";
+import { AppError, invariant, notFound } from "../runtime/errors.ts";
+import { newId } from "../runtime/ids.ts";
 import type { Services } from "../services.ts";
 import { creditWallet } from "./charge.ts";
 import { entryView } from "./list-usage.ts";

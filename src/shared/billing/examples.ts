@@ -1,6 +1,6 @@
 import type * as z from "zod";
-import { exampleId } from "../ids.ts";
-import type { ShapeOf } from "../shape.ts";
+import { exampleId } from "../runtime/ids.ts";
+import type { ShapeOf } from "../runtime/shape.ts";
 import type { balance, credited, ledgerEntry, limits } from "./answer-schema.ts";
 import type { CreditBody } from "./schema.ts";
 

@@ -1,5 +1,5 @@
-import { serviceUnavailable, type AppError } from "../errors.ts";
-import type { RowWrite, StoredRow, TransactionResult } from "../storage/row.ts";
+import { serviceUnavailable, type AppError } from "../runtime/errors.ts";
+import type { RowWrite, StoredRow, TransactionResult } from "../runtime/storage/row.ts";
 import { createOverlay, type Overlay } from "./overlay.ts";
 import { applyChange, type LedgerEntry, type Wallet, type WalletChange } from "./wallet.ts";
 

@@ -1,7 +1,7 @@
 import { boundToView, listViewOf } from "../callers/caller.ts";
 import type { PlatformScope } from "../callers/scope.ts";
-import { AppError } from "../errors.ts";
-import type { Page } from "../page.ts";
+import { AppError } from "../runtime/errors.ts";
+import type { Page } from "../runtime/page.ts";
 import type { Services } from "../services.ts";
 import type { ListUsage } from "./schema.ts";
 import { totalUsage, type UsageTotal } from "./total-usage.ts";

@@ -1,5 +1,5 @@
-import { sha256Hex } from "../secrets.ts";
-import type { Row } from "../storage/row.ts";
+import { sha256Hex } from "../runtime/secrets.ts";
+import type { Row } from "../runtime/storage/row.ts";
 
 export const MARKER_ROWS = "O|";
 

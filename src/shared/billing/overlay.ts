@@ -1,5 +1,5 @@
-import { invariant } from "../errors.ts";
-import type { Row, RowWrite, StoredRow } from "../storage/row.ts";
+import { invariant } from "../runtime/errors.ts";
+import type { Row, RowWrite, StoredRow } from "../runtime/storage/row.ts";
 
 /** The rows that a transaction is going to write, as the operations after it in the same transaction see them. */
 export interface Overlay {

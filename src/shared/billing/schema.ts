@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { instant } from "../fields.ts";
-import { isId } from "../ids.ts";
-import { pageQuery } from "../page.ts";
-import { shape, type ShapeOf } from "../shape.ts";
+import { instant } from "../runtime/fields.ts";
+import { isId } from "../runtime/ids.ts";
+import { pageQuery } from "../runtime/page.ts";
+import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { RATE_CARD } from "./rate-card.ts";
 
 const TOKENS_MAX = 10_000_000;

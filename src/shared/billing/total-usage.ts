@@ -1,4 +1,4 @@
-import { validationFailed } from "../errors.ts";
+import { validationFailed } from "../runtime/errors.ts";
 import type { Services } from "../services.ts";
 import type { GroupBy } from "./schema.ts";
 import type { EntryFilter, StoredEntry } from "./wallet-store.ts";

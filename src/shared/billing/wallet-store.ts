@@ -1,5 +1,5 @@
-import { AppError } from "../errors.ts";
-import { inverted, newId } from "../ids.ts";
+import { AppError } from "../runtime/errors.ts";
+import { inverted, newId } from "../runtime/ids.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import {
   numberOf,
@@ -8,9 +8,9 @@ import {
   type Row,
   type RowWrite,
   type TransactionResult,
-} from "../storage/row.ts";
-import { scan, type Scanned } from "../storage/scan.ts";
-import { afterPrefix, type Table } from "../storage/table.ts";
+} from "../runtime/storage/row.ts";
+import { scan, type Scanned } from "../runtime/storage/scan.ts";
+import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { Actor } from "../callers/caller.ts";
 import { budgetReachedOperation, lowBalanceWrites, tellsOfWallet } from "./alerts.ts";
 import {

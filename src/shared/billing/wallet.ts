@@ -1,4 +1,4 @@
-import { AppError, invariant } from "../errors.ts";
+import { AppError, invariant } from "../runtime/errors.ts";
 import type { Actor } from "../callers/caller.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { Operation } from "./rate-card.ts";

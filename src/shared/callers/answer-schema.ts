@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { shape } from "../shape.ts";
+import { shape } from "../runtime/shape.ts";
 import type { Actor } from "./caller.ts";
 
 export const actor = shape(

@@ -1,5 +1,5 @@
-import { AppError } from "../errors.ts";
-import { parseApiKey } from "../secrets.ts";
+import { AppError } from "../runtime/errors.ts";
+import { parseApiKey } from "../runtime/secrets.ts";
 
 /** What a request presents. Which of the two it is can be told from its form; whether it is right can't. */
 export interface Credential {

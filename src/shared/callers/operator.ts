@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload } from "jose";
-import type { OperatorConfig } from "../config.ts";
-import { serviceUnavailable } from "../errors.ts";
-import type { Outbound } from "../outbound.ts";
+import type { OperatorConfig } from "../runtime/config.ts";
+import { serviceUnavailable } from "../runtime/errors.ts";
+import type { Outbound } from "../runtime/outbound.ts";
 import type { OperatorCaller } from "./caller.ts";
 import { invalidCredentials } from "./credential.ts";
 

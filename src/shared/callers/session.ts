@@ -1,6 +1,6 @@
 import { errors } from "jose";
-import { AppError } from "../errors.ts";
-import { ownTokens } from "../own-tokens.ts";
+import { AppError } from "../runtime/errors.ts";
+import { ownTokens } from "../runtime/own-tokens.ts";
 import { invalidCredentials } from "./credential.ts";
 
 const LIFETIME_SECONDS = 12 * 3600;

@@ -1,5 +1,5 @@
-import { numberOf, textOf, textOrNull, type Row, type RowValue } from "../storage/row.ts";
-import { afterPrefix, type Table } from "../storage/table.ts";
+import { numberOf, textOf, textOrNull, type Row, type RowValue } from "../runtime/storage/row.ts";
+import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 
 const MINUTE_MS = 60_000;
 const WATERMARK = { partitionKey: "watermark", rowKey: "due" } as const;

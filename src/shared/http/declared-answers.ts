@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { ERROR_CODES, type ErrorCode } from "../errors.ts";
-import { shape } from "../shape.ts";
-import { withProfileInPath, type AccessContract } from "./access-contract.ts";
-import { ERROR_REFERENCE } from "./error-reference.ts";
+import { ERROR_CODES, type ErrorCode } from "../runtime/errors.ts";
+import { shape } from "../runtime/shape.ts";
+import { withProfileInPath, type AccessContract } from "./access/access-contract.ts";
+import { ERROR_REFERENCE } from "./reference/error-reference.ts";
 import { ERROR_STATUS } from "./error-status.ts";
 import type { AnswerHeader } from "./headers.ts";
 import type { Route } from "./route.ts";

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../runtime/errors.ts";
 
 /** The HTTP status of every error code; a code without one does not compile. */
 export const ERROR_STATUS = {

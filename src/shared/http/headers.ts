@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { idOf } from "../fields.ts";
-import { shape } from "../shape.ts";
+import { idOf } from "../runtime/fields.ts";
+import { shape } from "../runtime/shape.ts";
 
 /** Every header of a request that means something to a route, `Authorization` and `Content-Type` aside. */
 export const REQUEST_HEADERS = {

@@ -1,5 +1,5 @@
-import { AppError, validationFailed, type Issue } from "../errors.ts";
-import type { Invocation } from "../telemetry/work-context.ts";
+import { AppError, validationFailed, type Issue } from "../runtime/errors.ts";
+import type { Invocation } from "../runtime/telemetry/work-context.ts";
 
 /** A request as the host gave it, before anything was judged. */
 export interface Incoming {

@@ -1,5 +1,5 @@
 import type { InvocationContext } from "@azure/functions";
-import type { Invocation } from "../telemetry/work-context.ts";
+import type { Invocation } from "../runtime/telemetry/work-context.ts";
 
 /** The host's part of an invocation, as the log and the trace need it. */
 export function toInvocation(context: InvocationContext): Invocation {

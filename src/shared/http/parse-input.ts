@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { refuseIssues, type Issue } from "../errors.ts";
+import { refuseIssues, type Issue } from "../runtime/errors.ts";
 import { readForm, readJson, readQuery, type Incoming } from "./incoming.ts";
 import type { Route, Unparsed } from "./route.ts";
 

@@ -1,12 +1,12 @@
 import { actorOf, type Caller } from "../callers/caller.ts";
 import type { Credential } from "../callers/credential.ts";
-import type { Config } from "../config.ts";
-import { AppError } from "../errors.ts";
+import type { Config } from "../runtime/config.ts";
+import { AppError } from "../runtime/errors.ts";
 import { rateLimited } from "../limits/rate-limited.ts";
 import type { Decision } from "../limits/shared-window.ts";
-import { sha256Hex } from "../secrets.ts";
+import { sha256Hex } from "../runtime/secrets.ts";
 import type { Services } from "../services.ts";
-import { addressGroup } from "./caller-address.ts";
+import { addressGroup } from "./access/caller-address.ts";
 import { ERROR_STATUS } from "./error-status.ts";
 
 const SESSION_PER_MINUTE = 600;

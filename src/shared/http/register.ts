@@ -4,8 +4,8 @@ import {
   type HttpResponseInit,
   type InvocationContext,
 } from "@azure/functions";
-import type { Config } from "../config.ts";
-import type { Invocation } from "../telemetry/work-context.ts";
+import type { Config } from "../runtime/config.ts";
+import type { Invocation } from "../runtime/telemetry/work-context.ts";
 import type { Outgoing } from "./answer.ts";
 import type { Incoming } from "./incoming.ts";
 import { toInvocation } from "./invocation.ts";

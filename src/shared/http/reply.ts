@@ -1,4 +1,4 @@
-import type { Page } from "../page.ts";
+import type { Page } from "../runtime/page.ts";
 
 /** An answer that differs from the declared status with `{data}`: other status, headers, or no JSON at all. */
 export class Reply {

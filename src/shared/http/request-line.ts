@@ -1,6 +1,6 @@
 import { actorOf, type Caller } from "../callers/caller.ts";
-import { isId } from "../ids.ts";
-import type { WorkFields } from "../telemetry/work-context.ts";
+import { isId } from "../runtime/ids.ts";
+import type { WorkFields } from "../runtime/telemetry/work-context.ts";
 
 const SHOWN = ["platformId", "applicationId", "profileId"] as const;
 

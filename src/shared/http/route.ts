@@ -1,10 +1,10 @@
 import type * as z from "zod";
 import type { RequestScope } from "../callers/scope.ts";
-import type { AppError, ErrorCode, Issue } from "../errors.ts";
-import type { Page } from "../page.ts";
+import type { AppError, ErrorCode, Issue } from "../runtime/errors.ts";
+import type { Page } from "../runtime/page.ts";
 import type { Services } from "../services.ts";
-import type { Shape } from "../shape.ts";
-import type { Access } from "./access.ts";
+import type { Shape } from "../runtime/shape.ts";
+import type { Access } from "./access/access.ts";
 import type { AnswerHeader, RequestHeader } from "./headers.ts";
 import type { Reply } from "./reply.ts";
 

@@ -1,10 +1,10 @@
 import type * as z from "zod";
 import type { SystemScope } from "../callers/scope.ts";
-import { newId } from "../ids.ts";
+import { newId } from "../runtime/ids.ts";
 import type { Services } from "../services.ts";
-import type { Shape } from "../shape.ts";
-import { beginWork, type Invocation } from "../telemetry/work-context.ts";
-import { hintFields, traceOfHint } from "../telemetry/hint-trace.ts";
+import type { Shape } from "../runtime/shape.ts";
+import { beginWork, type Invocation } from "../runtime/telemetry/work-context.ts";
+import { hintFields, traceOfHint } from "../runtime/telemetry/hint-trace.ts";
 
 /** A queue function as a value: which messages it takes and which verb it runs. */
 export interface Worker {

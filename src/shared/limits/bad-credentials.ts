@@ -1,5 +1,5 @@
 import { isWellFormed, type Credential } from "../callers/credential.ts";
-import { sha256Hex } from "../secrets.ts";
+import { sha256Hex } from "../runtime/secrets.ts";
 import { RecentMap } from "./recent-map.ts";
 import { hasRoom, minuteOf, secondsUntilRoom, weightedCount } from "./sliding-window.ts";
 

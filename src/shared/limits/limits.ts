@@ -1,5 +1,5 @@
-import type { Config } from "../config.ts";
-import type { Log } from "../log.ts";
+import type { Config } from "../runtime/config.ts";
+import type { Log } from "../runtime/log.ts";
 import { BadCredentials } from "./bad-credentials.ts";
 import type { LoginHistoryStore } from "./login-history-store.ts";
 import { RateLimiter } from "./rate-limiter.ts";

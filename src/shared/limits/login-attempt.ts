@@ -1,5 +1,5 @@
 import { invalidCredentials } from "../callers/credential.ts";
-import type { AppError } from "../errors.ts";
+import type { AppError } from "../runtime/errors.ts";
 import type { Services } from "../services.ts";
 import { afterFailure, blockedSeconds } from "./login-history.ts";
 import { rateLimited } from "./rate-limited.ts";

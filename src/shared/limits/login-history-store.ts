@@ -1,7 +1,7 @@
-import { serviceUnavailable } from "../errors.ts";
-import { sha256Hex } from "../secrets.ts";
-import { numberOf, textOf, type Row } from "../storage/row.ts";
-import { afterPrefix, type Table } from "../storage/table.ts";
+import { serviceUnavailable } from "../runtime/errors.ts";
+import { sha256Hex } from "../runtime/secrets.ts";
+import { numberOf, textOf, type Row } from "../runtime/storage/row.ts";
+import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { isForgotten, NO_FAILURES, type LoginHistory } from "./login-history.ts";
 
 const TRIES_MAX = 20;

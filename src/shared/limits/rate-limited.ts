@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError } from "../runtime/errors.ts";
 
 /** The one answer to too many requests, whatever was counted. */
 export function rateLimited(retryAfter: number): AppError {

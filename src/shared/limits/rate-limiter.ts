@@ -1,4 +1,4 @@
-import type { Log } from "../log.ts";
+import type { Log } from "../runtime/log.ts";
 import type { RateWindowRows } from "./rate-window-store.ts";
 import { RecentMap } from "./recent-map.ts";
 import { FRESH_BESIDE_MS } from "./next-step.ts";

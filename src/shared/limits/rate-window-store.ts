@@ -1,5 +1,5 @@
-import { sha256Hex } from "../secrets.ts";
-import { afterPrefix, type Table } from "../storage/table.ts";
+import { sha256Hex } from "../runtime/secrets.ts";
+import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { WINDOW_MS } from "./sliding-window.ts";
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -1,9 +1,9 @@
-import type { MediaReason } from "../networks/media.ts";
-import { MediaFailure } from "../networks/media.ts";
-import type { HttpRequest, HttpResponse } from "../networks/network.ts";
-import { HttpFailure } from "../networks/network.ts";
-import type { OpenedResponse } from "../outbound-body.ts";
-import type { Outbound } from "../outbound.ts";
+import type { MediaReason } from "../networks/contract/media.ts";
+import { MediaFailure } from "../networks/contract/media.ts";
+import type { HttpRequest, HttpResponse } from "../networks/contract/network.ts";
+import { HttpFailure } from "../networks/contract/network.ts";
+import type { OpenedResponse } from "../runtime/outbound-body.ts";
+import type { Outbound } from "../runtime/outbound.ts";
 
 /** What media files are fetched with: each address, that of a redirect too, is judged there when it is dialled. */
 export type Dialler = Pick<Outbound, "request" | "open">;

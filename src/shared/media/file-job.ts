@@ -1,8 +1,8 @@
 import * as z from "zod";
-import type { ImageTarget } from "../networks/media.ts";
-import { MEDIA_REPAIRS } from "../networks/media.ts";
-import { MEDIA_REASONS } from "../networks/media-rules.ts";
-import { shape, type ShapeOf } from "../shape.ts";
+import type { ImageTarget } from "../networks/contract/media.ts";
+import { MEDIA_REPAIRS } from "../networks/contract/media.ts";
+import { MEDIA_REASONS } from "../networks/contract/media-rules.ts";
+import { shape, type ShapeOf } from "../runtime/shape.ts";
 
 /** A part of a file, by where it begins. */
 export interface Piece {

@@ -1,7 +1,7 @@
 import type sharpType from "sharp";
 import type { Metadata, Sharp, SharpOptions } from "sharp";
-import type { FittedImage, ImageTarget } from "../networks/media.ts";
-import { MediaFailure } from "../networks/media.ts";
+import type { FittedImage, ImageTarget } from "../networks/contract/media.ts";
+import { MediaFailure } from "../networks/contract/media.ts";
 import { withoutChunks } from "./chunks.ts";
 import { refused } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";

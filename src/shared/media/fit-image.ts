@@ -1,5 +1,5 @@
-import type { FittedImage, ImageTarget, MediaFile, MediaRepair } from "../networks/media.ts";
-import { IMAGE_SOURCE_BYTES_MAX } from "../networks/media.ts";
+import type { FittedImage, ImageTarget, MediaFile, MediaRepair } from "../networks/contract/media.ts";
+import { IMAGE_SOURCE_BYTES_MAX } from "../networks/contract/media.ts";
 import { hasChunks } from "./chunks.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { refused, tooLarge, unreachable } from "./dialled.ts";

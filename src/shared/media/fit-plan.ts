@@ -1,4 +1,4 @@
-import type { ImageTarget, MediaReason, MediaRepair } from "../networks/media.ts";
+import type { ImageTarget, MediaReason, MediaRepair } from "../networks/contract/media.ts";
 import type { ImageFacts } from "./file-job.ts";
 
 export type FitPlan =

@@ -1,5 +1,5 @@
 import type { Metadata } from "sharp";
-import type { MediaFacts } from "../networks/media.ts";
+import type { MediaFacts } from "../networks/contract/media.ts";
 import { chunksTellPlace } from "./chunks.ts";
 import { exifFacts, FIRST_SIDEWAYS } from "./exif.ts";
 import type { ImageFacts } from "./file-job.ts";

@@ -1,7 +1,7 @@
-import { refusalOf } from "../networks/judge-file.ts";
-import type { MediaReason, MediaTargets } from "../networks/media.ts";
-import { refusalError, repairWarning } from "../networks/media-rules.ts";
-import type { Network, Problem } from "../networks/network.ts";
+import { refusalOf } from "../networks/contract/judge-file.ts";
+import type { MediaReason, MediaTargets } from "../networks/contract/media.ts";
+import { refusalError, repairWarning } from "../networks/contract/media-rules.ts";
+import type { Network, Problem } from "../networks/contract/network.ts";
 import { planFit } from "./fit-plan.ts";
 import type { MediaProbe } from "./probe-media.ts";
 

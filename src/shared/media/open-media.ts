@@ -1,6 +1,6 @@
-import type { MediaFile } from "../networks/media.ts";
+import type { MediaFile } from "../networks/contract/media.ts";
 import type { ImageFacts } from "./file-job.ts";
-import type { OpenedResponse } from "../outbound-body.ts";
+import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import type { Dialler, Place } from "./dialled.ts";
 import { mediaRequest, openResponse, tooLarge, unreachable, versionOf } from "./dialled.ts";
 import { contentTypeOf } from "./content-type.ts";

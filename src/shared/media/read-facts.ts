@@ -1,4 +1,4 @@
-import type { MediaFacts } from "../networks/media.ts";
+import type { MediaFacts } from "../networks/contract/media.ts";
 import { unreachable } from "./dialled.ts";
 import { KnownPieces } from "./known-pieces.ts";
 import type { FileFacts, MediaReader } from "./media-reader.ts";

@@ -1,4 +1,4 @@
-import { MediaFailure } from "../networks/media.ts";
+import { MediaFailure } from "../networks/contract/media.ts";
 import type { FileAnswer, FileJob, Piece } from "./file-job.ts";
 import { fitBytes } from "./fit-bytes.ts";
 import { factsOf } from "./file-facts.ts";

@@ -1,7 +1,7 @@
-import type { MediaFile } from "../networks/media.ts";
-import { MediaFailure } from "../networks/media.ts";
-import { HttpFailure } from "../networks/network.ts";
-import type { OpenedResponse } from "../outbound-body.ts";
+import type { MediaFile } from "../networks/contract/media.ts";
+import { MediaFailure } from "../networks/contract/media.ts";
+import { HttpFailure } from "../networks/contract/network.ts";
+import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import { mediaRequest, openResponse, toMediaFailure, unreachable, versionOf } from "./dialled.ts";
 import type { Place } from "./dialled.ts";
 

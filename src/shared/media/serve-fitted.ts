@@ -1,6 +1,6 @@
-import { AppError, serviceUnavailable } from "../errors.ts";
-import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../networks/media.ts";
-import type { FittedImage } from "../networks/media.ts";
+import { AppError, serviceUnavailable } from "../runtime/errors.ts";
+import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../networks/contract/media.ts";
+import type { FittedImage } from "../networks/contract/media.ts";
 import type { Services } from "../services.ts";
 import { fitImage } from "./fit-image.ts";
 import { openToken, type FittedClaims } from "./fitted-url.ts";

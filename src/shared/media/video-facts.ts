@@ -1,4 +1,4 @@
-import type { MediaFacts } from "../networks/media.ts";
+import type { MediaFacts } from "../networks/contract/media.ts";
 import type { FileAnswer, Piece } from "./file-job.ts";
 
 interface Range {

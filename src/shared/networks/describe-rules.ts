@@ -1,7 +1,7 @@
-import { MEDIA_REASONS, refusalError, repairWarning, unreachableError } from "./media-rules.ts";
-import { MEDIA_REPAIRS } from "./media.ts";
-import type { Network, Problem } from "./network.ts";
-import type { Rule, RuleTable } from "./rule.ts";
+import { MEDIA_REASONS, refusalError, repairWarning, unreachableError } from "./contract/media-rules.ts";
+import { MEDIA_REPAIRS } from "./contract/media.ts";
+import type { Network, Problem } from "./contract/network.ts";
+import type { Rule, RuleTable } from "./contract/rule.ts";
 
 export interface DescribedRule extends Rule {
   readonly network: string;

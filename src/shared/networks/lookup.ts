@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { shape } from "../shape.ts";
-import type { Network, NetworkApps } from "./network.ts";
+import { shape } from "../runtime/shape.ts";
+import type { Network, NetworkApps } from "./contract/network.ts";
 import { NETWORKS } from "./registry.ts";
 
 export type NetworkName = keyof typeof NETWORKS;

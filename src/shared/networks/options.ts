@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { shape } from "../shape.ts";
+import { shape } from "../runtime/shape.ts";
 
 const TEXT_UTF16_MAX = 63_206;
 const MEDIA_MAX = 20;

@@ -3,7 +3,7 @@ import { facebook } from "./facebook/index.ts";
 import { instagram } from "./instagram/index.ts";
 import { linkedin } from "./linkedin/index.ts";
 import { mastodon } from "./mastodon/index.ts";
-import type { Network } from "./network.ts";
+import type { Network } from "./contract/network.ts";
 
 /**
  * The networks, by their names and in the order of the specification. Everything else that knows them derives from

@@ -1,5 +1,5 @@
 import { NETWORK_NAMES, networkOf, type NetworkName } from "./lookup.ts";
-import type { NetworkSettings } from "./network.ts";
+import type { NetworkSettings } from "./contract/network.ts";
 
 /**
  * What each network is configured by, in the order of the registry. The build puts a module in its place that imports

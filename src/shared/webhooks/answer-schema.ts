@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { count, idOf, time } from "../fields.ts";
-import { shape } from "../shape.ts";
-import { DELIVERY_ERRORS, type DeliveryView } from "./delivery.ts";
-import type { EndpointView, EndpointWithSecret } from "./endpoint.ts";
-import { EVENT_TYPES } from "./event.ts";
-import type { EventPayload } from "./list-events.ts";
-import type { RedriveCounts } from "./redrive-dead.ts";
+import { count, idOf, time } from "../runtime/fields.ts";
+import { shape } from "../runtime/shape.ts";
+import { DELIVERY_ERRORS, type DeliveryView } from "./deliveries/delivery.ts";
+import type { EndpointView, EndpointWithSecret } from "./endpoints/endpoint.ts";
+import { EVENT_TYPES } from "./events/event.ts";
+import type { EventPayload } from "./events/list-events.ts";
+import type { RedriveCounts } from "./deliveries/redrive-dead.ts";
 import { eventFilter } from "./schema.ts";
 
 const eventType = shape(() =>

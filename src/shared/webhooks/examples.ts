@@ -1,6 +1,6 @@
 import type * as z from "zod";
-import { exampleId } from "../ids.ts";
-import type { ShapeOf } from "../shape.ts";
+import { exampleId } from "../runtime/ids.ts";
+import type { ShapeOf } from "../runtime/shape.ts";
 import type { delivery, endpoint, endpointWithSecret, event } from "./answer-schema.ts";
 import type { CreateEndpointBody } from "./schema.ts";
 

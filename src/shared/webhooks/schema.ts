@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { instant } from "../fields.ts";
-import { isId } from "../ids.ts";
-import { pageQuery } from "../page.ts";
-import { shape, type ShapeOf } from "../shape.ts";
-import { EVENT_TYPES } from "./event.ts";
+import { instant } from "../runtime/fields.ts";
+import { isId } from "../runtime/ids.ts";
+import { pageQuery } from "../runtime/page.ts";
+import { shape, type ShapeOf } from "../runtime/shape.ts";
+import { EVENT_TYPES } from "./events/event.ts";
 
 const URL_CHARACTERS_MAX = 2_048;
 const DESCRIPTION_CHARACTERS_MAX = 500;

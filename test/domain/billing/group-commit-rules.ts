@@ -1,6 +1,6 @@
-import { postStatus } from "../../../src/shared/posts/post.ts";
-import { toLeg } from "../../../src/shared/posts/post-row.ts";
-import { postKey } from "../../../src/shared/posts/post-store.ts";
+import { postStatus } from "../../../src/shared/publishing/post.ts";
+import { toLeg } from "../../../src/shared/publishing/post-row.ts";
+import { postKey } from "../../../src/shared/publishing/post-store.ts";
 import type { Simulation, Submission } from "./group-commit-simulation.ts";
 import type { Entered, MemoryPartition } from "./memory-partition.ts";
 

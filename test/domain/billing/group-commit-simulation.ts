@@ -5,16 +5,16 @@ import {
   type CoreOperation,
   type CorePartition,
 } from "../../../src/shared/billing/group-commit.ts";
-import { AppError } from "../../../src/shared/errors.ts";
+import { AppError } from "../../../src/shared/runtime/errors.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
-import { acceptOperation, placeOf, type AcceptAnswer } from "../../../src/shared/posts/accept.ts";
+import { acceptOperation, placeOf, type AcceptAnswer } from "../../../src/shared/publishing/accept/accept.ts";
 import {
   idempotencyRowKey,
   toAccepted,
   type Accepted,
-} from "../../../src/shared/posts/accepted.ts";
-import type { Leg, Post } from "../../../src/shared/posts/post.ts";
-import { settleOperation } from "../../../src/shared/posts/settle-leg.ts";
+} from "../../../src/shared/publishing/accept/accepted.ts";
+import type { Leg, Post } from "../../../src/shared/publishing/post.ts";
+import { settleOperation } from "../../../src/shared/publishing/publish/settle-leg.ts";
 import type { Services } from "../../../src/shared/services.ts";
 import { legOf, NOW, postOf } from "../posts/fixtures.ts";
 import { MemoryPartition, type Fault, type Weather } from "./memory-partition.ts";

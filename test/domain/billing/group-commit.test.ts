@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { chargeTogether, creditWallet } from "../../../src/shared/billing/charge.ts";
 import { GroupCommit, type CoreOperation } from "../../../src/shared/billing/group-commit.ts";
 import { markerKey } from "../../../src/shared/billing/marker.ts";
-import { AppError, serviceUnavailable } from "../../../src/shared/errors.ts";
+import { AppError, serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
 import { violationsOf } from "./group-commit-rules.ts";
 import {
   acceptanceOf,

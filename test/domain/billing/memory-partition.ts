@@ -4,13 +4,13 @@ import type {
   StoredWallet,
 } from "../../../src/shared/billing/group-commit.ts";
 import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
-import { serviceUnavailable } from "../../../src/shared/errors.ts";
+import { serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
 import type {
   Row,
   RowWrite,
   StoredRow,
   TransactionResult,
-} from "../../../src/shared/storage/row.ts";
+} from "../../../src/shared/runtime/storage/row.ts";
 
 /** What goes wrong with one transaction. */
 export type Fault =

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createOverlay } from "../../../src/shared/billing/overlay.ts";
-import type { RowWrite, StoredRow } from "../../../src/shared/storage/row.ts";
+import type { RowWrite, StoredRow } from "../../../src/shared/runtime/storage/row.ts";
 import { CALM, MemoryPartition } from "./memory-partition.ts";
 
 const row = (rowKey: string, properties: Record<string, string | number> = {}) => {

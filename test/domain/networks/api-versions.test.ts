@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { parseConfig } from "../../../src/shared/config.ts";
-import { createLog } from "../../../src/shared/log.ts";
-import { warnOfApiVersions } from "../../../src/shared/networks/warn-of-api-versions.ts";
+import { parseConfig } from "../../../src/shared/runtime/config.ts";
+import { createLog } from "../../../src/shared/runtime/log.ts";
+import { warnOfApiVersions } from "../../../src/shared/networks/contract/warn-of-api-versions.ts";
 import { buildServices } from "../../../src/shared/services.ts";
 
 const LINKEDIN = {

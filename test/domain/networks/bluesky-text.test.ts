@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { facetsOf, findStretches } from "../../../src/shared/networks/bluesky/facets.ts";
 import { timestampId } from "../../../src/shared/networks/bluesky/tid.ts";
 import { begin } from "../../../src/shared/networks/bluesky/state.ts";
-import { countGraphemes } from "../../../src/shared/networks/draft-rules.ts";
+import { countGraphemes } from "../../../src/shared/networks/contract/draft-rules.ts";
 
 const VECTOR = "Héllo 👋 see https://example.com/a?b=1. #café @alice.test";
 

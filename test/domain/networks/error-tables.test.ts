@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import type { Classified } from "../../../src/shared/networks/classified.ts";
-import { failureOf } from "../../../src/shared/networks/classified.ts";
-import type { ErrorTable } from "../../../src/shared/networks/error-table.ts";
-import { LEG_ERRORS } from "../../../src/shared/networks/errors.ts";
+import type { Classified } from "../../../src/shared/networks/contract/classified.ts";
+import { failureOf } from "../../../src/shared/networks/contract/classified.ts";
+import type { ErrorTable } from "../../../src/shared/networks/contract/error-table.ts";
+import { LEG_ERRORS } from "../../../src/shared/networks/contract/errors.ts";
 import * as bluesky from "../../../src/shared/networks/bluesky/errors.ts";
 import * as facebook from "../../../src/shared/networks/facebook/errors.ts";
 import * as instagram from "../../../src/shared/networks/instagram/errors.ts";
 import * as linkedin from "../../../src/shared/networks/linkedin/errors.ts";
 import * as mastodon from "../../../src/shared/networks/mastodon/errors.ts";
-import type { HttpResponse } from "../../../src/shared/networks/network.ts";
-import { problemOf } from "../../../src/shared/posts/leg-steps.ts";
-import { UnmappedSignals } from "../../../src/shared/posts/unmapped-signals.ts";
-import { createLog } from "../../../src/shared/log.ts";
-import { Metrics } from "../../../src/shared/telemetry/metrics.ts";
+import type { HttpResponse } from "../../../src/shared/networks/contract/network.ts";
+import { problemOf } from "../../../src/shared/publishing/leg-steps.ts";
+import { UnmappedSignals } from "../../../src/shared/publishing/publish/unmapped-signals.ts";
+import { createLog } from "../../../src/shared/runtime/log.ts";
+import { Metrics } from "../../../src/shared/runtime/telemetry/metrics.ts";
 import { NOW, answer, htmlPage } from "../../networks/scripted-tools.ts";
 import { CASES, graph } from "./error-cases.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../../../src/shared/config.ts";
-import { renderConnectPage } from "../../../src/shared/connect/page/connect-page.ts";
+import { parseConfig } from "../../../src/shared/runtime/config.ts";
+import { renderConnectPage } from "../../../src/shared/connections/hosted-page/connect-page.ts";
 import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
 import { findAvailable } from "../../../src/shared/networks/lookup.ts";
 import { aCard, aPage } from "../../browser/gallery.ts";

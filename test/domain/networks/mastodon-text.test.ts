@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { countCharacters, countedText } from "../../../src/shared/networks/mastodon/length.ts";
 import { comparable } from "../../../src/shared/networks/mastodon/statuses.ts";
-import { textOfHtml } from "../../../src/shared/networks/html-text.ts";
+import { textOfHtml } from "../../../src/shared/networks/contract/html-text.ts";
 
 const URL = "x".repeat(23);
 

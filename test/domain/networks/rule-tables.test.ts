@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { describeRules } from "../../../src/shared/networks/describe-rules.ts";
-import { breach, checkNearLimit } from "../../../src/shared/networks/draft-rules.ts";
-import { LEG_ERRORS } from "../../../src/shared/networks/errors.ts";
+import { breach, checkNearLimit } from "../../../src/shared/networks/contract/draft-rules.ts";
+import { LEG_ERRORS } from "../../../src/shared/networks/contract/errors.ts";
 import { NETWORK_NAMES, networkOf } from "../../../src/shared/networks/lookup.ts";
-import { nearLimit } from "../../../src/shared/networks/rule.ts";
+import { nearLimit } from "../../../src/shared/networks/contract/rule.ts";
 
 const described = describeRules(NETWORK_NAMES.map(networkOf));
 const SOURCES = new URL("../../../src/shared/networks/", import.meta.url);

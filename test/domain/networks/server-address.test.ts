@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { originOf, serverOrigin } from "../../../src/shared/networks/server-address.ts";
+import { originOf, serverOrigin } from "../../../src/shared/networks/contract/server-address.ts";
 
 describe("an address that a person types", () => {
   it.each([

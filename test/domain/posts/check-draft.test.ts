@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import type { Connection } from "../../../src/shared/connect/connection.ts";
-import type { LegDraft } from "../../../src/shared/networks/network.ts";
+import type { Connection } from "../../../src/shared/connections/connection.ts";
+import type { LegDraft } from "../../../src/shared/networks/contract/network.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
-import { firstLeg } from "../../../src/shared/posts/accept.ts";
+import { firstLeg } from "../../../src/shared/publishing/accept/accept.ts";
 import {
   errorsOf,
   judgeDraft,
   judgementView,
   legDraft,
   warningsOf,
-} from "../../../src/shared/posts/check-draft.ts";
-import type { Draft } from "../../../src/shared/posts/post.ts";
+} from "../../../src/shared/publishing/accept/check-draft.ts";
+import type { Draft } from "../../../src/shared/publishing/post.ts";
 import { draftOf, NOW, postOf } from "./fixtures.ts";
 
 function connectionOf(overrides: Partial<Connection> = {}): Connection {

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NETWORK_NAMES } from "../../../src/shared/networks/lookup.ts";
-import { fingerprint } from "../../../src/shared/posts/fingerprint.ts";
-import type { Draft } from "../../../src/shared/posts/post.ts";
-import { DraftBody } from "../../../src/shared/posts/schema.ts";
+import { fingerprint } from "../../../src/shared/publishing/accept/fingerprint.ts";
+import type { Draft } from "../../../src/shared/publishing/post.ts";
+import { DraftBody } from "../../../src/shared/publishing/accept/schema.ts";
 import { draftOf } from "./fixtures.ts";
 
 const scope = { applicationId: "app_one", profileId: "prf_one" };

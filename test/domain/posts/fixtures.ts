@@ -1,5 +1,5 @@
-import { newId } from "../../../src/shared/ids.ts";
-import type { Draft, Leg, Post } from "../../../src/shared/posts/post.ts";
+import { newId } from "../../../src/shared/runtime/ids.ts";
+import type { Draft, Leg, Post } from "../../../src/shared/publishing/post.ts";
 
 export const NOW = new Date("2030-01-31T12:00:00.000Z");
 

@@ -10,8 +10,8 @@ import {
   problemOf,
   putBack,
   succeeded,
-} from "../../../src/shared/posts/leg-steps.ts";
-import { nextStep, type Leg } from "../../../src/shared/posts/post.ts";
+} from "../../../src/shared/publishing/leg-steps.ts";
+import { nextStep, type Leg } from "../../../src/shared/publishing/post.ts";
 import { inSeconds, legOf, NOW } from "./fixtures.ts";
 
 const now = NOW;

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { CoreView } from "../../../src/shared/billing/group-commit.ts";
 import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
-import { acceptOperation, placeOf } from "../../../src/shared/posts/accept.ts";
-import { idempotencyRowKey } from "../../../src/shared/posts/accepted.ts";
-import type { Leg, Post } from "../../../src/shared/posts/post.ts";
-import { toLeg, toLegRow, toPostRow } from "../../../src/shared/posts/post-row.ts";
-import { legKey, postKey, toWorkRow, workKey } from "../../../src/shared/posts/post-store.ts";
-import { settleOperation, type LegEnd } from "../../../src/shared/posts/settle-leg.ts";
-import type { Row, RowWrite, StoredRow } from "../../../src/shared/storage/row.ts";
+import { acceptOperation, placeOf } from "../../../src/shared/publishing/accept/accept.ts";
+import { idempotencyRowKey } from "../../../src/shared/publishing/accept/accepted.ts";
+import type { Leg, Post } from "../../../src/shared/publishing/post.ts";
+import { toLeg, toLegRow, toPostRow } from "../../../src/shared/publishing/post-row.ts";
+import { legKey, postKey, toWorkRow, workKey } from "../../../src/shared/publishing/post-store.ts";
+import { settleOperation, type LegEnd } from "../../../src/shared/publishing/publish/settle-leg.ts";
+import type { Row, RowWrite, StoredRow } from "../../../src/shared/runtime/storage/row.ts";
 import { draftOf, legOf, NOW, postOf } from "./fixtures.ts";
 
 const rich: Wallet = { ...EMPTY_WALLET, balance: 1_000, reserved: 20 };

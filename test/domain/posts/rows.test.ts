@@ -1,23 +1,23 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/errors.ts";
+import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/lookup.ts";
-import { problemOf } from "../../../src/shared/posts/leg-steps.ts";
-import type { Leg, Post } from "../../../src/shared/posts/post.ts";
+import { problemOf } from "../../../src/shared/publishing/leg-steps.ts";
+import type { Leg, Post } from "../../../src/shared/publishing/post.ts";
 import {
   postProgress,
   toLeg,
   toLegRow,
   toPost,
   toPostRow,
-} from "../../../src/shared/posts/post-row.ts";
+} from "../../../src/shared/publishing/post-row.ts";
 import {
   fromChunks,
   PROPERTY_LENGTH_MAX,
   replacedChunks,
   toChunks,
   type Row,
-} from "../../../src/shared/storage/row.ts";
+} from "../../../src/shared/runtime/storage/row.ts";
 import { draftOf, legOf, postOf } from "./fixtures.ts";
 
 const rowOf = (chunks: Record<string, string>): Row => ({ rowKey: "row", ...chunks });

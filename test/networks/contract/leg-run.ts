@@ -1,9 +1,9 @@
 import { encodeTime } from "ulid";
 import { expect } from "vitest";
-import { timeOfId } from "../../../src/shared/ids.ts";
-import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/errors.ts";
-import type { PostView } from "../../../src/shared/posts/post-view.ts";
-import { repairStalledLegs } from "../../../src/shared/posts/repair-stalled-legs.ts";
+import { timeOfId } from "../../../src/shared/runtime/ids.ts";
+import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
+import type { PostView } from "../../../src/shared/publishing/read/post-view.ts";
+import { repairStalledLegs } from "../../../src/shared/background/repair-stalled-legs.ts";
 import { dataOf } from "../../setup/factories.ts";
 import { readPost, submitPost, unique, type Publisher } from "../../setup/publisher.ts";
 import type { VisiblePost } from "./stand-in.ts";

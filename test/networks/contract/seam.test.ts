@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { LEG_ERRORS } from "../../../src/shared/networks/errors.ts";
+import { LEG_ERRORS } from "../../../src/shared/networks/contract/errors.ts";
 import { ERRORS as BLUESKY } from "../../../src/shared/networks/bluesky/errors.ts";
 import { ERRORS as FACEBOOK } from "../../../src/shared/networks/facebook/errors.ts";
 import { ERRORS as INSTAGRAM } from "../../../src/shared/networks/instagram/errors.ts";
 import { ERRORS as LINKEDIN } from "../../../src/shared/networks/linkedin/errors.ts";
 import { ERRORS as MASTODON } from "../../../src/shared/networks/mastodon/errors.ts";
-import type { ErrorTable } from "../../../src/shared/networks/error-table.ts";
+import type { ErrorTable } from "../../../src/shared/networks/contract/error-table.ts";
 import { NETWORK_NAMES, networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
-import { SETTINGS } from "../../../src/shared/settings.ts";
+import { SETTINGS } from "../../../src/shared/runtime/settings.ts";
 
 const TABLES = {
   facebook: FACEBOOK,

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { reconcilePlatform } from "../../../src/shared/posts/reconcile-wallet.ts";
+import { reconcilePlatform } from "../../../src/shared/background/reconcile-wallet.ts";
 import { expectTruth, runLeg, type Form } from "./leg-run.ts";
 import type { MadeStep } from "./wire.ts";
 import type { World } from "./world.ts";

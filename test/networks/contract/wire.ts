@@ -1,5 +1,5 @@
-import type { HttpRequest } from "../../../src/shared/networks/network.ts";
-import type { Outbound } from "../../../src/shared/outbound.ts";
+import type { HttpRequest } from "../../../src/shared/networks/contract/network.ts";
+import type { Outbound } from "../../../src/shared/runtime/outbound.ts";
 import type { StandIn, VisiblePost } from "./stand-in.ts";
 
 /** One call of a leg to its network. */

@@ -1,6 +1,6 @@
-import { exchange } from "../classified.ts";
-import type { HttpRequest, HttpResponse, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import { exchange } from "../contract/classified.ts";
+import type { HttpRequest, HttpResponse, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import type { Credentials, OAuthCredentials } from "./credentials.ts";
 import { isOAuth } from "./credentials.ts";
 import { dpopNonces, proofHeaders } from "./dpop.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { exchange } from "../classified.ts";
-import type { Account, HttpRequest, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import { exchange } from "../contract/classified.ts";
+import type { Account, HttpRequest, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 
 /**
  * The profile is decoration: a server without a view of the network can't tell it, and is as good to publish with.

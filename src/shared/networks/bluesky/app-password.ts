@@ -1,4 +1,4 @@
-import { exchange, noteOf } from "../classified.ts";
+import { exchange, noteOf } from "../contract/classified.ts";
 import type {
   HttpResponse,
   LinkErrorCode,
@@ -6,9 +6,9 @@ import type {
   LinkForm,
   LinkOutcome,
   NetworkTools,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
-import { serverOrigin, typedText } from "../server-address.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
+import { serverOrigin, typedText } from "../contract/server-address.ts";
 import { xrpcError } from "./errors.ts";
 import { readIdentifier, type Identifier } from "./identifier.ts";
 import { resolveHandle, resolveServer } from "./identity.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import type { NetworkApp } from "../network.ts";
+import { shape } from "../../runtime/shape.ts";
+import type { NetworkApp } from "../contract/network.ts";
 
 /** Where the two documents lie below the API's address; the first one's address is the client's name. */
 const METADATA_PATH = "/v1/connect/bluesky/client-metadata.json";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { HttpResponse, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import type { HttpResponse, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import type { Credentials } from "./credentials.ts";
 import { accessTokenOf } from "./credentials.ts";
 import { classify } from "./errors.ts";

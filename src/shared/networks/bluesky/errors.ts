@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import type { Classified, ErrorRow } from "../classified.ts";
-import { isProxyPage, noteOf, waitSeconds, withQuota } from "../classified.ts";
-import type { TableRow } from "../error-table.ts";
-import { codes, errorTable, rowOf as tableRow, rows } from "../error-table.ts";
-import type { HttpResponse } from "../network.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { Classified, ErrorRow } from "../contract/classified.ts";
+import { isProxyPage, noteOf, waitSeconds, withQuota } from "../contract/classified.ts";
+import type { TableRow } from "../contract/error-table.ts";
+import { codes, errorTable, rowOf as tableRow, rows } from "../contract/error-table.ts";
+import type { HttpResponse } from "../contract/network.ts";
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };

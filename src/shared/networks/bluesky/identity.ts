@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import { exchange } from "../classified.ts";
-import type { HttpResponse, LinkFailure, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
-import { originOf } from "../server-address.ts";
+import { shape } from "../../runtime/shape.ts";
+import { exchange } from "../contract/classified.ts";
+import type { HttpResponse, LinkFailure, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
+import { originOf } from "../contract/server-address.ts";
 
 const HANDLE_RESOLVER = "https://public.api.bsky.app";
 const PLC_DIRECTORY = "https://plc.directory";

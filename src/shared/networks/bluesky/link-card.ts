@@ -1,7 +1,7 @@
-import { exchange } from "../classified.ts";
-import type { HttpResponse, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
-import { unescapeHtml } from "../html-text.ts";
+import { exchange } from "../contract/classified.ts";
+import type { HttpResponse, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
+import { unescapeHtml } from "../contract/html-text.ts";
 
 const PAGE_BYTES_MAX = 2_097_152;
 const PAGE_TIMEOUT_MS = 8000;

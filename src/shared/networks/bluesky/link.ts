@@ -1,4 +1,4 @@
-import type { OAuthFlow } from "../network.ts";
+import type { OAuthFlow } from "../contract/network.ts";
 import { appPasswordForm } from "./app-password.ts";
 import { finish, oauthFields, start } from "./oauth-link.ts";
 

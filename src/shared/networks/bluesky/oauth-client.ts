@@ -4,7 +4,7 @@ import type {
   NodeSavedState,
   OAuthClientMetadataInput,
 } from "@atproto/oauth-client-node";
-import type { NetworkApp, NetworkTools } from "../network.ts";
+import type { NetworkApp, NetworkTools } from "../contract/network.ts";
 import { clientMetadata, hasDocuments, loopbackMetadata } from "./client-documents.ts";
 import type { OAuthSessionData } from "./credentials.ts";
 import { readOAuthSession } from "./credentials.ts";

@@ -1,5 +1,5 @@
-import type { HttpRequest, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import type { HttpRequest, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 
 const BYTES_MAX = 256 * 1024;
 /** Of the directory and of a domain. */

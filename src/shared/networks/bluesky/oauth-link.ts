@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import { noteOf } from "../classified.ts";
+import { shape } from "../../runtime/shape.ts";
+import { noteOf } from "../contract/classified.ts";
 import type {
   LinkErrorCode,
   LinkFailure,
@@ -11,9 +11,9 @@ import type {
   OAuthCallback,
   OAuthRedirect,
   OAuthStart,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
-import { originOf, serverOrigin, typedText } from "../server-address.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
+import { originOf, serverOrigin, typedText } from "../contract/server-address.ts";
 import { readAccount, readLimits } from "./account.ts";
 import { callAsAccount } from "./account-call.ts";
 import { BROAD_SCOPE, GRANULAR_SCOPE, hasDocuments, loopbackAddress } from "./client-documents.ts";

@@ -1,5 +1,5 @@
-import { noteOf } from "../classified.ts";
-import type { CredentialsOutcome, NetworkTools } from "../network.ts";
+import { noteOf } from "../contract/classified.ts";
+import type { CredentialsOutcome, NetworkTools } from "../contract/network.ts";
 import type { OAuthCredentials, OAuthSessionData } from "./credentials.ts";
 import {
   openClient,

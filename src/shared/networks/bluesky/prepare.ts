@@ -1,7 +1,7 @@
-import { mediaFailed } from "../media-failed.ts";
-import { MediaFailure } from "../media.ts";
-import type { LegToPublish, NetworkTools, PrepareOutcome, Rejected, TryLater } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import { mediaFailed } from "../contract/media-failed.ts";
+import { MediaFailure } from "../contract/media.ts";
+import type { LegToPublish, NetworkTools, PrepareOutcome, Rejected, TryLater } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { credentialsOf, type Credentials } from "./credentials.ts";
 import type { Embed } from "./embeds.ts";
 import { cardEmbed, imagesEmbed } from "./embeds.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { exchange, failureOf } from "../classified.ts";
-import { askAgain } from "../doubt.ts";
+import { exchange, failureOf } from "../contract/classified.ts";
+import { askAgain } from "../contract/doubt.ts";
 import type {
   HttpRequest,
   HttpResponse,
@@ -8,8 +8,8 @@ import type {
   NetworkTools,
   Published,
   ReconcileOutcome,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { credentialsOf, type Credentials } from "./credentials.ts";
 import { classify, xrpcError } from "./errors.ts";
 import type { Remote } from "./state.ts";

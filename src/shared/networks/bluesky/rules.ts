@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
+import { shape } from "../../runtime/shape.ts";
 import {
   breach,
   checkNearLimit,
@@ -9,9 +9,9 @@ import {
   isFarBeyond,
   kindsOf,
   mediaKindOf,
-} from "../draft-rules.ts";
-import type { MediaFacts } from "../media.ts";
-import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
+} from "../contract/draft-rules.ts";
+import type { MediaFacts } from "../contract/media.ts";
+import type { LegDraft, NetworkData, Problem, TextMeasure } from "../contract/network.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 

@@ -1,6 +1,6 @@
-import { es256PrivateKey, setting } from "../../setting.ts";
-import type { ShapeOf } from "../../shape.ts";
-import type { FromSettings, NetworkSettings } from "../network.ts";
+import { es256PrivateKey, setting } from "../../runtime/setting.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
+import type { FromSettings, NetworkSettings } from "../contract/network.ts";
 
 type ClientKey = ShapeOf<typeof es256PrivateKey>;
 

@@ -1,5 +1,5 @@
-import type { MediaTargets } from "../media.ts";
-import type { LegDraft, NetworkData } from "../network.ts";
+import type { MediaTargets } from "../contract/media.ts";
+import type { LegDraft, NetworkData } from "../contract/network.ts";
 import { blobBytesMax } from "./rules.ts";
 
 /** https://github.com/bluesky-social/atproto `lexicons/app/bsky/embed`; edge and length are the official client's. */

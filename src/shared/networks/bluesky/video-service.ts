@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import { exchange, failureOf, noteOf, unpublished } from "../classified.ts";
-import type { StreamedBody } from "../media.ts";
-import type { HttpResponse, NetworkTools, Rejected, TryLater } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { exchange, failureOf, noteOf, unpublished } from "../contract/classified.ts";
+import type { StreamedBody } from "../contract/media.ts";
+import type { HttpResponse, NetworkTools, Rejected, TryLater } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { callAsAccount } from "./account-call.ts";
 import type { Credentials } from "./credentials.ts";
 import { classify } from "./errors.ts";

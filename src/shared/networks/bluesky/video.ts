@@ -1,6 +1,6 @@
-import { mediaRejected } from "../media-failed.ts";
-import type { MediaFile } from "../media.ts";
-import type { LegToPublish, NetworkTools, Rejected, TryLater } from "../network.ts";
+import { mediaRejected } from "../contract/media-failed.ts";
+import type { MediaFile } from "../contract/media.ts";
+import type { LegToPublish, NetworkTools, Rejected, TryLater } from "../contract/network.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Embed } from "./embeds.ts";
 import { videoEmbed } from "./embeds.ts";

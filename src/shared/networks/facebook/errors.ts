@@ -1,8 +1,8 @@
-import type { Classified, ErrorRow } from "../classified.ts";
-import type { TableRow } from "../error-table.ts";
-import { codes, rows, subcodes } from "../error-table.ts";
+import type { Classified, ErrorRow } from "../contract/classified.ts";
+import type { TableRow } from "../contract/error-table.ts";
+import { codes, rows, subcodes } from "../contract/error-table.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
-import type { HttpResponse } from "../network.ts";
+import type { HttpResponse } from "../contract/network.ts";
 
 const DUPLICATE: ErrorRow = { code: "duplicate_content", effect: "refuse" };
 const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };

@@ -1,4 +1,4 @@
-import type { MediaKind } from "../draft-rules.ts";
+import type { MediaKind } from "../contract/draft-rules.ts";
 import { rules } from "./rule-table.ts";
 
 /** What a draft becomes on the page. */

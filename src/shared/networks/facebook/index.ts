@@ -1,4 +1,4 @@
-import type { Network } from "../network.ts";
+import type { Network } from "../contract/network.ts";
 import { facebookLink, revoke } from "./link.ts";
 import { facebookOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";

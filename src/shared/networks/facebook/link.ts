@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import { exchange } from "../classified.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { exchange } from "../contract/classified.ts";
 import { failed, lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
 import type { GraphAccess } from "../graph/request.ts";
 import { appOf, graphDelete, graphGet } from "../graph/request.ts";
@@ -14,7 +14,7 @@ import type {
   NetworkTools,
   OAuthCallback,
   OAuthFlow,
-} from "../network.ts";
+} from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import type { Page } from "./pages.ts";
 import { findPages } from "./pages.ts";

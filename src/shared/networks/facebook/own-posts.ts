@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { isEdge, readEdge } from "../graph/edge.ts";
-import { HttpFailure } from "../network.ts";
-import type { LegToPublish, NetworkTools, Published } from "../network.ts";
-import { composed } from "../normal-form.ts";
+import { HttpFailure } from "../contract/network.ts";
+import type { LegToPublish, NetworkTools, Published } from "../contract/network.ts";
+import { composed } from "../contract/normal-form.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { sinceOf } from "./published.ts";

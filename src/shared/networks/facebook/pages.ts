@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import { exchange } from "../classified.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { exchange } from "../contract/classified.ts";
 import { isEdge, readEdge } from "../graph/edge.ts";
 import { failed, refusedLink } from "../graph/link.ts";
 import type { GraphAccess } from "../graph/request.ts";
 import { appOf, graphGet } from "../graph/request.ts";
-import type { LinkFailure, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import type { LinkFailure, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import { accessFor } from "./state.ts";
 

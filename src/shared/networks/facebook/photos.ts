@@ -1,12 +1,12 @@
 import * as z from "zod";
-import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import type { Classified } from "../contract/classified.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { fetchableUrl, probeMedia } from "../graph/probe.ts";
 import { graphGet, graphPostFile, graphPostJson } from "../graph/request.ts";
-import { mediaFailed } from "../media-failed.ts";
-import type { FetchedMedia } from "../media.ts";
-import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../media.ts";
+import { mediaFailed } from "../contract/media-failed.ts";
+import type { FetchedMedia } from "../contract/media.ts";
+import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
 import type {
   LegToPublish,
   MediaItem,
@@ -14,8 +14,8 @@ import type {
   PrepareOutcome,
   Rejected,
   TryLater,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import type { Remote } from "./state.ts";
 import { credentialsOf, pageAccess } from "./state.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unpublished } from "../classified.ts";
-import { inDoubt, unheard, unknown } from "../doubt.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { Classified } from "../contract/classified.ts";
+import { exchange, failureOf, unpublished } from "../contract/classified.ts";
+import { inDoubt, unheard, unknown } from "../contract/doubt.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphPostJson } from "../graph/request.ts";
 import type {
@@ -11,8 +11,8 @@ import type {
   LegToPublish,
   NetworkTools,
   PublishOutcome,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import { findOwnPost } from "./own-posts.ts";
 import { ownOptionsOf } from "./options.ts";

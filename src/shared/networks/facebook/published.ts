@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
+import { shape } from "../../runtime/shape.ts";
 import { isEdge, readEdge } from "../graph/edge.ts";
-import type { LegToPublish, NetworkTools, Published } from "../network.ts";
+import type { LegToPublish, NetworkTools, Published } from "../contract/network.ts";
 import type { Remote } from "./state.ts";
 import { credentialsOf, pageAccess } from "./state.ts";
 import { pageUrl } from "./video-status.ts";

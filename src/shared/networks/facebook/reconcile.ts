@@ -1,6 +1,6 @@
-import type { LegToPublish, NetworkTools, ReconcileOutcome } from "../network.ts";
-import { failureOf } from "../classified.ts";
-import { askAgain, unknown } from "../doubt.ts";
+import type { LegToPublish, NetworkTools, ReconcileOutcome } from "../contract/network.ts";
+import { failureOf } from "../contract/classified.ts";
+import { askAgain, unknown } from "../contract/doubt.ts";
 import { findOwnPost } from "./own-posts.ts";
 import { isOutdated } from "./photos.ts";
 import { findStory, publishedVideo } from "./published.ts";

@@ -1,5 +1,5 @@
-import type { RuleTable } from "../rule.ts";
-import { nearLimit } from "../rule.ts";
+import type { RuleTable } from "../contract/rule.ts";
+import { nearLimit } from "../contract/rule.ts";
 
 /** Stated everywhere and in no document of Facebook's own. */
 const TEXT_MAX = 63_206;

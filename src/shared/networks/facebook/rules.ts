@@ -5,9 +5,9 @@ import {
   fieldOf,
   kindsOf,
   mediaKindOf,
-} from "../draft-rules.ts";
-import type { MediaFacts } from "../media.ts";
-import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
+} from "../contract/draft-rules.ts";
+import type { MediaFacts } from "../contract/media.ts";
+import type { LegDraft, NetworkData, Problem, TextMeasure } from "../contract/network.ts";
 import type { Form } from "./forms.ts";
 import { formOf, isForm } from "./forms.ts";
 import { ownOptionsOf } from "./options.ts";

@@ -1,4 +1,4 @@
-import type { MediaTargets } from "../media.ts";
+import type { MediaTargets } from "../contract/media.ts";
 
 /** https://developers.facebook.com/docs/graph-api/reference/page/photos; large PNGs come out blurred there.
  * It takes TIFF as well, which may tell its place anywhere in the file: that goes out as a JPEG of ours. */

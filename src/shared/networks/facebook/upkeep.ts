@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { exchange, unanswered, unpublished } from "../classified.ts";
+import { exchange, unanswered, unpublished } from "../contract/classified.ts";
 import { graphGet } from "../graph/request.ts";
-import type { HttpResponse, Upkeep } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import type { HttpResponse, Upkeep } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import { credentialsOf, pageAccess } from "./state.ts";
 

@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { shape } from "../../runtime/shape.ts";
+import type { Classified } from "../contract/classified.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
 import { fetchableUrl } from "../graph/probe.ts";
 import { appOf, graphHeaders, graphPostJson } from "../graph/request.ts";
-import type { LegToPublish, NetworkTools, PrepareOutcome } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import type { LegToPublish, NetworkTools, PrepareOutcome } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify, isVideoLimit } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withProbe } from "./photos.ts";

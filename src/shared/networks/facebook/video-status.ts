@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import type { Classified } from "../classified.ts";
-import { exchange } from "../classified.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { Classified } from "../contract/classified.ts";
+import { exchange } from "../contract/classified.ts";
 import { graphGet } from "../graph/request.ts";
-import type { HttpResponse, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import type { HttpResponse, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify, classifyStatus } from "./errors.ts";
 import type { Credentials } from "./state.ts";
 import { pageAccess } from "./state.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import { exchange } from "../classified.ts";
-import type { HttpResponse, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { exchange } from "../contract/classified.ts";
+import type { HttpResponse, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import type { GraphAccess } from "./request.ts";
 import { graphGet } from "./request.ts";
 

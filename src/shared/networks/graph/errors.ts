@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import type { Classified, ErrorRow } from "../classified.ts";
-import { isHtml, isProxyPage, noteOf, waitSeconds, withQuota } from "../classified.ts";
-import type { ErrorTable, Signal, TableRow } from "../error-table.ts";
-import { codes, errorTable, findRow, rowOf, rows, subcodes } from "../error-table.ts";
-import type { HttpResponse } from "../network.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { Classified, ErrorRow } from "../contract/classified.ts";
+import { isHtml, isProxyPage, noteOf, waitSeconds, withQuota } from "../contract/classified.ts";
+import type { ErrorTable, Signal, TableRow } from "../contract/error-table.ts";
+import { codes, errorTable, findRow, rowOf, rows, subcodes } from "../contract/error-table.ts";
+import type { HttpResponse } from "../contract/network.ts";
 
 const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };
 const LOG_IN_FIRST =

@@ -1,7 +1,7 @@
 import type * as z from "zod";
-import type { Classified } from "../classified.ts";
-import { exchange, noteOf } from "../classified.ts";
-import type { LegErrorCode } from "../errors.ts";
+import type { Classified } from "../contract/classified.ts";
+import { exchange, noteOf } from "../contract/classified.ts";
+import type { LegErrorCode } from "../contract/errors.ts";
 import type {
   HttpRequest,
   HttpResponse,
@@ -9,8 +9,8 @@ import type {
   LinkFailure,
   OAuthFlow,
   NetworkTools,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 
 export function failed(code: LinkErrorCode, note?: string): LinkFailure {
   return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };

@@ -1,10 +1,10 @@
-import type { MediaKind } from "../draft-rules.ts";
-import { mediaKindOfType } from "../draft-rules.ts";
-import { bytesMaxOf } from "../judge-file.ts";
-import { mediaFailed, refusedFile } from "../media-failed.ts";
-import type { MediaTargets } from "../media.ts";
-import { MediaFailure } from "../media.ts";
-import type { LegDraft, NetworkTools, Rejected, TryLater } from "../network.ts";
+import type { MediaKind } from "../contract/draft-rules.ts";
+import { mediaKindOfType } from "../contract/draft-rules.ts";
+import { bytesMaxOf } from "../contract/judge-file.ts";
+import { mediaFailed, refusedFile } from "../contract/media-failed.ts";
+import type { MediaTargets } from "../contract/media.ts";
+import { MediaFailure } from "../contract/media.ts";
+import type { LegDraft, NetworkTools, Rejected, TryLater } from "../contract/network.ts";
 import { findMediaKind } from "./probe.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { exchange } from "../classified.ts";
-import type { MediaKind } from "../draft-rules.ts";
-import { extensionOf, mediaKindOf } from "../draft-rules.ts";
-import type { HttpResponse, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import { exchange } from "../contract/classified.ts";
+import type { MediaKind } from "../contract/draft-rules.ts";
+import { extensionOf, mediaKindOf } from "../contract/draft-rules.ts";
+import type { HttpResponse, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 
 const TIMEOUT_MS = 10_000;
 const HOPS_MAX = 2;

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import type { FetchedMedia } from "../media.ts";
-import type { HttpRequest, NetworkApp, NetworkTools } from "../network.ts";
+import type { FetchedMedia } from "../contract/media.ts";
+import type { HttpRequest, NetworkApp, NetworkTools } from "../contract/network.ts";
 
 /** Which API is asked, and in whose name. */
 export interface GraphAccess {

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { withDefault } from "../../setting.ts";
-import { shape } from "../../shape.ts";
-import type { FromSettings } from "../network.ts";
-import { readApp } from "../network-settings.ts";
+import { withDefault } from "../../runtime/setting.ts";
+import { shape } from "../../runtime/shape.ts";
+import type { FromSettings } from "../contract/network.ts";
+import { readApp } from "../contract/network-settings.ts";
 
 /** One setting for both networks: they are two sides of one API. */
 export const graphVersion = {

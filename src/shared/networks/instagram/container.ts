@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import type { Classified } from "../classified.ts";
-import { exchange, unanswered, unpublished } from "../classified.ts";
+import { shape } from "../../runtime/shape.ts";
+import type { Classified } from "../contract/classified.ts";
+import { exchange, unanswered, unpublished } from "../contract/classified.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
-import type { HttpResponse, LegToPublish, NetworkTools, Rejected, TryLater } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import type { HttpResponse, LegToPublish, NetworkTools, Rejected, TryLater } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { ACCOUNT_KIND, classify, classifyStatus } from "./errors.ts";
 import { isStory } from "./forms.ts";
 import type { Container, Remote } from "./state.ts";

@@ -1,7 +1,7 @@
 import { fetchableUrl } from "../graph/probe.ts";
-import { mediaFailed } from "../media-failed.ts";
-import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../media.ts";
-import type { LegToPublish, NetworkTools, Rejected, TryLater } from "../network.ts";
+import { mediaFailed } from "../contract/media-failed.ts";
+import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
+import type { LegToPublish, NetworkTools, Rejected, TryLater } from "../contract/network.ts";
 import type { Remote } from "./state.ts";
 import { media } from "./targets.ts";
 

@@ -1,4 +1,4 @@
-import type { Network } from "../network.ts";
+import type { Network } from "../contract/network.ts";
 import { instagramLink } from "./link.ts";
 import { instagramOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import { exchange } from "../classified.ts";
+import { shape } from "../../runtime/shape.ts";
+import { exchange } from "../contract/classified.ts";
 import { failed, lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
 import { appOf, graphGet } from "../graph/request.ts";
 import type {
@@ -11,8 +11,8 @@ import type {
   NetworkTools,
   OAuthCallback,
   OAuthFlow,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { ACCOUNT_KIND, classify } from "./errors.ts";
 import type { Credentials } from "./state.ts";
 import { accessOf } from "./state.ts";

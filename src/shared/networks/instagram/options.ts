@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { networkOptions, publicUrl } from "../options.ts";
 
 const COLLABORATORS_MAX = 3;

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { isEdge, readEdge } from "../graph/edge.ts";
-import type { LegToPublish, NetworkTools, Published } from "../network.ts";
-import { composed } from "../normal-form.ts";
+import type { LegToPublish, NetworkTools, Published } from "../contract/network.ts";
+import { composed } from "../contract/normal-form.ts";
 import { isStory } from "./forms.ts";
 import type { Remote } from "./state.ts";
 import { accessOf, credentialsOf, remoteOf } from "./state.ts";

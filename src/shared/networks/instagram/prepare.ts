@@ -1,9 +1,9 @@
-import type { Classified } from "../classified.ts";
-import { failureOf } from "../classified.ts";
+import type { Classified } from "../contract/classified.ts";
+import { failureOf } from "../contract/classified.ts";
 import { lookAtFiles } from "../graph/look-at-files.ts";
 import { fetchableUrl } from "../graph/probe.ts";
-import { rejectedBy } from "../media-failed.ts";
-import type { LegToPublish, NetworkTools, PrepareOutcome, Rejected, TryLater } from "../network.ts";
+import { rejectedBy } from "../contract/media-failed.ts";
+import type { LegToPublish, NetworkTools, PrepareOutcome, Rejected, TryLater } from "../contract/network.ts";
 import { createContainer, lookAtContainer, withoutStories } from "./container.ts";
 import { type Fields, fileFields } from "./files.ts";
 import { formOf, isForm } from "./forms.ts";

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unpublished } from "../classified.ts";
-import { inDoubt, unheard } from "../doubt.ts";
+import type { Classified } from "../contract/classified.ts";
+import { exchange, failureOf, unpublished } from "../contract/classified.ts";
+import { inDoubt, unheard } from "../contract/doubt.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
-import type { HttpResponse, LegToPublish, NetworkTools, PublishOutcome } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import type { HttpResponse, LegToPublish, NetworkTools, PublishOutcome } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { lookAtContainer, withoutStories } from "./container.ts";
 import { classify } from "./errors.ts";
 import { findOwnMedia } from "./own-media.ts";

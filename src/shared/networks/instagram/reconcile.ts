@@ -1,5 +1,5 @@
-import { askAgain } from "../doubt.ts";
-import type { LegToPublish, NetworkTools, ReconcileOutcome } from "../network.ts";
+import { askAgain } from "../contract/doubt.ts";
+import type { LegToPublish, NetworkTools, ReconcileOutcome } from "../contract/network.ts";
 import { lookAtContainer } from "./container.ts";
 import { findOwnMedia } from "./own-media.ts";
 import { remoteOf } from "./state.ts";

@@ -6,9 +6,9 @@ import {
   isFarBeyond,
   kindsOf,
   mediaKindOf,
-} from "../draft-rules.ts";
-import type { MediaFacts } from "../media.ts";
-import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
+} from "../contract/draft-rules.ts";
+import type { MediaFacts } from "../contract/media.ts";
+import type { LegDraft, NetworkData, Problem, TextMeasure } from "../contract/network.ts";
 import type { Form } from "./forms.ts";
 import { formOf, isForm, isStory } from "./forms.ts";
 import { ownOptionsOf } from "./options.ts";

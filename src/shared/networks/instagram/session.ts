@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import { exchange, unanswered, unpublished } from "../classified.ts";
-import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import { shape } from "../../runtime/shape.ts";
+import { exchange, unanswered, unpublished } from "../contract/classified.ts";
+import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import type { Credentials } from "./state.ts";
 import { credentialsOf, GRAPH } from "./state.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { GraphAccess } from "../graph/request.ts";
 import { appOf } from "../graph/request.ts";
-import type { NetworkData, NetworkTools } from "../network.ts";
+import type { NetworkData, NetworkTools } from "../contract/network.ts";
 import { FORMS } from "./forms.ts";
 
 export const GRAPH = "https://graph.instagram.com";

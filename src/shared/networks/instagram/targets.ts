@@ -1,5 +1,5 @@
-import type { ImageTarget, MediaTargets } from "../media.ts";
-import type { LegDraft } from "../network.ts";
+import type { ImageTarget, MediaTargets } from "../contract/media.ts";
+import type { LegDraft } from "../contract/network.ts";
 import { ownOptionsOf } from "./options.ts";
 
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media */

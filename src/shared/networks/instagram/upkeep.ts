@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import { exchange, unanswered, unpublished } from "../classified.ts";
+import { shape } from "../../runtime/shape.ts";
+import { exchange, unanswered, unpublished } from "../contract/classified.ts";
 import { graphGet } from "../graph/request.ts";
-import type { LimitsOutcome, NetworkData, NetworkTools, Upkeep } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import type { LimitsOutcome, NetworkData, NetworkTools, Upkeep } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import type { Credentials } from "./state.ts";
 import { accessOf, credentialsOf } from "./state.ts";

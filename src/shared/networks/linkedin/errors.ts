@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import type { Classified, ErrorRow } from "../classified.ts";
-import { isHtml, isProxyPage, noteOf, waitSeconds } from "../classified.ts";
-import type { Signal, TableRow } from "../error-table.ts";
-import { codes, errorTable, rowOf, rows } from "../error-table.ts";
-import type { HttpResponse } from "../network.ts";
+import { shape } from "../../runtime/shape.ts";
+import type { Classified, ErrorRow } from "../contract/classified.ts";
+import { isHtml, isProxyPage, noteOf, waitSeconds } from "../contract/classified.ts";
+import type { Signal, TableRow } from "../contract/error-table.ts";
+import { codes, errorTable, rowOf, rows } from "../contract/error-table.ts";
+import type { HttpResponse } from "../contract/network.ts";
 
 const DUPLICATE = /\bduplicate of urn:li:(?:share|ugcPost|activity):\d+/i;
 const POST_URN = /urn:li:(?:share|ugcPost|activity):\d+/;

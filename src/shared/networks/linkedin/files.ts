@@ -1,8 +1,8 @@
-import { bytesMaxOf } from "../judge-file.ts";
-import { mediaFailed, refusedFile, rejectedBy } from "../media-failed.ts";
-import type { MediaFile } from "../media.ts";
-import { MediaFailure } from "../media.ts";
-import type { LegDraft, NetworkTools, Rejected, TryLater } from "../network.ts";
+import { bytesMaxOf } from "../contract/judge-file.ts";
+import { mediaFailed, refusedFile, rejectedBy } from "../contract/media-failed.ts";
+import type { MediaFile } from "../contract/media.ts";
+import { MediaFailure } from "../contract/media.ts";
+import type { LegDraft, NetworkTools, Rejected, TryLater } from "../contract/network.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 import { assetKindOf, brokenRule } from "./rules.ts";

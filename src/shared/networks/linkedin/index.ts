@@ -1,4 +1,4 @@
-import type { Network } from "../network.ts";
+import type { Network } from "../contract/network.ts";
 import { linkedinLink } from "./link.ts";
 import { linkedinOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import { exchange, noteOf } from "../classified.ts";
+import { shape } from "../../runtime/shape.ts";
+import { exchange, noteOf } from "../contract/classified.ts";
 import type {
   HttpResponse,
   LinkChoice,
@@ -13,8 +13,8 @@ import type {
   OAuthFlow,
   OAuthRedirect,
   OAuthStart,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import type { Organization } from "./organizations.ts";
 import { findOrganizations, isList, organizationShape } from "./organizations.ts";

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import { exchange } from "../classified.ts";
-import type { Lookup } from "../doubt.ts";
-import type { HttpResponse, LegToPublish, NetworkTools, Published } from "../network.ts";
-import { HttpFailure } from "../network.ts";
-import { composed } from "../normal-form.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { exchange } from "../contract/classified.ts";
+import type { Lookup } from "../contract/doubt.ts";
+import type { HttpResponse, LegToPublish, NetworkTools, Published } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
+import { composed } from "../contract/normal-form.ts";
 import { plainText } from "./little-text.ts";
 import { SITE, restRequest } from "./request.ts";
 import { judge } from "./session.ts";

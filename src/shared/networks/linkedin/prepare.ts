@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { shape } from "../../runtime/shape.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
 import type {
   LegFailure,
   LegToPublish,
@@ -8,8 +8,8 @@ import type {
   PrepareOutcome,
   Rejected,
   TryLater,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import type { WantedFile } from "./files.ts";
 import { wantedFiles } from "./files.ts";
 import { restRequest } from "./request.ts";

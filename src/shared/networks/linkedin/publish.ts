@@ -1,6 +1,6 @@
-import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
-import { unknown } from "../doubt.ts";
+import type { Classified } from "../contract/classified.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
+import { unknown } from "../contract/doubt.ts";
 import type {
   HttpResponse,
   LegFailure,
@@ -8,8 +8,8 @@ import type {
   NetworkTools,
   Published,
   PublishOutcome,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { duplicateUrn } from "./errors.ts";
 import { wantedFiles } from "./files.ts";
 import { littleText } from "./little-text.ts";

@@ -1,5 +1,5 @@
-import { askAgain, unknown } from "../doubt.ts";
-import type { LegToPublish, NetworkTools, ReconcileOutcome } from "../network.ts";
+import { askAgain, unknown } from "../contract/doubt.ts";
+import type { LegToPublish, NetworkTools, ReconcileOutcome } from "../contract/network.ts";
 import { findOwnPost } from "./posts.ts";
 import { credentialsOf, remoteOf } from "./state.ts";
 

@@ -1,6 +1,6 @@
-import { exchange } from "../classified.ts";
-import type { HttpRequest, HttpResponse, NetworkApp, NetworkTools } from "../network.ts";
-import type { HttpFailure } from "../network.ts";
+import { exchange } from "../contract/classified.ts";
+import type { HttpRequest, HttpResponse, NetworkApp, NetworkTools } from "../contract/network.ts";
+import type { HttpFailure } from "../contract/network.ts";
 import type { AuthorKind, Credentials } from "./state.ts";
 
 export const API = "https://api.linkedin.com";

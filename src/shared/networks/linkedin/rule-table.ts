@@ -1,5 +1,5 @@
-import type { RuleTable } from "../rule.ts";
-import { nearLimit } from "../rule.ts";
+import type { RuleTable } from "../contract/rule.ts";
+import { nearLimit } from "../contract/rule.ts";
 
 /** Of what was written, before it is escaped. */
 const TEXT_MAX = 3000;

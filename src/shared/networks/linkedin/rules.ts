@@ -1,8 +1,8 @@
-import type { MediaKind } from "../draft-rules.ts";
-import { breach, checkNearLimit, extensionOf, fieldOf, mediaKindOf } from "../draft-rules.ts";
-import { kindOfType } from "../judge-file.ts";
-import type { MediaFacts } from "../media.ts";
-import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
+import type { MediaKind } from "../contract/draft-rules.ts";
+import { breach, checkNearLimit, extensionOf, fieldOf, mediaKindOf } from "../contract/draft-rules.ts";
+import { kindOfType } from "../contract/judge-file.ts";
+import type { MediaFacts } from "../contract/media.ts";
+import type { LegDraft, NetworkData, Problem, TextMeasure } from "../contract/network.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 import type { Asset } from "./state.ts";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import type { Classified } from "../classified.ts";
-import { unanswered, unpublished } from "../classified.ts";
-import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import { shape } from "../../runtime/shape.ts";
+import type { Classified } from "../contract/classified.ts";
+import { unanswered, unpublished } from "../contract/classified.ts";
+import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import { clientOf, postForm } from "./request.ts";
 import type { Credentials } from "./state.ts";

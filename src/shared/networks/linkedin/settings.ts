@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { integer, withDefault } from "../../setting.ts";
-import { shape } from "../../shape.ts";
-import { appSettings, networkSettings, readApp } from "../network-settings.ts";
+import { integer, withDefault } from "../../runtime/setting.ts";
+import { shape } from "../../runtime/shape.ts";
+import { appSettings, networkSettings, readApp } from "../contract/network-settings.ts";
 
 export const linkedinSettings = networkSettings(
   {

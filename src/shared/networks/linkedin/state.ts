@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import type { NetworkData } from "../network.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { NetworkData } from "../contract/network.ts";
 
 const kindShape = shape(() => z.enum(["member", "organization"]));
 export type AuthorKind = ShapeOf<typeof kindShape>;

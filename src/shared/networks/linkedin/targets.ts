@@ -1,4 +1,4 @@
-import type { MediaTargets } from "../media.ts";
+import type { MediaTargets } from "../contract/media.ts";
 import { rules } from "./rule-table.ts";
 
 /** https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/images-api and …/videos-api */

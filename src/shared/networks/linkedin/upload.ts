@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
+import { shape } from "../../runtime/shape.ts";
+import type { Classified } from "../contract/classified.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
 import type {
   HttpResponse,
   LegFailure,
@@ -9,13 +9,13 @@ import type {
   NetworkTools,
   Rejected,
   TryLater,
-} from "../network.ts";
-import { mediaFailed } from "../media-failed.ts";
-import type { MediaFile } from "../media.ts";
-import { MediaFailure } from "../media.ts";
-import { sliceOf } from "../media-slice.ts";
-import { HttpFailure } from "../network.ts";
-import { originOf } from "../server-address.ts";
+} from "../contract/network.ts";
+import { mediaFailed } from "../contract/media-failed.ts";
+import type { MediaFile } from "../contract/media.ts";
+import { MediaFailure } from "../contract/media.ts";
+import { sliceOf } from "../contract/media-slice.ts";
+import { HttpFailure } from "../contract/network.ts";
+import { originOf } from "../contract/server-address.ts";
 import type { CheckedFile, WantedFile } from "./files.ts";
 import { openFile } from "./files.ts";
 import { restPost } from "./request.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import { exchange, noteOf } from "../classified.ts";
-import type { HttpResponse, LinkErrorCode, LinkFailure, NetworkTools } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { exchange, noteOf } from "../contract/classified.ts";
+import type { HttpResponse, LinkErrorCode, LinkFailure, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { requestHeaders } from "./state.ts";
 
 const CLIENT_NAME = "Publishing Relay";

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { shape } from "../../shape.ts";
-import type { Classified, ErrorRow } from "../classified.ts";
-import { isHtml, isProxyPage, noteOf, waitSeconds, withQuota } from "../classified.ts";
-import type { TableRow } from "../error-table.ts";
-import { errorTable, rowOf, rows } from "../error-table.ts";
-import type { HttpResponse } from "../network.ts";
+import { shape } from "../../runtime/shape.ts";
+import type { Classified, ErrorRow } from "../contract/classified.ts";
+import { isHtml, isProxyPage, noteOf, waitSeconds, withQuota } from "../contract/classified.ts";
+import type { TableRow } from "../contract/error-table.ts";
+import { errorTable, rowOf, rows } from "../contract/error-table.ts";
+import type { HttpResponse } from "../contract/network.ts";
 
 /** Told apart from the other refusals because the account's own posts must be looked at first. */
 export const MEDIA_TAKEN = /not found or already attached/i;

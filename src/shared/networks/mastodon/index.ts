@@ -1,4 +1,4 @@
-import type { Network } from "../network.ts";
+import type { Network } from "../contract/network.ts";
 import { prepare } from "./prepare.ts";
 import { mastodonLink, revoke } from "./link.ts";
 import { mastodonOptions } from "./options.ts";

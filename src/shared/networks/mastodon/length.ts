@@ -1,4 +1,4 @@
-import { countGraphemes } from "../draft-rules.ts";
+import { countGraphemes } from "../contract/draft-rules.ts";
 
 const LETTERS = String.raw`a-z0-9\u00c0-\u024f\u0400-\u04ff`;
 const PATH = String.raw`(?:\([${LETTERS}_\-.~%/]*\)|[${LETTERS}_\-.~!*';:=+,$%/|@&#])`;

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import { exchange } from "../classified.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { exchange } from "../contract/classified.ts";
 import type {
   Account,
   HttpResponse,
@@ -13,9 +13,9 @@ import type {
   OAuthFlow,
   OAuthRedirect,
   OAuthStart,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
-import { originOf, serverOrigin, typedText } from "../server-address.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
+import { originOf, serverOrigin, typedText } from "../contract/server-address.ts";
 import { discover, failed, findClient, oauthError, refused } from "./client.ts";
 import { classify } from "./errors.ts";
 import type { Instance } from "./instance.ts";

@@ -1,13 +1,13 @@
 import * as z from "zod";
-import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../classified.ts";
-import type { MediaKind } from "../draft-rules.ts";
-import { mediaKindOfType } from "../draft-rules.ts";
-import { bytesMaxOf } from "../judge-file.ts";
-import { mediaFailed, mediaRejected, refusedFile } from "../media-failed.ts";
-import type { FetchedMedia, MediaFile } from "../media.ts";
-import { MediaFailure } from "../media.ts";
-import { multipartWithFile } from "../multipart.ts";
+import type { Classified } from "../contract/classified.ts";
+import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
+import type { MediaKind } from "../contract/draft-rules.ts";
+import { mediaKindOfType } from "../contract/draft-rules.ts";
+import { bytesMaxOf } from "../contract/judge-file.ts";
+import { mediaFailed, mediaRejected, refusedFile } from "../contract/media-failed.ts";
+import type { FetchedMedia, MediaFile } from "../contract/media.ts";
+import { MediaFailure } from "../contract/media.ts";
+import { multipartWithFile } from "../contract/multipart.ts";
 import type {
   LegDraft,
   HttpRequest,
@@ -18,8 +18,8 @@ import type {
   PrepareOutcome,
   Rejected,
   TryLater,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify, errorText } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { isMixed } from "./rules.ts";

@@ -1,14 +1,14 @@
-import type { Classified } from "../classified.ts";
-import { exchange, failureOf, unpublished } from "../classified.ts";
-import { inDoubt, unheard } from "../doubt.ts";
+import type { Classified } from "../contract/classified.ts";
+import { exchange, failureOf, unpublished } from "../contract/classified.ts";
+import { inDoubt, unheard } from "../contract/doubt.ts";
 import type {
   HttpRequest,
   HttpResponse,
   LegToPublish,
   NetworkTools,
   PublishOutcome,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { MEDIA_TAKEN, classify, errorText } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { isKeyAlive, isListed } from "./reconcile.ts";

@@ -1,5 +1,5 @@
-import type { RuleTable } from "../rule.ts";
-import { nearLimit } from "../rule.ts";
+import type { RuleTable } from "../contract/rule.ts";
+import { nearLimit } from "../contract/rule.ts";
 
 /** Mastodon's own limits, which hold where the account's server tells no others. */
 const CHARACTERS_MAX = 500;

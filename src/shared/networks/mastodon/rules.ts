@@ -1,7 +1,7 @@
-import type { MediaKind } from "../draft-rules.ts";
-import { breach, checkNearLimit, fieldOf, kindsOf, mediaKindOf } from "../draft-rules.ts";
-import type { MediaFacts } from "../media.ts";
-import type { LegDraft, NetworkData, Problem, TextMeasure } from "../network.ts";
+import type { MediaKind } from "../contract/draft-rules.ts";
+import { breach, checkNearLimit, fieldOf, kindsOf, mediaKindOf } from "../contract/draft-rules.ts";
+import type { MediaFacts } from "../contract/media.ts";
+import type { LegDraft, NetworkData, Problem, TextMeasure } from "../contract/network.ts";
 import type { Limits } from "./instance.ts";
 import { limitsOf } from "./instance.ts";
 import { countCharacters } from "./length.ts";

@@ -1,17 +1,17 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../shape.ts";
-import { exchange } from "../classified.ts";
-import type { Lookup } from "../doubt.ts";
-import { textOfHtml } from "../html-text.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { exchange } from "../contract/classified.ts";
+import type { Lookup } from "../contract/doubt.ts";
+import { textOfHtml } from "../contract/html-text.ts";
 import type {
   HttpRequest,
   HttpResponse,
   LegToPublish,
   NetworkTools,
   Published,
-} from "../network.ts";
-import { HttpFailure } from "../network.ts";
-import { composed } from "../normal-form.ts";
+} from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
+import { composed } from "../contract/normal-form.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import type { Credentials } from "./state.ts";

@@ -1,5 +1,5 @@
-import type { MediaTargets } from "../media.ts";
-import type { LegDraft, NetworkData } from "../network.ts";
+import type { MediaTargets } from "../contract/media.ts";
+import type { LegDraft, NetworkData } from "../contract/network.ts";
 import { limitsOf } from "./instance.ts";
 
 /** Of an instance that does not tell: what Mastodon 4 takes and does not have to convert. */

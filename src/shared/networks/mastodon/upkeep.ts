@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { exchange, unanswered, unpublished } from "../classified.ts";
-import type { HttpResponse, Upkeep } from "../network.ts";
-import { HttpFailure } from "../network.ts";
+import { exchange, unanswered, unpublished } from "../contract/classified.ts";
+import type { HttpResponse, Upkeep } from "../contract/network.ts";
+import { HttpFailure } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import { findInstance } from "./instance.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";

@@ -4,8 +4,8 @@ import {
   waitSeconds,
   type Classified,
   type ErrorRow,
-} from "../../../../src/shared/networks/classified.ts";
-import type { HttpResponse } from "../../../../src/shared/networks/network.ts";
+} from "../../../../src/shared/networks/contract/classified.ts";
+import type { HttpResponse } from "../../../../src/shared/networks/contract/network.ts";
 
 /** By the `code` of an answer, which Pinboard says with every refusal. */
 const ERRORS: Readonly<Record<string, ErrorRow>> = {

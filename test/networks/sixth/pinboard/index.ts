@@ -1,4 +1,4 @@
-import type { Network } from "../../../../src/shared/networks/network.ts";
+import type { Network } from "../../../../src/shared/networks/contract/network.ts";
 import { pinboardLink } from "./link.ts";
 import { pinboardOptions } from "./options.ts";
 import { publish } from "./publish.ts";

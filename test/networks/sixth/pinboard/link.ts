@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { exchange } from "../../../../src/shared/networks/classified.ts";
+import { exchange } from "../../../../src/shared/networks/contract/classified.ts";
 import {
   HttpFailure,
   type LinkFlow,
   type LinkOutcome,
   type NetworkData,
   type NetworkTools,
-} from "../../../../src/shared/networks/network.ts";
+} from "../../../../src/shared/networks/contract/network.ts";
 
 export const ORIGIN = "https://api.pinboard.test";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { networkOptions } from "../../../../src/shared/networks/options.ts";
-import { shape } from "../../../../src/shared/shape.ts";
+import { shape } from "../../../../src/shared/runtime/shape.ts";
 
 const ownFields = shape(() => ({ board: z.string().min(1).max(40).optional() }));
 

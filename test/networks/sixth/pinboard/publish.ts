@@ -1,11 +1,11 @@
-import { exchange, unanswered, unpublished } from "../../../../src/shared/networks/classified.ts";
-import { inDoubt, unknown } from "../../../../src/shared/networks/doubt.ts";
+import { exchange, unanswered, unpublished } from "../../../../src/shared/networks/contract/classified.ts";
+import { inDoubt, unknown } from "../../../../src/shared/networks/contract/doubt.ts";
 import {
   HttpFailure,
   type LegToPublish,
   type NetworkTools,
   type PublishOutcome,
-} from "../../../../src/shared/networks/network.ts";
+} from "../../../../src/shared/networks/contract/network.ts";
 import { classify } from "./errors.ts";
 import { ORIGIN } from "./link.ts";
 import { boardOf } from "./options.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { exchange } from "../../../../src/shared/networks/classified.ts";
-import { askAgain } from "../../../../src/shared/networks/doubt.ts";
+import { exchange } from "../../../../src/shared/networks/contract/classified.ts";
+import { askAgain } from "../../../../src/shared/networks/contract/doubt.ts";
 import {
   HttpFailure,
   type HttpResponse,
@@ -8,7 +8,7 @@ import {
   type NetworkTools,
   type Published,
   type ReconcileOutcome,
-} from "../../../../src/shared/networks/network.ts";
+} from "../../../../src/shared/networks/contract/network.ts";
 import { classify } from "./errors.ts";
 import { ORIGIN, tokenOf } from "./link.ts";
 

@@ -1,4 +1,4 @@
-import { nearLimit, type RuleTable } from "../../../../src/shared/networks/rule.ts";
+import { nearLimit, type RuleTable } from "../../../../src/shared/networks/contract/rule.ts";
 
 const GRAPHEMES_MAX = 120;
 

@@ -3,8 +3,8 @@ import {
   checkNearLimit,
   countGraphemes,
   fieldOf,
-} from "../../../../src/shared/networks/draft-rules.ts";
-import type { LegDraft, Problem, TextMeasure } from "../../../../src/shared/networks/network.ts";
+} from "../../../../src/shared/networks/contract/draft-rules.ts";
+import type { LegDraft, Problem, TextMeasure } from "../../../../src/shared/networks/contract/network.ts";
 import { rules } from "./rule-table.ts";
 
 export function measure({ text }: LegDraft): TextMeasure {

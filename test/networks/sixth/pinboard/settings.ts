@@ -1,5 +1,5 @@
-import { networkSettings } from "../../../../src/shared/networks/network-settings.ts";
-import { integer, withDefault } from "../../../../src/shared/setting.ts";
+import { networkSettings } from "../../../../src/shared/networks/contract/network-settings.ts";
+import { integer, withDefault } from "../../../../src/shared/runtime/setting.ts";
 
 export const pinboardSettings = networkSettings(
   { QUOTA_PINBOARD: withDefault(integer(1, 10_000), "50", "Pins per account in 24 hours.") },

@@ -1,0 +1,50 @@
+import { tellForgotten } from "../connections/tell-forgotten.ts";
+import type { Services } from "../services.ts";
+
+const RUN_MS_MAX = 45_000;
+const PLATFORMS_OF_PAGE = 100;
+const PLATFORMS_AT_ONCE = 8;
+
+async function announceIfOpen(services: Services, platformId: string): Promise<boolean> {
+  const [works, events] = await Promise.all([
+    services.posts.listOpenWork(platformId, "", 1),
+    services.events.listWaiting(platformId, 1),
+  ]);
+  if (works.length + events.length === 0) return false;
+  await services.dirty.announce(platformId, services.clock.now());
+  return true;
+}
+
+/** Not to be kept from its own work by an error of the other one. */
+async function tellOfConnections(services: Services): Promise<void> {
+  try {
+    await tellForgotten(services);
+  } catch (error) {
+    services.log.error("connections not searched for untold events", { error });
+  }
+}
+
+/**
+ * Announces every platform with open work to the sweeper, whatever it said itself. A platform announces itself before
+ * its work is written; a process that stands still in between for longer than an announcement lasts, and dies right
+ * after it wrote, leaves work that only this finds. What became of connections is told in the same way. Goes on where
+ * the last run stopped.
+ */
+export async function findForgottenWork(services: Services): Promise<void> {
+  await tellOfConnections(services);
+  const startedAt = performance.now();
+  let after = await services.housekeeping.position("forgotten_work");
+  let [looked, open] = [0, 0];
+  do {
+    const { items, next } = await services.platforms.list(after, PLATFORMS_OF_PAGE);
+    for (let index = 0; index < items.length; index += PLATFORMS_AT_ONCE) {
+      const batch = items.slice(index, index + PLATFORMS_AT_ONCE);
+      const found = await Promise.all(batch.map(({ id }) => announceIfOpen(services, id)));
+      looked += batch.length;
+      open += found.filter(Boolean).length;
+    }
+    after = next;
+    await services.housekeeping.keepPosition("forgotten_work", after);
+  } while (after !== undefined && performance.now() - startedAt < RUN_MS_MAX);
+  services.log.info("platforms searched for open work", { looked, open });
+}

@@ -1,0 +1,62 @@
+import { sha256Hex } from "../runtime/secrets.ts";
+import { numberOf, textOf, textOrNull } from "../runtime/storage/row.ts";
+import { serviceUnavailable } from "../runtime/errors.ts";
+import type { Table } from "../runtime/storage/table.ts";
+
+const POSITIONS = "position";
+const POISON = "poison";
+const TEXT_MAX = 4_000;
+const TRIES_MAX = 12;
+
+/** Long searches that are done piece by piece. */
+export type Search = "forgotten_work" | "untold_events" | "purge_platforms" | "purge_endpoints";
+
+/** What the service keeps of its own (table `housekeeping`): how far its searches came, and messages that no worker could do. */
+export class HousekeepingStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Where a search goes on; undefined at its beginning. */
+  async position(search: Search): Promise<string | undefined> {
+    const stored = await this.#table.find(POSITIONS, search);
+    return stored === undefined ? undefined : (textOrNull(stored.row, "after") ?? undefined);
+  }
+
+  async keepPosition(search: Search, after: string | undefined): Promise<void> {
+    await this.#table.put(POSITIONS, { rowKey: search, after: after ?? "" });
+  }
+
+  /** Counts a message of a queue that was given up; the same message is one row. Answers how often it came. */
+  async recordPoison(queue: string, message: string, now: Date): Promise<number> {
+    const rowKey = `${queue}|${sha256Hex(message)}`;
+    const at = now.toISOString();
+    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+      const stored = await this.#table.find(POISON, rowKey);
+      const count = stored === undefined ? 1 : numberOf(stored.row, "count") + 1;
+      const firstAt = stored === undefined ? at : textOf(stored.row, "firstAt");
+      const row = {
+        rowKey,
+        queue,
+        message: message.slice(0, TEXT_MAX),
+        count,
+        firstAt,
+        lastAt: at,
+      };
+      const written =
+        stored === undefined
+          ? await this.#table.insertIfAbsent(POISON, row)
+          : await this.#table.replaceIfUnchanged(POISON, row, stored.etag);
+      if (written !== undefined) return count;
+    }
+    throw serviceUnavailable();
+  }
+
+  /** Removes a page of the messages that did not come again since then. */
+  removePoisonBefore(time: Date, after: string | undefined) {
+    const olderThan = { property: "lastAt", time: time.toISOString() };
+    return this.#table.removeSelected({ partitionKey: POISON, olderThan }, after);
+  }
+}

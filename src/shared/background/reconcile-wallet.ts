@@ -1,0 +1,132 @@
+import type { Reconciled, StoredEntry } from "../billing/wallet-store.ts";
+import type { Wallet } from "../billing/wallet.ts";
+import type { Services } from "../services.ts";
+import type { Leg } from "../publishing/post.ts";
+import { OPEN_WORK_PAGE } from "../publishing/post-store.ts";
+
+const PAGE_ENTRIES = 1_000;
+const PLATFORMS_OF_PAGE = 100;
+const POSTS_AT_ONCE = 32;
+const TRIES_MAX = 3;
+const HOLD_MS_MAX = 24 * 60 * 60 * 1000;
+
+const BEGINNING: Reconciled = { sequence: 0, balance: 0, reserved: 0 };
+
+/**
+ * What is wrong with entries that should lead, one after the other, from a checked point to the wallet; pure.
+ * `entries` are newest first, as the ledger is read.
+ */
+function ledgerMismatches(
+  from: Reconciled,
+  entries: readonly StoredEntry[],
+  wallet: Wallet,
+): string[] {
+  const mismatches: string[] = [];
+  let { sequence, balance, reserved } = from;
+  for (const entry of entries.toReversed()) {
+    sequence += 1;
+    if (entry.sequence !== sequence)
+      return [...mismatches, `entry ${sequence} is missing: ${entry.sequence} follows`];
+    if (entry.type !== "reserve" && entry.type !== "release") balance += entry.tokens;
+    if (entry.type !== "credit" && entry.type !== "debit") reserved += entry.tokens;
+    if (entry.balanceAfter !== balance || entry.reservedAfter !== reserved)
+      mismatches.push(`entry ${sequence} does not add up`);
+  }
+  if (sequence !== wallet.sequence)
+    mismatches.push(`the ledger ends at ${sequence}, the wallet at ${wallet.sequence}`);
+  if (balance !== wallet.balance)
+    mismatches.push(`the ledger says a balance of ${balance}, the wallet ${wallet.balance}`);
+  if (reserved !== wallet.reserved)
+    mismatches.push(`the ledger says ${reserved} reserved, the wallet ${wallet.reserved}`);
+  return mismatches;
+}
+
+async function entriesAfter(
+  services: Services,
+  platformId: string,
+  sequence: number,
+): Promise<StoredEntry[]> {
+  const entries: StoredEntry[] = [];
+  let after: string | undefined;
+  do {
+    const page = { after, limit: PAGE_ENTRIES };
+    const { items, next } = await services.wallets.listEntries(platformId, {}, page);
+    const unchecked = items.filter((entry) => entry.sequence > sequence);
+    entries.push(...unchecked);
+    after = unchecked.length < items.length ? undefined : next;
+  } while (after !== undefined);
+  return entries;
+}
+
+/** Legs with tokens promised to them: only posts with open work have any. */
+async function openHolds(services: Services, platformId: string): Promise<Leg[]> {
+  const holding: Leg[] = [];
+  let after: string | undefined;
+  do {
+    const works = await services.posts.listOpenWork(platformId, after);
+    for (let index = 0; index < works.length; index += POSTS_AT_ONCE) {
+      const batch = works.slice(index, index + POSTS_AT_ONCE);
+      const posts = await Promise.all(batch.map(({ place }) => services.posts.find(place)));
+      const legs = posts.flatMap((found) => found?.legs ?? []);
+      holding.push(...legs.filter(({ hold }) => hold.state === "open"));
+    }
+    after = works.length < OPEN_WORK_PAGE ? undefined : works.at(-1)?.place.postId;
+  } while (after !== undefined);
+  return holding;
+}
+
+function holdMismatches(legs: readonly Leg[], wallet: Wallet, now: Date): string[] {
+  const mismatches: string[] = [];
+  const held = legs.reduce((sum, { hold }) => sum + hold.tokens, 0);
+  if (held !== wallet.reserved)
+    mismatches.push(`open legs hold ${held}, the wallet has ${wallet.reserved} reserved`);
+  const oldest = new Date(now.getTime() - HOLD_MS_MAX).toISOString();
+  for (const leg of legs)
+    if (leg.lastAttemptAt !== null && leg.lastAttemptAt < oldest)
+      mismatches.push(`${leg.key} holds tokens since ${leg.lastAttemptAt}`);
+  return mismatches;
+}
+
+/**
+ * Checks a platform's ledger, wallet and open legs against each other, from where the last check ended. Reports, and
+ * never repairs: what is wrong is for people to see. A wallet that keeps moving meanwhile is left for the next run.
+ */
+export async function reconcilePlatform(services: Services, platformId: string): Promise<string[]> {
+  const from = (await services.wallets.findReconciled(platformId)) ?? BEGINNING;
+  for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+    const wallet = await services.wallets.read(platformId);
+    if (wallet.sequence < from.sequence) return [`the wallet went back to ${wallet.sequence}`];
+    const [entries, legs] = await Promise.all([
+      entriesAfter(services, platformId, from.sequence),
+      openHolds(services, platformId),
+    ]);
+    const after = await services.wallets.read(platformId);
+    if (after.sequence !== wallet.sequence) continue;
+    const mismatches = [
+      ...ledgerMismatches(from, entries, wallet),
+      ...holdMismatches(legs, wallet, services.clock.now()),
+    ];
+    if (mismatches.length === 0) await services.wallets.markReconciled(platformId, wallet);
+    return mismatches;
+  }
+  return [];
+}
+
+/** Checks every platform. Idempotent; a mismatch is an error line for an alert to find. */
+export async function reconcileWallets(services: Services): Promise<void> {
+  let after: string | undefined;
+  do {
+    const { items, next } = await services.platforms.list(after, PLATFORMS_OF_PAGE);
+    for (const { id: platformId } of items) {
+      const mismatches = await reconcilePlatform(services, platformId);
+      if (mismatches.length === 0) continue;
+      services.metrics.count("wallets.mismatched", {});
+      services.log.error("wallet does not reconcile", {
+        event: "wallet_mismatch",
+        platformId,
+        mismatches,
+      });
+    }
+    after = next;
+  } while (after !== undefined);
+}

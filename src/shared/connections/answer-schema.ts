@@ -1,0 +1,159 @@
+import * as z from "zod";
+import { count, idOf, time } from "../runtime/fields.ts";
+import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
+import { shape } from "../runtime/shape.ts";
+import type { toSessionView } from "./connect-session.ts";
+import type { ConnectionView, QuotaView } from "./connection.ts";
+import { brandingShape } from "./schema.ts";
+import type { startSession } from "./start-session.ts";
+
+// Safe: these are all keys of the table.
+const codes = Object.keys(LEG_ERRORS) as [LegErrorCode, ...LegErrorCode[]];
+
+export const networkName = shape(() =>
+  z.enum(NETWORK_NAMES).meta({ id: "Network", description: "A social network." }),
+);
+
+export const legErrorCode = shape(() =>
+  z.enum(codes).meta({
+    id: "LegErrorCode",
+    description: codes
+      .map((code) => `- \`${code}\`: ${LEG_ERRORS[code].message} ${LEG_ERRORS[code].remediation}`)
+      .join("\n"),
+  }),
+);
+
+export const quota = shape(
+  () =>
+    z
+      .strictObject({
+        used: count().describe("In the last 24 hours."),
+        limit: count(),
+        remaining: count(),
+        resetsAt: time().nullable().describe("When the oldest use stops counting."),
+      })
+      .meta({
+        id: "Quota",
+        description: "How much of a network's quota an account used in a rolling day.",
+      }) satisfies z.ZodType<QuotaView>,
+);
+
+export const connectionStatus = shape(() => z.enum(["active", "needs_reauth", "revoked"]));
+
+export const connection = shape(
+  () =>
+    z
+      .strictObject({
+        id: idOf("connection"),
+        profileId: idOf("profile"),
+        applicationId: idOf("application"),
+        platform: networkName(),
+        status: connectionStatus().describe(
+          "`needs_reauth`: the end user has to link the account again before it can be published to.",
+        ),
+        account: z.strictObject({
+          id: z.string().describe("The network's own id of it."),
+          username: z.string(),
+          displayName: z.string(),
+          avatarUrl: z.string().nullable(),
+          url: z.string(),
+          kind: z.string(),
+        }),
+        instanceUrl: z.string().nullable().describe("Its server, on a network of many servers."),
+        scopes: z.array(z.string()).describe("What the end user permitted."),
+        limits: z
+          .record(z.string(), z.unknown())
+          .describe("What the network told of its limits for this account."),
+        quota: quota()
+          .nullable()
+          .describe("Of publishing to the account, by whomever; null where the network has none."),
+        expiresAt: time().nullable(),
+        lastUsedAt: time().nullable(),
+        lastError: z
+          .strictObject({
+            code: legErrorCode(),
+            message: z.string(),
+            remediation: z.string(),
+            at: time(),
+          })
+          .nullable()
+          .describe("Why the network last refused the account."),
+        createdAt: time(),
+        updatedAt: time(),
+      })
+      .meta({
+        id: "Connection",
+        description: "An account that an end user authorised. Its tokens are never answered.",
+      }) satisfies z.ZodType<ConnectionView>,
+);
+
+const sessionFields = shape(() => ({
+  id: idOf("connectSession"),
+  applicationId: idOf("application"),
+  profileId: idOf("profile"),
+  status: z.enum(["open", "completed", "canceled", "expired"]),
+  platforms: z.array(networkName()).describe("The networks that the page offers."),
+  returnUrl: z.string().nullable(),
+  state: z.string().nullable(),
+  branding: brandingShape(),
+  connections: z.array(connection()).describe("Made in this session."),
+  expiresAt: time(),
+  createdAt: time(),
+}));
+
+export const connectSession = shape(
+  () =>
+    z.strictObject(sessionFields()).meta({
+      id: "ConnectSession",
+      description: "An end user's visit to the hosted page.",
+    }) satisfies z.ZodType<ReturnType<typeof toSessionView>>,
+);
+
+export const connectSessionCreated = shape(
+  () =>
+    z
+      .strictObject({
+        ...sessionFields(),
+        connectUrl: z
+          .string()
+          .describe("For the end user's browser. In this answer and in no other."),
+      })
+      .meta({ id: "ConnectSessionCreated" }) satisfies z.ZodType<
+      Awaited<ReturnType<typeof startSession>>
+    >,
+);
+
+/** What the address of the hosted page carries. */
+export const pageFields = shape(() =>
+  z.object({
+    session: z.string().optional().describe("The session's id."),
+    token: z.string().optional().describe("The secret part of `connectUrl`."),
+    problem: z.string().optional().describe("Set by the page's own steps."),
+    network: z.string().optional().describe("The network that the step before was about."),
+    linked: z.string().optional().describe("It was linked a moment ago."),
+    choice: z.string().optional().describe("One of its accounts is to be chosen."),
+  }),
+);
+
+/** What the forms of the hosted page carry; a network's form has its own fields too. */
+export const formFields = shape(() =>
+  z.object({
+    session: z.string().optional(),
+    token: z.string().optional(),
+    action: z.enum(["done", "cancel"]).optional().describe("The last form's button."),
+    way: z.enum(["other"]).optional().describe("The network's second form."),
+    choice: z.string().optional().describe("The form that chooses one of several accounts."),
+    candidate: z.string().optional().describe("The account that was chosen."),
+  }),
+);
+
+/** What a network sends along when it leads the browser back (RFC 6749, 4.1.2). */
+export const callbackFields = shape(() =>
+  z.object({
+    state: z.string().optional(),
+    code: z.string().optional(),
+    error: z.string().optional(),
+    iss: z.string().optional().describe("RFC 9207: has to be the server that was visited."),
+  }),
+);

@@ -1,0 +1,125 @@
+import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
+import type { KeptAccount, NetworkTools, Rejected, TryLater } from "../networks/contract/network.ts";
+import type { Services } from "../services.ts";
+import { isStorable, type Connection } from "./connection.ts";
+import { freshCredentials } from "./fresh-credentials.ts";
+import { createNetworkTools } from "./network-tools.ts";
+import { markIfRefused } from "./refused-account.ts";
+import { tellUntold } from "./tell-connection.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const IDLE_DAYS_MAX = 7;
+/** A refresh token that nobody can renew, or one whose renewal failed for weeks: time to link the account anew. */
+const WARNING_MS = 7 * DAY_MS;
+const LIMITS = { callMs: 10_000, totalMs: 20_000 };
+
+/** `unreachable`: nothing is known of the account, and nothing of it was changed. */
+export type Checked = "ok" | "refused" | "unreachable" | "skipped";
+
+/**
+ * Looks after an account that may not be published to for long: renews its credentials in time, finds out whether it
+ * is still authorised, reads its limits anew and warns before its end. May be repeated at any time.
+ */
+export async function checkConnection(
+  services: Services,
+  connection: Connection,
+): Promise<Checked> {
+  const network = findAvailable(connection.network, services.config.networkApps);
+  if (connection.status !== "active" || network === undefined) return "skipped";
+  const isIdle = idleMs(connection, services.clock.now()) >= idleMsMax(network);
+  const { checked, connection: after } =
+    isIdle || network.upkeep?.readLimits !== undefined
+      ? await touch(services, network, connection, isIdle)
+      : ({ checked: "ok", connection } as const);
+  if (checked !== "refused") await warn(services, after);
+  return checked;
+}
+
+function idleMs({ checkedAt, lastUsedAt, updatedAt }: Connection, now: Date): number {
+  const known = [checkedAt, lastUsedAt].filter((at) => at !== null);
+  return now.getTime() - Date.parse(known.sort().at(-1) ?? updatedAt);
+}
+
+function idleMsMax({ upkeep }: RegisteredNetwork): number {
+  return (upkeep?.idleDaysMax ?? IDLE_DAYS_MAX) * DAY_MS;
+}
+
+interface Check {
+  readonly services: Services;
+  readonly network: RegisteredNetwork;
+  readonly connection: Connection;
+  readonly kept: KeptAccount;
+  readonly tools: NetworkTools;
+}
+
+interface Touched {
+  readonly checked: Checked;
+  /** As it is after its credentials were renewed. */
+  readonly connection: Connection;
+}
+
+async function touch(
+  services: Services,
+  network: RegisteredNetwork,
+  connection: Connection,
+  isIdle: boolean,
+): Promise<Touched> {
+  const fresh = await freshCredentials(services, connection);
+  if (fresh.kind === "try_later") return { checked: "unreachable", connection };
+  // Whatever it says of the account is stored and told already.
+  if (fresh.kind === "rejected") return { checked: "refused", connection };
+  const { connection: current, credentials } = fresh;
+  const { account, instanceUrl } = current;
+  const kept = { account, credentials, instanceUrl };
+  const tools = createNetworkTools(services, network.name, LIMITS);
+  const on = { services, network, connection: current, kept, tools };
+  const checked = (isIdle ? await look(on) : undefined) ?? (await readLimits(on)) ?? "ok";
+  return { checked, connection: current };
+}
+
+/** Undefined when nothing speaks against going on. */
+async function look(on: Check): Promise<Checked | undefined> {
+  const { services, network, connection, kept, tools } = on;
+  if (network.upkeep?.look === undefined) return undefined;
+  const outcome = await network.upkeep.look(kept, tools);
+  if (outcome.kind !== "usable") return judge(services, connection, outcome);
+  await services.connectionUpkeep.recordChecked(connection, services.clock.now());
+  return undefined;
+}
+
+async function readLimits(on: Check): Promise<Checked | undefined> {
+  const { services, network, connection, kept, tools } = on;
+  if (network.upkeep?.readLimits === undefined) return undefined;
+  const outcome = await network.upkeep.readLimits(kept, tools);
+  if (outcome.kind !== "read") return judge(services, connection, outcome);
+  const isNew = JSON.stringify(outcome.limits) !== JSON.stringify(connection.limits);
+  if (isNew && isStorable(outcome.limits))
+    await services.connectionUpkeep.saveLimits(connection, outcome.limits, services.clock.now());
+  return undefined;
+}
+
+/** Only a definite word of the network about the account itself changes anything. */
+async function judge(
+  services: Services,
+  connection: Connection,
+  outcome: TryLater | Rejected,
+): Promise<Checked> {
+  if (outcome.kind === "try_later") return "unreachable";
+  const { failure } = outcome;
+  if (await markIfRefused(services, connection, failure)) return "refused";
+  services.log.warn("a check of a connection was refused", {
+    connection: connection.id,
+    network: connection.network,
+    failure,
+  });
+  return "unreachable";
+}
+
+/** Once for every end that is near. */
+async function warn(services: Services, connection: Connection): Promise<void> {
+  const { expiresAt, warnedExpiresAt } = connection;
+  if (expiresAt === null || expiresAt === warnedExpiresAt) return;
+  if (Date.parse(expiresAt) - services.clock.now().getTime() > WARNING_MS) return;
+  await services.connectionUpkeep.recordWarned(connection, services.clock.now());
+  await tellUntold(services, connection);
+}

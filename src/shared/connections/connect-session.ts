@@ -1,0 +1,137 @@
+import { equalSecrets, sha256Hex } from "../runtime/secrets.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import type { ConnectionView } from "./connection.ts";
+import type { Branding } from "./schema.ts";
+
+export type SessionStatus = "open" | "completed" | "canceled" | "expired";
+
+/** An account that is being linked in a session, or was. The id is chosen before anything is paid or written. */
+export interface SessionLink {
+  readonly network: NetworkName;
+  readonly accountHash: string;
+  readonly connectionId: string;
+  readonly isLinked: boolean;
+}
+
+/** An end user's visit to the hosted page, started by a platform for one of its profiles. */
+export interface ConnectSession {
+  readonly id: string;
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly profileId: string;
+  /** As stored; `sessionStatus` adds the clock. */
+  readonly status: Exclude<SessionStatus, "expired">;
+  readonly networks: readonly NetworkName[];
+  readonly returnUrl: string | null;
+  readonly state: string | null;
+  readonly branding: Branding;
+  readonly tokenHash: string;
+  readonly links: readonly SessionLink[];
+  /** Sign-ins that were tried on the page. */
+  readonly attempts: number;
+  readonly expiresAt: string;
+  readonly createdAt: string;
+}
+
+export function sessionStatus(session: ConnectSession, now: Date): SessionStatus {
+  const isOver = Date.parse(session.expiresAt) <= now.getTime();
+  return session.status === "open" && isOver ? "expired" : session.status;
+}
+
+export function isTokenOf(session: ConnectSession, token: string): boolean {
+  return equalSecrets(Buffer.from(sha256Hex(token)), Buffer.from(session.tokenHash));
+}
+
+export function linkedIds(session: ConnectSession): string[] {
+  return session.links.filter((link) => link.isLinked).map((link) => link.connectionId);
+}
+
+const hashOfAccount = (accountId: string) => sha256Hex(accountId);
+
+/**
+ * The session with this link planned. An account that the profile has already keeps its id, and one that was planned
+ * before keeps the id that may have been paid for.
+ */
+export function withPlan(
+  session: ConnectSession,
+  plan: {
+    readonly network: NetworkName;
+    readonly accountId: string;
+    readonly knownId: string | undefined;
+    readonly freshId: string;
+  },
+): ConnectSession {
+  const { network, accountId, knownId, freshId } = plan;
+  const before = findLink(session, network, accountId);
+  const connectionId = knownId ?? before?.connectionId ?? freshId;
+  if (before?.connectionId === connectionId) return session;
+  const accountHash = hashOfAccount(accountId);
+  const others = session.links.filter((link) => link !== before);
+  return {
+    ...session,
+    links: [...others, { network, accountHash, connectionId, isLinked: false }],
+  };
+}
+
+export function findLink(
+  session: ConnectSession,
+  network: NetworkName,
+  accountId: string,
+): SessionLink | undefined {
+  const accountHash = hashOfAccount(accountId);
+  return session.links.find((link) => link.network === network && link.accountHash === accountHash);
+}
+
+/**
+ * The session with this account linked, in place of another one of the network; completed when every requested
+ * network has one.
+ */
+export function withLinked(
+  session: ConnectSession,
+  network: NetworkName,
+  accountId: string,
+): ConnectSession {
+  const accountHash = hashOfAccount(accountId);
+  const links = session.links.map((link) =>
+    link.network === network ? { ...link, isLinked: link.accountHash === accountHash } : link,
+  );
+  const isComplete = session.networks.every((wanted) =>
+    links.some((link) => link.network === wanted && link.isLinked),
+  );
+  const status = session.status === "open" && isComplete ? "completed" : session.status;
+  return { ...session, links, status };
+}
+
+/** Where the end user goes back to. The address was fixed with the session: no browser can choose it. */
+export function returnAddress(session: ConnectSession, now: Date): string | undefined {
+  if (session.returnUrl === null) return undefined;
+  const url = new URL(session.returnUrl);
+  url.searchParams.set("session", session.id);
+  url.searchParams.set("status", sessionStatus(session, now));
+  url.searchParams.set("connections", linkedIds(session).join(","));
+  if (session.state !== null) url.searchParams.set("state", session.state);
+  return url.href;
+}
+
+/** What the platform sees of a session; the page's address only in the answer that makes it. */
+export function toSessionView(
+  session: ConnectSession,
+  connections: readonly ConnectionView[],
+  now: Date,
+) {
+  const { id, applicationId, profileId, networks, returnUrl, state, branding } = session;
+  const ids = linkedIds(session);
+  return {
+    id,
+    applicationId,
+    profileId,
+    status: sessionStatus(session, now),
+    platforms: networks,
+    returnUrl,
+    state,
+    branding,
+    connections: connections.filter((made) => ids.includes(made.id)),
+    expiresAt: session.expiresAt,
+    createdAt: session.createdAt,
+  };
+}

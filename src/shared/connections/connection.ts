@@ -1,0 +1,159 @@
+import * as z from "zod";
+import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
+import type { Account, NetworkData } from "../networks/contract/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import { shape } from "../runtime/shape.ts";
+
+type ConnectionStatus = "active" | "needs_reauth" | "revoked";
+
+/** Why the network last refused the account. */
+export interface ConnectionError {
+  readonly code: LegErrorCode;
+  readonly at: string;
+}
+
+/** An account that an end user authorised for a profile. Its secrets are read by `openCredentials` alone. */
+export interface Connection {
+  readonly id: string;
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly profileId: string;
+  readonly network: NetworkName;
+  readonly status: ConnectionStatus;
+  readonly account: Account;
+  /** What ends at the network with this connection's authorisation; absent: the account alone. */
+  readonly grantId?: string;
+  readonly instanceUrl: string | null;
+  readonly scopes: readonly string[];
+  readonly limits: NetworkData;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+  readonly lastError: ConnectionError | null;
+  /** When the network last showed, other than by a post, that the account is still authorised. */
+  readonly checkedAt: string | null;
+  /** The `expiresAt` of which the customer was warned. */
+  readonly warnedExpiresAt: string | null;
+  /** Grows with every change of the credentials: whoever holds an older one must read again. */
+  readonly generation: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** Accounts with the same one lose their authorisation together. */
+export function grantIdOf({
+  account,
+  grantId,
+}: {
+  readonly account: Pick<Account, "id">;
+  readonly grantId?: string | undefined;
+}): string {
+  return grantId ?? account.id;
+}
+
+/** How much of a network's quota an account used in the last 24 hours. */
+export interface QuotaView {
+  readonly used: number;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetsAt: string | null;
+}
+
+export interface ConnectionView {
+  readonly id: string;
+  readonly profileId: string;
+  readonly applicationId: string;
+  readonly platform: NetworkName;
+  readonly status: ConnectionStatus;
+  readonly account: Account;
+  readonly instanceUrl: string | null;
+  readonly scopes: readonly string[];
+  readonly limits: NetworkData;
+  /** The network's publishing quota of the account; null where the network has none. */
+  readonly quota: QuotaView | null;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+  readonly lastError: {
+    readonly code: LegErrorCode;
+    readonly message: string;
+    readonly remediation: string;
+    readonly at: string;
+  } | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export function toConnectionView(connection: Connection, quota: QuotaView | null): ConnectionView {
+  const { id, profileId, applicationId, status, account, instanceUrl, scopes, limits } = connection;
+  const { expiresAt, lastUsedAt, lastError, createdAt, updatedAt } = connection;
+  return {
+    id,
+    profileId,
+    applicationId,
+    platform: connection.network,
+    status,
+    account,
+    instanceUrl,
+    scopes,
+    limits,
+    quota,
+    expiresAt,
+    lastUsedAt,
+    lastError: lastError === null ? null : toErrorView(lastError),
+    createdAt,
+    updatedAt,
+  };
+}
+
+function toErrorView({ code, at }: ConnectionError) {
+  const { message, remediation } = LEG_ERRORS[code];
+  return { code, message, remediation, at };
+}
+
+const NAME_CHARACTERS_MAX = 200;
+const URL_CHARACTERS_MAX = 2_048;
+const ID_CHARACTERS_MAX = 500;
+/** Limits and credentials are small; a server that answers with more than this is not one we can work with. */
+const DATA_CHARACTERS_MAX = 100_000;
+
+/** Any server of a federated network may claim anything: only web addresses are kept, for pages show them as links. */
+function webAddress(text: string | null, protocols: readonly string[]): string | null {
+  if (text === null || text.length > URL_CHARACTERS_MAX || !URL.canParse(text)) return null;
+  return protocols.includes(new URL(text).protocol) ? text : null;
+}
+
+/** What a server told about an account, bounded for storage and harmless to show; undefined when it can't be kept. */
+export function boundedAccount(account: Account): Account | undefined {
+  if (account.id === "" || account.id.length > ID_CHARACTERS_MAX) return undefined;
+  const name = (text: string) => text.slice(0, NAME_CHARACTERS_MAX).toWellFormed();
+  return {
+    id: account.id,
+    username: name(account.username),
+    displayName: name(account.displayName),
+    avatarUrl: webAddress(account.avatarUrl, ["https:"]),
+    url: webAddress(account.url, ["https:", "http:"]) ?? "",
+    kind: name(account.kind),
+  };
+}
+
+export function isStorable(data: NetworkData): boolean {
+  return JSON.stringify(data).length <= DATA_CHARACTERS_MAX;
+}
+
+const legErrorCodes = Object.keys(LEG_ERRORS) as [LegErrorCode, ...LegErrorCode[]];
+export const accountShape = shape((): z.ZodType<Account> =>
+  z.object({
+    id: z.string(),
+    username: z.string(),
+    displayName: z.string(),
+    avatarUrl: z.string().nullable(),
+    url: z.string(),
+    kind: z.string(),
+  }),
+);
+export const connectionErrorShape = shape((): z.ZodType<ConnectionError> =>
+  z.object({
+    code: z.enum(legErrorCodes),
+    at: z.string(),
+  }),
+);
+export const connectionStatusShape = shape(() => z.enum(["active", "needs_reauth", "revoked"]));

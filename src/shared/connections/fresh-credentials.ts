@@ -1,0 +1,163 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { LegErrorCode } from "../networks/contract/errors.ts";
+import {
+  HttpFailure,
+  type CredentialsOutcome,
+  type NetworkData,
+  type NetworkTools,
+  type Rejected,
+  type TryLater,
+} from "../networks/contract/network.ts";
+import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
+import type { Services } from "../services.ts";
+import type { OpenedConnection } from "./connection-store.ts";
+import type { Connection } from "./connection.ts";
+import { createNetworkTools } from "./network-tools.ts";
+import { tellUntold } from "./tell-connection.ts";
+import type { FreshCredentials } from "./usable-credentials.ts";
+
+/** Longer than a renewal may take, so that no two processes renew at once. */
+const LEASE_MS = 30_000;
+const RENEWAL_LIMITS = { callMs: 15_000, totalMs: 20_000 };
+const LEASE_POLL_MS = 150;
+/** With the wait above: 6 s, then the leg is tried again later. */
+const ROUNDS_MAX = 40;
+const BUSY_RETRY_SECONDS = 5;
+/** Linking the account anew would not help. */
+const OUR_FAULT: readonly LegErrorCode[] = ["app_misconfigured", "internal_error"];
+const needsReauth: Rejected = {
+  kind: "rejected",
+  failure: { code: "connection_needs_reauth", networkCode: null },
+};
+
+/**
+ * The connection's credentials, renewed when they are about to end. However many ask at once, in however many
+ * processes, the network is asked once: a renewal may end the old ones. Renewed ones are stored before they are used.
+ * When the network refuses for good, the connection needs to be linked again and is marked so. `opened`: with its secrets
+ * as they were read a moment ago, which saves reading them.
+ */
+export function freshCredentials(
+  services: Services,
+  connection: Connection,
+  opened?: OpenedConnection,
+): Promise<FreshCredentials> {
+  const { profileId, network, id } = connection;
+  return services.credentialFlights.run(`${profileId}|${network}|${id}`, () =>
+    obtain(services, connection, opened),
+  );
+}
+
+async function obtain(
+  services: Services,
+  wanted: Connection,
+  first: OpenedConnection | undefined,
+): Promise<FreshCredentials> {
+  const network = findAvailable(wanted.network, services.config.networkApps);
+  if (network === undefined) return rejected("app_misconfigured");
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    const read = () => services.connections.open(wanted.profileId, wanted.network);
+    const opened = round === 1 && first !== undefined ? first : await read();
+    if (opened === undefined) return rejected("connection_missing");
+    const refusal = refusalOf(opened.connection, wanted);
+    if (refusal !== undefined) return refusal;
+    const answer = await look(services, network, opened);
+    if (answer !== "read_again") return answer;
+    await wait(LEASE_POLL_MS);
+  }
+  return tryLater("somebody else is renewing the credentials", BUSY_RETRY_SECONDS);
+}
+
+function refusalOf(found: Connection, wanted: Connection): TryLater | Rejected | undefined {
+  if (found.status === "revoked") return rejected("connection_missing");
+  // Whoever asked read an older row; the account to publish to is another one now.
+  if (found.id !== wanted.id) return tryLater("another account was linked", 1);
+  return found.status === "needs_reauth" ? rejected("connection_needs_reauth") : undefined;
+}
+
+/** Most of the time nothing has to be renewed. The network is asked without a line out first, so that no lease is taken. */
+async function look(
+  services: Services,
+  network: RegisteredNetwork,
+  opened: OpenedConnection,
+): Promise<FreshCredentials | "read_again"> {
+  const { connection, credentials } = opened;
+  if (credentials === undefined) return await refuse(services, opened, needsReauth);
+  let isOnline = false;
+  const offline: NetworkTools = {
+    ...createNetworkTools(services, network.name),
+    http: () => {
+      isOnline = true;
+      return Promise.reject(new HttpFailure("not_sent", "connect_failed"));
+    },
+  };
+  const outcome = await network.freshen(credentials, connection.instanceUrl, offline);
+  if (isOnline || outcome.kind === "refreshed") return await renew(services, network, opened);
+  if (outcome.kind === "usable") return { kind: "usable", credentials, connection };
+  return outcome.kind === "rejected" ? await refuse(services, opened, outcome) : outcome;
+}
+
+async function renew(
+  services: Services,
+  network: RegisteredNetwork,
+  seen: OpenedConnection,
+): Promise<FreshCredentials | "read_again"> {
+  const until = new Date(services.clock.now().getTime() + LEASE_MS);
+  const lease = await services.connections.takeLease(seen.connection, until);
+  if (lease === undefined) return "read_again";
+  const { connection, credentials } = lease;
+  if (credentials === undefined || connection.generation !== seen.connection.generation) {
+    await services.connections.releaseLease(lease);
+    return "read_again";
+  }
+  const tools = createNetworkTools(services, network.name, RENEWAL_LIMITS);
+  const outcome = await network.freshen(credentials, connection.instanceUrl, tools);
+  return await settle(services, { ...lease, credentials }, outcome);
+}
+
+async function settle(
+  services: Services,
+  lease: OpenedConnection & { readonly credentials: NetworkData },
+  outcome: CredentialsOutcome,
+): Promise<FreshCredentials | "read_again"> {
+  const { connection, credentials } = lease;
+  if (outcome.kind === "rejected") return await refuse(services, lease, outcome);
+  if (outcome.kind === "refreshed") {
+    const saved = await services.connections.saveRefreshed(connection, outcome);
+    if (saved === undefined) return "read_again";
+    return { kind: "usable", credentials: outcome.credentials, connection: saved };
+  }
+  await services.connections.releaseLease(lease);
+  return outcome.kind === "usable" ? { kind: "usable", credentials, connection } : outcome;
+}
+
+/** A refusal counts only for the credentials it was given for: newer ones, stored in between, are tried instead. */
+async function refuse(
+  services: Services,
+  opened: OpenedConnection,
+  outcome: Rejected,
+): Promise<Rejected | "read_again"> {
+  const { profileId, network, generation } = opened.connection;
+  if (OUR_FAULT.includes(outcome.failure.code)) {
+    await services.connections.releaseLease(opened);
+    return outcome;
+  }
+  const { connections } = services;
+  const isMarked = await connections.markNeedsReauth(
+    profileId,
+    network,
+    generation,
+    outcome.failure,
+  );
+  if (!isMarked) return "read_again";
+  await tellUntold(services, opened.connection);
+  return outcome;
+}
+
+function rejected(code: LegErrorCode): Rejected {
+  return { kind: "rejected", failure: { code, networkCode: null } };
+}
+
+function tryLater(note: string, retryAfterSeconds: number): TryLater {
+  const failure = { code: "network_unavailable", networkCode: null, note } as const;
+  return { kind: "try_later", failure, retryAfterSeconds };
+}

@@ -1,0 +1,116 @@
+import type { LinkCandidate, LinkChoice, LinkOutcome } from "../../networks/contract/network.ts";
+import type { NetworkName, RegisteredNetwork } from "../../networks/lookup.ts";
+import { randomToken } from "../../runtime/secrets.ts";
+import type { Services } from "../../services.ts";
+import { pageAddress } from "./addresses.ts";
+import { isSameBrowser, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
+import { createNetworkTools } from "../network-tools.ts";
+import type { FoundAttempt, OAuthAttempt } from "../oauth-state-store.ts";
+import type { OpenChoice } from "./choice-page.ts";
+import type { OpenVisit } from "./visit.ts";
+
+const CHOICE_MS = 15 * 60_000;
+const CHOICE_CHARACTERS_MAX = 200;
+const CANDIDATES_MAX = 200;
+const NAME_CHARACTERS_MAX = 200;
+/** Somebody waits in front of the page. */
+const LIMITS = { callMs: 15_000, totalMs: 40_000 };
+
+/**
+ * Keeps what an authorisation covers and leads back to the page, where one account of it is chosen. The browser gets
+ * a name for it only; the authorisation itself stays with us, bound to this session and this browser.
+ */
+export async function offerChoice(
+  services: Services,
+  attempt: OAuthAttempt,
+  { candidates, flow }: LinkChoice,
+): Promise<BrowserAnswer> {
+  const { config, clock } = services;
+  const { sessionId, network, cookieHash, secrets } = attempt;
+  const choice = randomToken();
+  await services.oauthStates.insert(choice, {
+    sessionId,
+    network,
+    cookieHash,
+    expiresAt: new Date(clock.now().getTime() + CHOICE_MS).toISOString(),
+    secrets: {
+      codeVerifier: "",
+      token: secrets.token,
+      flow,
+      candidates: candidates.slice(0, CANDIDATES_MAX).map(bounded),
+    },
+  });
+  return redirect(pageAddress(config, sessionId, secrets.token, { network, choice }));
+}
+
+/** A network may name an account as it likes. */
+function bounded({ id, label, hint }: LinkCandidate): LinkCandidate {
+  const name = (text: string) => text.slice(0, NAME_CHARACTERS_MAX).toWellFormed();
+  return { id, label: name(label), hint: name(hint) };
+}
+
+interface Named {
+  readonly visit: OpenVisit;
+  readonly network: NetworkName;
+  /** As the browser says. */
+  readonly choice: string | undefined;
+}
+
+/** The choice that is open for this session, network and browser; undefined when it is none, or no longer. */
+export async function findChoice(
+  services: Services,
+  request: BrowserRequest,
+  named: Named,
+): Promise<OpenChoice | undefined> {
+  const found = await findOpen(services, request, named);
+  const candidates = found?.attempt.secrets.candidates;
+  return named.choice === undefined || candidates === undefined
+    ? undefined
+    : { id: named.choice, candidates };
+}
+
+/**
+ * Links the candidate that was chosen. `over`: the choice was used up or ran out; `unknown`: it is none of the
+ * candidates, and the choice is still open.
+ */
+export async function takeChoice(
+  services: Services,
+  request: BrowserRequest,
+  {
+    network,
+    candidateId,
+    ...named
+  }: Omit<Named, "network"> & {
+    readonly network: RegisteredNetwork;
+    readonly candidateId: string | undefined;
+  },
+): Promise<LinkOutcome | { readonly kind: "over" } | { readonly kind: "unknown" }> {
+  const { link } = network;
+  const found = await findOpen(services, request, { ...named, network: network.name });
+  if (found === undefined || named.choice === undefined) return { kind: "over" };
+  const { candidates = [], flow } = found.attempt.secrets;
+  const candidate = candidates.find(({ id }) => id === candidateId);
+  if (candidate === undefined) return { kind: "unknown" };
+  if (link.kind !== "oauth" || link.choose === undefined) return { kind: "over" };
+  if (!(await services.oauthStates.consume(named.choice, found))) return { kind: "over" };
+  return link.choose(candidate.id, flow, createNetworkTools(services, network.name, LIMITS));
+}
+
+async function findOpen(
+  services: Services,
+  request: BrowserRequest,
+  { visit, network, choice }: Named,
+): Promise<FoundAttempt | undefined> {
+  if (choice === undefined || choice === "" || choice.length > CHOICE_CHARACTERS_MAX)
+    return undefined;
+  const found = await services.oauthStates.find(choice);
+  if (found === undefined) return undefined;
+  const { attempt } = found;
+  const isOpen =
+    attempt.secrets.candidates !== undefined &&
+    attempt.sessionId === visit.session.id &&
+    attempt.network === network &&
+    isSameBrowser(services.config, request, attempt.cookieHash) &&
+    Date.parse(attempt.expiresAt) > services.clock.now().getTime();
+  return isOpen ? found : undefined;
+}

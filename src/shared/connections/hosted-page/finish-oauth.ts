@@ -1,0 +1,91 @@
+import type { LinkChoice, LinkOutcome } from "../../networks/contract/network.ts";
+import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
+import type { Services } from "../../services.ts";
+import { callbackAddress, callbackAtHome, pageAddress } from "./addresses.ts";
+import { isSameBrowser, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
+import { offerChoice } from "./choice.ts";
+import { createNetworkTools } from "../network-tools.ts";
+import type { LinkProblem } from "./link-problem.ts";
+import type { FoundAttempt, OAuthAttempt } from "../oauth-state-store.ts";
+import { settleLink, SIGN_IN_LIMITS } from "./submit-form.ts";
+import { deadEnd, loneNotice, openVisit } from "./visit.ts";
+
+const STATE_CHARACTERS_MAX = 200;
+
+type Params = Readonly<Record<string, string>>;
+
+/** GET of the address that the network leads the browser back to. Its state is used up, whatever comes of it. */
+export async function finishOAuth(
+  services: Services,
+  request: BrowserRequest,
+  callback: { readonly network: string; readonly params: Params },
+): Promise<BrowserAnswer> {
+  const atHome = callbackAtHome(services.config, request.host ?? null, callback);
+  if (atHome !== undefined) return redirect(atHome);
+  const state = (callback.params["state"] ?? "").slice(0, STATE_CHARACTERS_MAX);
+  const found = await findStarted(services, state, callback.network);
+  if (found === undefined) return loneNotice(request, "usedStep", 410);
+  const { attempt } = found;
+  if (!isSameBrowser(services.config, request, attempt.cookieHash))
+    return loneNotice(request, "otherBrowser", 403);
+  if (!(await services.oauthStates.consume(state, found)))
+    return loneNotice(request, "usedStep", 410);
+  return await settle(services, request, attempt, callback.params);
+}
+
+/** What comes of an authorisation that this browser began and brings back for the first time. */
+async function settle(
+  services: Services,
+  request: BrowserRequest,
+  attempt: OAuthAttempt,
+  params: Params,
+): Promise<BrowserAnswer> {
+  const { sessionId, secrets, network: name } = attempt;
+  const visit = await openVisit(services, { session: sessionId, token: secrets.token });
+  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
+  if (visit.kind === "over") return deadEnd(services, request, visit.session);
+  const back = (problem: LinkProblem) =>
+    redirect(pageAddress(services.config, sessionId, secrets.token, { network: name, problem }));
+  if (Date.parse(attempt.expiresAt) <= services.clock.now().getTime()) return back("step_over");
+  if (isOfAnother(params["iss"], secrets.server)) return back("instance_unsupported");
+  const network = findAvailable(name, services.config.networkApps);
+  if (network === undefined) return back("not_available");
+  const outcome = await finish(services, network, attempt, params);
+  if (outcome.kind === "choose") return offerChoice(services, attempt, outcome);
+  const answer = await settleLink(services, request, { visit, network, outcome });
+  return "problem" in answer ? back(answer.problem) : answer;
+}
+
+/**
+ * RFC 9207: an answer that names another server than the one that was visited was mixed up on the way, and its code
+ * must not be sent to either. A network that publishes its issuer's exact name compares that itself.
+ */
+function isOfAnother(issuer: string | undefined, server: string | undefined): boolean {
+  if (issuer === undefined || server === undefined) return false;
+  return !URL.canParse(issuer) || new URL(issuer).origin !== server;
+}
+
+/** The name of a choice is no state, though both are kept in one place. */
+async function findStarted(
+  services: Services,
+  state: string,
+  network: string,
+): Promise<FoundAttempt | undefined> {
+  const found = state === "" ? undefined : await services.oauthStates.find(state);
+  const isStarted =
+    found?.attempt.network === network && found.attempt.secrets.candidates === undefined;
+  return isStarted ? found : undefined;
+}
+
+async function finish(
+  services: Services,
+  { name, link }: RegisteredNetwork,
+  { secrets }: OAuthAttempt,
+  params: Params,
+): Promise<LinkOutcome | LinkChoice> {
+  if (link.kind !== "oauth") return { kind: "failed", code: "network_unavailable" };
+  const { codeVerifier, flow } = secrets;
+  const redirectUri = callbackAddress(services.config, name);
+  const tools = createNetworkTools(services, name, SIGN_IN_LIMITS);
+  return await link.finish({ params, codeVerifier, redirectUri, flow }, tools);
+}

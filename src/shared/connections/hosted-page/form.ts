@@ -1,0 +1,110 @@
+import type { NetworkName } from "../../networks/lookup.ts";
+import type { LinkField } from "../../networks/contract/network.ts";
+import { html, type Markup } from "./markup.ts";
+import { renderCapability, type Capability } from "./capability.ts";
+import { wordsOf, type Language } from "./language.ts";
+import type { FieldWords } from "./words.ts";
+
+/** The first way to link an account of a network, or the other one. */
+export type Way = "first" | "other";
+
+export interface AskedForm {
+  readonly fields: readonly LinkField[];
+  /** Where the languages keep the words of its fields. */
+  readonly wordsAt: string;
+}
+
+/** The field by which a form says that it is the other way. */
+export const WAY_FIELD = "way";
+
+export interface NetworkForm extends Capability, AskedForm {
+  readonly language: Language;
+  readonly network: NetworkName;
+  readonly way: Way;
+  readonly action: string;
+  /** What was entered before; never a secret. */
+  readonly typed: Readonly<Record<string, string>>;
+  /** Id of the words that say what is wrong with what was typed. */
+  readonly problemId: string | null;
+  readonly button: Markup;
+  readonly isCalm: boolean;
+}
+
+export function fieldId(network: NetworkName, way: Way, name: string): string {
+  return way === "first" ? `${network}-${name}` : `${network}-other-${name}`;
+}
+
+/** What the field is called in the page's language; a network says it in English. */
+function fieldWords(
+  language: Language,
+  wordsAt: string,
+  { name, label, hint }: Pick<LinkField, "name" | "label" | "hint">,
+): FieldWords {
+  return wordsOf(language).fields?.[`${wordsAt}.${name}`] ?? { label, hint };
+}
+
+export function renderForm(form: NetworkForm): Markup {
+  const { action, fields, way, button, isCalm } = form;
+  const isLone = fields.length === 1;
+  return html`<form method="post" action="${action}" ${isLone && html`class="lone"`}>
+    ${renderCapability(form)}${way === "other" && html`<input type="hidden" name="${WAY_FIELD}" value="other" />`}
+    ${fields.map((field) => renderField(form, field))}
+    <button ${isCalm && html`class="calm"`}><span>${button}</span></button>
+  </form>`;
+}
+
+function renderField(form: NetworkForm, field: LinkField): Markup {
+  const { network, way, wordsAt, language, problemId } = form;
+  const id = fieldId(network, way, field.name);
+  const { label, hint, choices } = fieldWords(language, wordsAt, field);
+  const described = [hint === "" ? "" : `${id}-hint`, problemId ?? ""].join(" ").trim();
+  const input =
+    field.choices === undefined
+      ? renderInput(form, field, { id, described })
+      : renderSelect(form, field, { id, described, choices: choices ?? {} });
+  const hinted = hint !== "" && html`<span class="hint" id="${id}-hint">${hint}</span>`;
+  return html`<div class="field">
+    <label for="${id}">${label}${hinted}</label>
+    ${input}
+  </div>`;
+}
+
+interface Place {
+  readonly id: string;
+  readonly described: string;
+}
+
+function renderSelect(
+  { typed }: NetworkForm,
+  { name, choices = [] }: LinkField,
+  { id, described, choices: labels }: Place & Required<Pick<FieldWords, "choices">>,
+): Markup {
+  const options = choices.map(
+    ({ value, label }) =>
+      html`<option value="${value}" ${value === typed[name] && html` selected`}>
+        ${labels[value] ?? label}
+      </option>`,
+  );
+  return html`<select id="${id}" name="${name}" aria-describedby="${described}">
+    ${options}
+  </select>`;
+}
+
+function renderInput(
+  { typed, problemId }: NetworkForm,
+  { name, secret, placeholder, autocomplete }: LinkField,
+  { id, described }: Place,
+): Markup {
+  return html`<input
+    id="${id}"
+    name="${name}"
+    type="${secret ? "password" : "text"}"
+    value="${secret ? "" : (typed[name] ?? "")}"
+    placeholder="${placeholder}"
+    autocomplete="${autocomplete}"
+    aria-describedby="${described}"
+    ${problemId !== null && html`aria-invalid="true"`}
+    autocapitalize="none"
+    spellcheck="false"
+  />`;
+}

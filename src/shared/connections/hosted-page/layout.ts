@@ -1,0 +1,100 @@
+import { html, type Markup } from "./markup.ts";
+import type { LinkProblem } from "./link-problem.ts";
+import type { Branding } from "../schema.ts";
+import { fill, fillText, wordsOf, type Language } from "./language.ts";
+import { nameOf, plainName } from "./names.ts";
+import { stylesheet } from "./stylesheet.ts";
+
+export interface Layout {
+  readonly language: Language;
+  readonly nonce: string;
+  readonly branding: Branding;
+  readonly title: string;
+  /** Told in the window's title, too: that is what a screen reader says first. */
+  readonly hasProblem?: boolean;
+  readonly body: Markup;
+}
+
+/** A whole document. Nothing in it needs a script. */
+export function layout(page: Layout): string {
+  const { language, nonce, branding, title, body } = page;
+  const words = wordsOf(language);
+  const brand = branding.name === undefined ? "" : ` · ${plainName(branding.name)}`;
+  const told = page.hasProblem === true ? fillText(words.problem.title, { title }) : title;
+  return html`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <meta name="referrer" content="no-referrer" />
+        <title>${told}${brand}</title>
+        <style nonce="${nonce}">
+          ${stylesheet(branding.accentColor)}
+        </style>
+      </head>
+      <body>
+        <a class="skip" href="#main">${words.skip}</a>
+        <div class="wrap">
+          ${renderBrand(branding, words.logo)}
+          <main id="main">${body}</main>
+        </div>
+      </body>
+    </html> `.text;
+}
+
+/** The logo stands for the name; where it does not load, its alternative text is the name. */
+function renderBrand({ name, logoUrl }: Branding, logo: string): Markup | null {
+  if (logoUrl !== undefined) {
+    const alt = name === undefined ? logo : plainName(name);
+    return html`<header class="brand">
+      <img src="${logoUrl}" alt="${alt}" decoding="async" referrerpolicy="no-referrer" />
+    </header>`;
+  }
+  return name === undefined ? null : html`<header class="brand">${nameOf(name)}</header>`;
+}
+
+/** What the way back is called. */
+export function backLabel(branding: Branding, language: Language, otherwise: string): Markup {
+  if (branding.backLabel !== undefined) return nameOf(branding.backLabel);
+  if (branding.name === undefined) return html`${otherwise}`;
+  return fill(wordsOf(language).page.backTo, { brand: nameOf(branding.name) });
+}
+
+const STEPS = ["network", "allow", "done"] as const;
+export type Step = (typeof STEPS)[number];
+
+export function renderSteps(current: Step, language: Language): Markup {
+  const words = wordsOf(language).steps;
+  const items = STEPS.map(
+    (step, index) =>
+      html`<li ${step === current && html`aria-current="step"`}>
+        <span aria-hidden="true">${index + 1}</span>${words[step]}
+      </li>`,
+  );
+  return html`<ol class="steps" aria-label="${words.label}">
+    ${items}
+  </ol>`;
+}
+
+export interface ProblemSummary {
+  readonly language: Language;
+  readonly problem: LinkProblem;
+  /** Of which network; null: it is about the page as a whole. */
+  readonly network: string | null;
+  /** Id of what to look at. */
+  readonly target: string | null;
+}
+
+/** Takes the focus as the page opens, so that it is read first, and leads to where something is to be done. */
+export function renderProblem({ language, problem, network, target }: ProblemSummary): Markup {
+  const words = wordsOf(language);
+  const named = { network: network ?? "" };
+  return html`<div class="note bad" role="alert" tabindex="-1" autofocus id="problem">
+    <p class="strong">
+      ${network === null ? words.problem.general : fill(words.problem.at, named)}
+    </p>
+    <p>${fill(words.problems[problem], named)}</p>
+    ${target !== null && html`<p><a href="#${target}">${fill(words.problem.goTo, named)}</a></p>`}
+  </div>`;
+}

@@ -1,0 +1,21 @@
+import { LINK_ERRORS } from "../../networks/contract/link-errors.ts";
+import type { LinkErrorCode } from "../../networks/contract/network.ts";
+
+const PAGE_PROBLEMS = [
+  "unpaid",
+  "too_many_attempts",
+  "not_available",
+  "nothing_linked",
+  "nothing_chosen",
+  "step_over",
+] as const;
+
+/** Why nothing was linked. Every language of the page says of each what happened, and what to do about it. */
+export type LinkProblem = LinkErrorCode | (typeof PAGE_PROBLEMS)[number];
+
+const LINK_PROBLEMS: readonly LinkProblem[] = [...LINK_ERRORS, ...PAGE_PROBLEMS];
+
+/** The problem that an address names: a known code, never a text of its own. */
+export function readProblem(text: string | undefined): LinkProblem | undefined {
+  return LINK_PROBLEMS.find((problem) => problem === text);
+}

@@ -1,0 +1,154 @@
+import { findAvailable, networkOf, type NetworkName } from "../../networks/lookup.ts";
+import type { Services } from "../../services.ts";
+import { pageAddress, stepAddress } from "./addresses.ts";
+import { formTargets, pageAnswer, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
+import { findChoice } from "./choice.ts";
+import { linkedIds } from "../connect-session.ts";
+import { networkName } from "../connection-row.ts";
+import type { Connection } from "../connection.ts";
+import { readProblem, type LinkProblem } from "./link-problem.ts";
+import type { Card, CardProblem, ShownAccount } from "./card.ts";
+import { renderChoicePage, type OpenChoice } from "./choice-page.ts";
+import { renderConnectPage } from "./connect-page.ts";
+import { isProfileActive } from "../profile-state.ts";
+import { deadEnd, openVisit, type OpenVisit } from "./visit.ts";
+import { awayOf, waysIn } from "./ways-in.ts";
+
+/** What the page has to say of the step before. */
+export type Told =
+  /** About the page as a whole. */
+  | { readonly kind: "general"; readonly problem: LinkProblem }
+  | ({ readonly kind: "problem"; readonly network: NetworkName } & CardProblem)
+  | {
+      readonly kind: "choice";
+      readonly network: NetworkName;
+      readonly choice: OpenChoice;
+      readonly problem: LinkProblem | null;
+    }
+  | { readonly kind: "linked"; readonly network: NetworkName };
+
+/** GET of the hosted page, with what the last step left in its address. */
+export async function showPage(
+  services: Services,
+  request: BrowserRequest,
+  fields: Readonly<Record<string, string>>,
+): Promise<BrowserAnswer> {
+  const visit = await openVisit(services, fields);
+  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
+  const { session } = visit;
+  if (visit.kind === "over") return deadEnd(services, request, session);
+  if (!(await isProfileActive(services, session))) return deadEnd(services, request, session);
+  const told = await toldBy(services, request, { visit, fields });
+  return await connectPage(services, request, visit, { status: 200, told });
+}
+
+async function toldBy(
+  services: Services,
+  request: BrowserRequest,
+  {
+    visit,
+    fields,
+  }: { readonly visit: OpenVisit; readonly fields: Readonly<Record<string, string>> },
+): Promise<Told | undefined> {
+  const problem = readProblem(fields["problem"]);
+  const network = networkName().safeParse(fields["network"]).data;
+  if (network === undefined)
+    return problem === undefined ? undefined : { kind: "general", problem };
+  if (problem !== undefined) return problemOf(network, problem);
+  if (fields["linked"] !== undefined) return { kind: "linked", network };
+  if (fields["choice"] === undefined) return undefined;
+  const choice = await findChoice(services, request, { visit, network, choice: fields["choice"] });
+  return choice === undefined
+    ? problemOf(network, "step_over")
+    : { kind: "choice", network, choice, problem: null };
+}
+
+/** A problem that no form is to blame for. */
+export function problemOf(network: NetworkName, problem: LinkProblem): Told {
+  return { kind: "problem", network, problem, way: "first", typed: {} };
+}
+
+/** The page of an open session; what was typed is kept, secrets excepted. */
+export async function connectPage(
+  services: Services,
+  { language }: BrowserRequest,
+  visit: OpenVisit,
+  { status, told }: { readonly status: number; readonly told?: Told | undefined },
+): Promise<BrowserAnswer> {
+  const { session, token } = visit;
+  const { branding } = session;
+  const common = { sessionId: session.id, token, language, branding };
+  if (told?.kind === "choice") {
+    const { network, choice, problem } = told;
+    const page = {
+      ...common,
+      network,
+      title: networkOf(network).title,
+      choice,
+      problem,
+      action: stepAddress(services.config, network),
+      pageAddress: pageAddress(services.config, session.id, token),
+    };
+    const targets = formTargets(services, session);
+    return pageAnswer(status, (nonce) => renderChoicePage(page, nonce), targets);
+  }
+  const connections = await services.connections.listOfProfile(session.profileId);
+  const cards = session.networks.map((network) =>
+    toCard(
+      services,
+      network,
+      connections.find((made) => made.network === network && made.status !== "revoked"),
+      told,
+    ),
+  );
+  const page = {
+    ...common,
+    cards,
+    problem: told?.kind === "general" ? told.problem : null,
+    justLinked: told?.kind === "linked" ? told.network : null,
+    hasLinked: linkedIds(session).length > 0,
+    doneAction: stepAddress(services.config, "done"),
+  };
+  const { networkApps } = services.config;
+  const shown = session.networks.flatMap((network) => findAvailable(network, networkApps) ?? []);
+  const targets = formTargets(services, session, awayOf(shown, networkApps));
+  return pageAnswer(status, (nonce) => renderConnectPage(page, nonce), targets);
+}
+
+function toCard(
+  services: Services,
+  name: NetworkName,
+  connection: Connection | undefined,
+  told: Told | undefined,
+): Card {
+  const { networkApps } = services.config;
+  const network = networkOf(name);
+  const isAvailable = findAvailable(name, networkApps) !== undefined;
+  const { first, other } = waysIn(network, networkApps[name]);
+  return {
+    network: name,
+    title: network.title,
+    state: isAvailable ? stateOf(connection) : "unavailable",
+    account: connection === undefined ? null : shownAccount(connection),
+    form: first,
+    otherForm: other,
+    leaves: first.kind === "oauth",
+    action: stepAddress(services.config, name),
+    problem: told?.kind === "problem" && told.network === name ? told : null,
+  };
+}
+
+function shownAccount({ account }: Connection): ShownAccount {
+  const { username, displayName, avatarUrl } = account;
+  const isNamedTwice = username === "" || username === displayName;
+  return {
+    username: username === "" ? displayName : username,
+    displayName: isNamedTwice ? "" : displayName,
+    avatarUrl,
+  };
+}
+
+function stateOf(connection: Connection | undefined): Card["state"] {
+  if (connection === undefined) return "unlinked";
+  return connection.status === "needs_reauth" ? "needs_reauth" : "linked";
+}

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import type { OAuthFlow } from "../../networks/contract/network.ts";
+import type { NetworkName } from "../../networks/lookup.ts";
+import { randomToken } from "../../runtime/secrets.ts";
+import type { Services } from "../../services.ts";
+import { callbackAddress } from "./addresses.ts";
+import {
+  browserCookie,
+  hashBrowserId,
+  newBrowserId,
+  readBrowserId,
+  redirect,
+  type BrowserAnswer,
+  type BrowserRequest,
+} from "./browser.ts";
+import type { LinkProblem } from "./link-problem.ts";
+import { createNetworkTools } from "../network-tools.ts";
+import type { OpenVisit } from "./visit.ts";
+
+const STATE_MS = 10 * 60_000;
+const LIMITS = { callMs: 15_000, totalMs: 40_000 };
+
+interface Start {
+  readonly visit: OpenVisit;
+  readonly network: NetworkName;
+  readonly link: OAuthFlow;
+  readonly form: Readonly<Record<string, string>>;
+}
+
+/**
+ * Leads to the network's own authorisation page. The state is bound to this browser by a cookie, so that nobody can
+ * have a victim's browser finish an authorisation that he began.
+ */
+export async function startOAuth(
+  services: Services,
+  request: BrowserRequest,
+  { visit, network, link, form }: Start,
+): Promise<BrowserAnswer | { readonly problem: LinkProblem }> {
+  const { config, clock, outbound } = services;
+  const [state, codeVerifier] = [randomToken(), randomToken()];
+  const codeChallenge = createHash("sha256").update(codeVerifier).digest("base64url");
+  const redirectUri = callbackAddress(config, network);
+  const tools = createNetworkTools(services, network, LIMITS);
+  const started = await link.start(form, { redirectUri, state, codeChallenge }, tools);
+  if (started.kind === "failed") {
+    const { code, note } = started;
+    services.log.info("an authorisation was not started", { network, code, note });
+    return { problem: code };
+  }
+  if (!isWebPage(started.url, config.production)) return { problem: "instance_unsupported" };
+  const browserId = readBrowserId(config, request) ?? newBrowserId();
+  await services.oauthStates.insert(started.state ?? state, {
+    sessionId: visit.session.id,
+    network,
+    cookieHash: hashBrowserId(browserId),
+    expiresAt: new Date(clock.now().getTime() + STATE_MS).toISOString(),
+    secrets: {
+      codeVerifier,
+      token: visit.token,
+      flow: started.flow,
+      server: new URL(started.url).origin,
+    },
+  });
+  return redirect(outbound.browserUrl(started.url), [browserCookie(config, browserId)]);
+}
+
+/** A server of a federated network names the page itself: a browser is sent to web pages alone. */
+function isWebPage(url: string, production: boolean): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol } = new URL(url);
+  return protocol === "https:" || (!production && protocol === "http:");
+}

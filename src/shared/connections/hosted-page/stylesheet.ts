@@ -1,0 +1,128 @@
+import { Markup } from "./markup.ts";
+import { readableOn, textOn } from "./colors.ts";
+
+const ACCENT = "#2457d6";
+
+/** What text and lines in the accent colour may stand on. */
+export const GROUNDS = {
+  light: ["#f5f6f8", "#ffffff"],
+  dark: ["#14161a", "#1e2127"],
+} as const;
+
+/** The page's own style. The colour was matched against `#rrggbb` when the session was made. */
+export function stylesheet(accentColor: string | undefined): Markup {
+  const accent = accentColor ?? ACCENT;
+  return new Markup(`
+:root { color-scheme: light dark; --accent: ${accent}; --on-accent: ${textOn(accent)};
+  --accent-ink: ${readableOn(accent, GROUNDS.light)}; --ground: ${GROUNDS.light[0]}; --card: ${GROUNDS.light[1]};
+  --ink: #16181d; --soft: #565c69; --line: #dfe2e8; --edge: #767c88; --bad: #a51d2d; --bad-ground: #fdf0f1;
+  --good: #1b6e3c; --good-ground: #edf7f0; --warn: #7a4a00; --shade: 0 1px 2px #10182814, 0 4px 16px #1018280a; }
+@media (prefers-color-scheme: dark) { :root { --accent-ink: ${readableOn(accent, GROUNDS.dark)};
+  --ground: ${GROUNDS.dark[0]}; --card: ${GROUNDS.dark[1]}; --ink: #eef0f4; --soft: #a9b0bd; --line: #343943; --edge: #858c99;
+  --bad: #ff9aa5; --bad-ground: #35191d; --good: #7fd6a2; --good-ground: #16291d; --warn: #f2c46d; --shade: none; } }
+${RULES}`);
+}
+
+const RULES = `
+*, *::before { box-sizing: border-box; }
+html { scroll-behavior: smooth; scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
+body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--ink); border-top: .25rem solid var(--accent);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: anywhere; }
+.skip { position: absolute; inset-inline-start: 1rem; top: -10rem; padding: .6rem 1rem; border-radius: 0 0 .5rem .5rem;
+  background: var(--card); color: var(--ink); z-index: 1; }
+.skip:focus { top: 0; }
+.wrap { max-width: 40rem; margin: 0 auto; padding: 1.5rem 1rem 2.5rem; }
+.brand { display: flex; align-items: center; min-height: 2.5rem; margin: 0 0 1.25rem; font-weight: 650; }
+.brand img { display: block; overflow: hidden; line-height: 1.2; max-height: 2.5rem; max-width: min(14rem, 70%); object-fit: contain; }
+h1 { font-size: 1.625rem; line-height: 1.2; letter-spacing: -.01em; margin: 0 0 .5rem; text-wrap: balance; }
+h2 { font-size: 1.0625rem; line-height: 1.3; margin: 0; }
+p { margin: 0; }
+.soft { color: var(--soft); }
+.steps { display: grid; grid-template-columns: repeat(3, auto); justify-content: space-between; gap: .5rem; list-style: none;
+  margin: 1rem 0 1.25rem; padding: 0; font-size: .875rem; color: var(--soft); }
+.steps li { display: grid; grid-template-columns: auto 1fr; align-items: center; gap: .4rem; line-height: 1.2; }
+.steps span { display: grid; place-items: center; width: 1.5rem; height: 1.5rem; border: 1px solid var(--edge);
+  border-radius: 50%; font-size: .8125rem; font-weight: 650; }
+.steps [aria-current] { color: var(--ink); font-weight: 650; }
+.steps [aria-current] span { background: var(--accent); color: var(--on-accent); border-color: var(--accent-ink); }
+.note { padding: .8rem 1rem; margin: 0 0 1rem; border-radius: .75rem; border: 1px solid; }
+.bad p { color: var(--ink); }
+.bad p.strong { color: inherit; font-weight: 650; }
+a { color: var(--accent-ink); font-weight: 600; }
+.note a { color: inherit; font-weight: 600; }
+.bad { color: var(--bad); background: var(--bad-ground); }
+.good { color: var(--good); background: var(--good-ground); font-weight: 600; }
+.cards { list-style: none; margin: 0; padding: 0; display: grid; gap: .75rem; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 1rem; box-shadow: var(--shade); padding: 1rem;
+  display: grid; grid-template-columns: 2.75rem minmax(0, 1fr) auto; gap: 0 .875rem; align-items: center; }
+.head { min-width: 0; overflow: clip; }
+.card.plain { display: block; padding: 1.25rem; }
+.mark, .avatar { align-self: start; flex: none; }
+.mark { width: 2.75rem; height: 2.75rem; display: block; border-radius: .7rem; }
+.initial { display: grid; place-items: center; background: var(--soft); color: var(--card); font-weight: 700; }
+.off .mark { filter: grayscale(1); opacity: .55; }
+.state { font-size: .9375rem; color: var(--soft); }
+.state svg { width: 1em; height: 1em; vertical-align: -.125em; margin-inline-end: .3rem; }
+.state.is-good { color: var(--good); font-weight: 600; }
+.state.is-bad { color: var(--warn); font-weight: 600; }
+.body { grid-column: 1 / -1; margin-top: .75rem; min-width: 0; }
+.body, .ways { display: grid; grid-template-columns: minmax(0, 1fr); gap: .75rem; }
+.ways { padding-top: .35rem; }
+.avatar { position: relative; flex: none; display: grid; place-items: center; width: 2.25rem; height: 2.25rem; border-radius: 50%;
+  overflow: hidden; border: 1px solid var(--line); background: var(--ground); color: var(--soft); font-weight: 650; }
+.avatar img { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover; }
+form { display: grid; gap: .75rem; }
+.field { display: grid; gap: .3rem; }
+label { font-weight: 600; }
+.hint { display: block; font-weight: 400; font-size: .875rem; color: var(--soft); }
+.error { color: var(--bad); font-weight: 600; font-size: .9375rem; }
+input, select { width: 100%; min-height: 2.75rem; padding: .55rem .75rem; font: inherit; color: inherit; background: var(--card);
+  border: 1px solid var(--edge); border-radius: .6rem; }
+input::placeholder { color: var(--soft); opacity: 1; }
+input[aria-invalid] { border-color: var(--bad); border-width: 2px; }
+button, .button { display: inline-flex; align-items: center; justify-content: center; min-height: 2.75rem; padding: .55rem 1.1rem;
+  font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; border-radius: .6rem;
+  color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent-ink); }
+.calm { color: var(--accent-ink); background: transparent; }
+.quiet { color: var(--ink); background: transparent; border-color: var(--edge); }
+button:hover, .button:hover { text-decoration: underline; text-underline-offset: .2em; }
+:focus-visible { outline: 3px solid var(--ink); outline-offset: 2px; }
+[tabindex="-1"]:focus { outline: 3px solid var(--bad); outline-offset: 2px; }
+summary { cursor: pointer; color: var(--accent-ink); font-weight: 600; padding: .5rem 0; min-height: 2.5rem; }
+details > form, details > .error { margin-top: .5rem; }
+.body > details { margin-bottom: -.5rem; }
+fieldset { border: 0; margin: 0; padding: 0; min-width: 0; display: grid; gap: .5rem; }
+legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
+.choice { display: flex; gap: .75rem; align-items: center; min-height: 3.25rem; padding: .5rem .875rem; border: 1px solid var(--edge);
+  border-radius: .6rem; cursor: pointer; }
+.choice input { width: 1.15rem; min-height: 1.15rem; margin: 0; flex: none; accent-color: var(--accent-ink); }
+.choice:has(:checked) { border-color: var(--accent-ink); box-shadow: inset 0 0 0 1px var(--accent-ink); }
+.ahead { display: flex; align-items: center; gap: .875rem; margin-bottom: 1rem; }
+.ahead h1 { margin: 0; }
+.seal { display: grid; place-items: center; width: 3.5rem; height: 3.5rem; border-radius: 50%; margin-bottom: 1rem;
+  color: var(--good); background: var(--good-ground); border: 1px solid; }
+.seal svg { width: 1.6rem; }
+.end { margin-top: 1.25rem; }
+.actions { display: flex; gap: .75rem; flex-wrap: wrap; align-items: center; }
+.actions > button { flex: 1 1 100%; }
+footer { margin-top: 1.5rem; font-size: .875rem; color: var(--soft); }
+.plain h1 + p { margin-bottom: 1.25rem; }
+.plain .actions:empty { display: none; }
+@media (min-width: 36rem) {
+  .wrap { padding: 3rem 1.5rem 4rem; }
+  h1 { font-size: 2rem; }
+  .card { padding: 1.125rem 1.25rem; }
+  .card.plain { padding: 2rem; }
+  .body { grid-column: 2 / -1; }
+  .steps { justify-content: start; gap: 1.5rem; }
+  .actions > button { flex: none; }
+  .lone { grid-template-columns: minmax(0, 1fr) auto; gap: .35rem .75rem; }
+  .lone .field { display: contents; }
+  .lone label { grid-column: 1 / -1; }
+  button { justify-self: start; }
+}
+@media (prefers-color-scheme: dark) {
+  .brand img { background: #ffffff; color: #16181d; padding: .3rem .5rem; border-radius: .5rem; }
+}
+@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
+`;

@@ -1,0 +1,204 @@
+import { recordAudit } from "../../audit/record.ts";
+import type { LinkField, LinkOutcome } from "../../networks/contract/network.ts";
+import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
+import type { Services } from "../../services.ts";
+import { pageAddress } from "./addresses.ts";
+import { isForeign, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
+import { findChoice, takeChoice } from "./choice.ts";
+import { sessionStatus } from "../connect-session.ts";
+import { networkName } from "../connection-row.ts";
+import { linkAccount } from "../link-account.ts";
+import type { LinkProblem } from "./link-problem.ts";
+import { createNetworkTools } from "../network-tools.ts";
+import { WAY_FIELD } from "./form.ts";
+import { connectPage, problemOf } from "./show-page.ts";
+import { startOAuth } from "./start-oauth.ts";
+import { deadEnd, foreignForm, leave, openVisit, type OpenVisit } from "./visit.ts";
+import { wayOf, waysIn, type WayIn } from "./ways-in.ts";
+
+/** Somebody waits in front of the page. */
+export const SIGN_IN_LIMITS = { callMs: 15_000, totalMs: 40_000 };
+const FIELD_CHARACTERS_MAX = 1_000;
+/** The page must not serve for guessing passwords. */
+const ATTEMPTS_MAX = 50;
+
+const STATUS: Partial<Record<LinkProblem, number>> = { unpaid: 402, too_many_attempts: 429 };
+/** The form was understood, and what was in it did not lead to an account. */
+const STATUS_OTHERWISE = 422;
+
+type Fields = Readonly<Record<string, string>>;
+
+/** POST of a network's form on the hosted page: signs in, or leads to the network's own page. */
+export async function submitForm(
+  services: Services,
+  request: BrowserRequest,
+  step: { readonly network: string; readonly fields: Fields },
+): Promise<BrowserAnswer> {
+  if (isForeign(request)) return foreignForm(request);
+  const visit = await openVisit(services, step.fields);
+  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
+  if (visit.kind === "over") return deadEnd(services, request, visit.session);
+  const name = networkName().safeParse(step.network).data;
+  if (name === undefined || !visit.session.networks.includes(name))
+    return deadEnd(services, request, undefined);
+  const network = findAvailable(name, services.config.networkApps);
+  if (network === undefined) {
+    const told = problemOf(name, "not_available");
+    return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, told });
+  }
+  const given = { visit, network, fields: step.fields };
+  return step.fields["choice"] === undefined
+    ? await signIn(services, request, given)
+    : await choose(services, request, given);
+}
+
+interface SignIn {
+  readonly visit: OpenVisit;
+  readonly network: RegisteredNetwork;
+  readonly fields: Fields;
+}
+
+async function signIn(
+  services: Services,
+  request: BrowserRequest,
+  { visit, network, fields }: SignIn,
+): Promise<BrowserAnswer> {
+  const ways = waysIn(network, services.config.networkApps[network.name]);
+  const [way, chosen] = wayOf(ways, fields[WAY_FIELD]);
+  const form = readFields(chosen.fields, fields);
+  const typed = withoutSecrets(chosen.fields, form ?? {});
+  const trouble = (problem: LinkProblem) =>
+    connectPage(services, request, visit, {
+      status: STATUS[problem] ?? STATUS_OTHERWISE,
+      told: { kind: "problem", network: network.name, problem, way, typed },
+    });
+  if (form === undefined) return await trouble("input_invalid");
+  const counted = await countAttempt(services, visit);
+  if (counted === "over")
+    return deadEnd(services, request, await services.connectSessions.find(visit.session.id));
+  if (counted !== "counted") return await trouble(counted);
+  const answer = await begin(services, request, { visit, network, chosen, form });
+  return "problem" in answer ? await trouble(answer.problem) : answer;
+}
+
+/** Leads to the network's own page, or signs in with what was typed. */
+async function begin(
+  services: Services,
+  request: BrowserRequest,
+  {
+    visit,
+    network,
+    chosen,
+    form,
+  }: Omit<SignIn, "fields"> & { readonly chosen: WayIn; readonly form: Fields },
+): Promise<BrowserAnswer | { readonly problem: LinkProblem }> {
+  const { name } = network;
+  if (chosen.kind === "oauth")
+    return await startOAuth(services, request, { visit, network: name, link: chosen.link, form });
+  const tools = createNetworkTools(services, name, SIGN_IN_LIMITS);
+  const outcome = await chosen.link.signIn(form, tools);
+  return await settleLink(services, request, { visit, network, outcome });
+}
+
+/** The form in which one of the accounts that an authorisation covers is chosen. */
+async function choose(
+  services: Services,
+  request: BrowserRequest,
+  { visit, network, fields }: SignIn,
+): Promise<BrowserAnswer> {
+  const { choice, candidate: candidateId } = fields;
+  const { name } = network;
+  const trouble = (problem: LinkProblem) =>
+    connectPage(services, request, visit, {
+      status: STATUS[problem] ?? STATUS_OTHERWISE,
+      told: problemOf(name, problem),
+    });
+  const outcome = await takeChoice(services, request, { visit, network, choice, candidateId });
+  if (outcome.kind === "over") return await trouble("step_over");
+  if (outcome.kind === "unknown") {
+    const open = await findChoice(services, request, { visit, network: name, choice });
+    if (open === undefined) return await trouble("step_over");
+    const told = {
+      kind: "choice",
+      network: name,
+      choice: open,
+      problem: "nothing_chosen",
+    } as const;
+    return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, told });
+  }
+  const answer = await settleLink(services, request, { visit, network, outcome });
+  return "problem" in answer ? await trouble(answer.problem) : answer;
+}
+
+/** The form's own fields and no others; undefined when one can't be meant. */
+function readFields(
+  fields: readonly LinkField[],
+  given: Fields,
+): Record<string, string> | undefined {
+  const form: Record<string, string> = {};
+  for (const { name } of fields) {
+    const value = given[name] ?? "";
+    if (value.length > FIELD_CHARACTERS_MAX || !/^\P{Cc}*$/u.test(value) || !value.isWellFormed())
+      return undefined;
+    form[name] = value;
+  }
+  return form;
+}
+
+function withoutSecrets(fields: readonly LinkField[], form: Fields): Record<string, string> {
+  const shown = fields.filter(({ secret }) => !secret);
+  return Object.fromEntries(shown.map(({ name }) => [name, form[name] ?? ""]));
+}
+
+async function countAttempt(
+  services: Services,
+  { session }: OpenVisit,
+): Promise<"counted" | "over" | "too_many_attempts"> {
+  const now = services.clock.now();
+  let hasTooMany = false;
+  const counted = await services.connectSessions.change(session.id, (current) => {
+    hasTooMany = current.attempts >= ATTEMPTS_MAX;
+    if (hasTooMany || sessionStatus(current, now) !== "open") return undefined;
+    return { ...current, attempts: current.attempts + 1 };
+  });
+  if (counted !== undefined) return "counted";
+  return hasTooMany ? "too_many_attempts" : "over";
+}
+
+/** Links what signed in and leads on: out when that was the last account asked for, else back to the page. */
+export async function settleLink(
+  services: Services,
+  request: BrowserRequest,
+  {
+    visit,
+    network,
+    outcome,
+  }: { visit: OpenVisit; network: RegisteredNetwork; outcome: LinkOutcome },
+): Promise<BrowserAnswer | { readonly problem: LinkProblem }> {
+  const { session, token } = visit;
+  if (outcome.kind === "failed") {
+    const { code, note } = outcome;
+    services.log.info("an account was not linked", {
+      network: network.name,
+      session: session.id,
+      code,
+      note,
+    });
+    return { problem: code };
+  }
+  const { requestId, ip } = request;
+  const { linked } = outcome;
+  const result = await linkAccount(services, { session, network: network.name, linked, requestId });
+  if (result.kind === "unpaid") return { problem: "unpaid" };
+  if (result.kind === "failed") return { problem: result.code };
+  if (result.kind === "closed")
+    return deadEnd(services, request, (await services.connectSessions.find(session.id)) ?? session);
+  const { platformId, applicationId } = session;
+  const caller = { kind: "connect_session", sessionId: session.id } as const;
+  const target = { type: "connection", id: result.connection.id };
+  const scope = { caller, platformId, applicationId, requestId, ip };
+  recordAudit(services, scope, { action: "connection.linked", target });
+  if (result.session.status === "completed") return leave(services, request, result.session);
+  const told = { network: network.name, linked: "yes" };
+  return redirect(pageAddress(services.config, session.id, token, told));
+}

@@ -1,0 +1,119 @@
+import { charge } from "../billing/charge.ts";
+import { priceOf } from "../billing/rate-card.ts";
+import { AppError } from "../runtime/errors.ts";
+import { newId } from "../runtime/ids.ts";
+import type { LinkedAccount, LinkErrorCode } from "../networks/contract/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import type { Services } from "../services.ts";
+import { findLink, sessionStatus, withLinked, withPlan } from "./connect-session.ts";
+import type { ConnectSession } from "./connect-session.ts";
+import { boundedAccount, grantIdOf, isStorable, type Connection } from "./connection.ts";
+import { isProfileActive } from "./profile-state.ts";
+import { revokeAtNetwork } from "./revoke-at-network.ts";
+import { tellUntold } from "./tell-connection.ts";
+
+export type LinkResult =
+  | { readonly kind: "linked"; readonly session: ConnectSession; readonly connection: Connection }
+  /** The session was canceled, completed or ran out, or the profile was disabled: nothing is linked. */
+  | { readonly kind: "closed" }
+  /** The wallet can't pay for it: nothing is linked. */
+  | { readonly kind: "unpaid" }
+  | { readonly kind: "failed"; readonly code: LinkErrorCode };
+
+interface Linking {
+  readonly session: ConnectSession;
+  readonly network: NetworkName;
+  readonly linked: LinkedAccount;
+  readonly requestId: string;
+}
+
+/**
+ * Links an account that signed in. Planning it in the session is the point at which a link beats a cancel; the id that
+ * is chosen there names the charge, so a repeat after a crash pays nothing more. Linking the same account again is free.
+ */
+export async function linkAccount(services: Services, linking: Linking): Promise<LinkResult> {
+  const account = boundedAccount(linking.linked.account);
+  const { limits, credentials } = linking.linked;
+  if (account === undefined || !isStorable(limits) || !isStorable(credentials))
+    return { kind: "failed", code: "instance_unsupported" };
+  const linked: LinkedAccount = { ...linking.linked, account };
+  const result = await link(services, { ...linking, linked });
+  if (result.kind !== "linked") await discard(services, linking.network, linked);
+  return result;
+}
+
+async function link(services: Services, linking: Linking): Promise<LinkResult> {
+  const { session, network, linked } = linking;
+  const { platformId, applicationId, profileId } = session;
+  if (!(await isProfileActive(services, session))) return { kind: "closed" };
+  const before = await services.connections.find(profileId, network);
+  const isKnown = before?.account.id === linked.account.id;
+  const id = await plan(services, linking, isKnown ? before.id : undefined);
+  if (id === undefined) return { kind: "closed" };
+  if (!isKnown && !(await pay(services, linking, id))) return { kind: "unpaid" };
+  const { connections } = services;
+  const owner = { id, platformId, applicationId, profileId };
+  const saved = await connections.saveLinked({ ...owner, network, linked });
+  const after = await services.connectSessions.change(session.id, (now) =>
+    withLinked(now, network, linked.account.id),
+  );
+  await tellUntold(services, saved.connection);
+  if (saved.replaced?.credentials !== undefined) {
+    const { connection, credentials } = saved.replaced;
+    await discard(services, network, { ...connection, credentials });
+  }
+  return { kind: "linked", session: after ?? session, connection: saved.connection };
+}
+
+/** The id of the connection to be; undefined when the session is no longer open. */
+async function plan(
+  services: Services,
+  { session, network, linked }: Linking,
+  knownId: string | undefined,
+): Promise<string | undefined> {
+  const now = services.clock.now();
+  const accountId = linked.account.id;
+  const freshId = newId("connection", now);
+  const planned = await services.connectSessions.change(session.id, (current) =>
+    sessionStatus(current, now) === "open"
+      ? withPlan(current, { network, accountId, knownId, freshId })
+      : undefined,
+  );
+  return planned === undefined ? undefined : findLink(planned, network, accountId)?.connectionId;
+}
+
+/** Whether the link is paid for. */
+async function pay(services: Services, linking: Linking, connectionId: string): Promise<boolean> {
+  const { session, network, requestId } = linking;
+  try {
+    await charge(services, session.platformId, {
+      operationId: `link|${connectionId}`,
+      operation: "connections.link",
+      tokens: priceOf("connections.link"),
+      applicationId: session.applicationId,
+      profileId: session.profileId,
+      postId: null,
+      network,
+      actor: { kind: "connect_session", id: session.id },
+      requestId,
+    });
+    return true;
+  } catch (error) {
+    const isShort =
+      error instanceof AppError &&
+      (error.code === "insufficient_tokens" || error.code === "daily_budget_reached");
+    if (isShort) return false;
+    throw error;
+  }
+}
+
+/** The network gave us an authorisation that is not kept. */
+async function discard(
+  services: Services,
+  network: NetworkName,
+  linked: Pick<LinkedAccount, "account" | "grantId" | "instanceUrl" | "credentials">,
+): Promise<void> {
+  const { instanceUrl, credentials } = linked;
+  const grantId = grantIdOf(linked);
+  await revokeAtNetwork(services, { network, grantId, instanceUrl, credentials });
+}

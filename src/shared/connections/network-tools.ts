@@ -1,0 +1,74 @@
+import { HttpFailure, type NetworkTools } from "../networks/contract/network.ts";
+import type { MediaFile } from "../networks/contract/media.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import type { Services } from "../services.ts";
+import { fittedUrl } from "../media/fitted-url.ts";
+import type { ReadByFile } from "../media/read-facts.ts";
+
+/** Loaded when a post's files are first looked at: most requests never need them. */
+const media = {
+  reader: () => import("../media/media-reader.ts"),
+  fetch: () => import("../media/fetch-media.ts"),
+  open: () => import("../media/open-media.ts"),
+  fit: () => import("../media/fit-image.ts"),
+};
+
+export interface ToolLimits {
+  /** Longest single call. */
+  readonly callMs: number;
+  /** No call goes on beyond this time after the tools were made. */
+  readonly totalMs: number;
+}
+
+/**
+ * What a network works with. Without limits every call has the network timeout of the settings; with them a step that
+ * somebody waits for ends in time, whatever the server does.
+ */
+export function createNetworkTools(
+  services: Services,
+  network: NetworkName,
+  limits?: ToolLimits,
+  readByFile: ReadByFile = (reader) => ({ reader, owner: "" }),
+): NetworkTools {
+  const startedAt = performance.now();
+  const opened = new WeakMap<MediaFile, string>();
+  const readBy = async (url: string) => readByFile((await media.reader()).mediaReader, url);
+  const readByOf = (file: MediaFile) => readBy(opened.get(file) ?? "");
+  return {
+    app: services.config.networkApps[network],
+    async http(request) {
+      if (limits === undefined) return await services.outbound.request(request);
+      const leftMs = Math.floor(limits.totalMs - (performance.now() - startedAt));
+      if (leftMs <= 0) throw new HttpFailure("not_sent", "timeout");
+      const timeoutMs = Math.min(request.timeoutMs ?? limits.callMs, limits.callMs, leftMs);
+      return await services.outbound.request({ ...request, timeoutMs });
+    },
+    now: () => services.clock.now(),
+    async fetchMedia(url, mediaLimits) {
+      const { fetchMedia } = await media.fetch();
+      const limited = { ...mediaLimits, readBy: await readBy(url) };
+      return await fetchMedia(services.outbound, url, limited);
+    },
+    async openMedia(url, mediaLimits) {
+      const { openMedia } = await media.open();
+      const limited = { ...mediaLimits, readBy: await readBy(url) };
+      const file = await openMedia(services.outbound, url, limited);
+      opened.set(file, url);
+      return file;
+    },
+    async fitImage(file, target) {
+      const { fitImage } = await media.fit();
+      return await fitImage(file, target, await readByOf(file));
+    },
+    async planImage(file, target) {
+      const { planImage } = await media.fit();
+      return await planImage(file, target, await readByOf(file));
+    },
+    fittedUrl: (url, target) => fittedUrl(services, url, target),
+    hosts: {
+      find: (host) => services.hosts.find(network, host),
+      save: (host, data) => services.hosts.save(network, host, data),
+      forget: (host) => services.hosts.forget(network, host),
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import * as z from "zod";
+import type { NetworkName } from "../networks/lookup.ts";
+import { seal, sha256Hex, unseal, type DataKeys } from "../runtime/secrets.ts";
+import { shape, type ShapeOf } from "../runtime/shape.ts";
+import { fromChunks, textOf, toChunks } from "../runtime/storage/row.ts";
+import type { Table } from "../runtime/storage/table.ts";
+import { networkData, networkName } from "./connection-row.ts";
+
+const ROW_KEY = "S";
+
+const secretsShape = shape(() =>
+  z.object({
+    codeVerifier: z.string(),
+    /** The session's token: the callback leads back to the page with it. */
+    token: z.string(),
+    flow: networkData(),
+    /** Origin of the authorisation page; what comes back may be of no other server. */
+    server: z.string().optional(),
+    /** Of an authorisation that came back and covers several accounts: the end user has yet to choose. */
+    candidates: z
+      .array(z.object({ id: z.string(), label: z.string(), hint: z.string() }))
+      .optional(),
+  }),
+);
+
+/** A visit to a network's own authorisation page that has not come back yet, or whose account is not chosen yet. */
+export interface OAuthAttempt {
+  readonly sessionId: string;
+  readonly network: NetworkName;
+  /** Hash of the cookie of the browser that started it. */
+  readonly cookieHash: string;
+  readonly expiresAt: string;
+  readonly secrets: ShapeOf<typeof secretsShape>;
+}
+
+export interface FoundAttempt {
+  readonly attempt: OAuthAttempt;
+  /** Names the version that `consume` takes away. */
+  readonly etag: string;
+}
+
+const placeOf = (stateHash: string) => `oauthstates|${stateHash}|secrets`;
+
+/** Authorisations on their way by the hash of their `state`, or of the name of the choice; each is used once. */
+export class OAuthStateStore {
+  readonly #table: Table;
+  readonly #dataKeys: DataKeys;
+
+  constructor(table: Table, dataKeys: DataKeys) {
+    this.#table = table;
+    this.#dataKeys = dataKeys;
+  }
+
+  async insert(state: string, attempt: OAuthAttempt): Promise<void> {
+    const stateHash = sha256Hex(state);
+    const { sessionId, network, cookieHash, expiresAt, secrets } = attempt;
+    const sealed = seal(JSON.stringify(secrets), placeOf(stateHash), this.#dataKeys);
+    const row = { rowKey: ROW_KEY, sessionId, network, cookieHash, expiresAt };
+    await this.#table.put(stateHash, { ...row, ...toChunks("secrets", sealed) });
+  }
+
+  async find(state: string): Promise<FoundAttempt | undefined> {
+    const stateHash = sha256Hex(state);
+    const stored = await this.#table.find(stateHash, ROW_KEY);
+    if (stored === undefined) return undefined;
+    const { row, etag } = stored;
+    const text = unseal(fromChunks("secrets", row), placeOf(stateHash), this.#dataKeys);
+    if (text === undefined) return undefined;
+    const attempt: OAuthAttempt = {
+      sessionId: textOf(row, "sessionId"),
+      network: networkName().parse(row["network"]),
+      cookieHash: textOf(row, "cookieHash"),
+      expiresAt: textOf(row, "expiresAt"),
+      secrets: secretsShape().parse(JSON.parse(text)),
+    };
+    return { attempt, etag };
+  }
+
+  /** Removes the attempts of these sessions; looks through the whole table, which holds few rows. */
+  async removeOfSessions(sessionIds: readonly string[]): Promise<void> {
+    let after: string | undefined;
+    do {
+      const selection = { property: "sessionId", values: sessionIds };
+      ({ next: after } = await this.#table.removeSelected(selection, after));
+    } while (after !== undefined);
+  }
+
+  /** Removes a page of those that ended before; the table holds only what is on its way and what was left behind. */
+  removeEndedBefore(time: Date, after: string | undefined) {
+    const olderThan = { property: "expiresAt", time: time.toISOString() };
+    return this.#table.removeSelected({ olderThan }, after);
+  }
+
+  /** Whether this call used it up: of two callbacks with one state, one gets true. */
+  consume(state: string, { etag }: FoundAttempt): Promise<boolean> {
+    return this.#table.delete(sha256Hex(state), ROW_KEY, etag);
+  }
+}

@@ -1,0 +1,59 @@
+import * as z from "zod";
+import { NETWORK_NAMES } from "../networks/names.ts";
+import { publicUrl } from "../networks/options.ts";
+import { shape, type ShapeOf } from "../runtime/shape.ts";
+
+const EXPIRES_IN_DEFAULT = 3_600;
+
+/** Plain printable text: control characters and direction marks could make a name read as something else. */
+const label = (lengthMax: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(lengthMax)
+    .regex(/^[^\p{Cc}\u202a-\u202e\u2066-\u2069]*$/u, "must not contain control characters");
+
+export const brandingShape = shape(() =>
+  z.strictObject({
+    name: label(80).optional(),
+    logoUrl: publicUrl().optional(),
+    accentColor: z
+      .string()
+      .regex(/^#[0-9a-fA-F]{6}$/, "must be a colour such as #1a73e8")
+      .optional(),
+    backLabel: label(40).optional(),
+  }),
+);
+export type Branding = ShapeOf<typeof brandingShape>;
+
+/** Browsers read a backslash as a slash and drop control characters: the address would not be the one that was meant. */
+const returnUrl = shape(() =>
+  publicUrl().refine((text) => /^[^\\\s\p{Cc}]*$/u.test(text), {
+    error: "must not contain spaces, backslashes or control characters",
+  }),
+);
+
+export const CreateConnectSessionBody = shape(() =>
+  z.strictObject({
+    platforms: z
+      .array(z.enum(NETWORK_NAMES))
+      .min(1)
+      .max(NETWORK_NAMES.length)
+      .refine((names) => new Set(names).size === names.length, "must not name a network twice")
+      .default([...NETWORK_NAMES])
+      .meta({ description: "The networks that the page offers.", uniqueItems: true }),
+    returnUrl: returnUrl()
+      .nullish()
+      .describe(
+        "Where the page leads back to; https. Without it the page says that it can be closed.",
+      ),
+    state: z.string().max(512).nullish().describe("Comes back in the query of `returnUrl`."),
+    branding: brandingShape().nullish().describe("What the end user sees of you."),
+    expiresIn: z.int().min(300).max(172_800).default(EXPIRES_IN_DEFAULT).describe("Seconds."),
+  }),
+);
+export type CreateConnectSession = ShapeOf<typeof CreateConnectSessionBody>;
+
+/** What a browser sends to the hosted page. Judged by the verbs: whatever is wrong with it is told as a page. */
+export const BrowserFields = shape(() => z.record(z.string(), z.string()));

@@ -1,0 +1,101 @@
+import type { ErrorCode } from "../../runtime/errors.ts";
+import type { RequestHeader } from "../headers.ts";
+
+export type CredentialKind = "apiKey" | "session" | "operator";
+
+/** What an access rule asks for and how it refuses: the part of it that callers have to know. */
+export interface AccessContract {
+  /** Who may call, in the reader's words. */
+  readonly callers: string;
+  /** Any of these; none where nobody is asked. */
+  readonly credentials: readonly CredentialKind[];
+  /** Headers that it reads, and whether it can do without. */
+  readonly headers: readonly { readonly name: RequestHeader; readonly required: boolean }[];
+  readonly errors: readonly ErrorCode[];
+}
+
+/** What can go wrong on our side wherever storage is asked. */
+const OURS = ["internal_error", "service_unavailable"] as const;
+
+const PRODUCT_ERRORS = [
+  "unauthenticated",
+  "invalid_credentials",
+  "api_key_revoked",
+  "api_key_expired",
+  "session_expired",
+  "application_disabled",
+  "platform_suspended",
+  // A session that names an application which its platform does not have.
+  "not_found",
+  "rate_limited",
+  ...OURS,
+] as const satisfies readonly ErrorCode[];
+
+const applicationHeader = { name: "X-Application-Id", required: false } as const;
+const grantHeader = { name: "X-Profile-Grant", required: false } as const;
+
+function product(
+  callers: string,
+  errors: readonly ErrorCode[],
+  credentials: readonly CredentialKind[] = ["apiKey", "session"],
+): AccessContract {
+  const headers = [applicationHeader];
+  return { callers, credentials, headers, errors: [...PRODUCT_ERRORS, ...errors] };
+}
+
+function ofProfile(callers: string, errors: readonly ErrorCode[]): AccessContract {
+  const { credentials, headers, errors: common } = product(callers, errors);
+  return {
+    callers,
+    credentials,
+    headers: [{ name: "X-Profile-Id", required: true }, ...headers, grantHeader],
+    errors: [...common, "profile_header_required", "invalid_grant_token", "profile_not_allowed"],
+  };
+}
+
+/** The same where the path names the profile: the header may be left out. */
+export function withProfileInPath(contract: AccessContract): AccessContract {
+  const headers = contract.headers.map(({ name }) => ({ name, required: false }));
+  const errors = contract.errors.filter((code) => code !== "profile_header_required");
+  return { ...contract, headers, errors };
+}
+
+/** By the name of the rule in `access.ts`; `operator` takes its roles. */
+export const ACCESS_CONTRACTS = {
+  anyone: { callers: "anyone", credentials: [], headers: [], errors: ["internal_error"] },
+  signingIn: { callers: "anyone", credentials: [], headers: [], errors: ["rate_limited", ...OURS] },
+  keyOrSession: product("an API key or a session", []),
+  appAdmin: product("an `app_admin` API key or a session", ["app_admin_required"]),
+  appAdminOfApplication: product(
+    "an `app_admin` API key, or a session that names the application",
+    ["app_admin_required", "application_header_required"],
+  ),
+  keyOrSessionOfApplication: product("an API key, or a session that names the application", [
+    "application_header_required",
+  ]),
+  sessionOnly: product("a session", ["session_required"], ["session"]),
+  profileScope: ofProfile("an API key or a session that may act for the profile", []),
+  activeProfileScope: ofProfile(
+    "an API key or a session that may act for the profile, while the profile is active",
+    ["profile_disabled"],
+  ),
+  connectSessionScope: withProfileInPath(
+    ofProfile("an API key or a session that may act for the connect session's profile", []),
+  ),
+} as const satisfies Readonly<Record<string, AccessContract>>;
+
+export function operatorContract(roles: readonly string[]): AccessContract {
+  const errors: readonly ErrorCode[] = [
+    "unauthenticated",
+    "invalid_credentials",
+    "rate_limited",
+    ...OURS,
+  ];
+  const role = roles.length === 0 ? "" : ` with the role ${roles.join(" or ")}`;
+  return {
+    callers: `an operator${role}`,
+    credentials: ["operator"],
+    headers: [],
+    errors: roles.length === 0 ? errors : [...errors, "role_required"],
+  };
+}

@@ -1,0 +1,247 @@
+import type { PlatformAccess } from "../../tenants/platforms/platform.ts";
+import { verifySession } from "../../tenants/staff/verify-session.ts";
+import type { Application } from "../../tenants/applications/application.ts";
+import { recordAudit } from "../../audit/record.ts";
+import type { ApiKeyCaller, Caller, SessionCaller } from "../../callers/caller.ts";
+import { invalidCredentials, readCredential } from "../../callers/credential.ts";
+import type {
+  ApplicationScope,
+  PlatformScope,
+  RequestScope,
+  SessionScope,
+} from "../../callers/scope.ts";
+import { AppError, invariant, notFound, type ErrorCode } from "../../runtime/errors.ts";
+import { verifyKey } from "../../tenants/keys/verify-key.ts";
+import type { Profile } from "../../tenants/profiles/profile.ts";
+import type { Services } from "../../services.ts";
+import { ACCESS_CONTRACTS, type AccessContract } from "./access-contract.ts";
+import type { RequestLimits } from "../rate-limit.ts";
+
+/** What access is judged on. */
+export interface AccessRequest {
+  readonly services: Services;
+  readonly headers: Headers;
+  readonly params: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  readonly ip: string;
+  readonly limits: RequestLimits;
+}
+
+/** Who may call a route. `resolve` is the only maker of scopes. @throws AppError 400, 401, 403, 404 or 429 */
+export interface Access<Scope> {
+  /** Names the rule in the reference and in the access matrix of the tests. */
+  readonly name: string;
+  /** What the rule asks of callers, for the reference. */
+  readonly contract: AccessContract;
+  resolve(request: AccessRequest): Promise<Scope> | Scope;
+}
+
+export const requestScope = ({ requestId, ip }: AccessRequest): RequestScope => ({ requestId, ip });
+
+/** No credential is asked for and none is looked at. */
+export const anyone: Access<RequestScope> = {
+  name: "anyone",
+  contract: ACCESS_CONTRACTS.anyone,
+  resolve: requestScope,
+};
+
+/** Like `anyone`, for signing in and up: limited by address. */
+export const signingIn: Access<RequestScope> = {
+  name: "anyone",
+  contract: ACCESS_CONTRACTS.signingIn,
+  async resolve(request) {
+    await request.limits.admitAddress();
+    return requestScope(request);
+  },
+};
+
+/** A 403: the caller is known and told why. Recorded, unlike a 404, which tells nothing. */
+export function denied(
+  request: AccessRequest,
+  caller: Caller,
+  code: ErrorCode,
+  message: string,
+): AppError {
+  const owner = caller.kind === "api_key" || caller.kind === "session" ? caller : undefined;
+  recordAudit(
+    request.services,
+    { ...requestScope(request), caller },
+    {
+      action: `access.${code}`,
+      outcome: "denied",
+      ...(owner === undefined ? {} : { platformId: owner.platformId }),
+      ...(caller.kind === "api_key" ? { applicationId: caller.applicationId } : {}),
+    },
+  );
+  return new AppError(code, message);
+}
+
+/** The rows that access is judged on, read side by side. */
+export interface Tenancy {
+  readonly platform: PlatformAccess | undefined;
+  /** The one that a key is bound to or a session named. */
+  readonly application: Pick<Application, "id" | "status"> | undefined;
+  readonly profile: Profile | undefined;
+}
+
+interface Named {
+  readonly applicationId: string | null;
+  readonly profileId: string | null;
+}
+
+/** A key's application exists, for none is ever removed: the platform's row tells whether it is disabled. */
+async function readKeyTenancy(
+  services: Services,
+  { platformId, applicationId }: { readonly platformId: string; readonly applicationId: string },
+  profileId: string | null,
+): Promise<Tenancy> {
+  const [platform, profile] = await Promise.all([
+    services.platforms.findAccess(platformId),
+    profileId === null ? undefined : services.profiles.find(platformId, profileId),
+  ]);
+  const isDisabled = platform?.disabledApplicationIds.includes(applicationId) ?? false;
+  const status = isDisabled ? "disabled" : "active";
+  return { platform, application: { id: applicationId, status }, profile };
+}
+
+async function readSessionTenancy(
+  services: Services,
+  platformId: string,
+  { applicationId, profileId }: Named,
+): Promise<Tenancy> {
+  const [platform, application, profile] = await Promise.all([
+    services.platforms.findAccess(platformId),
+    applicationId === null ? undefined : services.applications.find(platformId, applicationId),
+    profileId === null ? undefined : services.profiles.find(platformId, profileId),
+  ]);
+  return { platform, application, profile };
+}
+
+export interface Identified {
+  readonly caller: ApiKeyCaller | SessionCaller;
+  readonly tenancy: Tenancy;
+}
+
+/** Whose credential it is, with the rows that it and the request name. */
+async function authenticate(
+  { services, headers, limits }: AccessRequest,
+  named: Named,
+): Promise<Identified> {
+  const credential = readCredential(headers);
+  const { kind, text } = credential;
+  limits.present(credential);
+  const { caller, alongside: tenancy } =
+    kind === "api_key"
+      ? await verifyKey(services, text, (binding) =>
+          readKeyTenancy(services, binding, named.profileId),
+        )
+      : await verifySession(services, text, (platformId) =>
+          readSessionTenancy(services, platformId, named),
+        );
+  await limits.admit(caller);
+  return { caller, tenancy };
+}
+
+/** Who asks, with everything that holds for all routes judged: live credential, live platform, own application. */
+export async function identify(
+  request: AccessRequest,
+  profileId: string | null = null,
+): Promise<Identified> {
+  const applicationId = request.headers.get("x-application-id")?.trim() || null;
+  const identified = await authenticate(request, { applicationId, profileId });
+  const { caller, tenancy } = identified;
+  const { platform, application } = tenancy;
+  if (platform === undefined) throw invalidCredentials();
+  if (platform.status === "suspended")
+    throw denied(request, caller, "platform_suspended", "The platform is suspended.");
+  if (caller.kind === "api_key") {
+    invariant(application !== undefined, "a key belongs to an application");
+    requireEnabled(request, caller, application);
+  } else if (applicationId !== null && application === undefined) throw notFound();
+  return identified;
+}
+
+export function requireEnabled(
+  request: AccessRequest,
+  caller: Caller,
+  application: Pick<Application, "status">,
+): void {
+  if (application.status === "disabled")
+    throw denied(request, caller, "application_disabled", "The application is disabled.");
+}
+
+function requireAppAdmin(request: AccessRequest, caller: ApiKeyCaller | SessionCaller): void {
+  if (caller.kind === "api_key" && caller.keyScope === "restricted")
+    throw denied(
+      request,
+      caller,
+      "app_admin_required",
+      "A restricted key may not do this. Use an app_admin key or a session.",
+    );
+}
+
+async function platformScope(request: AccessRequest): Promise<PlatformScope> {
+  const { caller, tenancy } = await identify(request);
+  const applicationId = tenancy.application?.id ?? null;
+  return { ...requestScope(request), caller, platformId: caller.platformId, applicationId };
+}
+
+function inApplication(scope: PlatformScope): ApplicationScope {
+  const { applicationId } = scope;
+  if (applicationId !== null) return { ...scope, applicationId };
+  throw new AppError(
+    "application_header_required",
+    "A session names the application with the X-Application-Id header.",
+  );
+}
+
+async function adminScope(request: AccessRequest): Promise<PlatformScope> {
+  const scope = await platformScope(request);
+  requireAppAdmin(request, scope.caller);
+  return scope;
+}
+
+/** Any key, or a session, which may name one of its applications. */
+export const keyOrSession: Access<PlatformScope> = {
+  name: "keyOrSession",
+  contract: ACCESS_CONTRACTS.keyOrSession,
+  resolve: platformScope,
+};
+
+/** An app_admin key or a session. */
+export const appAdmin: Access<PlatformScope> = {
+  name: "appAdmin",
+  contract: ACCESS_CONTRACTS.appAdmin,
+  resolve: adminScope,
+};
+
+/** An app_admin key, or a session that names the application. */
+export const appAdminOfApplication: Access<ApplicationScope> = {
+  name: "appAdminOfApplication",
+  contract: ACCESS_CONTRACTS.appAdminOfApplication,
+  resolve: async (request) => inApplication(await adminScope(request)),
+};
+
+/** Any key, or a session that names the application. */
+export const keyOrSessionOfApplication: Access<ApplicationScope> = {
+  name: "keyOrSessionOfApplication",
+  contract: ACCESS_CONTRACTS.keyOrSessionOfApplication,
+  resolve: async (request) => inApplication(await platformScope(request)),
+};
+
+/** Platform staff; every key is refused. */
+export const sessionOnly: Access<SessionScope> = {
+  name: "sessionOnly",
+  contract: ACCESS_CONTRACTS.sessionOnly,
+  async resolve(request) {
+    const scope = await platformScope(request);
+    const { caller } = scope;
+    if (caller.kind === "session") return { ...scope, caller };
+    throw denied(
+      request,
+      caller,
+      "session_required",
+      "This needs a dashboard session, not an API key.",
+    );
+  },
+};

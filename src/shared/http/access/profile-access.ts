@@ -1,0 +1,150 @@
+import type { ApiKeyCaller, SessionCaller } from "../../callers/caller.ts";
+import type { ProfileScope } from "../../callers/scope.ts";
+import type { PublishingScope } from "../../connections/publishing-scope.ts";
+import { AppError, notFound } from "../../runtime/errors.ts";
+import { isId } from "../../runtime/ids.ts";
+import { isMinterAlive } from "../../tenants/keys/is-minter-alive.ts";
+import { invalidGrant } from "../../tenants/profiles/grant.ts";
+import type { Profile } from "../../tenants/profiles/profile.ts";
+import { ACCESS_CONTRACTS } from "./access-contract.ts";
+import {
+  denied,
+  identify,
+  requestScope,
+  requireEnabled,
+  type Access,
+  type AccessRequest,
+  type Tenancy,
+} from "./access.ts";
+
+/** The profiles that the request's headers name. */
+export function profilesOfHeaders(headers: Headers): string[] {
+  return [headers.get("x-profile-id"), headers.get("profile-id")]
+    .map((text) => text?.trim() ?? "")
+    .filter((text) => text !== "");
+}
+
+/** Told to whoever is known, before anything is said about either profile. */
+function requireOneProfile({ headers, params }: AccessRequest): void {
+  const path = params["profileId"];
+  const header = profilesOfHeaders(headers).find((named) => named !== path);
+  if (path === undefined || header === undefined) return;
+  throw new AppError(
+    "profile_header_mismatch",
+    "X-Profile-Id and the path name different profiles. Leave out the header, or send the same id.",
+    { details: { header, path } },
+  );
+}
+
+/** The profile that the request names, by its path or a header; undefined when the two disagree. */
+function namedProfile({ headers, params }: AccessRequest): string | null | undefined {
+  const named = [...profilesOfHeaders(headers), params["profileId"] ?? ""].filter(
+    (text) => text !== "",
+  );
+  return new Set(named).size > 1 ? undefined : (named[0] ?? null);
+}
+
+/** Whether a valid grant was sent. One that is sent and does not fit is refused, never passed over. */
+async function hasGrant(
+  request: AccessRequest,
+  caller: ApiKeyCaller,
+  profileId: string,
+): Promise<boolean> {
+  const token = request.headers.get("x-profile-grant")?.trim() ?? "";
+  if (token === "") return false;
+  const grant = await request.services.grants.verify(token);
+  const fits =
+    grant.platformId === caller.platformId &&
+    grant.applicationId === caller.applicationId &&
+    grant.profileId === profileId;
+  if (!fits || !(await isMinterAlive(request.services, grant))) throw invalidGrant();
+  return true;
+}
+
+async function mayActFor(
+  request: AccessRequest,
+  caller: ApiKeyCaller | SessionCaller,
+  profileId: string,
+): Promise<boolean> {
+  if (caller.kind === "session" || caller.keyScope === "app_admin") return true;
+  return (
+    (await hasGrant(request, caller, profileId)) || caller.allowedProfileIds.includes(profileId)
+  );
+}
+
+interface FoundProfile {
+  readonly scope: ProfileScope;
+  readonly profile: Profile;
+  readonly application: Tenancy["application"];
+}
+
+async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
+  const profileId = namedProfile(request);
+  const { caller, tenancy } = await identify(request, profileId);
+  const { application, profile } = tenancy;
+  requireOneProfile(request);
+  if (profileId === null)
+    throw new AppError("profile_header_required", "Name the profile with the X-Profile-Id header.");
+  if (profileId === undefined) throw notFound();
+  // A bad grant is a bad credential, so it is refused before anything is said about the profile.
+  const allowed = await mayActFor(request, caller, profileId);
+  if (profile === undefined) throw notFound();
+  if (application !== undefined && profile.applicationId !== application.id) throw notFound();
+  if (!allowed)
+    throw denied(
+      request,
+      caller,
+      "profile_not_allowed",
+      "The key may not act for this profile. Add it to the key's allowlist or send a profile grant.",
+    );
+  const scope: ProfileScope = {
+    ...requestScope(request),
+    caller,
+    platformId: caller.platformId,
+    applicationId: profile.applicationId,
+    profileId: profile.id,
+  };
+  return { scope, profile, application };
+}
+
+/** A profile of the caller's application; of a session's platform. A restricted key needs its allowlist or a grant. */
+export const profileScope: Access<ProfileScope> = {
+  name: "profileScope",
+  contract: ACCESS_CONTRACTS.profileScope,
+  resolve: async (request) => (await resolveProfile(request)).scope,
+};
+
+/** Like `profileScope`, for what a disabled profile or application may not do: publish, validate, connect. */
+export const activeProfileScope: Access<ProfileScope> = {
+  name: "activeProfileScope",
+  contract: ACCESS_CONTRACTS.activeProfileScope,
+  async resolve(request) {
+    const { scope, profile, application } = await resolveProfile(request);
+    const { services } = request;
+    const owner =
+      application ?? (await services.applications.find(scope.platformId, profile.applicationId));
+    if (owner === undefined) throw notFound();
+    requireEnabled(request, scope.caller, owner);
+    if (profile.status !== "active")
+      throw denied(request, scope.caller, "profile_disabled", "The profile is disabled.");
+    return scope;
+  },
+};
+
+/**
+ * Like `activeProfileScope`, with what is linked to the profile: read side by side with what the caller is judged on, and
+ * told to nobody who is refused.
+ */
+export const publishingScope: Access<PublishingScope> = {
+  name: "activeProfileScope",
+  contract: ACCESS_CONTRACTS.activeProfileScope,
+  async resolve(request) {
+    const profileId = namedProfile(request);
+    const isProfile = typeof profileId === "string" && isId("profile", profileId);
+    const [scope, connections] = await Promise.all([
+      activeProfileScope.resolve(request),
+      isProfile ? request.services.connections.listOfProfile(profileId) : [],
+    ]);
+    return { ...scope, connections };
+  },
+};

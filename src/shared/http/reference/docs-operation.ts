@@ -1,0 +1,133 @@
+import { html, type Markup } from "../../connections/hosted-page/markup.ts";
+import type { DocumentReader } from "./docs-reader.ts";
+import { bodyFields, parameterField, typeOf } from "./docs-schema.ts";
+import { phrase, prose } from "./docs-text.ts";
+import type { Answer, Operation, Parameter } from "./openapi-types.ts";
+
+export interface Placed {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+const CREDENTIAL: Readonly<Record<string, string>> = {
+  apiKey: "$API_KEY",
+  session: "$SESSION",
+  operator: "$OPERATOR_TOKEN",
+};
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+function exampleOf({ example, schema, name }: Parameter): string {
+  const found = example ?? schema.enum?.[0];
+  return typeof found === "string" ? found : `{${name}}`;
+}
+
+/** A call that works once the credential is put in and the ids are yours. */
+function curl(
+  { method, path, operation }: Placed,
+  parameters: readonly Parameter[],
+  baseUrl: string,
+) {
+  const inPath = parameters.filter((parameter) => parameter.in === "path");
+  const address = inPath.reduce(
+    (text, parameter) => text.replace(`{${parameter.name}}`, exampleOf(parameter)),
+    baseUrl + path,
+  );
+  const [scheme] = operation.security.flatMap((one) => Object.keys(one));
+  const headers = parameters.filter((parameter) => parameter.in === "header" && parameter.required);
+  const body = operation.requestBody?.content["application/json"]?.example;
+  const parts = [
+    `curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(address)}`,
+    ...(scheme === undefined ? [] : [`-H "Authorization: Bearer ${CREDENTIAL[scheme] ?? ""}"`]),
+    ...headers.map((header) => `-H ${quoted(`${header.name}: ${exampleOf(header)}`)}`),
+    ...(body === undefined
+      ? []
+      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body, null, 2))}`]),
+  ];
+  return parts.join(" \\\n  ");
+}
+
+function parametersOf(parameters: readonly Parameter[], where: Parameter["in"], title: string) {
+  const found = parameters.filter((parameter) => parameter.in === where);
+  if (found.length === 0) return null;
+  return html`<h4>${title}</h4>
+    <ul class="fields">
+      ${found.map((parameter) => parameterField(parameter.name, parameter.schema, parameter))}
+    </ul>`;
+}
+
+function requestOf({ requestBody }: Operation, reader: DocumentReader) {
+  const [found] = Object.entries(requestBody?.content ?? {});
+  if (found === undefined) return null;
+  const [type, { schema }] = found;
+  return html`<h4>Body</h4>
+    <p class="soft">${type}${requestBody?.required === false && ", may be left out"}</p>
+    ${bodyFields(schema, reader)}`;
+}
+
+function codeBlock(title: string, text: string): Markup {
+  return html`<details>
+    <summary>${title}</summary>
+    <pre tabindex="0"><code>${text}</code></pre>
+  </details>`;
+}
+
+/** Said once for all answers, in the guide. */
+const COMMON_HEADER = /^(X-|Cache-|Strict-|RateLimit-)/;
+
+function success(status: string, { description, content, headers }: Answer): Markup {
+  const own = Object.keys(headers).filter((name) => !COMMON_HEADER.test(name));
+  const json = content?.["application/json"];
+  const data = json?.schema.properties?.["data"];
+  return html`<li>
+    <span class="status">${status}</span> ${phrase(description)}
+    ${data !== undefined && html`<span class="type">data: ${typeOf(data)}</span>`}
+    ${content?.["text/html"] !== undefined && html`<span class="type">an HTML page</span>`}
+    ${own.length > 0 && html`<span class="type">with ${own.join(", ")}</span>`}
+    ${json?.example !== undefined && codeBlock("Example", JSON.stringify(json.example, null, 2))}
+  </li>`;
+}
+
+function refusal(status: string, codes: readonly string[]): Markup {
+  const links = codes.map((code) => html`<a href="#error-${code}"><code>${code}</code></a> `);
+  return html`<li><span class="status">${status}</span> ${links}</li>`;
+}
+
+function answersOf({ responses }: Operation, reader: DocumentReader): Markup {
+  const answers = Object.entries(responses).map(([status, answer]) => {
+    const found = reader.answer(answer);
+    return { status, found, codes: reader.codes(found) };
+  });
+  const refused = answers.filter(({ codes }) => codes.length > 0);
+  return html`<h4>Answers</h4>
+    <ul class="answers">
+      ${answers
+        .filter(({ codes }) => codes.length === 0)
+        .map(({ status, found }) => success(status, found))}
+    </ul>
+    <h4>Errors</h4>
+    <ul class="answers errors">
+      ${refused.map(({ status, codes }) => refusal(status, codes))}
+    </ul>`;
+}
+
+/** Everything about one operation. */
+export function operationSection(placed: Placed, reader: DocumentReader): Markup {
+  const { method, path, operation } = placed;
+  const parameters = (operation.parameters ?? []).map((one) => reader.parameter(one));
+  const baseUrl = reader.document.servers[0]?.url ?? "";
+  const { operationId, description } = operation;
+  return html`<article id="${operationId}">
+    <h3><a href="#${operationId}">${phrase(operation.summary)}</a></h3>
+    <p class="place">
+      <span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code>
+    </p>
+    <p class="soft">Who may call: ${phrase(operation["x-callers"])}.</p>
+    ${description !== undefined && prose(description)}
+    ${parametersOf(parameters, "path", "In the path")}
+    ${parametersOf(parameters, "query", "In the query")}
+    ${parametersOf(parameters, "header", "Headers")} ${requestOf(operation, reader)}
+    ${answersOf(operation, reader)} ${codeBlock("curl", curl(placed, parameters, baseUrl))}
+  </article>`;
+}

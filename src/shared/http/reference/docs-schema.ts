@@ -1,0 +1,122 @@
+import { html, type Markup } from "../../connections/hosted-page/markup.ts";
+import { schemaName, type DocumentReader } from "./docs-reader.ts";
+import { phrase } from "./docs-text.ts";
+import type { JsonSchema } from "./openapi-types.ts";
+
+const number = (value: number) => value.toLocaleString("en");
+
+function range(low: number | undefined, high: number | undefined, unit: string) {
+  const what = unit === "" ? "" : ` ${unit}`;
+  if (low !== undefined && high !== undefined) return `${number(low)} to ${number(high)}${what}`;
+  if (high !== undefined) return `at most ${number(high)}${what}`;
+  return low === undefined ? undefined : `at least ${number(low)}${what}`;
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  "date-time": "ISO 8601 time",
+  email: "e-mail address",
+  uri: "URL",
+};
+
+/** The form of a text; an id's is known by its prefix. */
+function form({ pattern, format }: JsonSchema): string | undefined {
+  if (format !== undefined) return FORMATS[format] ?? format;
+  if (pattern === undefined) return undefined;
+  const prefix = /^\^([a-z]+_)\[/.exec(pattern)?.[1];
+  return prefix === undefined ? `matches ${pattern}` : `${prefix}…`;
+}
+
+/** The limits of a value, as words. */
+function limits(schema: JsonSchema): string[] {
+  const ofItems = schema.items === undefined ? [] : limits(schema.items);
+  return [
+    range(schema.minItems, schema.maxItems, "items"),
+    schema.uniqueItems === true ? "no repeats" : undefined,
+    ofItems.length === 0 ? undefined : `each ${ofItems.join(", ")}`,
+    range(schema.minLength, schema.maxLength, "characters"),
+    range(schema.minimum, schema.maximum, ""),
+    range(undefined, schema.maxProperties, "names"),
+    form(schema),
+    schema.default === undefined ? undefined : `default ${JSON.stringify(schema.default)}`,
+  ].filter((text) => text !== undefined);
+}
+
+const isNull = (schema: JsonSchema) => schema.type === "null";
+
+/** What a value is: `string or null`, `array of Leg`, one of some words. */
+export function typeOf(schema: JsonSchema): Markup {
+  const name = schemaName(schema);
+  if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
+  if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
+  if (schema.enum !== undefined)
+    return html`one of
+    ${schema.enum.map((value, index) => html`${index > 0 && ", "}<code>${String(value)}</code>`)}`;
+  const branches = schema.anyOf ?? schema.oneOf;
+  if (branches !== undefined)
+    return html`${branches.map((branch, index) => html`${index > 0 && " or "}${typeOf(branch)}`)}`;
+  const types = [schema.type ?? "any"].flat();
+  if (types.includes("array") && schema.items !== undefined)
+    return html`array of ${typeOf(schema.items)}`;
+  const { additionalProperties: values } = schema;
+  if (typeof values === "object" && values.type !== undefined)
+    return html`${types.join(" or ")} of ${typeOf(values)}`;
+  return html`${types.join(" or ")}`;
+}
+
+/** The object whose fields are to be shown below a value, through arrays and alternatives to null. */
+function innerObject(schema: JsonSchema): JsonSchema | undefined {
+  if (schema.properties !== undefined) return schema;
+  if (schema.items !== undefined) return innerObject(schema.items);
+  const branches = (schema.anyOf ?? schema.oneOf ?? []).filter((branch) => !isNull(branch));
+  return branches.map(innerObject).find((found) => found !== undefined);
+}
+
+/** Of a request it counts what must be there, of an answer what might not. */
+type Presence = "required" | "optional" | "";
+
+function field(name: string, schema: JsonSchema, presence: Presence): Markup {
+  const { description } = schema;
+  const inner = schemaName(schema) === undefined ? innerObject(schema) : undefined;
+  const bounds = limits(schema);
+  return html`<li>
+    <code class="name">${name}</code> <span class="type">${typeOf(schema)}</span>
+    ${presence !== "" && html`<span class="${presence}">${presence}</span>`}
+    ${bounds.length > 0 && html`<span class="limits">${bounds.join(" · ")}</span>`}
+    ${description !== undefined && html`<p>${phrase(description)}</p>`}
+    ${inner !== undefined && fieldsOf(inner)}
+  </li>`;
+}
+
+/** The fields of an object, each with its type, limits and meaning. */
+function fieldsOf(schema: JsonSchema): Markup {
+  const required = new Set(schema.required ?? []);
+  // Only requests are closed to other fields.
+  const isRequest = schema.additionalProperties === false;
+  const presence = (name: string): Presence => {
+    if (required.has(name)) return isRequest ? "required" : "";
+    return isRequest ? "" : "optional";
+  };
+  const entries = Object.entries(schema.properties ?? {});
+  return html`<ul class="fields">
+    ${entries.map(([name, part]) => field(name, part, presence(name)))}
+  </ul>`;
+}
+
+/** Parameters look like fields. */
+export function parameterField(
+  name: string,
+  schema: JsonSchema,
+  { required, description }: { readonly required: boolean; readonly description?: string },
+): Markup {
+  return field(
+    name,
+    { ...schema, ...(description === undefined ? {} : { description }) },
+    required ? "required" : "",
+  );
+}
+
+/** The fields of a named schema, or of what it is a list of; undefined for plain values. */
+export function bodyFields(schema: JsonSchema, reader: DocumentReader): Markup | undefined {
+  const resolved = innerObject(reader.schema(schema));
+  return resolved === undefined ? undefined : fieldsOf(resolved);
+}

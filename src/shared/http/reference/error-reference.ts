@@ -1,0 +1,121 @@
+import * as z from "zod";
+import { readinessChecks } from "../../tenants/staff/answer-schema.ts";
+import type { ErrorCode } from "../../runtime/errors.ts";
+import { count, idOf, time } from "../../runtime/fields.ts";
+import { networkName } from "../../connections/answer-schema.ts";
+import { networkValidations } from "../../publishing/read/answer-schema.ts";
+import { shape } from "../../runtime/shape.ts";
+
+interface ErrorMeaning {
+  readonly when: string;
+  /** What `details` holds; `{}` where there is nothing to add. */
+  readonly details: () => z.ZodType;
+}
+
+const nothing = shape(() => z.strictObject({}));
+const plain = (when: string): ErrorMeaning => ({ when, details: nothing });
+
+const issues = shape(() =>
+  z.strictObject({
+    issues: z.array(
+      z.strictObject({
+        path: z.string().describe("The field, in dots."),
+        code: z.string(),
+        message: z.string(),
+      }),
+    ),
+  }),
+);
+
+/** What every error code means, and what its `details` hold. */
+export const ERROR_REFERENCE = {
+  invalid_json: plain("The body is not JSON in UTF-8."),
+  validation_failed: {
+    when: "Fields are missing, wrong or unknown. All of them are named at once.",
+    details: issues,
+  },
+  idempotency_key_required: plain("The Idempotency-Key header is missing."),
+  idempotency_key_invalid: plain(
+    "The Idempotency-Key is not 8 to 128 visible ASCII characters without spaces.",
+  ),
+  profile_header_required: plain("The X-Profile-Id header is missing."),
+  profile_header_mismatch: {
+    when: "X-Profile-Id and the path name different profiles.",
+    details: shape(() => z.strictObject({ header: z.string(), path: z.string() })),
+  },
+  application_header_required: plain("A session has to name the application here."),
+  invalid_cursor: plain("The cursor is not one of ours, or of another query."),
+  unauthenticated: plain("There is no bearer credential."),
+  invalid_credentials: plain("The credential, password or code is wrong."),
+  api_key_revoked: plain("The API key was revoked."),
+  api_key_expired: plain("The API key has expired."),
+  session_expired: plain("The session has expired. Sign in again."),
+  totp_required: plain("The password is right; send the code of the authenticator app too."),
+  invalid_grant_token: plain("The profile grant has expired or is of another profile."),
+  insufficient_tokens: {
+    when: "The wallet is short. Nothing was written and the Idempotency-Key stays unused.",
+    details: shape(() => z.strictObject({ required: count(), available: count() })),
+  },
+  daily_budget_reached: {
+    when: "The platform's own daily budget is used up. Nothing was written.",
+    details: shape(() =>
+      z.strictObject({ budget: count(), used: count(), required: count(), resetsAt: time() }),
+    ),
+  },
+  session_required: plain("Only a dashboard session may do this."),
+  app_admin_required: plain("A restricted key may not do this."),
+  role_required: plain("The operator does not have the role."),
+  profile_not_allowed: plain(
+    "The restricted key may not act for this profile: it is not on its allowlist, and no grant was sent.",
+  ),
+  application_mismatch: plain("The application is another one than the caller's."),
+  application_disabled: plain("The application is disabled."),
+  profile_disabled: plain("The profile is disabled."),
+  platform_suspended: plain("The platform is suspended."),
+  signup_disabled: plain("Signing up is closed."),
+  not_found: plain("It does not exist, or belongs to somebody else: the answer is the same."),
+  method_not_allowed: {
+    when: "The path exists, the method does not; `Allow` names those that do.",
+    details: shape(() => z.strictObject({ allow: z.array(z.string()) })),
+  },
+  conflict: {
+    when: "Something with this unique value exists already.",
+    details: shape(() => z.strictObject({ existingId: z.string().optional() })),
+  },
+  idempotency_conflict: plain("The Idempotency-Key was used with another request."),
+  duplicate_content: {
+    when: "The same text was published to every one of these accounts of late.",
+    details: shape(() =>
+      z.strictObject({
+        postId: idOf("post").nullable().describe("Null when it is another profile's."),
+        platforms: z.array(networkName()),
+        allowedAfter: time().nullable(),
+      }),
+    ),
+  },
+  invalid_state: {
+    when: "It is in a state in which this can't be done.",
+    details: shape(() => z.strictObject({ status: z.string().optional() })),
+  },
+  nothing_to_retry: plain("A leg that was asked for has not failed."),
+  limit_reached: plain("There are as many as there may be."),
+  payload_too_large: {
+    when: "The body is too large.",
+    details: shape(() => z.strictObject({ bytesMax: count() })),
+  },
+  unsupported_media_type: plain("The body has another content type than this takes."),
+  not_publishable: {
+    when: "Not one of the networks could take the post. Nothing was written.",
+    details: shape(() => z.strictObject({ platforms: networkValidations() })),
+  },
+  rate_limited: {
+    when: "Too many requests. Wait for the seconds that `Retry-After` says.",
+    details: shape(() => z.strictObject({ retryAfter: count() })),
+  },
+  internal_error: plain("A fault on our side; it was recorded under the request's id."),
+  service_unavailable: plain("Not possible right now. Repeating the same request is safe."),
+  not_ready: {
+    when: "A check of the service failed.",
+    details: shape(() => z.strictObject({ checks: readinessChecks() })),
+  },
+} as const satisfies Record<ErrorCode, ErrorMeaning>;

@@ -1,0 +1,113 @@
+import * as z from "zod";
+import { networkName } from "../../connections/answer-schema.ts";
+import { invariant } from "../../runtime/errors.ts";
+import { idOf } from "../../runtime/fields.ts";
+import { shape, type Shape } from "../../runtime/shape.ts";
+import { accessContractOf } from "../declared-answers.ts";
+import { REQUEST_HEADERS, type RequestHeader } from "../headers.ts";
+import type { SchemaCatalog } from "./openapi-schemas.ts";
+import type { Parameter, Reference } from "./openapi-types.ts";
+import type { Route } from "../route.ts";
+
+/** What stands in a path, by name. */
+const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
+  applicationId: () => idOf("application"),
+  connectionId: () => idOf("connection"),
+  deliveryId: () => idOf("delivery"),
+  keyId: () => idOf("key"),
+  network: networkName,
+  platformId: () => idOf("platform"),
+  postId: () => idOf("post"),
+  profileId: () => idOf("profile"),
+  sessionId: () => idOf("connectSession"),
+  userId: () => idOf("user"),
+  webhookId: () => idOf("endpoint"),
+  token: shape(() =>
+    z.string().describe("Sealed: names the file, and until when the address holds."),
+  ),
+};
+
+/** A number of an address is written in digits: what it means is where its parsing ends. */
+function meaning(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodDefault) {
+    const inner = meaning(schema.unwrap() as z.ZodType);
+    return inner === schema.unwrap() ? schema : inner.meta({ default: schema.def.defaultValue });
+  }
+  if (!(schema instanceof z.ZodPipe)) return schema;
+  return schema.out instanceof z.ZodNumber ? schema.out : schema;
+}
+
+function make(
+  catalog: SchemaCatalog,
+  name: string,
+  where: Parameter["in"],
+  { schema: described, required }: { readonly schema: z.ZodType; readonly required: boolean },
+): Parameter {
+  const { description: own, examples, ...schema } = catalog.add(meaning(described), "input");
+  const [example] = examples ?? [];
+  const description = described.description ?? own;
+  return {
+    name,
+    in: where,
+    required,
+    ...(description === undefined ? {} : { description }),
+    schema,
+    ...(example === undefined ? {} : { example }),
+  };
+}
+
+function pathParameters({ path }: Route, catalog: SchemaCatalog): Parameter[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => {
+    const schema = PATH_PARAMETERS[name];
+    invariant(schema !== undefined, `PATH_PARAMETERS does not say what {${name}} is`);
+    return make(catalog, name, "path", { schema: schema(), required: true });
+  });
+}
+
+function queryParameters({ spec }: Route, catalog: SchemaCatalog): Parameter[] {
+  const fields = spec.bodyKind === "form" ? undefined : (spec.browserFields ?? spec.query)?.();
+  if (!(fields instanceof z.ZodObject)) return [];
+  // Safe: the fields of a schema of classic zod are schemas of classic zod.
+  const entries = Object.entries(fields.shape) as [string, z.ZodType][];
+  return entries.map(([name, schema]) => {
+    const required = !schema.safeParse(undefined).success;
+    return make(catalog, name, "query", { schema, required });
+  });
+}
+
+const componentName = (name: RequestHeader, required: boolean) =>
+  required ? `${name}-Required` : name;
+
+function headersOf(route: Route): readonly { name: RequestHeader; required: boolean }[] {
+  const own = (route.spec.headers ?? []).map((name) => ({ name, required: true }));
+  return [...own, ...accessContractOf(route).headers];
+}
+
+/** The parameters of a route; headers are components, for many routes take the same. */
+export function parametersOf(route: Route, catalog: SchemaCatalog): (Parameter | Reference)[] {
+  return [
+    ...pathParameters(route, catalog),
+    ...queryParameters(route, catalog),
+    ...headersOf(route).map(({ name, required }) => ({
+      $ref: `#/components/parameters/${componentName(name, required)}`,
+    })),
+  ];
+}
+
+/** The headers that these routes take. */
+export function headerComponents(
+  routes: readonly Route[],
+  catalog: SchemaCatalog,
+): Readonly<Record<string, Parameter>> {
+  const used = new Map(
+    routes
+      .flatMap(headersOf)
+      .map(({ name, required }) => [componentName(name, required), { name, required }]),
+  );
+  return Object.fromEntries(
+    [...used].map(([component, { name, required }]) => [
+      component,
+      make(catalog, name, "header", { schema: REQUEST_HEADERS[name](), required }),
+    ]),
+  );
+}

@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from "node:util";
+import * as z from "zod";
+import { invariant } from "../../runtime/errors.ts";
+import type { JsonSchema } from "./openapi-types.ts";
+
+/** `input`: what a request may hold. `output`: what an answer holds, to which fields may be added. */
+type Direction = "input" | "output";
+
+/** Formats whose pattern says the same at ten times the length. */
+const SELF_EXPLAINING = new Set(["date-time", "email", "uri"]);
+
+const isNothing = (value: unknown) =>
+  value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
+
+function tidyMap(schemas: Readonly<Record<string, JsonSchema>>, direction: Direction) {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, tidy(schema, direction)]),
+  );
+}
+
+/** `anyOf` of a plain type and null as one schema: it reads better, here and in generated clients. */
+function withoutNullBranch(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema;
+  const [first, second] = anyOf ?? [];
+  const isPair = anyOf?.length === 2 && second?.type === "null";
+  if (!isPair || typeof first?.type !== "string" || first.enum !== undefined) return schema;
+  return { ...first, ...rest, type: [first.type, "null"] };
+}
+
+/** The parts of a schema that are schemas themselves. */
+function tidyParts(schema: JsonSchema, direction: Direction): JsonSchema {
+  const { items, properties, additionalProperties, anyOf, oneOf, allOf } = schema;
+  const list = (schemas: readonly JsonSchema[]) => schemas.map((one) => tidy(one, direction));
+  return {
+    ...schema,
+    ...(items === undefined ? {} : { items: tidy(items, direction) }),
+    ...(properties === undefined ? {} : { properties: tidyMap(properties, direction) }),
+    ...(typeof additionalProperties === "object"
+      ? { additionalProperties: tidy(additionalProperties, direction) }
+      : {}),
+    ...(anyOf === undefined ? {} : { anyOf: list(anyOf) }),
+    ...(oneOf === undefined ? {} : { oneOf: list(oneOf) }),
+    ...(allOf === undefined ? {} : { allOf: list(allOf) }),
+  };
+}
+
+/** What JavaScript's numbers can hold anyway is no bound. */
+function withoutVacuousBounds({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
+  return {
+    ...rest,
+    ...(minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum }),
+    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
+  };
+}
+
+/** A schema as a reader needs it: our components, no noise, answers open to fields that come later. */
+function tidy(schema: JsonSchema, direction: Direction): JsonSchema {
+  const tidied = withoutVacuousBounds(withoutNullBranch(tidyParts(schema, direction)));
+  const { $ref, pattern, default: fallback, additionalProperties, ...rest } = tidied;
+  const isRedundant = rest.format !== undefined && SELF_EXPLAINING.has(rest.format);
+  const isClosed = additionalProperties === false && direction === "output";
+  return {
+    ...($ref === undefined ? {} : { $ref: $ref.replace("#/$defs/", "#/components/schemas/") }),
+    ...rest,
+    ...(pattern === undefined || isRedundant ? {} : { pattern }),
+    // Leaving such a field out says it already, and clients take a default for a promise that it is there.
+    ...(fallback === undefined || isNothing(fallback) ? {} : { default: fallback }),
+    ...(additionalProperties === undefined || isClosed ? {} : { additionalProperties }),
+  };
+}
+
+/** Collects the named schemas of a document while it is made. */
+export class SchemaCatalog {
+  readonly #components = new Map<string, JsonSchema>();
+
+  /** @throws Error when two schemas go by one name */
+  add(schema: z.ZodType, direction: Direction): JsonSchema {
+    // Inside of another one, so that a named schema becomes a reference wherever it is used.
+    const { $defs, properties } = z.toJSONSchema(z.object({ wrapped: schema }), {
+      io: direction,
+      unrepresentable: "any",
+    });
+    for (const [name, made] of Object.entries($defs ?? {})) {
+      const { id: _, ...definition } = made as JsonSchema & { readonly id?: string };
+      this.#define(name, tidy(definition, direction));
+    }
+    const wrapped = properties?.["wrapped"];
+    invariant(typeof wrapped === "object", "a schema was lost on its way");
+    return tidy(wrapped as JsonSchema, direction);
+  }
+
+  /** The same under a name for a schema that has none of its own. @throws Error when two schemas go by one name */
+  addAs(name: string, schema: z.ZodType, direction: Direction): JsonSchema {
+    const made = this.add(schema, direction);
+    if (made.$ref !== undefined) return made;
+    this.#define(name, made);
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  #define(name: string, component: JsonSchema): void {
+    const known = this.#components.get(name);
+    const isNew = known === undefined || isDeepStrictEqual(known, component);
+    invariant(isNew, `two schemas are called ${name}`);
+    this.#components.set(name, component);
+  }
+
+  /** By name, in the order of the alphabet. */
+  components(): Readonly<Record<string, JsonSchema>> {
+    return Object.fromEntries(
+      [...this.#components].sort(([left], [right]) => (left < right ? -1 : 1)),
+    );
+  }
+}

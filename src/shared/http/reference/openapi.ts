@@ -1,0 +1,146 @@
+import type { CredentialKind } from "../access/access-contract.ts";
+import { API_GUIDE } from "./api-guide.ts";
+import type { Chapter } from "./chapter.ts";
+import { accessContractOf, anyError, errorBody } from "../declared-answers.ts";
+import { ANSWER_HEADERS } from "../headers.ts";
+import { AnswerCatalog } from "./openapi-answers.ts";
+import { headerComponents, parametersOf } from "./openapi-parameters.ts";
+import { SchemaCatalog } from "./openapi-schemas.ts";
+import { webhooksOf } from "./openapi-webhooks.ts";
+import type { Header, OpenApi, Operation } from "./openapi-types.ts";
+import type { Route } from "../route.ts";
+
+const DOCUMENT_VERSION = "0.2.0";
+
+const JSON_TYPE = "application/json";
+const FORM_TYPE = "application/x-www-form-urlencoded";
+
+const SECURITY_SCHEMES = {
+  apiKey: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "sk_live_…",
+    description:
+      "An application's API key. For servers only: never in browsers, apps or public repositories.",
+  },
+  session: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "A dashboard session, from sign-up or log-in; valid for 12 hours.",
+  },
+  operator: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "An access token of the operators' identity provider, with their app roles.",
+  },
+} as const satisfies Record<CredentialKind, object>;
+
+const pascal = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+
+function requestBodyOf({ spec }: Route, catalog: SchemaCatalog): Operation["requestBody"] {
+  const { operationId, bodyKind, browserFields } = spec;
+  const body = spec.body?.();
+  if (body === undefined) return undefined;
+  if (bodyKind === "form")
+    return {
+      required: true,
+      content: { [FORM_TYPE]: { schema: catalog.add(browserFields?.() ?? body, "input") } },
+    };
+  const example = spec.examples?.().body;
+  return {
+    // An absent body is read as `{}`.
+    required: !body.safeParse({}).success,
+    content: {
+      [JSON_TYPE]: {
+        schema: catalog.addAs(`${pascal(operationId)}Request`, body, "input"),
+        ...(example === undefined ? {} : { example }),
+      },
+    },
+  };
+}
+
+interface Catalogs {
+  readonly schemas: SchemaCatalog;
+  readonly answers: AnswerCatalog;
+}
+
+function toOperation(route: Route, tag: string, { schemas, answers }: Catalogs): Operation {
+  const { operationId, summary, description } = route.spec;
+  const { callers, credentials } = accessContractOf(route);
+  const parameters = parametersOf(route, schemas);
+  const requestBody = requestBodyOf(route, schemas);
+  return {
+    operationId,
+    tags: [tag],
+    summary: summary.replace(/\.$/, ""),
+    ...(description === undefined ? {} : { description }),
+    "x-callers": callers,
+    security: credentials.map((kind) => ({ [kind]: [] })),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: answers.of(route),
+  };
+}
+
+function toPaths(chapters: readonly Chapter[], catalogs: Catalogs): OpenApi["paths"] {
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const { name, routes } of chapters)
+    for (const route of routes) {
+      const operations = (paths[`/${route.path}`] ??= {});
+      operations[route.method.toLowerCase()] = toOperation(route, name, catalogs);
+    }
+  return paths;
+}
+
+function headersOfAnswers(catalog: SchemaCatalog): Record<string, Header> {
+  return Object.fromEntries(
+    Object.entries(ANSWER_HEADERS).map(([name, schemaOf]) => {
+      const { description, ...schema } = catalog.add(schemaOf(), "output");
+      return [name, { ...(description === undefined ? {} : { description }), schema }];
+    }),
+  );
+}
+
+function build(chapters: readonly Chapter[], baseUrl: string): OpenApi {
+  const schemas = new SchemaCatalog();
+  const answers = new AnswerCatalog(schemas);
+  schemas.add(anyError(), "output");
+  // No operation answers it: it is what a path answers to a method that it does not have.
+  schemas.add(errorBody(["method_not_allowed"]), "output");
+  const paths = toPaths(chapters, { schemas, answers });
+  const webhooks = webhooksOf("Webhooks", schemas);
+  const routes = chapters.flatMap((chapter) => chapter.routes);
+  const parameters = headerComponents(routes, schemas);
+  const headers = headersOfAnswers(schemas);
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Publishing relay",
+      version: DOCUMENT_VERSION,
+      summary: "One post in, five social networks out.",
+      description: API_GUIDE.map(({ title, text }) => `## ${title}\n\n${text}`).join("\n\n"),
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: baseUrl, description: "This deployment." }],
+    tags: chapters.map(({ name, about }) => ({ name, description: about })),
+    paths,
+    webhooks,
+    components: {
+      schemas: schemas.components(),
+      parameters,
+      responses: answers.components(),
+      headers,
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  };
+}
+
+let made: { readonly baseUrl: string; readonly document: OpenApi } | undefined;
+
+/** The OpenAPI document of these routes. Made once: a process has one base address. */
+export function openApi(chapters: readonly Chapter[], baseUrl: string): OpenApi {
+  if (made?.baseUrl !== baseUrl) made = { baseUrl, document: build(chapters, baseUrl) };
+  return made.document;
+}

@@ -1,0 +1,166 @@
+import type { CoreOperation, CoreView, Decision } from "../../billing/group-commit.ts";
+import { checkAfter, paced } from "../../billing/pace.ts";
+import { priceOf } from "../../billing/rate-card.ts";
+import { refusal, utcDay, type Movement } from "../../billing/wallet.ts";
+import type { NetworkName } from "../../networks/lookup.ts";
+import { sha256Hex } from "../../runtime/secrets.ts";
+import type { Row, RowWrite } from "../../runtime/storage/row.ts";
+import { legDraft, errorsOf, toLegProblem, warningsOf, type Judgement } from "./check-draft.ts";
+import { idempotencyRowKey, toAccepted, type Accepted } from "./accepted.ts";
+import type { Leg, Post } from "../post.ts";
+import { withEvents } from "../publish/post-events.ts";
+import { toLegRow, toPostRow } from "../post-row.ts";
+import { legKey, postKey, toWorkRow, type PostPlace, type PostWithLegs } from "../post-store.ts";
+
+export interface Acceptance {
+  readonly idempotencyKey: string;
+  readonly accepted: Accepted;
+  readonly found: PostWithLegs;
+  /** When the sweeper first looks whether the post's legs move on, should they begin at once. */
+  readonly nextCheckAt: string;
+  readonly legsPerSecond: number;
+}
+
+/** What the key stands for after an acceptance. */
+export interface AcceptAnswer extends Accepted {
+  /** When the legs begin; null for at once. */
+  readonly startAt: string | null;
+}
+
+export function placeOf(post: Post): PostPlace {
+  return { platformId: post.platformId, profileId: post.profileId, postId: post.id };
+}
+
+/** A leg as it is accepted: on its way with its tokens reserved, or failed from the start for nothing. */
+export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
+  const { network, connection } = judgement;
+  const [error] = errorsOf(judgement);
+  const content = sha256Hex(JSON.stringify(legDraft(post.draft, network))).slice(0, 16);
+  const starts = error === undefined;
+  // The legs of a scheduled post are paid for when it fires.
+  const reserves = starts && post.status !== "scheduled";
+  return {
+    network,
+    status: starts ? "pending" : "failed",
+    phase: "idle",
+    key: `${post.id}|${network}|${content}`,
+    claimId: null,
+    leaseUntil: null,
+    notBefore: null,
+    round: post.id,
+    attempts: 0,
+    retries: 0,
+    crashes: 0,
+    readings: {},
+    sentAt: null,
+    calledAt: null,
+    resend: false,
+    remote: null,
+    hold: {
+      state: reserves ? "open" : "none",
+      tokens: reserves ? priceOf("publish_leg") : 0,
+      operation: "publish_leg",
+      day: utcDay(now),
+    },
+    tokensCharged: 0,
+    tokensReleased: 0,
+    connectionId: connection?.id ?? null,
+    account:
+      connection === undefined
+        ? null
+        : {
+            id: connection.account.id,
+            username: connection.account.username,
+            url: connection.account.url,
+          },
+    networkPostId: null,
+    url: null,
+    publishedAt: null,
+    lastAttemptAt: null,
+    error: error === undefined ? null : toLegProblem(error),
+    warnings: warningsOf(judgement).map(({ rule, message }) => ({ code: rule, message })),
+  };
+}
+
+export function reservation(post: Post, tokens: number): Movement {
+  return {
+    type: "reserve",
+    operation: "publish_leg",
+    tokens,
+    postId: post.id,
+    network: null,
+    applicationId: post.applicationId,
+    profileId: post.profileId,
+    actor: post.actor,
+    requestId: post.requestId,
+    note: null,
+  };
+}
+
+/** What storing a post for later costs. */
+function storage(post: Post): Movement {
+  const { tokens, operation } = {
+    tokens: priceOf("posts.schedule"),
+    operation: "posts.schedule",
+  } as const;
+  return { ...reservation(post, tokens), type: "debit", operation };
+}
+
+/** The legs that are paid for begin then. */
+export function startingAt(legs: readonly Leg[], startAt: string | null): Leg[] {
+  return legs.map((leg) => (leg.hold.state === "open" ? { ...leg, notBefore: startAt } : leg));
+}
+
+function acceptedRows(acceptance: Acceptance, startAt: string | null, now: Date): RowWrite[] {
+  const { idempotencyKey, accepted, found } = acceptance;
+  const legs = startingAt(found.legs, startAt);
+  const nextCheckAt = checkAfter(acceptance.nextCheckAt, startAt, now);
+  const { post, writes } = withEvents({ before: undefined, ...found }, now);
+  const place = placeOf(post);
+  const rows: Row[] = [
+    { rowKey: idempotencyRowKey(idempotencyKey), ...accepted, createdAt: post.createdAt },
+    toPostRow(postKey(place), post),
+    ...legs.map((leg) => toLegRow(legKey(place, leg.network), leg)),
+    // A scheduled post has a due row; its work begins when it fires.
+    ...(post.status === "scheduled" ? [] : [toWorkRow({ place, nextCheckAt, checks: 0 })]),
+  ];
+  return [...rows.map((row): RowWrite => ({ kind: "create", row })), ...writes];
+}
+
+/**
+ * The accepting transaction: idempotency, post, legs with their reservations, work row, ledger and wallet, all or
+ * nothing. Its answer is what the key stands for, which is another post's when somebody was first.
+ */
+export function acceptOperation(acceptance: Acceptance): CoreOperation<AcceptAnswer> {
+  const { accepted, found } = acceptance;
+  const keyRow = idempotencyRowKey(acceptance.idempotencyKey);
+  const held = found.legs.reduce((sum, { hold }) => sum + hold.tokens, 0);
+  const movement =
+    found.post.status === "scheduled" ? storage(found.post) : reservation(found.post, held);
+  return {
+    id: `accept|${keyRow}|${accepted.fingerprint}`,
+    rowKeys: [keyRow],
+    known: new Map([[keyRow, undefined]]),
+    decide({ wallet, now, row }: CoreView): Decision<AcceptAnswer> {
+      const taken = row(keyRow);
+      if (taken !== undefined)
+        return { kind: "done", answer: { ...toAccepted(taken.row), startAt: null } };
+      const error = refusal(wallet, movement.tokens, now);
+      if (error !== undefined) return { kind: "refuse", error };
+      const legs = found.legs.filter(({ hold }) => hold.state === "open").length;
+      const { paceUntil, startAt } = paced(wallet, legs, now, acceptance.legsPerSecond);
+      return {
+        kind: "write",
+        movements: [movement],
+        paceUntil,
+        writes: acceptedRows(acceptance, startAt, now),
+        answer: { ...accepted, startAt },
+      };
+    },
+  };
+}
+
+/** The networks whose legs have something to do. */
+export function pendingOf(legs: readonly Leg[]): NetworkName[] {
+  return legs.filter(({ status }) => status === "pending").map(({ network }) => network);
+}

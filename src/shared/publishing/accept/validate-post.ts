@@ -1,0 +1,85 @@
+import { chargeTogether } from "../../billing/charge.ts";
+import { estimateTokens, priceOf } from "../../billing/rate-card.ts";
+import { actorOf } from "../../callers/caller.ts";
+import type { ProfileScope } from "../../callers/scope.ts";
+import type { PublishingScope } from "../../connections/publishing-scope.ts";
+import { refuseIssues } from "../../runtime/errors.ts";
+import { newId } from "../../runtime/ids.ts";
+import type { NetworkName } from "../../networks/lookup.ts";
+import type { Services } from "../../services.ts";
+import { errorsOf, judgementView, legDraft } from "./check-draft.ts";
+import { checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
+import { judgePost } from "./judge-accounts.ts";
+import type { Draft } from "../post.ts";
+import { scheduleIssues } from "../schedule/schedule.ts";
+
+export interface ValidatePost {
+  readonly draft: Draft;
+  /** Whether every media URL is fetched and looked at, which is charged per URL. */
+  readonly media: boolean;
+}
+
+export interface ValidationResult {
+  readonly valid: boolean;
+  readonly tokensEstimate: number;
+  readonly platforms: Readonly<Partial<Record<NetworkName, ReturnType<typeof judgementView>>>>;
+  readonly media: readonly MediaCheck[];
+}
+
+function mediaOf(draft: Draft): string[] {
+  const urls = draft.networks.flatMap((network) =>
+    legDraft(draft, network).media.map(({ url }) => url),
+  );
+  return [...new Set(urls)];
+}
+
+async function charge(services: Services, scope: ProfileScope, mediaUrls: number): Promise<void> {
+  const paid = {
+    // Never the request's id: callers choose that one, and a repeated id would be charged once.
+    operationId: newId("request", services.clock.now()),
+    applicationId: scope.applicationId,
+    profileId: scope.profileId,
+    postId: null,
+    network: null,
+    actor: actorOf(scope.caller),
+    requestId: scope.requestId,
+  };
+  const call = { ...paid, operation: "posts.validate", tokens: priceOf("posts.validate") } as const;
+  const tokens = priceOf("media.validate") * mediaUrls;
+  const media = { ...paid, operation: "media.validate", tokens } as const;
+  await chargeTogether(services, scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
+}
+
+/**
+ * Runs the rules that accepting runs, without publishing anything. Charged before the work is done.
+ * @throws AppError 402
+ */
+export async function validatePost(
+  services: Services,
+  scope: PublishingScope,
+  { draft, media }: ValidatePost,
+): Promise<ValidationResult> {
+  refuseIssues(scheduleIssues(draft.scheduleAt, services.clock.now()));
+  const urls = media ? mediaOf(draft) : [];
+  await charge(services, scope, urls.length);
+  const [judgements, looked] = await Promise.all([
+    judgePost(services, draft, scope.connections),
+    checkMedia(services, scope.platformId, urls),
+  ]);
+  const publishable = judgements.filter((judgement) => errorsOf(judgement).length === 0);
+  const judged = judgements.map((judgement) => withMedia(judgement, draft, looked));
+  return {
+    valid:
+      judged.every((judgement) => errorsOf(judgement).length === 0) &&
+      looked.checks.every(({ ok }) => ok),
+    // Accepting looks at no file: it reserves for a leg that one of them will fail, and gives that back.
+    tokensEstimate: estimateTokens(
+      publishable.map(({ network }) => network),
+      draft.scheduleAt !== null,
+    ),
+    platforms: Object.fromEntries(
+      judged.map((judgement) => [judgement.network, judgementView(judgement)]),
+    ),
+    media: looked.checks,
+  };
+}

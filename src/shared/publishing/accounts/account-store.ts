@@ -1,0 +1,186 @@
+import { serviceUnavailable } from "../../runtime/errors.ts";
+import type { NetworkName } from "../../networks/lookup.ts";
+import { sha256Hex } from "../../runtime/secrets.ts";
+import { fromChunks, textOf, toChunks, type Row } from "../../runtime/storage/row.ts";
+import { idBefore } from "../../runtime/ids.ts";
+import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import type { PostPlace } from "../post-store.ts";
+
+const TRIES_MAX = 12;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A real account of a network, whoever linked it: profiles and platforms share it. */
+export interface NetworkAccount {
+  readonly network: NetworkName;
+  readonly accountId: string;
+}
+
+/** The leg that holds a text of an account. What became of the leg tells whether it still counts. */
+export interface TextHolder {
+  readonly place: PostPlace;
+  readonly legKey: string;
+}
+
+export interface StoredTextHolder extends TextHolder {
+  readonly etag: string;
+}
+
+export interface QuotaUse {
+  readonly used: number;
+  /** When the oldest use stops counting; null when there is none. */
+  readonly resetsAt: string | null;
+}
+
+interface Use {
+  readonly leg: string;
+  readonly at: string;
+}
+
+const partitionOf = ({ network, accountId }: NetworkAccount) =>
+  `${network}|${sha256Hex(accountId)}`;
+const TEXTS = "T|";
+const textKey = (textHash: string) => TEXTS + textHash;
+const quotaKey = (kind: string) => `Q|${kind}`;
+
+function recent(uses: readonly Use[], now: Date): Use[] {
+  const since = new Date(now.getTime() - DAY_MS).toISOString();
+  return uses.filter(({ at }) => at > since);
+}
+
+function toUse(uses: readonly Use[]): QuotaUse {
+  const oldest = uses[0];
+  const resetsAt =
+    oldest === undefined ? null : new Date(Date.parse(oldest.at) + DAY_MS).toISOString();
+  return { used: uses.length, resetsAt };
+}
+
+function quotaRow(kind: string, uses: readonly Use[]): Row {
+  return { rowKey: quotaKey(kind), ...toChunks("uses", JSON.stringify(uses)) };
+}
+
+/** What was published to an account of late (table `accounts`): texts of 48 hours and a rolling day's quota. */
+export class AccountStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async findText(account: NetworkAccount, textHash: string): Promise<StoredTextHolder | undefined> {
+    const stored = await this.#table.find(partitionOf(account), textKey(textHash));
+    return stored === undefined ? undefined : toHolder(stored.row, stored.etag);
+  }
+
+  /** Takes a text for a leg; of two at once, one gets it. `instead` is the holder that no longer counts. */
+  async holdText(
+    account: NetworkAccount,
+    textHash: string,
+    holder: TextHolder,
+    instead: StoredTextHolder | undefined,
+  ): Promise<boolean> {
+    const { platformId, profileId, postId } = holder.place;
+    const row = {
+      rowKey: textKey(textHash),
+      platformId,
+      profileId,
+      postId,
+      legKey: holder.legKey,
+    };
+    const partition = partitionOf(account);
+    const written =
+      instead === undefined
+        ? await this.#table.insertIfAbsent(partition, row)
+        : await this.#table.replaceIfUnchanged(partition, row, instead.etag);
+    return written !== undefined;
+  }
+
+  /** A page of the texts, of all accounts, that posts from before hold; looks through the whole table. */
+  async listTextsBefore(time: Date, after: string | undefined) {
+    const olderThan = { property: "postId", time: idBefore("post", time.getTime()) };
+    const page = { from: TEXTS, before: afterPrefix(TEXTS), olderThan };
+    const { rows, next } = await this.#table.select(page, after);
+    const texts = rows.map(({ partitionKey, row, etag }) => ({
+      partitionKey,
+      rowKey: row.rowKey,
+      // Safe: `partitionOf` begins with a network's name.
+      network: partitionKey.split("|")[0] as NetworkName,
+      holder: toHolder(row, etag),
+    }));
+    return { texts, next };
+  }
+
+  /** A text as it was listed, unless another leg holds it by now. */
+  async removeText(text: {
+    readonly partitionKey: string;
+    readonly rowKey: string;
+    readonly holder: StoredTextHolder;
+  }): Promise<boolean> {
+    return this.#table.delete(text.partitionKey, text.rowKey, text.holder.etag);
+  }
+
+  /** Removes a page of the texts that a profile's posts hold; looks through the whole table. */
+  removeTextsOfProfile(profileId: string, after: string | undefined) {
+    return this.#table.removeSelected({ property: "profileId", values: [profileId] }, after);
+  }
+
+  async readQuota(account: NetworkAccount, kind: string, now: Date): Promise<QuotaUse> {
+    const stored = await this.#table.find(partitionOf(account), quotaKey(kind));
+    return toUse(stored === undefined ? [] : recent(usesOf(stored.row), now));
+  }
+
+  /** Uses the quota once for a leg, however often it is asked; false when a rolling day's quota is used up. */
+  claimQuota(
+    account: NetworkAccount,
+    quota: { readonly kind: string; readonly limit: number },
+    legKey: string,
+    now: Date,
+  ): Promise<boolean> {
+    return this.#changeUses(account, quota.kind, (uses) => {
+      const counting = recent(uses, now);
+      if (counting.some(({ leg }) => leg === legKey)) return { answer: true };
+      if (counting.length >= quota.limit) return { answer: false };
+      return { answer: true, uses: [...counting, { leg: legKey, at: now.toISOString() }] };
+    });
+  }
+
+  /** Gives back what a leg used that published nothing. */
+  async returnQuota(account: NetworkAccount, kind: string, legKey: string): Promise<void> {
+    await this.#changeUses(account, kind, (uses) => {
+      const rest = uses.filter(({ leg }) => leg !== legKey);
+      return rest.length === uses.length ? { answer: true } : { answer: true, uses: rest };
+    });
+  }
+
+  async #changeUses(
+    account: NetworkAccount,
+    kind: string,
+    change: (uses: readonly Use[]) => { readonly answer: boolean; readonly uses?: readonly Use[] },
+  ): Promise<boolean> {
+    const partition = partitionOf(account);
+    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+      const stored = await this.#table.find(partition, quotaKey(kind));
+      const { answer, uses } = change(stored === undefined ? [] : usesOf(stored.row));
+      if (uses === undefined) return answer;
+      const row = quotaRow(kind, uses);
+      const written =
+        stored === undefined
+          ? await this.#table.insertIfAbsent(partition, row)
+          : await this.#table.replaceIfUnchanged(partition, row, stored.etag);
+      if (written !== undefined) return answer;
+    }
+    throw serviceUnavailable();
+  }
+}
+
+function toHolder(row: Row, etag: string): StoredTextHolder {
+  const place = {
+    platformId: textOf(row, "platformId"),
+    profileId: textOf(row, "profileId"),
+    postId: textOf(row, "postId"),
+  };
+  return { place, legKey: textOf(row, "legKey"), etag };
+}
+
+function usesOf(row: Row): Use[] {
+  return JSON.parse(fromChunks("uses", row)) as Use[];
+}

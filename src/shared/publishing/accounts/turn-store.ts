@@ -1,0 +1,157 @@
+import { serviceUnavailable } from "../../runtime/errors.ts";
+import { sha256Hex } from "../../runtime/secrets.ts";
+import { fromChunks, textOf, toChunks, type Row } from "../../runtime/storage/row.ts";
+import type { Table } from "../../runtime/storage/table.ts";
+import type { NetworkAccount } from "./account-store.ts";
+import type { PostPlace } from "../post-store.ts";
+
+const ROW_KEY = "B";
+/** Longer than a leg that is called takes to come, so that nobody gets in between. */
+const CALLED_MS = 10_000;
+/** More would make every write of the row dear. */
+const WAITERS_MAX = 200;
+const TRIES_MAX = 12;
+
+/** A leg of an account, and where it is found. */
+export interface LegOfAccount {
+  readonly legKey: string;
+  readonly place: PostPlace;
+}
+
+/** The right to be the one leg that an account has in hand. */
+export interface Turn {
+  readonly account: NetworkAccount;
+  readonly legKey: string;
+  readonly etag: string;
+  /** Others waited already when it was taken. */
+  readonly isAwaited: boolean;
+}
+
+/** `in_line`: whoever has the account calls. `line_full`: nobody will. */
+export type Taking = Turn | "in_line" | "line_full";
+
+interface Lane {
+  readonly legKey: string;
+  readonly until: string;
+  /** In the order in which their posts were accepted, which their keys begin with. */
+  readonly waiters: readonly LegOfAccount[];
+}
+
+const partitionOf = ({ network, accountId }: NetworkAccount) =>
+  `${network}|${sha256Hex(accountId)}`;
+
+function toRow({ legKey, until, waiters }: Lane): Row {
+  const text = waiters.length === 0 ? "" : JSON.stringify(waiters);
+  return { rowKey: ROW_KEY, legKey, until, ...toChunks("waiters", text) };
+}
+
+function toLane(row: Row): Lane {
+  const text = fromChunks("waiters", row);
+  return {
+    legKey: textOf(row, "legKey"),
+    until: textOf(row, "until"),
+    // Safe: the row was written by `toRow`.
+    waiters: text === "" ? [] : (JSON.parse(text) as LegOfAccount[]),
+  };
+}
+
+/** The lane with one more in line; undefined when there is no room. */
+function withWaiter(lane: Lane, waiter: LegOfAccount): Lane | undefined {
+  if (lane.waiters.some(({ legKey }) => legKey === waiter.legKey)) return lane;
+  if (lane.waiters.length >= WAITERS_MAX) return undefined;
+  const waiters = [...lane.waiters, waiter].toSorted((left, right) =>
+    left.legKey < right.legKey ? -1 : 1,
+  );
+  return { ...lane, waiters };
+}
+
+const isHeld = (lane: Lane, legKey: string, now: Date) =>
+  lane.legKey !== legKey && lane.until > now.toISOString();
+
+/**
+ * Which leg a real account has in hand (table `accounts`): one at a time, whoever linked it. The others wait in line, and
+ * whoever ends calls the first of them, so that an account with much to do is never idle.
+ */
+export class TurnStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * The account for a leg, or a place in line. A leg that has it already keeps it: it was interrupted. `until` ends what
+   * a dead worker holds.
+   * @throws AppError `service_unavailable` when others keep writing in between
+   */
+  async take(
+    account: NetworkAccount,
+    leg: LegOfAccount,
+    { now, until }: { readonly now: Date; readonly until: string },
+  ): Promise<Taking> {
+    const { legKey } = leg;
+    const partition = partitionOf(account);
+    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+      const inserted = await this.#table.insertIfAbsent(
+        partition,
+        toRow({ legKey, until, waiters: [] }),
+      );
+      if (inserted !== undefined) return { account, legKey, etag: inserted, isAwaited: false };
+      const stored = await this.#table.find(partition, ROW_KEY);
+      if (stored === undefined) continue;
+      const lane = toLane(stored.row);
+      if (isHeld(lane, legKey, now)) {
+        const longer = withWaiter(lane, leg);
+        if (longer === undefined) return "line_full";
+        if (longer === lane || (await this.#replace(partition, longer, stored.etag)) !== undefined)
+          return "in_line";
+      } else {
+        const waiters = lane.waiters.filter((waiter) => waiter.legKey !== legKey);
+        const etag = await this.#replace(partition, { legKey, until, waiters }, stored.etag);
+        if (etag !== undefined) return { account, legKey, etag, isAwaited: waiters.length > 0 };
+      }
+      await pause(attempt);
+    }
+    throw serviceUnavailable();
+  }
+
+  #replace(partition: string, lane: Lane, etag: string): Promise<string | undefined> {
+    return this.#table.replaceIfUnchanged(partition, toRow(lane), etag);
+  }
+
+  /** Keeps it for longer; where somebody took it over, nothing happens. */
+  async extend({ account, legKey }: Turn, until: string): Promise<void> {
+    await this.#table.update(partitionOf(account), ROW_KEY, (row) =>
+      textOf(row, "legKey") === legKey ? { until } : undefined,
+    );
+  }
+
+  /**
+   * Hands over to the first in line, who is to be called. An account that nobody waits for leaves no row.
+   * @throws AppError `service_unavailable` when others keep writing in between
+   */
+  async release(turn: Turn, now: Date): Promise<LegOfAccount | undefined> {
+    const { account, legKey, etag, isAwaited } = turn;
+    const partition = partitionOf(account);
+    if (!isAwaited && (await this.#table.delete(partition, ROW_KEY, etag))) return undefined;
+    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+      const stored = await this.#table.find(partition, ROW_KEY);
+      if (stored === undefined) return undefined;
+      const lane = toLane(stored.row);
+      if (lane.legKey !== legKey) return undefined;
+      const [next, ...waiters] = lane.waiters;
+      if (next === undefined) {
+        if (await this.#table.delete(partition, ROW_KEY, stored.etag)) return undefined;
+      } else {
+        const until = new Date(now.getTime() + CALLED_MS).toISOString();
+        const called = { legKey: next.legKey, until, waiters };
+        if ((await this.#replace(partition, called, stored.etag)) !== undefined) return next;
+      }
+      await pause(attempt);
+    }
+    throw serviceUnavailable();
+  }
+}
+
+const pause = (attempt: number) =>
+  new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * attempt));

@@ -1,0 +1,24 @@
+import type { NetworkName } from "../../networks/lookup.ts";
+import type { Services } from "../../services.ts";
+import type { PostPlace } from "../post-store.ts";
+
+/**
+ * Hints that legs have something to do. A hint that can't be sent costs only time: the sweeper sends it later. For it
+ * the platform is announced anew, since the work may have been written long after it was announced first.
+ */
+export async function hintLegs(
+  services: Services,
+  place: PostPlace,
+  networks: readonly NetworkName[],
+  delaySeconds = 0,
+): Promise<void> {
+  if (networks.length === 0) return;
+  try {
+    await Promise.all([
+      services.dirty.announce(place.platformId, services.clock.now()),
+      services.publishQueue.hint(place, networks, delaySeconds),
+    ]);
+  } catch (error) {
+    services.log.warn("hint not sent, the sweeper will", { postId: place.postId, error });
+  }
+}

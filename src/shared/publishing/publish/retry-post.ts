@@ -1,0 +1,209 @@
+import { randomUUID } from "node:crypto";
+import { recordAudit } from "../../audit/record.ts";
+import type { CoreOperation, CoreView, Decision } from "../../billing/group-commit.ts";
+import { checkAfter, paced, secondsUntil } from "../../billing/pace.ts";
+import { priceOf } from "../../billing/rate-card.ts";
+import { refusal, utcDay, type Movement } from "../../billing/wallet.ts";
+import { actorOf } from "../../callers/caller.ts";
+import type { ProfileScope } from "../../callers/scope.ts";
+import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
+import type { NetworkName } from "../../networks/lookup.ts";
+import type { Services } from "../../services.ts";
+import type { RowWrite } from "../../runtime/storage/row.ts";
+import { placeOf, reservation } from "../accept/accept.ts";
+import { hintLegs } from "./hint-legs.ts";
+import { firstCheckAt } from "../schedule/first-check.ts";
+import { findPostOf, lookForPost, viewPost } from "../read/get-post.ts";
+import { hasStarted, type Draft, type Leg, type Post } from "../post.ts";
+import { postProgress, toLegRow } from "../post-row.ts";
+import type { PostView } from "../read/post-view.ts";
+import { legKey, postKey, toWorkRow, workKey, type PostWithLegs } from "../post-store.ts";
+import { postRowKeys, readPost } from "./settle-leg.ts";
+import { step } from "../timeline-store.ts";
+import { noteStep } from "./trace.ts";
+
+/** A failed leg on its way again. What was chosen for the network stays: an earlier call is looked up first. */
+function retried(leg: Leg, round: string, now: Date): Leg {
+  return {
+    ...leg,
+    status: "pending",
+    phase: "idle",
+    claimId: null,
+    leaseUntil: null,
+    notBefore: null,
+    round,
+    retries: 0,
+    crashes: 0,
+    readings: {},
+    resend: leg.sentAt !== null,
+    error: null,
+    hold: {
+      state: "open",
+      tokens: priceOf("posts.retry_leg"),
+      operation: "posts.retry_leg",
+      day: utcDay(now),
+    },
+  };
+}
+
+function reservationOf(scope: ProfileScope, post: Post, tokens: number): Movement {
+  return {
+    ...reservation(post, tokens),
+    operation: "posts.retry_leg",
+    actor: actorOf(scope.caller),
+    requestId: scope.requestId,
+  };
+}
+
+const networksOf = (legs: readonly Leg[]) => legs.map(({ network }) => network);
+
+/** Of a post that did not start, no leg either: it is changed instead. */
+function nothingToRetry(): AppError {
+  return new AppError("nothing_to_retry", "Only failed legs can be retried.");
+}
+
+interface Retry {
+  /** Marks the legs of this very retry: a repeat after a lost answer finds it done. */
+  readonly round: string;
+  readonly scope: ProfileScope;
+  readonly found: PostWithLegs;
+  /** All failed legs when absent. */
+  readonly networks: readonly NetworkName[] | undefined;
+  readonly nextCheckAt: string;
+  readonly legsPerSecond: number;
+}
+
+interface Retried {
+  readonly networks: NetworkName[];
+  /** When they begin; null for at once. */
+  readonly startAt: string | null;
+}
+
+function retryOperation({
+  round,
+  scope,
+  found,
+  networks,
+  nextCheckAt: firstCheck,
+  legsPerSecond,
+}: Retry): CoreOperation<Retried> {
+  const place = placeOf(found.post);
+  const isWanted = ({ network, status }: Leg) => networks?.includes(network) ?? status === "failed";
+  return {
+    id: `retry|${round}`,
+    rowKeys: postRowKeys(place, found.post),
+    decide(view: CoreView): Decision<Retried> {
+      const { now } = view;
+      const current = readPost(view, place, found.post);
+      if (current === undefined || !hasStarted(current.post))
+        return { kind: "refuse", error: nothingToRetry() };
+      const legs = current.legs.map(({ leg }) => leg);
+      const own = legs.filter((leg) => leg.round === round);
+      if (own.length > 0)
+        return { kind: "done", answer: { networks: networksOf(own), startAt: null } };
+      const chosen = current.legs.filter(({ leg }) => isWanted(leg));
+      if (chosen.length === 0 || chosen.some(({ leg }) => leg.status !== "failed"))
+        return { kind: "refuse", error: nothingToRetry() };
+      const tokens = chosen.length * priceOf("posts.retry_leg");
+      const error = refusal(view.wallet, tokens, now);
+      if (error !== undefined) return { kind: "refuse", error };
+      const { paceUntil, startAt } = paced(view.wallet, chosen.length, now, legsPerSecond);
+      const nextCheckAt = checkAfter(firstCheck, startAt, now);
+      const post = {
+        ...current.post,
+        status: "processing" as const,
+        updatedAt: now.toISOString(),
+        completedAt: null,
+      };
+      const writes: RowWrite[] = [
+        ...chosen.map(({ leg, etag }): RowWrite => {
+          return {
+            kind: "replace",
+            row: toLegRow(legKey(place, leg.network), {
+              ...retried(leg, round, now),
+              notBefore: startAt,
+            }),
+            etag,
+          };
+        }),
+        {
+          kind: "merge",
+          row: { rowKey: postKey(place), ...postProgress(post) },
+          etag: current.etag,
+        },
+      ];
+      if (view.row(workKey(place.postId)) === undefined)
+        writes.push({ kind: "create", row: toWorkRow({ place, nextCheckAt, checks: 0 }) });
+      return {
+        kind: "write",
+        movements: [reservationOf(scope, post, tokens)],
+        paceUntil,
+        writes,
+        answer: { networks: networksOf(chosen.map(({ leg }) => leg)), startAt },
+      };
+    },
+  };
+}
+
+/** Of networks that the post does not have. */
+function foreignIssues(draft: Draft, networks: readonly string[]): readonly Issue[] {
+  return networks.flatMap((network, index) =>
+    draft.networks.some((own) => own === network)
+      ? []
+      : [
+          {
+            path: `platforms.${index}`,
+            code: "not_in_post",
+            message: `${network} is not a network of this post`,
+          },
+        ],
+  );
+}
+
+/** What would be wrong with a retry beside what its schema refuses. */
+export async function issuesOfRetry(
+  services: Services,
+  scope: ProfileScope,
+  input: { readonly postId: string; readonly platforms: unknown },
+): Promise<readonly Issue[]> {
+  const found = await lookForPost(services, scope, input.postId);
+  const named: readonly unknown[] = Array.isArray(input.platforms) ? input.platforms : [];
+  return found === undefined ? [] : foreignIssues(found.post.draft, named.map(String));
+}
+
+/**
+ * Re-attempts failed legs, reserving for each. A leg whose outcome is unknown is looked up before anything is sent.
+ * @throws AppError 400 for a network that is not the post's, 402, 404, `nothing_to_retry`
+ */
+export async function retryPost(
+  services: Services,
+  scope: ProfileScope,
+  input: { readonly postId: string; readonly networks: readonly NetworkName[] | undefined },
+): Promise<PostView> {
+  const found = await findPostOf(services, scope, input.postId);
+  refuseIssues(foreignIssues(found.post.draft, input.networks ?? []));
+  const now = services.clock.now();
+  await services.dirty.announce(scope.platformId, now);
+  const nextCheckAt = firstCheckAt(services, now);
+  const { legsPerSecond } = services.config.publishing;
+  const { networks, startAt } = await services.wallets.commit(
+    scope.platformId,
+    retryOperation({
+      round: randomUUID(),
+      scope,
+      found,
+      networks: input.networks,
+      nextCheckAt,
+      legsPerSecond,
+    }),
+  );
+  services.log.info("legs retried", { networks });
+  recordAudit(services, scope, {
+    action: "post.retried",
+    target: { type: "post", id: found.post.id },
+  });
+  await noteStep(services, found.post.id, step(now.toISOString(), "retried", networks.join(", ")));
+  const seconds = secondsUntil(startAt, services.clock.now());
+  await hintLegs(services, placeOf(found.post), networks, seconds);
+  return viewPost(services, scope, await findPostOf(services, scope, input.postId));
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { HttpFailure, type NetworkTools } from "../../networks/contract/network.ts";
+import type { NetworkName } from "../../networks/lookup.ts";
+import type { Clock, Services } from "../../services.ts";
+import type { TimelineStep } from "../timeline-store.ts";
+
+type Recorded = Pick<TimelineStep, "step" | "outcome"> & Partial<TimelineStep>;
+
+/** Collects what one worker does for one leg, and writes it down when the worker is done. */
+export interface Trace {
+  record(step: Recorded): void;
+  /** The tools, with every call recorded. */
+  tools(tools: NetworkTools): NetworkTools;
+  /** Best effort: a record that could not be written must not undo what it records. */
+  save(services: Services, postId: string, run: string): Promise<void>;
+}
+
+/** Where a call went, without its query: tokens and codes travel there. */
+function placeOf(method: string, url: string): string {
+  if (!URL.canParse(url)) return method;
+  const { host, pathname } = new URL(url);
+  return `${method} ${host}${pathname}`.slice(0, 300);
+}
+
+async function append(
+  services: Services,
+  postId: string,
+  run: string,
+  steps: readonly TimelineStep[],
+): Promise<void> {
+  try {
+    await services.timeline.append(postId, run, steps);
+  } catch (error) {
+    services.log.warn("timeline not written", { postId, error });
+  }
+}
+
+/** Writes down one step of the post; best effort. */
+export function noteStep(services: Services, postId: string, step: TimelineStep): Promise<void> {
+  return append(services, postId, randomUUID(), [step]);
+}
+
+export function createTrace(network: NetworkName, attempt: () => number, clock: Clock): Trace {
+  const steps: TimelineStep[] = [];
+  const record = (step: Recorded) => {
+    steps.push({
+      at: clock.now().toISOString(),
+      platform: network,
+      attempt: attempt(),
+      durationMs: null,
+      networkStatus: null,
+      networkCode: null,
+      note: null,
+      ...step,
+    });
+  };
+  return {
+    record,
+    tools: (tools) => ({
+      ...tools,
+      async http(request) {
+        const at = clock.now();
+        const called = { step: "network_call", at: at.toISOString() } as const;
+        const note = placeOf(request.method, request.url);
+        const durationMs = () => clock.now().getTime() - at.getTime();
+        try {
+          const answer = await tools.http(request);
+          const outcome = answer.status < 400 ? "ok" : "refused";
+          const networkStatus = answer.status;
+          record({ ...called, outcome, durationMs: durationMs(), networkStatus, note });
+          return answer;
+        } catch (error) {
+          const outcome = error instanceof HttpFailure ? error.reason : "error";
+          record({ ...called, outcome, durationMs: durationMs(), note });
+          throw error;
+        }
+      },
+    }),
+    save: (services, postId, run) => append(services, postId, run, steps),
+  };
+}

@@ -1,0 +1,179 @@
+import * as z from "zod";
+import { connectionStatus, legErrorCode, networkName, quota } from "../../connections/answer-schema.ts";
+import { count, idOf, time } from "../../runtime/fields.ts";
+import type { NetworkName } from "../../networks/lookup.ts";
+import { NETWORK_NAMES } from "../../networks/names.ts";
+import { shape } from "../../runtime/shape.ts";
+import type { PostView } from "./post-view.ts";
+import type { TimelineStep } from "../timeline-store.ts";
+import type { ValidationResult } from "../accept/validate-post.ts";
+
+const legError = shape(() =>
+  z
+    .strictObject({
+      code: legErrorCode(),
+      message: z.string().describe("For your end user: what happened."),
+      remediation: z.string().describe("For your end user: what to do about it."),
+      rule: z.string().nullable().describe("The rule that the content breaks."),
+      mediaIndex: z.int().min(0).nullable().describe("Which of the media it is about."),
+      networkCode: z.string().nullable().describe("The network's own code."),
+    })
+    .meta({ id: "LegError", description: "Why a leg failed or was skipped." }),
+);
+
+const leg = shape(() =>
+  z
+    .strictObject({
+      platform: networkName(),
+      status: z.enum(["pending", "publishing", "succeeded", "failed", "skipped"]),
+      connectionId: idOf("connection").nullable(),
+      account: z
+        .strictObject({ id: z.string(), username: z.string(), url: z.string() })
+        .nullable()
+        .describe("Where it was published."),
+      networkPostId: z.string().nullable().describe("The network's own id of what is live."),
+      url: z.string().nullable().describe("The address of what is live."),
+      publishedAt: time().nullable(),
+      attempts: count(),
+      lastAttemptAt: time().nullable(),
+      nextAttemptAt: time().nullable(),
+      error: legError().nullable(),
+      retryAvailable: z
+        .boolean()
+        .describe("Whether a retry of the unchanged leg is appropriate now."),
+      warnings: z.array(z.strictObject({ code: z.string(), message: z.string() })),
+      tokensCharged: count(),
+    })
+    .meta({ id: "Leg", description: "The part of a post for one network." }),
+);
+
+export const post = shape(
+  () =>
+    z
+      .strictObject({
+        id: idOf("post"),
+        applicationId: idOf("application"),
+        profileId: idOf("profile"),
+        status: z
+          .enum(["scheduled", "processing", "succeeded", "partial", "failed", "canceled"])
+          .describe("Of all legs together. `partial`: some went out, some did not."),
+        text: z.string(),
+        platforms: z.array(networkName()),
+        mediaUrls: z.array(z.string()),
+        altTexts: z.array(z.string().nullable()),
+        platformOptions: z
+          .partialRecord(z.enum(NETWORK_NAMES), z.record(z.string(), z.unknown()))
+          .describe("As it was sent: see `PlatformOptions`."),
+        scheduleAt: time().nullable(),
+        externalId: z.string().nullable(),
+        metadata: z.record(z.string(), z.string()),
+        legs: z.array(leg()),
+        tokens: z.strictObject({ reserved: count(), charged: count(), released: count() }),
+        requestId: z.string().describe("Of the request that created it."),
+        createdAt: time(),
+        updatedAt: time(),
+        startedAt: time().nullable(),
+        completedAt: time().nullable(),
+      })
+      .meta({
+        id: "Post",
+        description: "A publish job, with one leg per network.",
+      }) satisfies z.ZodType<PostView>,
+);
+
+const finding = shape(() =>
+  z
+    .strictObject({
+      code: legErrorCode(),
+      rule: z.string().meta({ examples: ["bluesky.text.graphemes"] }),
+      message: z.string(),
+      remediation: z.string(),
+      field: z.string().nullable().describe("Path of the request's field."),
+      mediaIndex: z.int().min(0).nullable(),
+    })
+    .meta({ id: "Finding", description: "A rule of a network that a draft breaks." }),
+);
+
+const networkValidation = shape(() =>
+  z
+    .strictObject({
+      valid: z.boolean(),
+      errors: z.array(finding()),
+      warnings: z.array(finding()),
+      usedCharacters: count().nullable().describe("Counted as the network counts."),
+      maxCharacters: count().nullable(),
+      quota: quota()
+        .nullable()
+        .describe("The one that the draft would use up; null where there is none."),
+      connection: z
+        .strictObject({ id: idOf("connection"), status: connectionStatus() })
+        .nullable()
+        .describe("Null when no account of the network is linked."),
+    })
+    .meta({ id: "NetworkValidation" }),
+);
+
+/** A key per network that was asked for, and no other. */
+export const networkValidations = shape(() => {
+  const optional = z.exactOptional(networkValidation());
+  const entries = NETWORK_NAMES.map((name) => [name, optional] as const);
+  // Safe: the keys are exactly the networks' names.
+  return z.strictObject(Object.fromEntries(entries) as Record<NetworkName, typeof optional>);
+});
+
+export const validation = shape(
+  () =>
+    z
+      .strictObject({
+        valid: z.boolean().describe("Whether every network would take the post."),
+        tokensEstimate: count().describe("What publishing it to those that would take it costs."),
+        platforms: networkValidations(),
+        media: z
+          .array(
+            z.strictObject({
+              url: z.string(),
+              ok: z.boolean(),
+              contentType: z.string().nullable(),
+              bytes: count().nullable(),
+              error: z.string().nullable(),
+            }),
+          )
+          .describe("With `media=true`: what was found at each media URL."),
+      })
+      .meta({ id: "ValidationResult" }) satisfies z.ZodType<ValidationResult>,
+);
+
+const timelineStep = shape(
+  () =>
+    z
+      .strictObject({
+        at: time(),
+        step: z.enum([
+          "accepted",
+          "scheduled",
+          "fired",
+          "reserved",
+          "retried",
+          "canceled",
+          "leg_claimed",
+          "network_call",
+          "leg_waiting",
+          "leg_settled",
+          "completed",
+          "webhook_sent",
+        ]),
+        platform: networkName().nullable().describe("Null for the post as a whole."),
+        attempt: count().nullable(),
+        outcome: z.string(),
+        durationMs: count().nullable(),
+        networkStatus: z.int().nullable().describe("HTTP status of the network's answer."),
+        networkCode: z.string().nullable(),
+        note: z.string().nullable(),
+      })
+      .meta({
+        id: "TimelineStep",
+        description: "One thing that happened to a post.",
+      }) satisfies z.ZodType<TimelineStep>,
+);
+
+export const timeline = shape(() => z.array(timelineStep()));

@@ -1,0 +1,85 @@
+import type { Connection } from "../../connections/connection.ts";
+import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
+import { isEnded, type Leg } from "../post.ts";
+import type { PostWithLegs } from "../post-store.ts";
+
+/** Failures that a repeat can only mend once the account is linked anew. */
+const NEEDS_CONNECTION: ReadonlySet<LegErrorCode> = new Set([
+  "connection_missing",
+  "connection_needs_reauth",
+  "permission_missing",
+  "account_restricted",
+]);
+
+/** Whether a retry of the unchanged leg is appropriate now. */
+function isRetryAvailable(leg: Leg, connection: Connection | undefined): boolean {
+  if (leg.status !== "failed" || leg.error === null) return false;
+  if (NEEDS_CONNECTION.has(leg.error.code)) return connection?.status === "active";
+  return LEG_ERRORS[leg.error.code].retryable;
+}
+
+/** Whether `retryAvailable` of the post depends on what is linked now. */
+export function dependsOnConnections({ legs }: PostWithLegs): boolean {
+  return legs.some((leg) => leg.error !== null && NEEDS_CONNECTION.has(leg.error.code));
+}
+
+export type PostView = ReturnType<typeof postView>;
+
+export function legView(leg: Leg, connection: Connection | undefined) {
+  return {
+    platform: leg.network,
+    status: leg.status,
+    connectionId: leg.connectionId,
+    account: leg.account,
+    networkPostId: leg.networkPostId,
+    url: leg.url,
+    publishedAt: leg.publishedAt,
+    attempts: leg.attempts,
+    lastAttemptAt: leg.lastAttemptAt,
+    nextAttemptAt: isEnded(leg) ? null : leg.notBefore,
+    error: leg.error,
+    retryAvailable: isRetryAvailable(leg, connection),
+    warnings: leg.warnings,
+    tokensCharged: leg.tokensCharged,
+  };
+}
+
+function tokensOf(legs: readonly Leg[]) {
+  const sum = (amount: (leg: Leg) => number) => legs.reduce((total, leg) => total + amount(leg), 0);
+  return {
+    reserved: sum(({ hold }) => (hold.state === "open" ? hold.tokens : 0)),
+    charged: sum((leg) => leg.tokensCharged),
+    released: sum((leg) => leg.tokensReleased),
+  };
+}
+
+/** A post as its owner sees it. `connections` are the profile's, where `retryAvailable` depends on them. */
+export function postView({ post, legs }: PostWithLegs, connections: readonly Connection[] = []) {
+  const { draft } = post;
+  return {
+    id: post.id,
+    applicationId: post.applicationId,
+    profileId: post.profileId,
+    status: post.status,
+    text: draft.text,
+    platforms: draft.networks,
+    mediaUrls: draft.mediaUrls,
+    altTexts: draft.altTexts,
+    platformOptions: draft.platformOptions,
+    scheduleAt: draft.scheduleAt,
+    externalId: draft.externalId,
+    metadata: draft.metadata,
+    legs: legs.map((leg) =>
+      legView(
+        leg,
+        connections.find(({ network }) => network === leg.network),
+      ),
+    ),
+    tokens: tokensOf(legs),
+    requestId: post.requestId,
+    createdAt: post.createdAt,
+    updatedAt: post.updatedAt,
+    startedAt: post.startedAt,
+    completedAt: post.completedAt,
+  };
+}

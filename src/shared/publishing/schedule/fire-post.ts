@@ -1,0 +1,251 @@
+import type { CoreOperation, CoreView, Decision } from "../../billing/group-commit.ts";
+import { checkAfter, paced, secondsUntil } from "../../billing/pace.ts";
+import { priceOf } from "../../billing/rate-card.ts";
+import type { AppError } from "../../runtime/errors.ts";
+import { timeOfId } from "../../runtime/ids.ts";
+import { refusal, utcDay } from "../../billing/wallet.ts";
+import type { LegErrorCode } from "../../networks/contract/errors.ts";
+import type { NetworkName } from "../../networks/lookup.ts";
+import type { Services } from "../../services.ts";
+import { continueWork } from "../../runtime/telemetry/work-context.ts";
+import type { RowWrite } from "../../runtime/storage/row.ts";
+import { reservation, startingAt } from "../accept/accept.ts";
+import { errorsOf, toLegProblem, type Judgement } from "../accept/check-draft.ts";
+import type { DuePost } from "./due-post.ts";
+import { firstCheckAt } from "./first-check.ts";
+import type { FireHint } from "./fire-queue.ts";
+import { hintLegs } from "../publish/hint-legs.ts";
+import { judgePost } from "../accept/judge-accounts.ts";
+import { problemOf } from "../leg-steps.ts";
+import { isEnded, postStatus, type Leg, type Post } from "../post.ts";
+import { withEvents } from "../publish/post-events.ts";
+import { postProgress, toLegRow } from "../post-row.ts";
+import { legKey, postKey, toWorkRow, type PostPlace } from "../post-store.ts";
+import { postRowKeys, readPost } from "../publish/settle-leg.ts";
+
+/** Later than this a post is not published any more. */
+const LATE_MS_MAX = 24 * 60 * 60 * 1000;
+/** A due row whose post never came to be is left alone this long after the post got its id: it may be on its way. */
+const ORPHAN_MS = 10 * 60 * 1000;
+/** How soon the post of a suspended platform is looked at again. */
+const SUSPENDED_MS = 5 * 60 * 1000;
+
+/** Why nothing of a post may go out although it is due. */
+type Standstill =
+  | { readonly kind: "skip"; readonly code: LegErrorCode }
+  | { readonly kind: "fail"; readonly code: LegErrorCode };
+
+interface Firing {
+  readonly place: PostPlace;
+  readonly post: Post;
+  readonly standstill: Standstill | undefined;
+  readonly judgements: readonly Judgement[];
+  readonly nextCheckAt: string;
+  readonly legsPerSecond: number;
+}
+
+type Fired =
+  | {
+      readonly kind: "fired";
+      readonly networks: readonly NetworkName[];
+      /** When they begin; null for at once. */
+      readonly startAt: string | null;
+      /** Why the wallet did not pay, where it did not. */
+      readonly unpaid: AppError | undefined;
+    }
+  /** By an earlier try: nothing is to be done. */
+  | { readonly kind: "fired_before" }
+  /** Since it was read: what was found out holds no more, its time included. */
+  | { readonly kind: "changed" };
+
+function ended(leg: Leg, status: "skipped" | "failed", code: LegErrorCode): Leg {
+  return { ...leg, status, error: problemOf({ code, networkCode: null }) };
+}
+
+/** A pending leg as it is when its post fires: on its way, or failed by what holds now. */
+function fired(leg: Leg, judgement: Judgement | undefined, now: Date): Leg {
+  const [error] = judgement === undefined ? [] : errorsOf(judgement);
+  if (error !== undefined) return { ...leg, status: "failed", error: toLegProblem(error) };
+  const { connection } = judgement ?? {};
+  const { id, username, url } = connection?.account ?? { id: "", username: "", url: "" };
+  return {
+    ...leg,
+    connectionId: connection?.id ?? null,
+    account: connection === undefined ? null : { id, username, url },
+    hold: {
+      state: "open",
+      tokens: priceOf("publish_leg"),
+      operation: "publish_leg",
+      day: utcDay(now),
+    },
+  };
+}
+
+interface FiredLegs {
+  readonly legs: readonly Leg[];
+  readonly unpaid?: AppError;
+}
+
+function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredLegs {
+  const { standstill, judgements } = firing;
+  const open = (next: (leg: Leg) => Leg) => legs.map((leg) => (isEnded(leg) ? leg : next(leg)));
+  if (standstill !== undefined) {
+    const status = standstill.kind === "skip" ? "skipped" : "failed";
+    return { legs: open((leg) => ended(leg, status, standstill.code)) };
+  }
+  const going = open((leg) =>
+    fired(
+      leg,
+      judgements.find(({ network }) => network === leg.network),
+      view.now,
+    ),
+  );
+  const tokens = going.reduce(
+    (sum, { hold }) => sum + (hold.state === "open" ? hold.tokens : 0),
+    0,
+  );
+  const unpaid = tokens === 0 ? undefined : refusal(view.wallet, tokens, view.now);
+  if (unpaid === undefined) return { legs: going };
+  return { legs: open((leg) => ended(leg, "failed", "insufficient_tokens")), unpaid };
+}
+
+/**
+ * The firing transaction: legs on their way with their tokens reserved, or ended with the reason. It starts the very
+ * revision that was judged, at its time: of a firing and a change or cancel that race, exactly one wins.
+ */
+function fireOperation(asked: Firing): CoreOperation<Fired> {
+  const { place, post } = asked;
+  return {
+    id: `fire|${postKey(place)}|${post.revision}`,
+    rowKeys: postRowKeys(place, post),
+    decide(view): Decision<Fired> {
+      const current = readPost(view, place, post);
+      const { now } = view;
+      if (current === undefined) return { kind: "done", answer: { kind: "changed" } };
+      if (current.post.status !== "scheduled")
+        return { kind: "done", answer: { kind: "fired_before" } };
+      const before = { post: current.post, legs: current.legs.map(({ leg }) => leg) };
+      const { legs: firing, unpaid } = firedLegs(asked, before.legs, view);
+      const held = firing.filter(({ hold }) => hold.state === "open");
+      const { paceUntil, startAt } = paced(view.wallet, held.length, now, asked.legsPerSecond);
+      const legs = startingAt(firing, startAt);
+      const at = now.toISOString();
+      const isOver = legs.every(isEnded);
+      const started: Post = {
+        ...current.post,
+        status: postStatus(legs),
+        updatedAt: at,
+        startedAt: at,
+        completedAt: isOver ? at : null,
+      };
+      const told = withEvents({ before, post: started, legs }, now);
+      const writes: RowWrite[] = [
+        ...told.writes,
+        {
+          kind: "merge",
+          row: { rowKey: postKey(place), ...postProgress(told.post) },
+          etag: current.etag,
+        },
+      ];
+      for (const [index, leg] of legs.entries()) {
+        const row = toLegRow(legKey(place, leg.network), leg);
+        writes.push({ kind: "replace", row, etag: current.legs[index]?.etag ?? "" });
+      }
+      if (!isOver) {
+        const nextCheckAt = checkAfter(asked.nextCheckAt, startAt, now);
+        const row = toWorkRow({ place, nextCheckAt, checks: 0 });
+        writes.push({ kind: "create", row });
+      }
+      const tokens = held.reduce((sum, { hold }) => sum + hold.tokens, 0);
+      return {
+        kind: "write",
+        movements: tokens === 0 ? [] : [reservation(current.post, tokens)],
+        paceUntil,
+        writes,
+        answer: { kind: "fired", networks: held.map(({ network }) => network), startAt, unpaid },
+      };
+    },
+  };
+}
+
+async function standstillOf(services: Services, post: Post): Promise<Standstill | undefined> {
+  const { platformId, applicationId, profileId } = post;
+  const [application, profile] = await Promise.all([
+    services.applications.find(platformId, applicationId),
+    services.profiles.find(platformId, profileId),
+  ]);
+  if (application?.status !== "active") return { kind: "skip", code: "application_disabled" };
+  if (profile?.status !== "active") return { kind: "skip", code: "profile_disabled" };
+  const dueAt = Date.parse(post.draft.scheduleAt ?? "");
+  const isMissed = services.clock.now().getTime() - dueAt > LATE_MS_MAX;
+  return isMissed ? { kind: "fail", code: "schedule_missed" } : undefined;
+}
+
+async function fire(services: Services, place: PostPlace, post: Post): Promise<Fired["kind"]> {
+  const now = services.clock.now();
+  const [standstill, connections] = await Promise.all([
+    standstillOf(services, post),
+    services.connections.listOfProfile(post.profileId),
+    services.dirty.announce(place.platformId, now),
+  ]);
+  const judgements = await judgePost(services, { ...post.draft, scheduleAt: null }, connections);
+  const nextCheckAt = firstCheckAt(services, now);
+  const { legsPerSecond } = services.config.publishing;
+  const outcome = await services.wallets.commit(
+    place.platformId,
+    fireOperation({ place, post, standstill, judgements, nextCheckAt, legsPerSecond }),
+  );
+  if (outcome.kind !== "fired") return outcome.kind;
+  if (outcome.unpaid !== undefined)
+    await services.wallets.noteRefusal(place.platformId, outcome.unpaid);
+  const firedAt = services.clock.now();
+  const latenessMs = firedAt.getTime() - Date.parse(post.draft.scheduleAt ?? "");
+  services.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
+  services.log.info("post fired", { networks: outcome.networks, latenessMs });
+  await hintLegs(services, place, outcome.networks, secondsUntil(outcome.startAt, firedAt));
+  await services.fanOutQueue.announceAndHint(place.platformId, firedAt);
+  return outcome.kind;
+}
+
+/**
+ * Fires the post, unless its platform has to wait; whoever came too late finds nothing to do. One that was changed in
+ * between is read anew, by another hint.
+ */
+async function attend(services: Services, due: DuePost, post: Post): Promise<void> {
+  const { place } = due;
+  const now = services.clock.now();
+  const platform = await services.platforms.find(place.platformId);
+  if (post.status === "scheduled" && platform?.status === "suspended") {
+    const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
+    await services.due.add({ place, dueAt: later }, now);
+  } else if (post.status === "scheduled") {
+    if ((await fire(services, place, post)) === "changed") return services.fireQueue.hint(due, 0);
+  }
+  await services.due.remove(due);
+}
+
+/**
+ * Fires a scheduled post when it is due, never before. Safe to repeat at any time; the due row is removed once it
+ * stands for nothing any more.
+ */
+export async function firePost(services: Services, hint: FireHint): Promise<void> {
+  const { dueAt, platformId, profileId, postId } = hint;
+  const place = { platformId, profileId, postId };
+  const due = { place, dueAt };
+  const now = services.clock.now();
+  const post = await services.posts.findPost(place);
+  if (post === undefined) {
+    // Not by `dueAt`, which moves on with every hint that is sent again.
+    if (now.getTime() - timeOfId("post", postId) > ORPHAN_MS) await services.due.remove(due);
+    return;
+  }
+  const scheduleAt = post.draft.scheduleAt ?? "";
+  if (post.status === "scheduled" && scheduleAt > now.toISOString()) {
+    // Early by a clock that runs ahead, or the post was moved, which has a row of its own.
+    const seconds = (Date.parse(scheduleAt) - now.getTime()) / 1000;
+    if (scheduleAt === dueAt) await services.fireQueue.hint(due, seconds);
+    else await services.due.remove(due);
+    return;
+  }
+  await continueWork(post, {}, () => attend(services, due, post));
+}

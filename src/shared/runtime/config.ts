@@ -1,0 +1,263 @@
+import type { NetworkApp, NetworkApps } from "../networks/contract/network.ts";
+import { SETTINGS_BY_NETWORK } from "../networks/settings-by-network.ts";
+import { SETTINGS, type Settings } from "./settings.ts";
+
+export type StorageAccount =
+  | { readonly kind: "connection_string"; readonly connectionString: string }
+  | {
+      readonly kind: "identity";
+      readonly accountName: string;
+      readonly clientId: string | undefined;
+    };
+
+export interface OperatorConfig {
+  readonly issuers: readonly string[];
+  readonly audience: string;
+  readonly jwksUrl: string;
+  readonly tenantId: string | undefined;
+}
+
+export interface Config {
+  readonly production: boolean;
+  readonly logLevel: "debug" | "info" | "warn" | "error";
+  readonly publicBaseUrl: string;
+  readonly storage: {
+    readonly data: StorageAccount;
+    /** Queues live in the host's account, where the triggers look for them. */
+    readonly host: StorageAccount;
+    readonly prefix: string;
+  };
+  readonly identity: {
+    readonly allowSignup: boolean;
+    readonly sessionSecret: string;
+    /** Still accepted, like the two below; nothing new is signed or hashed with it. */
+    readonly previousSessionSecret: string | undefined;
+    readonly grantSecret: string;
+    readonly previousGrantSecret: string | undefined;
+    readonly keyPepper: string;
+    readonly previousKeyPepper: string | undefined;
+    readonly dataKeys: ReadonlyMap<string, Uint8Array>;
+    readonly bcryptCost: number;
+    readonly operators: OperatorConfig | undefined;
+  };
+  readonly limits: {
+    readonly requestsPerMinute: number;
+    /** All keys of a platform together. */
+    readonly platformPerMinute: number;
+    readonly authPerMinute: number;
+    readonly loginAttempts: number;
+    readonly trustedProxyHops: number;
+    readonly balanceLowTokens: number;
+  };
+  readonly publishing: {
+    readonly networkTimeoutMs: number;
+    readonly leaseSeconds: number;
+    readonly retrySeconds: readonly number[];
+    readonly workCheckSeconds: number;
+    /** At which a platform's legs go out once it asked for many at a time. */
+    readonly legsPerSecond: number;
+    /** Per rolling day and real account, by `<network>.<kind>`. */
+    readonly quotas: Readonly<Record<string, number>>;
+    readonly duplicateWindowHours: number;
+    readonly fireSchedule: string;
+    readonly sweepSchedule: string;
+    readonly reconcileSchedule: string;
+    readonly purgeSchedule: string;
+    readonly healthSchedule: string;
+  };
+  readonly webhooks: {
+    readonly timeoutMs: number;
+    readonly retrySeconds: readonly number[];
+  };
+  /** A network whose app is missing here is not available. */
+  readonly networkApps: NetworkApps;
+  readonly outbound: {
+    readonly hostMap: Readonly<Record<string, string>>;
+    readonly allowCidrs: readonly string[];
+  };
+}
+
+const UNRESOLVED = "@Microsoft.KeyVault(";
+
+/** A secret of a development machine; production refuses to start without its own. */
+const developmentSecret = (name: string) => `development-only-${name}-`.padEnd(48, "0");
+const developmentDataKey = { development: Buffer.alloc(32, 7).toString("base64") };
+
+function storageAccount(
+  connectionString: string | undefined,
+  accountName: string | undefined,
+  clientId: string | undefined,
+): StorageAccount | undefined {
+  if (connectionString !== undefined) return { kind: "connection_string", connectionString };
+  if (accountName !== undefined) return { kind: "identity", accountName, clientId };
+  return undefined;
+}
+
+function operators(settings: Settings): OperatorConfig | undefined {
+  const tenantId = settings.ENTRA_TENANT_ID;
+  const login = "https://login.microsoftonline.com";
+  const audience = settings.OPERATOR_AUDIENCE;
+  const jwksUrl =
+    settings.OPERATOR_JWKS_URL ??
+    (tenantId === undefined ? undefined : `${login}/${tenantId}/discovery/v2.0/keys`);
+  if (audience === undefined || jwksUrl === undefined) return undefined;
+  const issuers =
+    settings.OPERATOR_ISSUER !== undefined
+      ? [settings.OPERATOR_ISSUER]
+      : tenantId === undefined
+        ? []
+        : [`${login}/${tenantId}/v2.0`, `https://sts.windows.net/${tenantId}/`];
+  return issuers.length === 0 ? undefined : { issuers, audience, jwksUrl, tenantId };
+}
+
+/** What the networks make of their own settings. */
+function readNetworks(values: Readonly<Record<string, unknown>>) {
+  const read = Object.entries(SETTINGS_BY_NETWORK).map(([name, settings]) => ({
+    name,
+    ...settings?.read(values),
+  }));
+  const apps: Record<string, NetworkApp> = {};
+  const quotas: Record<string, number> = {};
+  for (const { name, app, quotas: own = {} } of read) {
+    if (app !== undefined) apps[name] = app;
+    for (const [kind, limit] of Object.entries(own)) quotas[`${name}.${kind}`] = limit;
+  }
+  return { apps, quotas, problems: read.flatMap(({ problems = [] }) => problems) };
+}
+
+/** What a setting alone can't tell: the rules between settings. */
+function problemsBetween(settings: Settings, production: boolean): string[] {
+  const problems: string[] = [];
+  const operatorParts = [settings.OPERATOR_ISSUER, settings.OPERATOR_JWKS_URL].filter(
+    Boolean,
+  ).length;
+  if (settings.ENTRA_TENANT_ID === undefined && operatorParts === 1)
+    problems.push("OPERATOR_ISSUER and OPERATOR_JWKS_URL belong together");
+  if (operatorParts > 0 && settings.OPERATOR_AUDIENCE === undefined)
+    problems.push("OPERATOR_AUDIENCE: missing, operators could not be verified");
+  if (settings.LEG_LEASE_SECONDS * 1000 <= settings.NETWORK_TIMEOUT_MS)
+    problems.push("LEG_LEASE_SECONDS: must be longer than NETWORK_TIMEOUT_MS");
+  return production ? [...problems, ...problemsOfProduction(settings)] : problems;
+}
+
+function problemsOfProduction(settings: Settings): string[] {
+  const problems: string[] = [];
+  for (const name of ["SESSION_SECRET", "GRANT_SECRET", "KEY_PEPPER", "DATA_KEYS"] as const)
+    if (settings[name] === undefined) problems.push(`${name}: missing`);
+  if (Object.keys(settings.OUTBOUND_HOST_MAP).length > 0)
+    problems.push("OUTBOUND_HOST_MAP: not allowed in production");
+  if (settings.OUTBOUND_ALLOW_CIDRS.length > 0)
+    problems.push("OUTBOUND_ALLOW_CIDRS: not allowed in production");
+  if (!settings.PUBLIC_BASE_URL.startsWith("https:"))
+    problems.push("PUBLIC_BASE_URL: must be an https address in production");
+  if (settings.BCRYPT_COST < 10) problems.push("BCRYPT_COST: at least 10 in production");
+  return problems;
+}
+
+function parseSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [name, { schema, fallback }] of Object.entries(SETTINGS)) {
+    const given = environment[name] || undefined;
+    const text = given ?? fallback;
+    if (text === null) continue;
+    const result = schema().safeParse(text);
+    // Where a reference can't be resolved the platform hands over its text, which anybody could guess.
+    if (text.startsWith(UNRESOLVED))
+      problems.push(`${name}: the Key Vault reference is not resolved`);
+    else if (result.success) values[name] = result.data;
+    else problems.push(`${name}: ${result.error.issues.map((issue) => issue.message).join(", ")}`);
+  }
+  if (problems.length > 0) throw new Error(`The settings are wrong.\n- ${problems.join("\n- ")}`);
+  return values as Settings;
+}
+
+function identityConfig(settings: Settings): Config["identity"] {
+  const keys = settings.DATA_KEYS ?? developmentDataKey;
+  return {
+    allowSignup: settings.ALLOW_SIGNUP,
+    sessionSecret: settings.SESSION_SECRET ?? developmentSecret("session"),
+    previousSessionSecret: settings.SESSION_SECRET_PREVIOUS,
+    previousGrantSecret: settings.GRANT_SECRET_PREVIOUS,
+    grantSecret: settings.GRANT_SECRET ?? developmentSecret("grant"),
+    keyPepper: settings.KEY_PEPPER ?? developmentSecret("pepper"),
+    previousKeyPepper: settings.KEY_PEPPER_PREVIOUS,
+    dataKeys: new Map(
+      Object.entries(keys).map(([id, key]) => [id, new Uint8Array(Buffer.from(key, "base64"))]),
+    ),
+    bcryptCost: settings.BCRYPT_COST,
+    operators: operators(settings),
+  };
+}
+
+/**
+ * The environment as a typed `Config`.
+ * @throws Error whose one message names every setting that is missing or wrong.
+ */
+export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const settings = parseSettings(environment);
+  const production = settings.AZURE_FUNCTIONS_ENVIRONMENT === "Production";
+  const networks = readNetworks(settings);
+  const problems = [...problemsBetween(settings, production), ...networks.problems];
+  const host = storageAccount(
+    settings.AzureWebJobsStorage,
+    settings.AzureWebJobsStorage__accountName,
+    settings.AZURE_CLIENT_ID,
+  );
+  if (host === undefined)
+    problems.push("AzureWebJobsStorage: missing (or AzureWebJobsStorage__accountName)");
+  if (problems.length > 0 || host === undefined)
+    throw new Error(`The settings are wrong.\n- ${problems.join("\n- ")}`);
+  return {
+    production,
+    logLevel: settings.LOG_LEVEL,
+    publicBaseUrl: settings.PUBLIC_BASE_URL,
+    storage: {
+      data:
+        storageAccount(
+          settings.DATA_STORAGE,
+          settings.DATA_STORAGE__accountName,
+          settings.AZURE_CLIENT_ID,
+        ) ?? host,
+      host,
+      prefix: settings.STORAGE_PREFIX,
+    },
+    identity: identityConfig(settings),
+    limits: {
+      requestsPerMinute: settings.RATE_LIMIT_PER_MINUTE,
+      platformPerMinute: settings.PLATFORM_RATE_PER_MINUTE,
+      authPerMinute: settings.AUTH_RATE_PER_MINUTE,
+      loginAttempts: settings.LOGIN_ATTEMPTS,
+      trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
+      balanceLowTokens: settings.BALANCE_LOW_TOKENS,
+    },
+    publishing: {
+      networkTimeoutMs: settings.NETWORK_TIMEOUT_MS,
+      leaseSeconds: settings.LEG_LEASE_SECONDS,
+      retrySeconds: settings.LEG_RETRY_SECONDS,
+      workCheckSeconds: settings.WORK_CHECK_SECONDS,
+      legsPerSecond: settings.LEG_PACE_PER_SECOND,
+      quotas: networks.quotas,
+      duplicateWindowHours: settings.DUPLICATE_WINDOW_HOURS,
+      fireSchedule: settings.FIRE_SCHEDULE,
+      sweepSchedule: settings.SWEEP_SCHEDULE,
+      reconcileSchedule: settings.RECONCILE_SCHEDULE,
+      purgeSchedule: settings.PURGE_SCHEDULE,
+      healthSchedule: settings.HEALTH_SCHEDULE,
+    },
+    webhooks: {
+      timeoutMs: settings.WEBHOOK_TIMEOUT_MS,
+      retrySeconds: settings.WEBHOOK_RETRY_SECONDS,
+    },
+    networkApps: networks.apps,
+    outbound: {
+      hostMap: settings.OUTBOUND_HOST_MAP,
+      allowCidrs: settings.OUTBOUND_ALLOW_CIDRS,
+    },
+  };
+}
+
+/** The configuration of this process. */
+export function readConfig(): Config {
+  return parseConfig(process.env);
+}

@@ -1,0 +1,152 @@
+import { Readable } from "node:stream";
+import type { Dispatcher } from "undici";
+import type { StreamedBody } from "../networks/contract/media.ts";
+import { HttpFailure, type HttpRequest, type HttpResponse } from "../networks/contract/network.ts";
+
+const BYTES_MAX_DEFAULT = 1024 * 1024;
+
+const NOT_SENT: Readonly<Record<string, HttpFailure["reason"]>> = {
+  EBLOCKED: "blocked_address",
+  ENOTFOUND: "connect_failed",
+  EAI_AGAIN: "connect_failed",
+  ECONNREFUSED: "connect_failed",
+  EHOSTUNREACH: "connect_failed",
+  ENETUNREACH: "connect_failed",
+  UND_ERR_CONNECT_TIMEOUT: "timeout",
+};
+
+/** What a failed call means for the question whether the other side may have got it. */
+export function toFailure(error: unknown): HttpFailure {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const reason = NOT_SENT[code];
+  if (reason !== undefined) return new HttpFailure("not_sent", reason, { cause: error });
+  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|UNABLE_TO_|SELF_SIGNED|EPROTO)/.test(code))
+    return new HttpFailure("not_sent", "tls_failed", { cause: error });
+  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
+    return new HttpFailure("in_doubt", "too_large", { cause: error });
+  if (/TIMEOUT/.test(code) || (error instanceof Error && error.name === "TimeoutError"))
+    return new HttpFailure("in_doubt", "timeout", { cause: error });
+  return new HttpFailure("in_doubt", "connection_lost", { cause: error });
+}
+
+function decode(body: Uint8Array): string {
+  return new TextDecoder().decode(body);
+}
+
+function headersOf(response: Dispatcher.ResponseData): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headers))
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  return headers;
+}
+
+export function toResponse(response: Dispatcher.ResponseData, body: Uint8Array): HttpResponse {
+  return {
+    status: response.statusCode,
+    headers: headersOf(response),
+    body,
+    text: () => decode(body),
+    json: () => {
+      try {
+        return JSON.parse(decode(body)) as unknown;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+export async function readBody(
+  response: Dispatcher.ResponseData,
+  { bytesMax = BYTES_MAX_DEFAULT, beyondMax = "fail" }: HttpRequest,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    chunks.push(chunk);
+    if (length <= bytesMax) continue;
+    response.body.destroy();
+    if (beyondMax === "fail") throw new HttpFailure("in_doubt", "too_large");
+    break;
+  }
+  return Buffer.concat(chunks).subarray(0, bytesMax);
+}
+
+/** An answer whose body is read piece by piece, or not at all. */
+export interface OpenedResponse extends Pick<HttpResponse, "status" | "headers"> {
+  /** Once; leaving the loop early ends the transfer. Throws HttpFailure when it breaks off. */
+  chunks(): AsyncIterable<Uint8Array>;
+  /** Ends the transfer of what nobody reads. */
+  cancel(): void;
+}
+
+/** A body as the client library takes it; keeps what broke the making of it, which is no fault of the other side. */
+export class SentBody {
+  readonly #body: HttpRequest["body"];
+  failure: unknown;
+
+  constructor(body: HttpRequest["body"]) {
+    this.#body = body;
+  }
+
+  get #streamed(): StreamedBody | undefined {
+    const body = this.#body;
+    return typeof body === "object" && "chunks" in body ? body : undefined;
+  }
+
+  /** Without it the client library sends a stream in chunks; with it, no byte more or less. */
+  get headers(): Record<string, string> {
+    const streamed = this.#streamed;
+    return streamed === undefined ? {} : { "content-length": String(streamed.size) };
+  }
+
+  toBody(): string | Uint8Array | Readable | undefined {
+    const streamed = this.#streamed;
+    if (streamed !== undefined)
+      return Readable.from(this.#watched(streamed), { objectMode: false });
+    const body = this.#body;
+    return typeof body === "string" || body instanceof Uint8Array ? body : undefined;
+  }
+
+  async *#watched(streamed: StreamedBody): AsyncGenerator<Uint8Array> {
+    try {
+      yield* streamed.chunks();
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
+  }
+}
+
+export function toOpened(response: Dispatcher.ResponseData): OpenedResponse {
+  const { body } = response;
+  // An ended transfer is reported as an error of the body, which nobody awaits any more.
+  body.on("error", () => undefined);
+  return {
+    status: response.statusCode,
+    headers: headersOf(response),
+    async *chunks() {
+      try {
+        yield* body as AsyncIterable<Uint8Array>;
+      } catch (error) {
+        throw toFailure(error);
+      } finally {
+        body.destroy();
+      }
+    },
+    cancel: () => void body.destroy(),
+  };
+}
+
+/** The client library knows only forms of its own class; it then sends an exact Content-Length. */
+export function copyForm<Form extends { append(name: string, value: never, file?: string): void }>(
+  from: FormData,
+  to: Form,
+): Form {
+  for (const [name, value] of from.entries()) {
+    if (typeof value === "string") to.append(name, value as never);
+    else to.append(name, value as never, value.name);
+  }
+  return to;
+}

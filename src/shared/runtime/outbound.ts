@@ -1,0 +1,291 @@
+import { lookup, type LookupAddress } from "node:dns";
+import { BlockList, isIP } from "node:net";
+import type { Agent, buildConnector, Dispatcher } from "undici";
+import type { Config } from "./config.ts";
+import { HttpFailure, type HttpRequest, type HttpResponse } from "../networks/contract/network.ts";
+import {
+  copyForm,
+  readBody,
+  SentBody,
+  toFailure,
+  toOpened,
+  toResponse,
+  type OpenedResponse,
+} from "./outbound-body.ts";
+import { traceParentOfCall } from "./telemetry/work-context.ts";
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Between two pieces of an answer. */
+const IDLE_TIMEOUT_MS = 60_000;
+const URL_LENGTH_MAX = 2_048;
+const USER_AGENT = "publishing-relay/1";
+
+const DENIED_V4: readonly (readonly [string, number])[] = [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 4],
+  ["240.0.0.0", 4],
+  // Azure's platform address lies in public space, so that no generic list has it.
+  ["168.63.129.16", 32],
+];
+/** Only 2000::/3 is public; these ranges inside it are not. */
+const DENIED_V6: readonly (readonly [string, number])[] = [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["3fff::", 20],
+];
+
+function blockList(
+  ranges: readonly (readonly [string, number])[],
+  family: "ipv4" | "ipv6",
+): BlockList {
+  const list = new BlockList();
+  for (const [network, prefix] of ranges) list.addSubnet(network, prefix, family);
+  return list;
+}
+const deniedV4 = blockList(DENIED_V4, "ipv4");
+const deniedV6 = blockList(DENIED_V6, "ipv6");
+const publicV6 = blockList([["2000::", 3]], "ipv6");
+
+/** The IPv4 address inside an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2), in either of its notations. */
+function unmapped(address: string): string | undefined {
+  const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (dotted !== undefined) return dotted;
+  const hex = /^(?:::ffff:|0:0:0:0:0:ffff:)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address);
+  if (hex === null) return undefined;
+  const [high, low] = [Number.parseInt(hex[1] ?? "", 16), Number.parseInt(hex[2] ?? "", 16)];
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}
+
+/** Whether an address may be dialled: public, or in a range that the settings allow. */
+export function isAllowedAddress(address: string, allowed?: BlockList): boolean {
+  const v4 = unmapped(address) ?? address;
+  const family = isIP(v4);
+  if (family === 0) return false;
+  if (family === 4) return allowed?.check(v4, "ipv4") === true || !deniedV4.check(v4, "ipv4");
+  return (
+    allowed?.check(v4, "ipv6") === true ||
+    (publicV6.check(v4, "ipv6") && !deniedV6.check(v4, "ipv6"))
+  );
+}
+
+function allowList(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [network = "", prefix] = cidr.split("/");
+    const family = isIP(network) === 6 ? "ipv6" : "ipv4";
+    list.addSubnet(network, Number(prefix ?? (family === "ipv6" ? 128 : 32)), family);
+  }
+  return list;
+}
+
+const blocked = (cause?: unknown) => new HttpFailure("not_sent", "blocked_address", { cause });
+
+/** WHATWG "bad ports" above 1023: browsers never dial them, and neither do we. */
+const BAD_PORTS: ReadonlySet<number> = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
+  6679, 6697, 10080,
+]);
+
+function isAllowedPort({ port }: URL): boolean {
+  const number = port === "" ? 443 : Number(port);
+  return number === 443 || (number >= 1024 && !BAD_PORTS.has(number));
+}
+
+/**
+ * The reason why a URL that somebody else chose must not be dialled, or undefined. Judges the text alone; the address
+ * behind a name is judged when it is dialled.
+ */
+export function refusedUrl(text: string, allowed?: BlockList): string | undefined {
+  if (text.length > URL_LENGTH_MAX) return `longer than ${URL_LENGTH_MAX} characters`;
+  if (!URL.canParse(text)) return "not a URL";
+  const url = new URL(text);
+  if (url.protocol !== "https:") return "not an https URL";
+  if (url.username !== "" || url.password !== "") return "carries credentials";
+  if (!isAllowedPort(url)) return "uses a port that is not allowed";
+  const host = url.hostname.replace(/\.$/, "").replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0) return isAllowedAddress(host, allowed) ? undefined : "not a public address";
+  if (/(^|\.)(localhost|local|internal)$/i.test(host) || !host.includes("."))
+    return "not a public host name";
+  return undefined;
+}
+
+/** Development only: plain http to an address that the settings name; production refuses such settings. */
+function isAllowedPlainHttp(url: URL, allowed: BlockList): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(host);
+  if (url.protocol !== "http:" || url.username !== "" || family === 0) return false;
+  return allowed.check(host, family === 6 ? "ipv6" : "ipv4");
+}
+
+type LookupCallback = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+const blockedAddress = () => Object.assign(new Error("blocked address"), { code: "EBLOCKED" });
+
+/** Resolves a name and refuses it when any of its addresses may not be dialled; the connection uses just these. */
+function checkedLookup(allowed: BlockList) {
+  return (
+    host: string,
+    options: { readonly all?: boolean | undefined },
+    callback: LookupCallback,
+  ): void => {
+    lookup(host, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, []);
+      const first = addresses[0];
+      if (
+        first === undefined ||
+        addresses.some(({ address }) => !isAllowedAddress(address, allowed))
+      )
+        return callback(blockedAddress(), []);
+      if (options.all === true) return callback(null, addresses);
+      callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** Whatever was resolved: nothing is sent over a connection to an address that may not be dialled. */
+function checkedConnector(
+  build: typeof buildConnector,
+  allowed: BlockList,
+): buildConnector.connector {
+  const connect = build({ lookup: checkedLookup(allowed), timeout: CONNECT_TIMEOUT_MS });
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      if (isAllowedAddress(socket.remoteAddress ?? "", allowed)) return callback(null, socket);
+      socket.destroy();
+      callback(blockedAddress(), null);
+    });
+}
+
+export interface Outbound {
+  /**
+   * One call: https only, public addresses only, judged on the address that is dialled; no redirect is followed.
+   * @throws HttpFailure when no answer came back.
+   */
+  request(request: HttpRequest): Promise<HttpResponse>;
+  /** As `request`, with the body still on its way; `bytesMax` and `beyondMax` mean nothing here. */
+  open(request: HttpRequest): Promise<OpenedResponse>;
+  /** The address a browser is sent to: the stand-in of a mapped host, else unchanged. */
+  browserUrl(url: string): string;
+  close(): Promise<void>;
+}
+
+interface Target {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Rules {
+  readonly allowed: BlockList;
+  readonly hostMap: ReadonlyMap<string, string>;
+}
+
+/** Where a call goes; throws `HttpFailure` when it may not be made. */
+function targetOf(text: string, { allowed, hostMap }: Rules): Target {
+  if (!URL.canParse(text)) throw blocked();
+  const url = new URL(text);
+  const origin = hostMap.get(url.hostname);
+  if (origin !== undefined) {
+    const mapped = origin + url.pathname + url.search;
+    const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
+    if (isIP(host) !== 0 && !isAllowedAddress(host, allowed)) throw blocked();
+    return {
+      url: mapped,
+      headers: { "x-forwarded-host": url.host, "x-forwarded-proto": "https" },
+    };
+  }
+  const refusal = refusedUrl(text, allowed);
+  if (refusal !== undefined && !isAllowedPlainHttp(url, allowed)) throw blocked(new Error(refusal));
+  return { url: url.href, headers: {} };
+}
+
+/** Whoever is called can name the step of ours that called; nothing else of the trace leaves the house. */
+function traceHeaders(): Record<string, string> {
+  const traceparent = traceParentOfCall();
+  return traceparent === undefined ? {} : { traceparent };
+}
+
+/** The only place that dials out. The client library is loaded with the first call: its import is slow. */
+export function createOutbound(config: Config): Outbound {
+  const allowed = allowList(config.outbound.allowCidrs);
+  const hostMap = new Map(Object.entries(config.outbound.hostMap));
+  let agent: Promise<Agent> | undefined;
+
+  const openAgent = async (): Promise<Agent> => {
+    // A CommonJS package that is loaded late has only its default export once it is bundled.
+    const { default: undici } = await import("undici");
+    return new undici.Agent({
+      connect: checkedConnector(undici.buildConnector, allowed),
+      keepAliveTimeout: 4_000,
+      maxHeaderSize: 16 * 1024,
+    });
+  };
+
+  const dial = async (request: HttpRequest): Promise<Dispatcher.ResponseData> => {
+    const { url, headers } = targetOf(request.url, { allowed, hostMap });
+    agent ??= openAgent();
+    const dispatcher = await agent;
+    const { default: undici } = await import("undici");
+    const sent = new SentBody(request.body);
+    const body =
+      request.body instanceof FormData
+        ? copyForm(request.body, new undici.FormData())
+        : sent.toBody();
+    try {
+      return await undici.request(url, {
+        method: request.method,
+        headers: {
+          "user-agent": USER_AGENT,
+          ...traceHeaders(),
+          ...request.headers,
+          ...sent.headers,
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body }),
+        dispatcher,
+        bodyTimeout: IDLE_TIMEOUT_MS,
+        signal: AbortSignal.timeout(request.timeoutMs ?? config.publishing.networkTimeoutMs),
+      });
+    } catch (error) {
+      if (sent.failure !== undefined) throw sent.failure;
+      throw toFailure(error);
+    }
+  };
+
+  return {
+    async request(request) {
+      const response = await dial(request);
+      try {
+        return toResponse(response, await readBody(response, request));
+      } catch (error) {
+        throw error instanceof HttpFailure ? error : toFailure(error);
+      }
+    },
+    open: async (request) => toOpened(await dial(request)),
+    browserUrl(text) {
+      const url = new URL(text);
+      const origin = hostMap.get(url.hostname);
+      return origin === undefined ? text : origin + url.pathname + url.search;
+    },
+    async close() {
+      if (agent !== undefined) await (await agent).close();
+    },
+  };
+}

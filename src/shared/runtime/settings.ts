@@ -1,0 +1,238 @@
+import * as z from "zod";
+import { SETTINGS_BY_NETWORK } from "../networks/settings-by-network.ts";
+import {
+  dataKeys,
+  flag,
+  integer,
+  isAddressRange,
+  jsonOf,
+  origin,
+  seconds,
+  secret,
+  setting,
+  text,
+  withDefault,
+  type Setting,
+  type ValueOf,
+} from "./setting.ts";
+import { shape } from "./shape.ts";
+
+/** What the product itself is configured by. */
+const OWN_SETTINGS = {
+  AZURE_FUNCTIONS_ENVIRONMENT: withDefault(
+    text,
+    "Production",
+    "`Development` allows http addresses and the two outbound settings; set by the host.",
+  ),
+  AzureWebJobsStorage: setting(text, null, "Connection string of the host's storage account."),
+  AzureWebJobsStorage__accountName: setting(
+    text,
+    null,
+    "The same by managed identity: the account's name.",
+  ),
+  DATA_STORAGE: setting(
+    text,
+    null,
+    "Connection string of the data account, when it is not the host's.",
+  ),
+  DATA_STORAGE__accountName: setting(
+    text,
+    null,
+    "The same by managed identity: the account's name.",
+  ),
+  AZURE_CLIENT_ID: setting(text, null, "Client id of a user-assigned managed identity."),
+  STORAGE_PREFIX: withDefault(
+    shape(() => z.string().regex(/^([a-z][a-z0-9]{0,15})?$/, "lower-case letters and digits")),
+    "",
+    "Put before the name of every table and queue, so that several deployments can share an account.",
+  ),
+  PUBLIC_BASE_URL: withDefault(
+    shape(() => z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ""))),
+    "http://localhost:7071/api",
+    "Address of the API with its prefix; connect URLs and callbacks derive from it.",
+  ),
+  ALLOW_SIGNUP: withDefault(
+    flag,
+    "false",
+    "Whether anybody may create a platform with POST /v1/auth/signup.",
+  ),
+  SESSION_SECRET: setting(secret, null, "Signs sessions and list cursors. At least 32 characters."),
+  SESSION_SECRET_PREVIOUS: setting(
+    secret,
+    null,
+    "The session secret before, while sessions that were signed with it are still to be accepted.",
+  ),
+  GRANT_SECRET: setting(secret, null, "Signs profile grants. At least 32 characters."),
+  GRANT_SECRET_PREVIOUS: setting(
+    secret,
+    null,
+    "The grant secret before, while grants that were signed with it are still to be accepted.",
+  ),
+  KEY_PEPPER: setting(
+    secret,
+    null,
+    "Pepper of API key and password hashes. At least 32 characters.",
+  ),
+  KEY_PEPPER_PREVIOUS: setting(
+    secret,
+    null,
+    "The pepper before, while hashes that were made with it are still to be accepted.",
+  ),
+  DATA_KEYS: setting(
+    dataKeys,
+    null,
+    "JSON, key id → 32 bytes in base64: seals stored credentials; the first key seals, all open.",
+  ),
+  BCRYPT_COST: withDefault(
+    integer(4, 15),
+    "12",
+    "Cost of password hashes; at least 10 in production.",
+  ),
+  ENTRA_TENANT_ID: setting(
+    text,
+    null,
+    "Tenant of the operators; the three settings below derive from it.",
+  ),
+  OPERATOR_ISSUER: setting(text, null, "Issuer of operator tokens."),
+  OPERATOR_AUDIENCE: setting(
+    text,
+    null,
+    "Audience of operator tokens: the API's client id or URI.",
+  ),
+  OPERATOR_JWKS_URL: setting(
+    shape(() => z.url()),
+    null,
+    "Where the issuer publishes its keys.",
+  ),
+  RATE_LIMIT_PER_MINUTE: withDefault(
+    integer(1, 1_000_000),
+    "300",
+    "Requests per minute and API key.",
+  ),
+  PLATFORM_RATE_PER_MINUTE: withDefault(
+    integer(1, 1_000_000),
+    "3000",
+    "Requests per minute of all API keys of a platform together; never less than RATE_LIMIT_PER_MINUTE.",
+  ),
+  AUTH_RATE_PER_MINUTE: withDefault(
+    integer(1, 1_000_000),
+    "30",
+    "Log-ins and sign-ups per minute and address.",
+  ),
+  LOGIN_ATTEMPTS: withDefault(
+    integer(1, 100),
+    "5",
+    "Failed log-ins within 15 minutes after which an e-mail has to wait.",
+  ),
+  TRUSTED_PROXY_HOPS: withDefault(
+    integer(0, 10),
+    "1",
+    "How many entries of X-Forwarded-For, counted from the right, our own proxies added: 1 on Azure and with `npm start`, 0 where nothing adds any.",
+  ),
+  BALANCE_LOW_TOKENS: withDefault(
+    integer(0, 1_000_000_000),
+    "100",
+    "Below this a wallet counts as low.",
+  ),
+  LEG_RETRY_SECONDS: withDefault(
+    seconds,
+    "5,30,120,600,1800",
+    "Delays before the 2nd, 3rd … attempt of a leg that certainly was not sent.",
+  ),
+  LEG_PACE_PER_SECOND: withDefault(
+    integer(1, 10_000),
+    "10",
+    "Legs per second at which a platform's bursts of more than 50 legs are spread, to leave room for the others.",
+  ),
+  DUPLICATE_WINDOW_HOURS: withDefault(
+    integer(0, 8_760),
+    "48",
+    "How long the same text is not published to an account again.",
+  ),
+  NETWORK_TIMEOUT_MS: withDefault(integer(100, 300_000), "60000", "Longest call to a network."),
+  LEG_LEASE_SECONDS: withDefault(
+    integer(1, 3_600),
+    "120",
+    "How long a worker owns a leg; longer than the network timeout.",
+  ),
+  WORK_CHECK_SECONDS: withDefault(
+    integer(1, 3_600),
+    "60",
+    "How soon the sweeper looks at open work again.",
+  ),
+  WEBHOOK_RETRY_SECONDS: withDefault(
+    seconds,
+    "5,300,1800,7200,18000,36000,50400,72000,86400",
+    "Delays before the 2nd, 3rd … attempt of a webhook delivery.",
+  ),
+  WEBHOOK_TIMEOUT_MS: withDefault(
+    integer(100, 60_000),
+    "10000",
+    "Longest call to a webhook receiver.",
+  ),
+  FIRE_SCHEDULE: withDefault(
+    text,
+    "0 * * * * *",
+    "NCRONTAB of the look for scheduled posts and webhook deliveries that are due.",
+  ),
+  SWEEP_SCHEDULE: withDefault(text, "0 * * * * *", "NCRONTAB of the sweeper for stalled work."),
+  PURGE_SCHEDULE: withDefault(
+    text,
+    "0 30 3 * * *",
+    "NCRONTAB of the removal of rows that have no say any more.",
+  ),
+  HEALTH_SCHEDULE: withDefault(
+    text,
+    "0 17 * * * *",
+    "NCRONTAB of the look after linked accounts: each is looked at once a day, a part of them in each run.",
+  ),
+  RECONCILE_SCHEDULE: withDefault(
+    text,
+    "0 7 * * * *",
+    "NCRONTAB of the check that ledgers, wallets and open legs agree.",
+  ),
+  OUTBOUND_HOST_MAP: withDefault(
+    shape(() => jsonOf(z.record(z.string(), origin()))),
+    "{}",
+    "Development only. JSON, host → origin that stands in for it.",
+  ),
+  OUTBOUND_ALLOW_CIDRS: withDefault(
+    shape(() =>
+      z
+        .string()
+        .transform((value) =>
+          value
+            .split(",")
+            .map((part) => part.trim())
+            .filter((part) => part !== ""),
+        )
+        .refine(
+          (parts) => parts.every(isAddressRange),
+          "ranges of addresses such as 127.0.0.1/32, separated by commas",
+        ),
+    ),
+    "",
+    "Development only. Private address ranges that may be dialled, e.g. 127.0.0.1/32.",
+  ),
+  LOG_LEVEL: withDefault(
+    shape(() => z.enum(["debug", "info", "warn", "error"])),
+    "info",
+    "Least level that is logged.",
+  ),
+} as const satisfies Record<string, Setting<unknown>>;
+
+/** Every setting of the app: its own and those of its networks. Nothing else reads the environment. */
+export const SETTINGS: typeof OWN_SETTINGS & Readonly<Record<string, Setting<unknown>>> = {
+  ...OWN_SETTINGS,
+  ...networkTables(),
+};
+
+function networkTables(): Readonly<Record<string, Setting<unknown>>> {
+  const tables = Object.values(SETTINGS_BY_NETWORK).map((settings) => settings?.table ?? {});
+  return Object.assign({}, ...tables) as Record<string, Setting<unknown>>;
+}
+
+/** The values of the product's own settings. */
+export type Settings = {
+  readonly [Name in keyof typeof OWN_SETTINGS]: ValueOf<(typeof OWN_SETTINGS)[Name]>;
+};

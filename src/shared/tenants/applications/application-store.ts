@@ -1,0 +1,117 @@
+import { PLATFORM_ROW_KEY, withDisabled } from "./disabled-applications.ts";
+import { serviceUnavailable } from "../../runtime/errors.ts";
+import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
+import { textOf, type Row } from "../../runtime/storage/row.ts";
+import { scan, type Scanned } from "../../runtime/storage/scan.ts";
+import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import type { Application, ApplicationStatus } from "./application.ts";
+
+const PREFIX = "A|";
+const ID_START = "A|0000000000000000|".length;
+const ALL_MAX = 10_000;
+const TRIES_MAX = 10;
+
+/** Computed from the id, which carries its time: newest first, and still one point read. */
+const rowKey = (applicationId: string) =>
+  `${PREFIX}${inverted(timeOfId("application", applicationId))}|${applicationId}`;
+
+function toApplication(row: Row): Application {
+  return {
+    id: row.rowKey.slice(ID_START),
+    name: textOf(row, "name"),
+    status: textOf(row, "status") === "disabled" ? "disabled" : "active",
+    createdAt: textOf(row, "createdAt"),
+    updatedAt: textOf(row, "updatedAt"),
+  };
+}
+
+/** The applications of a platform, in its partition: another platform's id is simply not found. */
+export class ApplicationStore {
+  readonly #tenants: Table;
+
+  constructor(tenants: Table) {
+    this.#tenants = tenants;
+  }
+
+  async find(platformId: string, applicationId: string): Promise<Application | undefined> {
+    if (!isId("application", applicationId)) return undefined;
+    const stored = await this.#tenants.find(platformId, rowKey(applicationId));
+    return stored === undefined ? undefined : toApplication(stored.row);
+  }
+
+  /** Repeating it with the same application is harmless. */
+  async create(platformId: string, application: Application): Promise<void> {
+    const { id, name, status, createdAt, updatedAt } = application;
+    await this.#tenants.put(platformId, { rowKey: rowKey(id), name, status, createdAt, updatedAt });
+  }
+
+  async rename(
+    platformId: string,
+    applicationId: string,
+    name: string,
+    at: string,
+  ): Promise<Application | undefined> {
+    if (!isId("application", applicationId)) return undefined;
+    const row = await this.#tenants.update(platformId, rowKey(applicationId), () => ({
+      name,
+      updatedAt: at,
+    }));
+    return row === undefined ? undefined : toApplication(row);
+  }
+
+  /** The application's row and the platform's, which every request is judged on, change together. */
+  async setStatus(
+    platformId: string,
+    applicationId: string,
+    status: ApplicationStatus,
+    at: string,
+  ): Promise<Application | undefined> {
+    if (!isId("application", applicationId)) return undefined;
+    const key = rowKey(applicationId);
+    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+      const [application, platform] = await Promise.all([
+        this.#tenants.find(platformId, key),
+        this.#tenants.find(platformId, PLATFORM_ROW_KEY),
+      ]);
+      if (application === undefined || platform === undefined) return undefined;
+      const changed = { status, updatedAt: at };
+      const { kind } = await this.#tenants.transact(platformId, [
+        { kind: "merge", row: { rowKey: key, ...changed }, etag: application.etag },
+        {
+          kind: "merge",
+          row: withDisabled(platform.row, applicationId, status === "disabled"),
+          etag: platform.etag,
+        },
+      ]);
+      if (kind === "applied") return toApplication({ ...application.row, ...changed });
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * attempt));
+    }
+    throw serviceUnavailable();
+  }
+
+  /** Every application of the platform, newest first. */
+  async listAll(platformId: string): Promise<Application[]> {
+    const rows = await this.#tenants.list({
+      partitionKey: platformId,
+      from: PREFIX,
+      before: afterPrefix(PREFIX),
+      limit: ALL_MAX,
+    });
+    return rows.map(({ row }) => toApplication(row));
+  }
+
+  /** Newest first; `after` is where the last listing stopped. */
+  list(
+    platformId: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<Scanned<Application>> {
+    return scan(this.#tenants, {
+      partitionKey: platformId,
+      from: after ?? PREFIX,
+      before: afterPrefix(PREFIX),
+      limit,
+      pick: ({ row }) => toApplication(row),
+    });
+  }
+}

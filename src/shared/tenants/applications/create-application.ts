@@ -1,0 +1,71 @@
+import { recordAudit } from "../../audit/record.ts";
+import type { SessionScope } from "../../callers/scope.ts";
+import { newId } from "../../runtime/ids.ts";
+import { issueKey } from "../keys/issue-key.ts";
+import type { KeyScope } from "../keys/key.ts";
+import type { Services } from "../../services.ts";
+import type { Application } from "./application.ts";
+import type { CreateApplication } from "./schema.ts";
+
+const KEY_NAME_LENGTH_MAX = 80;
+const SUFFIX = " default";
+
+export interface ApplicationCreated extends Application {
+  /** The only time the secret is shown. */
+  readonly apiKey: {
+    readonly id: string;
+    readonly name: string;
+    readonly keyPrefix: string;
+    readonly scope: KeyScope;
+    readonly applicationId: string;
+    readonly secret: string;
+  } | null;
+}
+
+/** `<application name> default`, as much of the name as a key's name can hold. */
+function defaultKeyName(applicationName: string): string {
+  let room = KEY_NAME_LENGTH_MAX - SUFFIX.length;
+  const last = applicationName.charCodeAt(room - 1);
+  if (applicationName.length > room && last >= 0xd800 && last <= 0xdbff) room -= 1;
+  return applicationName.slice(0, room) + SUFFIX;
+}
+
+/** An application and, unless it is declined, its first key. */
+export async function createApplication(
+  services: Services,
+  scope: SessionScope,
+  input: CreateApplication,
+): Promise<ApplicationCreated> {
+  const { platformId } = scope;
+  const now = services.clock.now();
+  const createdAt = now.toISOString();
+  const application: Application = {
+    id: newId("application", now),
+    name: input.name,
+    status: "active",
+    createdAt,
+    updatedAt: createdAt,
+  };
+  await services.applications.create(platformId, application);
+  recordAudit(services, scope, {
+    action: "application.created",
+    target: { type: "application", id: application.id },
+    applicationId: application.id,
+  });
+  if (!input.createDefaultKey) return { ...application, apiKey: null };
+  const { key, secret } = await issueKey(
+    services,
+    { ...scope, applicationId: application.id },
+    {
+      name: input.defaultKeyName || defaultKeyName(input.name),
+      scope: "app_admin",
+      allowedProfileIds: [],
+      expiresAt: null,
+    },
+  );
+  const { id, name, keyPrefix, scope: keyScope, applicationId } = key;
+  return {
+    ...application,
+    apiKey: { id, name, keyPrefix, scope: keyScope, applicationId, secret },
+  };
+}

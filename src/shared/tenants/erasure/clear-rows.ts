@@ -1,0 +1,58 @@
+import type { ProfileScope } from "../../callers/scope.ts";
+import type { Services } from "../../services.ts";
+import { endConnections } from "./close-posts.ts";
+
+interface ClearedPage {
+  readonly removed: number;
+  readonly next: string | undefined;
+}
+
+type Clear = (
+  services: Services,
+  scope: ProfileScope,
+  after: string | undefined,
+) => Promise<ClearedPage>;
+
+/** The service takes at most fifteen comparisons in one filter. */
+const SESSIONS_OF_FILTER = 12;
+
+async function clearConnections(services: Services, scope: ProfileScope): Promise<ClearedPage> {
+  // One that was being linked while the profile was closed has come to be since.
+  await endConnections(services, scope);
+  const connections = await services.connections.listOfProfile(scope.profileId);
+  for (const connection of connections) await services.connections.remove(connection);
+  return { removed: connections.length, next: undefined };
+}
+
+async function clearSessions(
+  services: Services,
+  { profileId }: ProfileScope,
+  after: string | undefined,
+): Promise<ClearedPage> {
+  const { ids, next } = await services.connectSessions.idsOfProfile(profileId, after);
+  for (let start = 0; start < ids.length; start += SESSIONS_OF_FILTER) {
+    const batch = ids.slice(start, start + SESSIONS_OF_FILTER);
+    // Before the sessions, without which they would not be found again.
+    await services.oauthStates.removeOfSessions(batch);
+    await Promise.all(batch.map((id) => services.connectSessions.remove(id)));
+  }
+  return { removed: ids.length, next };
+}
+
+/**
+ * What workers and browsers may still write for a while, each kind with a step of its own; the cursor of an erasure
+ * counts them, so a new kind goes to the end. Posts are not among them: they go when all of this is found empty.
+ */
+export const CLEARING_STEPS: readonly Clear[] = [
+  clearConnections,
+  clearSessions,
+  (services, { platformId, profileId }, after) =>
+    services.events.removeWaitingOfProfile(platformId, profileId, after),
+  (services, { applicationId, profileId }, after) =>
+    services.events.removeLoggedOfProfile(applicationId, profileId, after),
+  (services, { profileId }, after) => services.deliveries.removeOfProfile(profileId, after),
+  (services, { profileId }, after) =>
+    services.networkAccounts.removeTextsOfProfile(profileId, after),
+  (services, { platformId, profileId }, after) =>
+    services.idempotency.removeOfProfile(platformId, profileId, after),
+];

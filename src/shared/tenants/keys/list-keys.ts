@@ -1,0 +1,28 @@
+import { boundToView, listViewOf } from "../../callers/caller.ts";
+import type { PlatformScope } from "../../callers/scope.ts";
+import { toPage, type Page } from "../../runtime/page.ts";
+import type { Services } from "../../services.ts";
+import { viewKey, type KeyView } from "./key.ts";
+import type { ListKeys } from "./schema.ts";
+
+/**
+ * The application's keys, or the platform's for a session that names none; newest first. A restricted key sees itself.
+ * @throws AppError `invalid_cursor`
+ */
+export async function listKeys(
+  services: Services,
+  { caller, platformId, applicationId }: PlatformScope,
+  { limit, cursor }: ListKeys,
+): Promise<Page<KeyView>> {
+  const view = listViewOf(caller);
+  const bound = { list: "keys", platformId, applicationId, ...boundToView(view) };
+  const after = services.cursors.read(cursor, bound);
+  const now = services.clock.now();
+  if (view !== undefined) {
+    const own = await services.keys.find(platformId, view.keyId);
+    return { items: own === undefined ? [] : [viewKey(own, now)], nextCursor: null, limit };
+  }
+  const listed = await services.keys.list(platformId, applicationId, { after, limit });
+  const makeCursor = (next: string) => services.cursors.make(next, bound);
+  return toPage(listed, limit, makeCursor, (key) => viewKey(key, now));
+}

@@ -1,0 +1,61 @@
+import { errors } from "jose";
+import { AppError } from "../../runtime/errors.ts";
+import { ownTokens } from "../../runtime/own-tokens.ts";
+
+const GRANT = {
+  type: "profile-grant+jwt",
+  audience: "profile-grant",
+  purpose: "profile grant",
+  claims: ["plt", "app", "prf", "iby"],
+  lifetimeSecondsMax: 7_200,
+};
+const LENGTH_MAX = 8 * 1024;
+
+/** Lets a restricted key act on one profile for a while. Not a credential by itself. */
+export interface Grant {
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly profileId: string;
+  /** The key or user that minted it: the grant ends with the key. */
+  readonly mintedBy: string;
+}
+
+export interface Grants {
+  mint(
+    grant: Grant,
+    seconds: number,
+  ): Promise<{ readonly token: string; readonly expiresAt: string }>;
+  /** @throws AppError `invalid_grant_token` when it is not ours or has expired */
+  verify(token: string): Promise<Grant>;
+}
+
+export function invalidGrant(): AppError {
+  return new AppError("invalid_grant_token", "The profile grant is not valid for this request.");
+}
+
+/** Profile grants are signed with a secret of their own. */
+export function createGrants(
+  secrets: { readonly current: string; readonly previous?: string | undefined },
+  now: () => Date,
+): Grants {
+  const tokens = ownTokens(GRANT, secrets, now);
+  return {
+    mint: ({ platformId, applicationId, profileId, mintedBy }, seconds) =>
+      tokens.sign({ plt: platformId, app: applicationId, prf: profileId, iby: mintedBy }, seconds),
+    async verify(token) {
+      if (token.length > LENGTH_MAX) throw invalidGrant();
+      try {
+        const { plt, app, prf, iby } = await tokens.verify(token);
+        return {
+          platformId: String(plt),
+          applicationId: String(app),
+          profileId: String(prf),
+          mintedBy: String(iby),
+        };
+      } catch (error) {
+        if (error instanceof errors.JOSEError) throw invalidGrant();
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,236 @@
+import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
+import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
+import { sha256Hex } from "../../runtime/secrets.ts";
+import {
+  fromChunks,
+  textOf,
+  textOrNull,
+  toChunks,
+  type Row,
+  type RowWrite,
+} from "../../runtime/storage/row.ts";
+import { scan, type Scanned } from "../../runtime/storage/scan.ts";
+import { ShardedCounter, type Counted } from "../../runtime/storage/sharded-counter.ts";
+import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import {
+  fitsFilter,
+  PROFILE_STATUSES,
+  type Profile,
+  type ProfileFilter,
+  type ProfileStatus,
+} from "./profile.ts";
+
+const PREFIX = "F|";
+const COUNT_PREFIX = "FN|";
+const ID_START = "F|0000000000000000|".length;
+const TRIES_MAX = 10;
+
+/** Computed from the id, which carries its time: newest first, and still one point read. */
+const rowKey = (profileId: string) =>
+  `${PREFIX}${inverted(timeOfId("profile", profileId))}|${profileId}`;
+
+/** The row whose existence makes an external id taken. */
+const externalKey = (applicationId: string, externalId: string) =>
+  `X|${applicationId}|${sha256Hex(externalId)}`;
+
+/** The profiles of an application, or of all that the platform has. */
+function countOf(partitionKey: string, applicationId: string | null): Counted {
+  const prefix = applicationId === null ? COUNT_PREFIX : `${COUNT_PREFIX}${applicationId}|`;
+  return { partitionKey, prefix };
+}
+
+function profileRow(profile: Profile): Row {
+  return {
+    rowKey: rowKey(profile.id),
+    applicationId: profile.applicationId,
+    title: profile.title,
+    externalId: profile.externalId ?? "",
+    ...toChunks("metadata", JSON.stringify(profile.metadata)),
+    status: profile.status,
+    createdAt: profile.createdAt,
+    updatedAt: profile.updatedAt,
+  };
+}
+
+/** A status that is not one of ours is none to publish under. */
+function statusOf(row: Row): ProfileStatus {
+  const status = textOf(row, "status");
+  return PROFILE_STATUSES.find((known) => known === status) ?? "disabled";
+}
+
+function toProfile(row: Row): Profile {
+  return {
+    id: row.rowKey.slice(ID_START),
+    applicationId: textOf(row, "applicationId"),
+    title: textOf(row, "title"),
+    externalId: textOrNull(row, "externalId"),
+    metadata: JSON.parse(fromChunks("metadata", row) || "{}") as Record<string, string>,
+    status: statusOf(row),
+    createdAt: textOf(row, "createdAt"),
+    updatedAt: textOf(row, "updatedAt"),
+  };
+}
+
+/** The writes that move the claim of an external id along with its profile. */
+function claimWrites(before: Profile | undefined, after: Profile): RowWrite[] {
+  const { applicationId, externalId } = after;
+  const old = before?.externalId ?? null;
+  if (old === externalId) return [];
+  const writes: RowWrite[] = [];
+  if (old !== null) writes.push({ kind: "delete", rowKey: externalKey(applicationId, old) });
+  if (externalId !== null) {
+    const row = { rowKey: externalKey(applicationId, externalId), profileId: after.id };
+    writes.push({ kind: "create", row });
+  }
+  return writes;
+}
+
+/** `taken`: another profile of the application has the external id. */
+export type ProfileWritten =
+  | { readonly kind: "written"; readonly profile: Profile }
+  | { readonly kind: "taken"; readonly existingId: string };
+
+export interface ListPosition {
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/**
+ * The profiles of a platform, in its partition: another platform's id is simply not found. A profile and the claim of
+ * its external id change in one transaction; so do a profile that comes or goes and the count of them.
+ */
+export class ProfileStore {
+  readonly #tenants: Table;
+  readonly #counter: ShardedCounter;
+
+  constructor(tenants: Table) {
+    this.#tenants = tenants;
+    this.#counter = new ShardedCounter(tenants);
+  }
+
+  async find(platformId: string, profileId: string): Promise<Profile | undefined> {
+    if (!isId("profile", profileId)) return undefined;
+    const stored = await this.#tenants.find(platformId, rowKey(profileId));
+    return stored === undefined ? undefined : toProfile(stored.row);
+  }
+
+  /** The id of the application's profile with this external id. */
+  async findByExternalId(
+    platformId: string,
+    applicationId: string,
+    externalId: string,
+  ): Promise<string | undefined> {
+    const stored = await this.#tenants.find(platformId, externalKey(applicationId, externalId));
+    return stored === undefined ? undefined : textOf(stored.row, "profileId");
+  }
+
+  /** Of concurrent creates with one external id exactly one is written. */
+  async create(platformId: string, profile: Profile): Promise<ProfileWritten> {
+    const written: ProfileWritten = { kind: "written", profile };
+    const row: RowWrite = { kind: "create", row: profileRow(profile) };
+    const other = await this.#counter.commit<ProfileWritten>(
+      countOf(platformId, profile.applicationId),
+      { by: 1, writes: [row, ...claimWrites(undefined, profile)] },
+      async () => {
+        // The id was made for this call: a row under it is this call's work.
+        if ((await this.find(platformId, profile.id)) !== undefined) return written;
+        const existingId = await this.#holder(platformId, profile);
+        return existingId === undefined ? undefined : { kind: "taken", existingId };
+      },
+    );
+    return other ?? written;
+  }
+
+  /** Applies `change` to the present profile; undefined when there is none. */
+  async update(
+    platformId: string,
+    profileId: string,
+    change: (profile: Profile) => Profile,
+  ): Promise<ProfileWritten | undefined> {
+    if (!isId("profile", profileId)) return undefined;
+    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+      const stored = await this.#tenants.find(platformId, rowKey(profileId));
+      if (stored === undefined) return undefined;
+      const before = toProfile(stored.row);
+      const after = change(before);
+      invariant(after.id === profileId, "an update changed a profile's id");
+      const result = await this.#tenants.transact(platformId, [
+        { kind: "replace", row: profileRow(after), etag: stored.etag },
+        ...claimWrites(before, after),
+      ]);
+      if (result.kind === "applied") return { kind: "written", profile: after };
+      if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
+      const existingId = await this.#holder(platformId, after);
+      if (existingId !== undefined) return { kind: "taken", existingId };
+    }
+    throw serviceUnavailable();
+  }
+
+  /** Removes the row for good. Its external id has to be cleared before: the claim is a row of its own. May be repeated. */
+  async delete(platformId: string, profileId: string): Promise<void> {
+    const profile = await this.find(platformId, profileId);
+    if (profile === undefined) return;
+    await this.#counter.commit(
+      countOf(platformId, profile.applicationId),
+      { by: -1, writes: [{ kind: "delete", rowKey: rowKey(profileId) }] },
+      async () => ((await this.find(platformId, profileId)) === undefined ? "gone" : undefined),
+    );
+  }
+
+  /** Who else holds the profile's external id. */
+  async #holder(platformId: string, profile: Profile): Promise<string | undefined> {
+    if (profile.externalId === null) return undefined;
+    const { applicationId, externalId } = profile;
+    const holder = await this.findByExternalId(platformId, applicationId, externalId);
+    return holder === profile.id ? undefined : holder;
+  }
+
+  /** Newest first; `after` is where the last listing stopped. */
+  list(
+    platformId: string,
+    filter: ProfileFilter,
+    { after, limit }: ListPosition,
+  ): Promise<Scanned<Profile>> {
+    return scan(this.#tenants, {
+      partitionKey: platformId,
+      from: after ?? PREFIX,
+      before: afterPrefix(PREFIX),
+      limit,
+      pick({ row }) {
+        const profile = toProfile(row);
+        return fitsFilter(profile, filter) ? profile : undefined;
+      },
+    });
+  }
+
+  /** Like `list`, over these profiles alone: reads no other. */
+  async listOf(
+    platformId: string,
+    profileIds: readonly string[],
+    filter: ProfileFilter,
+    { after, limit }: ListPosition,
+  ): Promise<Scanned<Profile>> {
+    const byRowKey = new Map(
+      profileIds.filter((id) => isId("profile", id)).map((id) => [rowKey(id), id]),
+    );
+    const ordered = [...byRowKey]
+      .filter(([key]) => after === undefined || key >= after)
+      .sort(([left], [right]) => (left < right ? -1 : 1));
+    const items: Profile[] = [];
+    for (let start = 0; start < ordered.length; start += limit + 1) {
+      const batch = ordered.slice(start, start + limit + 1);
+      const found = await Promise.all(batch.map(([, id]) => this.find(platformId, id)));
+      for (const profile of found) {
+        if (profile === undefined || !fitsFilter(profile, filter)) continue;
+        if (items.length === limit) return { items, next: rowKey(profile.id) };
+        items.push(profile);
+      }
+    }
+    return { items, next: undefined };
+  }
+
+  /** Those that are disabled or being erased, too. */
+  count(platformId: string, applicationId: string | null): Promise<number> {
+    return this.#counter.sum(countOf(platformId, applicationId));
+  }
+}

@@ -1,0 +1,113 @@
+import { recordAudit } from "../../audit/record.ts";
+import type { SessionCaller } from "../../callers/caller.ts";
+import { invalidCredentials } from "../../callers/credential.ts";
+import type { RequestScope } from "../../callers/scope.ts";
+import { AppError } from "../../runtime/errors.ts";
+import { beginLoginAttempt } from "../../limits/login-attempt.ts";
+import type { Services } from "../../services.ts";
+import { checkCode } from "./check-code.ts";
+import type { LogIn } from "./schema.ts";
+import { spend, type Proof } from "./second-factor.ts";
+import { startSession, type SignedIn } from "./sign-up.ts";
+import type { UserChange } from "./user-store.ts";
+import { hasTotp, type User } from "./user.ts";
+
+async function findUser(services: Services, email: string): Promise<User | undefined> {
+  const claim = await services.emails.find(email);
+  return claim === undefined
+    ? undefined
+    : await services.users.find(claim.platformId, claim.userId);
+}
+
+type SecondStep = Proof | { readonly kind: "not_needed" | "missing" | "wrong" };
+
+function checkSecondStep(services: Services, user: User, code: string): SecondStep {
+  if (!hasTotp(user)) return { kind: "not_needed" };
+  if (code === "") return { kind: "missing" };
+  return checkCode(services, user, code) ?? { kind: "wrong" };
+}
+
+interface Proved {
+  readonly at: string;
+  readonly step: SecondStep;
+  /** Of the same password, when the stored one is outdated. */
+  readonly newHash: string | undefined;
+}
+
+/** What a log-in makes of the user as it is by now; undefined when another one used the code first. */
+function afterLogin(present: User, checked: User, proved: Proved): UserChange | undefined {
+  const { at, step, newHash } = proved;
+  const { lastLoginAt, secondFactor, passwordHash } = present;
+  const isProof = step.kind === "totp_code" || step.kind === "recovery_code";
+  const left = isProof && secondFactor !== null ? spend(secondFactor, step) : secondFactor;
+  if (left === undefined) return undefined;
+  return {
+    lastLoginAt: lastLoginAt !== null && lastLoginAt > at ? lastLoginAt : at,
+    ...(isProof ? { secondFactor: left } : {}),
+    ...(newHash !== undefined && passwordHash === checked.passwordHash
+      ? { passwordHash: newHash }
+      : {}),
+  };
+}
+
+/**
+ * A wrong e-mail, password and code get the same answer, the first two after the same work.
+ * @throws AppError `invalid_credentials`, `totp_required`, `platform_suspended`, `rate_limited`
+ */
+export async function logIn(
+  services: Services,
+  scope: RequestScope,
+  { email, password, totpCode = "" }: LogIn,
+): Promise<SignedIn> {
+  const attempt = await beginLoginAttempt(services, email);
+  const user = await findUser(services, email);
+  const right = await services.passwords.matches(password, user?.passwordHash, "log_in");
+  if (user === undefined) throw await attempt.failed();
+  const record = (outcome: "ok" | "denied") => recordLogin(services, scope, user, outcome);
+  const step = right
+    ? checkSecondStep(services, user, totpCode.trim())
+    : { kind: "wrong" as const };
+  if (step.kind === "wrong") {
+    record("denied");
+    throw await attempt.failed();
+  }
+  if (step.kind === "missing") {
+    record("denied");
+    await attempt.passed();
+    throw new AppError("totp_required", "Send the authenticator app's code as `totpCode`.");
+  }
+  await attempt.succeeded();
+  const platform = await services.platforms.find(user.platformId);
+  if (platform === undefined) throw invalidCredentials();
+  if (platform.status === "suspended") {
+    record("denied");
+    throw new AppError("platform_suspended", "The platform is suspended.");
+  }
+  const newHash = services.passwords.isOutdated(user.passwordHash)
+    ? await services.passwords.hash(password, "log_in")
+    : undefined;
+  const proved: Proved = { at: services.clock.now().toISOString(), step, newHash };
+  const recorded = await services.users.update(user, (present) =>
+    afterLogin(present, user, proved),
+  );
+  if (recorded === undefined) {
+    record("denied");
+    throw await attempt.failed();
+  }
+  record("ok");
+  // Of the version that the password was checked with: a change of it in the meantime ends this session too.
+  const { sessionVersion } = user;
+  return await startSession(services, platform, { ...recorded, sessionVersion });
+}
+
+function recordLogin(
+  services: Services,
+  scope: RequestScope,
+  { id: userId, platformId }: User,
+  outcome: "ok" | "denied",
+): void {
+  const caller: SessionCaller = { kind: "session", userId, platformId, sessionId: null };
+  const target = { type: "user", id: userId };
+  const action = "user.logged_in";
+  recordAudit(services, { ...scope, caller, platformId }, { action, target, outcome });
+}

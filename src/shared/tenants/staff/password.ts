@@ -1,0 +1,79 @@
+import { genSaltSync, getRounds } from "bcryptjs";
+import type { Config } from "../../runtime/config.ts";
+import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
+import type { Urgency } from "./hashing-lanes.ts";
+import { hashingThreads, type Hasher } from "./hashing-threads.ts";
+
+const BCRYPT_HASH_LENGTH = 60;
+const PEPPER_ID_LENGTH = 8;
+
+export interface Passwords {
+  /** @throws AppError `service_unavailable` when too many wait */
+  hash(password: string, urgency?: Urgency): Promise<string>;
+  /**
+   * Does the same work for an unknown user, whose hash is undefined, as for a known one, whatever cost theirs has.
+   * @throws AppError `service_unavailable` when too many wait
+   */
+  matches(password: string, passwordHash: string | undefined, urgency?: Urgency): Promise<boolean>;
+  /** Whether the hash was made at another cost, with another pepper or otherwise derived than it would be now. */
+  isOutdated(passwordHash: string): boolean;
+}
+
+/** `<pepper id>:<bcrypt hash>`: the id says which pepper was used, in which derivation, and nothing about it. */
+function parse(passwordHash: string): { readonly pepperId: string; readonly bcrypt: string } {
+  const [pepperId = "", bcrypt = ""] = passwordHash.split(":");
+  return { pepperId, bcrypt };
+}
+
+const idOf = (pepper: string | Uint8Array) =>
+  hmacSha256(pepper, "pepper id").toString("hex").slice(0, PEPPER_ID_LENGTH);
+
+const derived = (pepper: string) => deriveKey(pepper, "password hashes");
+
+/**
+ * What is left to spend after a hash of that cost. Each step doubles the work: a hash of the cost itself and one of each
+ * further step make up exactly one of the highest.
+ */
+const costsBetween = (spent: number, highest: number): number[] =>
+  Array.from({ length: Math.max(0, highest - spent) }, (_, index) => spent + index);
+
+/** Password hashes: bcrypt over a peppered hash, because bcrypt itself ignores everything beyond 72 bytes. */
+export function createPasswords(
+  config: Config["identity"],
+  hasher: Hasher = hashingThreads,
+): Passwords {
+  const { bcryptCost } = config;
+  const keyPepper = derived(config.keyPepper);
+  const currentId = idOf(keyPepper);
+  const given = [config.keyPepper, config.previousKeyPepper].filter((one) => one !== undefined);
+  // Version 0.2.0 hashed with the setting as it is.
+  const usable = given.flatMap((pepper) => [derived(pepper), pepper]);
+  const peppers = new Map(usable.map((pepper) => [idOf(pepper), pepper]));
+  const prehash = (password: string, pepper: string | Uint8Array) =>
+    hmacSha256(pepper, `password|${password}`).toString("base64");
+  // Well formed and of nobody: comparing with it takes as long as with any other hash.
+  const nobody = genSaltSync(bcryptCost).padEnd(BCRYPT_HASH_LENGTH, ".");
+  // Where the setting was lowered: nothing tells of older hashes but the first of them.
+  let highestCost = bcryptCost;
+  return {
+    async hash(password, urgency = "other") {
+      const task = { kind: "hash", text: prehash(password, keyPepper), cost: bcryptCost } as const;
+      return `${currentId}:${String(await hasher.run(task, urgency))}`;
+    },
+    async matches(password, passwordHash, urgency = "other") {
+      const { pepperId, bcrypt } = parse(passwordHash ?? "");
+      const pepper = peppers.get(pepperId);
+      const text = prehash(password, pepper ?? keyPepper);
+      const hash = pepper === undefined ? nobody : bcrypt;
+      const cost = getRounds(hash);
+      highestCost = Math.max(highestCost, cost);
+      const burntCosts = costsBetween(cost, highestCost);
+      const right = await hasher.run({ kind: "compare", text, hash, burntCosts }, urgency);
+      return right === true && pepper !== undefined;
+    },
+    isOutdated(passwordHash) {
+      const { pepperId, bcrypt } = parse(passwordHash);
+      return pepperId !== currentId || getRounds(bcrypt) !== bcryptCost;
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { SessionCaller } from "../../callers/caller.ts";
+import { invalidCredentials } from "../../callers/credential.ts";
+import { isId } from "../../runtime/ids.ts";
+import type { Services } from "../../services.ts";
+import { isSessionLive } from "./user.ts";
+
+/**
+ * The caller behind a session token. The user is read on every request, so that signing out bites on the next one;
+ * `alongside` is read in the same round trip.
+ * @throws AppError `session_expired`, `invalid_credentials`
+ */
+export async function verifySession<T>(
+  services: Services,
+  token: string,
+  alongside: (platformId: string) => Promise<T>,
+): Promise<{ readonly caller: SessionCaller; readonly alongside: T }> {
+  const session = await services.sessions.verify(token);
+  const { userId, platformId, sessionId } = session;
+  if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
+  const [user, read] = await Promise.all([
+    services.users.find(platformId, userId),
+    alongside(platformId),
+  ]);
+  if (user === undefined || !isSessionLive(user, session)) throw invalidCredentials();
+  return { caller: { kind: "session", userId, platformId, sessionId }, alongside: read };
+}

@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import type { DueKind } from "../../due/due-store.ts";
+import { textOf } from "../../runtime/storage/row.ts";
+import type { Origin } from "../../runtime/telemetry/origin.ts";
+import type { EventType } from "../events/event.ts";
+
+/** Why no answer came, or why no call is made yet or any more. */
+export const DELIVERY_ERRORS = [
+  "blocked_address",
+  "timeout",
+  "connect_failed",
+  "tls_failed",
+  "connection_lost",
+  "too_large",
+  "endpoint_failing",
+  "endpoint_deleted",
+  "endpoint_disabled",
+  "event_expired",
+  "interrupted",
+] as const;
+/** Beside those, an answer that is not 2xx. */
+export type DeliveryError = (typeof DELIVERY_ERRORS)[number] | `http_${number}`;
+
+export type DeliveryStatus = "pending" | "succeeded" | "dead";
+
+export interface DeliveryPlace {
+  readonly endpointId: string;
+  readonly deliveryId: string;
+}
+
+/** One event on its way to one endpoint. */
+export interface Delivery {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  /** Whom the event is about: what is erased with the profile is found by it. */
+  readonly profileId: string | null;
+  readonly postId: string | null;
+  /** The request that its event goes back to. */
+  readonly origin: Origin;
+  readonly status: DeliveryStatus;
+  /** Attempts begun. */
+  readonly attempts: number;
+  /** Of one that waits for its endpoint to be well: when it looks again at the latest. */
+  readonly nextAttemptAt: string | null;
+  /** Until when a worker owns it. */
+  readonly leaseUntil: string | null;
+  readonly lastStatusCode: number | null;
+  readonly lastError: DeliveryError | null;
+  readonly durationMs: number | null;
+  readonly responseBody: string | null;
+  readonly redriveOf: string | null;
+  /** The delivery that took its place in a redrive. */
+  readonly redrivenAs: string | null;
+  readonly createdAt: string;
+  readonly deliveredAt: string | null;
+  readonly diedAt: string | null;
+}
+
+export function placeOf({ endpointId, id }: Delivery): DeliveryPlace {
+  return { endpointId, deliveryId: id };
+}
+
+/** How deliveries that are due are kept (table `duedeliveries`). */
+export const DUE_DELIVERIES: DueKind<DeliveryPlace> = {
+  idOf: ({ deliveryId }) => deliveryId,
+  toProperties: ({ endpointId, deliveryId }) => ({ endpointId, deliveryId }),
+  toPlace: (row) => ({
+    endpointId: textOf(row, "endpointId"),
+    deliveryId: textOf(row, "deliveryId"),
+  }),
+};
+
+const ID_PREFIX_LENGTH = "evt_".length;
+const TIME_CHARACTERS = 10;
+const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const RANDOM_CHARACTERS = 16;
+
+/**
+ * The id of an event's first delivery to an endpoint: the same whoever makes it, however often. Its time is the
+ * event's, and the rest a hash in the place of a ULID's random part.
+ */
+export function deliveryIdOf(eventId: string, endpointId: string): string {
+  const digest = createHash("sha256").update(`${eventId}|${endpointId}`).digest();
+  const hashed = [...digest.subarray(0, RANDOM_CHARACTERS)].map((byte) => CROCKFORD[byte % 32]);
+  const time = eventId.slice(ID_PREFIX_LENGTH, ID_PREFIX_LENGTH + TIME_CHARACTERS);
+  return `dlv_${time}${hashed.join("")}`;
+}
+
+/** What a worker may do with a delivery now. */
+export type DeliveryStep =
+  | { readonly kind: "ended" }
+  /** Another worker has it; should that one be dead, the timer sends a hint after its lease. */
+  | { readonly kind: "taken" }
+  | { readonly kind: "later"; readonly at: string }
+  | { readonly kind: "attempt" }
+  /** Every attempt was begun, and the last one was cut short. */
+  | { readonly kind: "give_up" };
+
+export function nextStep(delivery: Delivery, attemptsMax: number, now: Date): DeliveryStep {
+  const { status, leaseUntil, nextAttemptAt, attempts } = delivery;
+  if (status !== "pending") return { kind: "ended" };
+  const at = now.toISOString();
+  if (leaseUntil !== null && leaseUntil > at) return { kind: "taken" };
+  // One that nobody tried yet waits for its endpoint alone, and whether that is well again is for the attempt to see.
+  const waits = attempts > 0 && nextAttemptAt !== null && nextAttemptAt > at;
+  if (waits) return { kind: "later", at: nextAttemptAt };
+  return { kind: attempts < attemptsMax ? "attempt" : "give_up" };
+}
+
+export interface DeliveryView {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly postId: string | null;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly nextAttemptAt: string | null;
+  readonly lastStatusCode: number | null;
+  readonly lastError: DeliveryError | null;
+  readonly durationMs: number | null;
+  readonly responseBody: string | null;
+  readonly redriveOf: string | null;
+  readonly createdAt: string;
+  readonly deliveredAt: string | null;
+}
+
+export function viewDelivery(delivery: Delivery): DeliveryView {
+  return {
+    id: delivery.id,
+    webhookId: delivery.endpointId,
+    eventId: delivery.eventId,
+    eventType: delivery.eventType,
+    postId: delivery.postId,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    nextAttemptAt: delivery.nextAttemptAt,
+    lastStatusCode: delivery.lastStatusCode,
+    lastError: delivery.lastError,
+    durationMs: delivery.durationMs,
+    responseBody: delivery.responseBody,
+    redriveOf: delivery.redriveOf,
+    createdAt: delivery.createdAt,
+    deliveredAt: delivery.deliveredAt,
+  };
+}

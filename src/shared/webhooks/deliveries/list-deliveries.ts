@@ -1,0 +1,28 @@
+import { boundToView, listViewOf } from "../../callers/caller.ts";
+import type { PlatformScope } from "../../callers/scope.ts";
+import { toPage, type Page } from "../../runtime/page.ts";
+import type { Services } from "../../services.ts";
+import { viewDelivery, type DeliveryView } from "./delivery.ts";
+import { getEndpoint } from "../endpoints/get-endpoint.ts";
+import type { ListDeliveries } from "../schema.ts";
+
+/**
+ * What was and is to be sent to an endpoint, newest first; for a restricted key what is about its profiles.
+ * @throws AppError `not_found`, `invalid_cursor`
+ */
+export async function listDeliveries(
+  services: Services,
+  scope: PlatformScope,
+  { webhookId, limit, cursor, ...filter }: ListDeliveries & { readonly webhookId: string },
+): Promise<Page<DeliveryView>> {
+  const { id } = await getEndpoint(services, scope, webhookId);
+  const view = listViewOf(scope.caller);
+  const bound = { list: "deliveries", webhookId: id, ...filter, ...boundToView(view) };
+  const after = services.cursors.read(cursor, bound);
+  const listed = await services.deliveries.list(
+    id,
+    { ...filter, profileIds: view?.profileIds },
+    { after, limit },
+  );
+  return toPage(listed, limit, (next) => services.cursors.make(next, bound), viewDelivery);
+}

@@ -1,0 +1,81 @@
+import type { Services } from "../../services.ts";
+import { deliveryIdOf, placeOf, type Delivery } from "./delivery.ts";
+import { hintDueDelivery } from "./due-delivery.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import type { Event } from "../events/event.ts";
+
+/** What holds for every delivery that nobody has tried yet. */
+function untried(now: Date) {
+  const at = now.toISOString();
+  return {
+    status: "pending",
+    attempts: 0,
+    nextAttemptAt: at,
+    leaseUntil: null,
+    lastStatusCode: null,
+    lastError: null,
+    durationMs: null,
+    responseBody: null,
+    redrivenAs: null,
+    createdAt: at,
+    deliveredAt: null,
+    diedAt: null,
+  } as const;
+}
+
+/** The first delivery of an event to an endpoint. */
+export function firstDelivery(event: Event, endpoint: Endpoint, now: Date): Delivery {
+  return {
+    id: deliveryIdOf(event.id, endpoint.id),
+    endpointId: endpoint.id,
+    platformId: endpoint.platformId,
+    applicationId: endpoint.applicationId,
+    eventId: event.id,
+    eventType: event.type,
+    profileId: event.profileId,
+    postId: event.postId,
+    origin: event.origin,
+    redriveOf: null,
+    ...untried(now),
+  };
+}
+
+/** Another delivery of the same event. */
+export function redriveOf(before: Delivery, id: string, now: Date): Delivery {
+  return {
+    ...before,
+    id,
+    redriveOf: before.id,
+    ...untried(now),
+  };
+}
+
+/**
+ * Puts deliveries on their way: the rows that say when they are due, then the deliveries, then the hints. Answers those
+ * that were not on their way already; a crash in between leaves what the timer finds, and a repeat by whoever asked
+ * finishes it.
+ */
+export async function queueDeliveries(
+  services: Services,
+  deliveries: readonly Delivery[],
+): Promise<readonly Delivery[]> {
+  const dueOf = (delivery: Delivery) => ({
+    place: placeOf(delivery),
+    dueAt: delivery.createdAt,
+  });
+  await services.dueDeliveries.addHinted(deliveries.map(dueOf), services.clock.now());
+  const byEndpoint = [...Map.groupBy(deliveries, ({ endpointId }) => endpointId)];
+  const added = await Promise.all(
+    byEndpoint.map(async ([endpointId, own]) => {
+      const absent = await services.deliveries.insertAbsent(endpointId, own);
+      await Promise.all(absent.map((delivery) => hintDueDelivery(services, dueOf(delivery))));
+      return absent;
+    }),
+  );
+  return added.flat();
+}
+
+/** The same for one; false when it was on its way already. */
+export async function queueDelivery(services: Services, delivery: Delivery): Promise<boolean> {
+  return (await queueDeliveries(services, [delivery])).length > 0;
+}

@@ -1,0 +1,96 @@
+import { recordAudit } from "../../audit/record.ts";
+import type { OperatorScope } from "../../callers/scope.ts";
+import { newId } from "../../runtime/ids.ts";
+import type { Services } from "../../services.ts";
+import type { Delivery } from "./delivery.ts";
+import type { DeadDelivery } from "./dead-delivery-store.ts";
+import { queueDelivery, redriveOf } from "./queue-delivery.ts";
+import type { RedriveDead } from "../schema.ts";
+
+const REQUEUED_MAX = 500;
+const SCANNED_MAX = 10_000;
+const RUN_MS_MAX = 20_000;
+const AT_ONCE = 16;
+
+export interface RedriveCounts {
+  /** Dead deliveries that were looked at. */
+  readonly scanned: number;
+  readonly requeued: number;
+  /** Of a disabled or deleted endpoint, or redriven already. */
+  readonly skipped: number;
+}
+
+/**
+ * The delivery that takes a dead one's place, named in the dead one's row: whoever else redrives it, also after a crash,
+ * makes the same. Undefined when somebody changed the row meanwhile.
+ */
+async function claim(
+  services: Services,
+  delivery: Delivery,
+  etag: string,
+): Promise<Delivery | undefined> {
+  const now = services.clock.now();
+  if (delivery.redrivenAs !== null) return redriveOf(delivery, delivery.redrivenAs, now);
+  const again = redriveOf(delivery, newId("delivery", now), now);
+  const marked = { ...delivery, redrivenAs: again.id };
+  const written = await services.deliveries.replaceIfUnchanged(marked, etag);
+  return written === undefined ? undefined : again;
+}
+
+/** Whether this call put it on its way. What can never be redriven leaves the index. */
+async function redrive(services: Services, dead: DeadDelivery): Promise<boolean> {
+  const { place, platformId } = dead;
+  const [stored, endpoint] = await Promise.all([
+    services.deliveries.find(place),
+    services.endpoints.find(platformId, place.endpointId),
+  ]);
+  if (stored?.delivery.status !== "dead" || endpoint === undefined) {
+    await services.deadDeliveries.remove(dead);
+    return false;
+  }
+  const { delivery, etag } = stored;
+  if (endpoint.status === "disabled") return false;
+  if ((await services.events.find(delivery.applicationId, delivery.eventId)) === undefined) {
+    await services.deadDeliveries.remove(dead);
+    return false;
+  }
+  const again = await claim(services, delivery, etag);
+  if (again === undefined) return false;
+  const isNew = await queueDelivery(services, again);
+  await services.deadDeliveries.remove(dead);
+  return isNew;
+}
+
+/**
+ * Redrives dead deliveries, the latest first, at most 500 in a call; calling again goes on where this one stopped.
+ * However many calls run at once, each delivery is redriven once.
+ */
+export async function redriveDead(
+  services: Services,
+  scope: OperatorScope,
+  { platformId, webhookId, since }: RedriveDead,
+): Promise<RedriveCounts> {
+  const startedAt = performance.now();
+  const filter = { platformId, endpointId: webhookId, since };
+  let [scanned, requeued] = [0, 0];
+  let after: string | undefined;
+  do {
+    const limit = Math.min(AT_ONCE, REQUEUED_MAX - requeued);
+    const { items, next } = await services.deadDeliveries.list(filter, { after, limit });
+    const redriven = await Promise.all(items.map((dead) => redrive(services, dead)));
+    scanned += items.length;
+    requeued += redriven.filter(Boolean).length;
+    after = next;
+  } while (
+    after !== undefined &&
+    requeued < REQUEUED_MAX &&
+    scanned < SCANNED_MAX &&
+    performance.now() - startedAt < RUN_MS_MAX
+  );
+  recordAudit(services, scope, {
+    action: "webhook.dead_redriven",
+    ...(platformId === undefined ? {} : { platformId }),
+    ...(webhookId === undefined ? {} : { target: { type: "webhook", id: webhookId } }),
+  });
+  return { scanned, requeued, skipped: scanned - requeued };
+}

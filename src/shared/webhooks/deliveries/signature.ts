@@ -1,0 +1,58 @@
+import { randomBytes } from "node:crypto";
+import { hmacSha256 } from "../../runtime/secrets.ts";
+
+const PREFIX = "whsec_";
+const SECRET_BYTES = 32;
+const HINT_CHARACTERS = 4;
+
+export function newSigningSecret(): string {
+  return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
+}
+
+/** Enough of the secret to recognise it by. */
+export function secretHint(secret: string): string {
+  return `${secret.slice(0, PREFIX.length + HINT_CHARACTERS)}…`;
+}
+
+function keyOf(secret: string): Uint8Array {
+  return Buffer.from(secret.slice(PREFIX.length), "base64");
+}
+
+interface ToSign {
+  readonly eventId: string;
+  /** Of this attempt, in seconds. */
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/** `X-Social-Restapi-Signature`: one `v1` for each secret, the newest first. */
+export function signature({ timestamp, body }: ToSign, secrets: readonly string[]): string {
+  const signed = secrets.map(
+    (secret) => `v1=${hmacSha256(keyOf(secret), `${timestamp}.${body}`).toString("hex")}`,
+  );
+  return [`t=${timestamp}`, ...signed].join(",");
+}
+
+/** `webhook-signature` of Standard Webhooks 1.0: the event's id is signed too. */
+export function standardSignature(
+  { eventId, timestamp, body }: ToSign,
+  secrets: readonly string[],
+): string {
+  return secrets
+    .map((secret) => hmacSha256(keyOf(secret), `${eventId}.${timestamp}.${body}`))
+    .map((digest) => `v1,${digest.toString("base64")}`)
+    .join(" ");
+}
+
+/** Both forms, so that a receiver can verify with a few lines or with any Standard Webhooks library. */
+export function signatureHeaders(
+  toSign: ToSign,
+  secrets: readonly string[],
+): Readonly<Record<string, string>> {
+  return {
+    "x-social-restapi-signature": signature(toSign, secrets),
+    "webhook-id": toSign.eventId,
+    "webhook-timestamp": String(toSign.timestamp),
+    "webhook-signature": standardSignature(toSign, secrets),
+  };
+}

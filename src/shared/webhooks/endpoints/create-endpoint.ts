@@ -1,0 +1,74 @@
+import { recordAudit } from "../../audit/record.ts";
+import { charge, requireTokens } from "../../billing/charge.ts";
+import { priceOf } from "../../billing/rate-card.ts";
+import { actorOf } from "../../callers/caller.ts";
+import type { ApplicationScope } from "../../callers/scope.ts";
+import { AppError } from "../../runtime/errors.ts";
+import { newId } from "../../runtime/ids.ts";
+import type { Services } from "../../services.ts";
+import { HEALTHY, viewEndpoint, type Endpoint, type EndpointWithSecret } from "./endpoint.ts";
+import { ENDPOINTS_MAX } from "./endpoint-store.ts";
+import { endpointUrl } from "./endpoint-url.ts";
+import type { CreateEndpoint } from "../schema.ts";
+import { newSigningSecret, secretHint } from "../deliveries/signature.ts";
+
+async function pay(services: Services, scope: ApplicationScope, id: string): Promise<void> {
+  await charge(services, scope.platformId, {
+    operationId: `webhook|${id}`,
+    operation: "webhooks.create",
+    tokens: priceOf("webhooks.create"),
+    applicationId: scope.applicationId,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: actorOf(scope.caller),
+    requestId: scope.requestId,
+  });
+}
+
+/**
+ * Registers an endpoint of the scope's application. It is there before it is paid for and goes again when it can't be:
+ * a crash in between is to the customer's advantage.
+ * @throws AppError `validation_failed` on the address, `limit_reached`, 402
+ */
+export async function createEndpoint(
+  services: Services,
+  scope: ApplicationScope,
+  input: CreateEndpoint,
+): Promise<EndpointWithSecret> {
+  const { platformId, applicationId } = scope;
+  const url = endpointUrl(services, input.url);
+  await requireTokens(services, platformId, priceOf("webhooks.create"));
+  const now = services.clock.now();
+  const at = now.toISOString();
+  const secret = newSigningSecret();
+  const endpoint: Endpoint = {
+    id: newId("endpoint", now),
+    platformId,
+    applicationId,
+    url,
+    description: input.description,
+    events: input.events,
+    status: "active",
+    disabledReason: null,
+    secretHint: secretHint(secret),
+    createdAt: at,
+    updatedAt: at,
+  };
+  if (!(await services.endpoints.create(endpoint, secret)))
+    throw new AppError(
+      "limit_reached",
+      `An application has at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
+    );
+  try {
+    await pay(services, scope, endpoint.id);
+  } catch (error) {
+    // What may have been paid for after all is not taken away.
+    if (error instanceof AppError && error.code !== "service_unavailable")
+      await services.endpoints.delete(endpoint);
+    throw error;
+  }
+  const target = { type: "webhook", id: endpoint.id };
+  recordAudit(services, scope, { action: "webhook.created", target });
+  return { ...viewEndpoint(endpoint, HEALTHY), secret };
+}

@@ -1,0 +1,32 @@
+import { recordAudit } from "../../audit/record.ts";
+import type { PlatformScope } from "../../callers/scope.ts";
+import type { Services } from "../../services.ts";
+import { currentOrigin } from "../../runtime/telemetry/work-context.ts";
+import { viewDelivery, type DeliveryView } from "../deliveries/delivery.ts";
+import { toldNow } from "../events/event.ts";
+import { getEndpoint } from "./get-endpoint.ts";
+import { firstDelivery, queueDelivery } from "../deliveries/queue-delivery.ts";
+import { requireActive } from "./require-active.ts";
+
+/**
+ * Sends the endpoint, and no other, an event of its own, whichever it asked for.
+ * @throws AppError `not_found`, `invalid_state` while it is disabled
+ */
+export async function testEndpoint(
+  services: Services,
+  scope: PlatformScope,
+  webhookId: string,
+): Promise<DeliveryView> {
+  const endpoint = await getEndpoint(services, scope, webhookId);
+  requireActive(endpoint);
+  const now = services.clock.now();
+  const { applicationId } = endpoint;
+  const told = { type: "webhook.test", sequence: null, applicationId, profileId: null } as const;
+  const event = toldNow({ ...told, postId: null, data: {}, origin: currentOrigin() }, now);
+  await services.events.log([{ ...event, applicationId }]);
+  const delivery = firstDelivery(event, endpoint, now);
+  await queueDelivery(services, delivery);
+  const target = { type: "webhook", id: webhookId };
+  recordAudit(services, scope, { action: "webhook.tested", target, applicationId });
+  return viewDelivery(delivery);
+}

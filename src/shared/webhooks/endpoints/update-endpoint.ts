@@ -1,0 +1,44 @@
+import { recordAudit } from "../../audit/record.ts";
+import type { PlatformScope } from "../../callers/scope.ts";
+import { notFound } from "../../runtime/errors.ts";
+import type { Services } from "../../services.ts";
+import { viewEndpoint, type EndpointView } from "./endpoint.ts";
+import { closeCircuit } from "./endpoint-circuit.ts";
+import { endpointUrl } from "./endpoint-url.ts";
+import { getEndpoint } from "./get-endpoint.ts";
+import type { UpdateEndpoint } from "../schema.ts";
+
+const DISABLED_REASON = "Disabled through the API.";
+
+/**
+ * Changes what is named. An endpoint that is made active again, or moves to another address, starts without the
+ * failures that it had.
+ * @throws AppError `not_found`, `validation_failed` on the address
+ */
+export async function updateEndpoint(
+  services: Services,
+  scope: PlatformScope,
+  { webhookId, ...change }: UpdateEndpoint & { readonly webhookId: string },
+): Promise<EndpointView> {
+  const before = await getEndpoint(services, scope, webhookId);
+  const { platformId } = before;
+  const { status } = change;
+  const isTurned = status !== undefined && status !== before.status;
+  const url = change.url === undefined ? undefined : endpointUrl(services, change.url);
+  const startsAnew = (isTurned && status === "active") || (url !== undefined && url !== before.url);
+  // Before it is active: one more failure must not disable it at once.
+  if (startsAnew) await services.endpointHealth.forgetFailures(webhookId);
+  const disabledReason = status === "active" ? null : DISABLED_REASON;
+  const endpoint = await services.endpoints.update(
+    platformId,
+    webhookId,
+    { ...change, url, ...(isTurned ? { disabledReason } : {}) },
+    services.clock.now().toISOString(),
+  );
+  if (endpoint === undefined) throw notFound();
+  if (startsAnew) await closeCircuit(services, { platformId, endpointId: webhookId });
+  const target = { type: "webhook", id: webhookId };
+  const { applicationId } = endpoint;
+  recordAudit(services, scope, { action: "webhook.updated", target, applicationId });
+  return viewEndpoint(endpoint, await services.endpointHealth.find(webhookId));
+}

@@ -1,0 +1,40 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Services } from "../../services.ts";
+import type { Event } from "./event.ts";
+
+const TRIES_MAX = 5;
+const WAIT_MS = 100;
+
+/** Under one id, so that a try whose answer was lost is the same event as the next. */
+async function keep(services: Services, platformId: string, event: Event): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      // First, so that the sweeper finds the event should its hint be lost.
+      await services.dirty.announce(platformId, services.clock.now());
+      return await services.events.add(platformId, event);
+    } catch (error) {
+      if (tries === TRIES_MAX) throw error;
+      await wait(WAIT_MS * 2 ** tries);
+    }
+  }
+}
+
+/**
+ * Tells of something that happened outside the platform's own transactions; answers whether it is told now. Whoever
+ * calls this has noted the event, with its id, in the write that it tells of, and takes the note away only after true:
+ * then no crash and no outage loses it. A repeat under the same id makes no second event and no second delivery.
+ */
+export async function emitEvent(
+  services: Services,
+  platformId: string,
+  event: Event,
+): Promise<boolean> {
+  try {
+    await keep(services, platformId, event);
+  } catch (error) {
+    services.log.warn("event not told yet", { platformId, type: event.type, error });
+    return false;
+  }
+  await services.fanOutQueue.hint(platformId);
+  return true;
+}

@@ -1,0 +1,50 @@
+import * as z from "zod";
+import type { Log } from "../../runtime/log.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { MessageQueue } from "../../runtime/storage/queue.ts";
+import { HINT_TRACE, hintTrace } from "../../runtime/telemetry/hint-trace.ts";
+
+/** A hint that a platform has events which nobody was told of yet. */
+export const FanOutHint = shape(() =>
+  z.object({ v: z.literal(1), platformId: z.string(), ...HINT_TRACE() }),
+);
+export type FanOutHint = ShapeOf<typeof FanOutHint>;
+
+export const FAN_OUT_QUEUE = "fan-out-events";
+
+/** Where platforms with open work say so, for the sweeper to find them. */
+interface Announcements {
+  announce(platformId: string, now: Date): Promise<void>;
+}
+
+export class FanOutQueue {
+  readonly #queue: MessageQueue;
+  readonly #dirty: Announcements;
+  readonly #log: Log;
+
+  constructor(queue: MessageQueue, parts: { readonly dirty: Announcements; readonly log: Log }) {
+    this.#queue = queue;
+    this.#dirty = parts.dirty;
+    this.#log = parts.log;
+  }
+
+  /** Never throws: an event waits in its row, and the sweeper sends a hint that was lost again. */
+  async hint(platformId: string): Promise<void> {
+    const hint: FanOutHint = { v: 1, platformId, ...hintTrace() };
+    try {
+      await this.#queue.send(hint);
+    } catch (error) {
+      this.#log.warn("hint not sent, the sweeper will", { platformId, error });
+    }
+  }
+
+  /** The same for a change that nobody announced before it was made. Never throws either. */
+  async announceAndHint(platformId: string, now: Date): Promise<void> {
+    try {
+      await this.#dirty.announce(platformId, now);
+    } catch (error) {
+      this.#log.warn("platform not announced, its next post will be", { platformId, error });
+    }
+    await this.hint(platformId);
+  }
+}

@@ -1,0 +1,79 @@
+import { boundToView, listViewOf } from "../../callers/caller.ts";
+import type { ApplicationScope } from "../../callers/scope.ts";
+import { idBefore, timeOfId } from "../../runtime/ids.ts";
+import type { Page } from "../../runtime/page.ts";
+import type { Services } from "../../services.ts";
+import { eventPayload, type Event } from "./event.ts";
+import type { ListEvents } from "../schema.ts";
+
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+/**
+ * Ids are made before their transaction is written. An event this young is held back, or a reader that goes on after it
+ * would miss one that is older and was written later: a call to storage takes up to 10 s, and clocks differ.
+ */
+const SETTLED_MS = 15_000;
+const WAITING_MAX = 1_000;
+/** Events that a page of a caller who sees some of them alone is picked from: it may be short, or empty, and not the last. */
+const PICKED_FROM_MAX = 300;
+
+export type EventPayload = ReturnType<typeof eventPayload>;
+
+/** The id before every id of the events that are kept. */
+const beforeKept = (now: Date) => idBefore("event", now.getTime() - KEPT_MS);
+
+/** Events on their way are listed too: what stands still there must not be missing here. */
+async function eventsAfter(
+  services: Services,
+  { platformId, applicationId }: ApplicationScope,
+  after: string,
+  limit: number,
+): Promise<Event[]> {
+  // Before the log: an event that leaves the one in between is found in the other.
+  const waiting = await services.events.listWaiting(platformId, WAITING_MAX, after);
+  const logged = await services.events.listAfter(applicationId, after, limit);
+  const last = waiting.length < WAITING_MAX ? undefined : waiting.at(-1)?.id;
+  const byId = new Map<string, Event>();
+  for (const event of waiting)
+    if (event.applicationId === null || event.applicationId === applicationId)
+      byId.set(event.id, { ...event, applicationId });
+  for (const event of logged) byId.set(event.id, event);
+  return [...byId.values()]
+    .filter(({ id }) => last === undefined || id <= last)
+    .sort((left, right) => (left.id < right.id ? -1 : 1));
+}
+
+/**
+ * The application's events of 30 days after the given one, oldest first: what webhooks tell, for those who ask. For a
+ * restricted key those about its profiles.
+ * @throws AppError `invalid_cursor`
+ */
+export async function listEvents(
+  services: Services,
+  scope: ApplicationScope,
+  { after, cursor, limit }: ListEvents,
+): Promise<Page<EventPayload>> {
+  const view = listViewOf(scope.caller);
+  const bound = {
+    list: "events",
+    applicationId: scope.applicationId,
+    after,
+    ...boundToView(view),
+  };
+  const now = services.clock.now();
+  const asked = services.cursors.read(cursor, bound) ?? after ?? "";
+  const kept = beforeKept(now);
+  const most = view === undefined ? limit : PICKED_FROM_MAX;
+  const found = await eventsAfter(services, scope, asked > kept ? asked : kept, most + 1);
+  const settled = found.filter(({ id }) => timeOfId("event", id) <= now.getTime() - SETTLED_MS);
+  const read = settled.slice(0, most);
+  const seen = read.filter(
+    ({ profileId }) => view === undefined || view.profileIds.has(profileId ?? ""),
+  );
+  const items = seen.slice(0, limit);
+  const last = seen.length > limit ? items.at(-1) : settled.length > most ? read.at(-1) : undefined;
+  return {
+    items: items.map(eventPayload),
+    nextCursor: last === undefined ? null : services.cursors.make(last.id, bound),
+    limit,
+  };
+}
