@@ -1,41 +1,69 @@
-const DOMAINS =
-  "accounts|applications|keys|profiles|posts|networks|connect|media|billing|webhooks|audit|limits|callers|erasure|upkeep";
-const domain = `^src/shared/(${DOMAINS})/`;
+/**
+ * The folders of `src/shared`, from the top down: each imports what stands below it and nothing above. `compose.ts`
+ * stands over all of them, and only what runs the app imports it.
+ */
+const FOLDERS = [
+  "http",
+  "background",
+  "tenants",
+  "publishing",
+  "connections",
+  "webhooks",
+  "billing",
+  "media",
+  "limits",
+  "due",
+  "networks",
+  "audit",
+  "callers",
+  "runtime",
+];
 
-/** What each domain folder may import of the others; `callers` is open to all, `accounts` may read all. */
-const ALLOWED = {
-  posts: ["networks", "connect", "media", "billing", "webhooks", "audit", "profiles"],
-  connect: ["networks", "media", "billing", "profiles", "webhooks", "audit"],
-  webhooks: ["networks", "billing", "audit"],
-  accounts: [
-    "applications",
-    "keys",
-    "profiles",
-    "connect",
-    "billing",
-    "webhooks",
-    "audit",
-    "limits",
-  ],
-  applications: ["keys", "audit"],
-  upkeep: ["accounts", "connect", "networks"],
-  erasure: ["posts", "connect", "webhooks", "profiles", "audit"],
-  keys: ["profiles", "audit"],
-  profiles: ["audit"],
-  billing: ["networks", "webhooks", "audit"],
-  networks: [],
-  media: ["networks"],
-  audit: [],
-  limits: [],
-  callers: [],
+/** The two arrows that run up: the settings of a network are read with all others, and a wallet tells events. */
+const UP = {
+  runtime: "^src/shared/networks/(settings-by-network|contract/network)\\.ts$",
+  billing: "^src/shared/webhooks/events/event\\.ts$",
+};
+const UP_FROM = {
+  runtime: "^src/shared/runtime/(config|settings)\\.ts$",
+  billing: "^src/shared/billing/alerts\\.ts$",
 };
 
-const betweenDomains = Object.entries(ALLOWED).map(([from, to]) => ({
-  name: `domain-${from}`,
-  comment: `${from} may import only: ${[...to, "callers"].join(", ")}`,
+const downwards = FOLDERS.flatMap((folder, index) => {
+  const above = FOLDERS.slice(0, index).join("|");
+  if (above === "") return [];
+  const rule = (name, from, to) => ({
+    name,
+    comment: `${folder} imports nothing of: ${FOLDERS.slice(0, index).join(", ")}`,
+    severity: "error",
+    from,
+    to: { path: `^src/shared/(${above})/`, ...to },
+  });
+  const own = `^src/shared/${folder}/`;
+  const exception = UP_FROM[folder];
+  if (exception === undefined) return [rule(`below-${folder}`, { path: own }, {})];
+  return [
+    rule(`below-${folder}`, { path: own, pathNot: exception }, {}),
+    rule(`up-from-${folder}`, { path: exception }, { pathNot: UP[folder] }),
+  ];
+});
+
+/** Whose stores and queues a folder may import besides its own; all others get theirs through `deps.ts`, as types. */
+const STORES_OF = {
+  background: ["connections", "billing", "publishing"],
+  publishing: ["due"],
+  webhooks: ["due"],
+};
+
+const stores = FOLDERS.map((folder) => ({
+  name: `stores-of-${folder}`,
+  comment: "a store is used by its own folder and by those that this table names",
   severity: "error",
-  from: { path: `^src/shared/${from}/` },
-  to: { path: domain, pathNot: `^src/shared/(${[from, "callers", ...to].join("|")})/` },
+  from: { path: `^src/shared/${folder}/`, pathNot: "/deps\\.ts$" },
+  to: {
+    path: "^src/shared/.*-(store|queue)\\.ts$",
+    pathNot: `^src/shared/(${[folder, ...(STORES_OF[folder] ?? [])].join("|")})/`,
+  },
 }));
 
 export default {
@@ -47,21 +75,27 @@ export default {
       to: { circular: true },
     },
     {
-      name: "shared-not-functions",
+      name: "every-folder-has-its-place",
+      comment: "a new folder is named in FOLDERS",
       severity: "error",
-      from: { path: "^src/shared/" },
-      to: { path: "^src/(functions/|main)" },
+      from: {},
+      to: {
+        path: "^src/",
+        pathNot: `^src/(main\\.ts$|functions/|shared/compose\\.ts$|shared/(${FOLDERS.join("|")})/)`,
+      },
     },
     {
-      name: "domain-not-http",
+      name: "composed-on-top",
       severity: "error",
-      from: { path: domain },
-      to: { path: "^src/shared/http/" },
+      from: { path: "^src/shared/" },
+      to: { path: "^src/(functions/|main\\.ts$|shared/compose\\.ts$)" },
     },
+    ...downwards,
+    ...stores,
     {
       name: "azure-packages-at-the-edge",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(main\\.ts|shared/(http|storage)/)" },
+      from: { path: "^src/", pathNot: "^src/(main\\.ts|shared/(http|runtime/storage)/)" },
       to: { path: "node_modules/@azure/" },
     },
     {
@@ -70,20 +104,23 @@ export default {
       severity: "error",
       from: {
         path: "^src/",
-        pathNot: "^src/(main\\.ts|shared/(storage/|services\\.ts|.*-(store|queue)\\.ts))",
+        pathNot: "^src/shared/(runtime/storage/|compose\\.ts|.*-(store|queue)\\.ts)",
       },
-      to: { path: "^src/shared/storage/", pathNot: "^src/shared/storage/row\\.ts$" },
+      to: {
+        path: "^src/shared/runtime/storage/",
+        pathNot: "^src/shared/runtime/storage/row\\.ts$",
+      },
     },
     {
       name: "networks-by-argument",
       comment:
-        "a network imports network.ts, errors.ts, setting.ts, shape.ts, its own files and those it shares with a network of the same API; HTTP is handed to it",
+        "a network imports the contract, its own files, those it shares with a network of the same API, and of runtime/ what makes errors, settings, schemas and calls; HTTP itself is handed to it",
       severity: "error",
-      from: { path: "^src/shared/networks/([^/]+)/" },
+      from: { path: "^src/shared/networks/(?!contract/)([^/]+)/" },
       to: {
         path: "^src/shared/",
         pathNot:
-          "^src/shared/(networks/($1/|graph/|[^/]+\\.ts$)|errors\\.ts$|setting\\.ts$|shape\\.ts$)",
+          "^src/shared/(networks/($1/|contract/|graph/|[^/]+\\.ts$)|runtime/(errors|setting|shape|http-call)\\.ts$)",
       },
     },
     {
@@ -99,7 +136,6 @@ export default {
       from: { path: "^src/" },
       to: { path: "^(dev|test|bench)/" },
     },
-    ...betweenDomains,
   ],
   options: {
     tsConfig: { fileName: "tsconfig.json" },

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Services } from "../src/shared/services.ts";
+import type { Services } from "../src/shared/compose.ts";
 import { commitAlone } from "./commit-alone.ts";
 import { ledgerProblems } from "./ledger-check.ts";
 import { BENCH_NETWORKS, call, type Tenant } from "./relay.ts";

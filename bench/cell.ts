@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { TableServiceClient } from "@azure/data-tables";
-import type { Services } from "../src/shared/services.ts";
+import type { Services } from "../src/shared/compose.ts";
 import { Accepting } from "./accepting.ts";
 import { throughBareHttp } from "./bare-http.ts";
 import {

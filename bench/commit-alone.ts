@@ -3,7 +3,7 @@ import { newId } from "../src/shared/runtime/ids.ts";
 import { acceptOperation, firstLeg, placeOf } from "../src/shared/publishing/accept/accept.ts";
 import { judgeDraft } from "../src/shared/publishing/accept/check-draft.ts";
 import type { Draft, Post } from "../src/shared/publishing/post.ts";
-import type { Services } from "../src/shared/services.ts";
+import type { Services } from "../src/shared/compose.ts";
 import { BENCH_NETWORKS, type Tenant } from "./relay.ts";
 
 const WORK_CHECK_MS = 60_000;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TableClient } from "@azure/data-tables";
 import type { Me } from "../src/shared/tenants/platforms/get-me.ts";
-import type { Services } from "../src/shared/services.ts";
+import type { Services } from "../src/shared/compose.ts";
 import type { Entity } from "./bare-storage.ts";
 import type { BenchStorage } from "./emulator.ts";
 import { insert, openBare, rowsUnder } from "./growing-rows.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../src/shared/services.ts";
+import type { Services } from "../src/shared/compose.ts";
 import type { StoredEntry } from "../src/shared/billing/wallet-store.ts";
 import type { Tenant } from "./relay.ts";
 

@@ -1,7 +1,7 @@
 import { QueueClient } from "@azure/storage-queue";
 import { TableClient, TableServiceClient } from "@azure/data-tables";
 import { workers } from "../src/functions/workers.ts";
-import type { Services } from "../src/shared/services.ts";
+import type { Services } from "../src/shared/compose.ts";
 import type { BenchStorage } from "./emulator.ts";
 import { acceptAsk, succeed, type Tenant } from "./relay.ts";
 import { countRequests, type RequestCounts } from "./request-counter.ts";

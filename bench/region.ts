@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { workers } from "../src/functions/workers.ts";
 import { parseConfig } from "../src/shared/runtime/config.ts";
 import type { Worker } from "../src/shared/http/worker.ts";
-import { buildServices, type Services } from "../src/shared/services.ts";
+import { buildServices, type Services } from "../src/shared/compose.ts";
 import type { MessageQueue } from "../src/shared/runtime/storage/queue.ts";
 import { Machine, natureOf, quietly } from "../test/simulation/machine.ts";
 import { tablesOver } from "../test/simulation/model-client.ts";

@@ -6,7 +6,7 @@ import { answer, type Outgoing } from "../src/shared/http/answer.ts";
 import { matchPath } from "../src/shared/http/route.ts";
 import { newId } from "../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../src/shared/networks/lookup.ts";
-import { buildServices, type Services } from "../src/shared/services.ts";
+import { buildServices, type Services } from "../src/shared/compose.ts";
 import type { BenchStorage } from "./emulator.ts";
 
 /** Two networks whose adapters need no app of ours. */

@@ -1,4 +1,4 @@
-import type { Services } from "../src/shared/services.ts";
+import type { Services } from "../src/shared/compose.ts";
 import { acceptAsk, headersOf, succeed, type Ask, type Tenant } from "./relay.ts";
 import { countRequests, type RequestCounts } from "./request-counter.ts";
 

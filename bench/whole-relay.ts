@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { buildApp } from "../dev/build.ts";
 import { END_WITH_PARENT } from "../dev/end-with-parent.ts";
-import type { Services } from "../src/shared/services.ts";
+import type { Services } from "../src/shared/compose.ts";
 import { startBenchStorage, type BenchStorage } from "./emulator.ts";
 import { startInstantNetwork, type InstantNetwork } from "./instant-network.ts";
 import {

@@ -1,6 +1,9 @@
 import { application, applicationCreated } from "../shared/tenants/applications/answer-schema.ts";
 import { createApplication } from "../shared/tenants/applications/create-application.ts";
-import { applicationCreatedExample, applicationExample } from "../shared/tenants/applications/examples.ts";
+import {
+  applicationCreatedExample,
+  applicationExample,
+} from "../shared/tenants/applications/examples.ts";
 import { getApplication } from "../shared/tenants/applications/get-application.ts";
 import { listApplications } from "../shared/tenants/applications/list-applications.ts";
 import {

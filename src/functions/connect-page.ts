@@ -11,7 +11,7 @@ import type { AppError } from "../shared/runtime/errors.ts";
 import { ERROR_STATUS } from "../shared/http/error-status.ts";
 import type { RefusedCall } from "../shared/http/route.ts";
 import { Reply } from "../shared/http/reply.ts";
-import type { Services } from "../shared/services.ts";
+import type { Services } from "../shared/compose.ts";
 
 interface BrowserCall {
   readonly services: Services;

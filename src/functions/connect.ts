@@ -19,7 +19,10 @@ import { getSession } from "../shared/connections/get-session.ts";
 import { listConnections } from "../shared/connections/list-connections.ts";
 import { removeConnection } from "../shared/connections/remove-connection.ts";
 import { BrowserFields, CreateConnectSessionBody } from "../shared/connections/schema.ts";
-import { blueskyClientKeys, blueskyClientMetadata } from "../shared/connections/hosted-page/client-documents.ts";
+import {
+  blueskyClientKeys,
+  blueskyClientMetadata,
+} from "../shared/connections/hosted-page/client-documents.ts";
 import { startSession } from "../shared/connections/start-session.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import { anyone } from "../shared/http/access/access.ts";

@@ -6,7 +6,11 @@ import {
 import { withStatus } from "../shared/http/reply.ts";
 import { route } from "../shared/http/route.ts";
 import { post, validation } from "../shared/publishing/read/answer-schema.ts";
-import { cancelPost, issuesOfUpdate, updatePost } from "../shared/publishing/schedule/change-scheduled.ts";
+import {
+  cancelPost,
+  issuesOfUpdate,
+  updatePost,
+} from "../shared/publishing/schedule/change-scheduled.ts";
 import { createPost } from "../shared/publishing/accept/create-post.ts";
 import {
   acceptedExample,
@@ -17,7 +21,12 @@ import {
 } from "../shared/publishing/read/examples.ts";
 import { issuesOfDraft } from "../shared/publishing/draft-issues.ts";
 import { issuesOfRetry, retryPost } from "../shared/publishing/publish/retry-post.ts";
-import { DraftBody, RetryBody, UpdatePostBody, ValidateQuery } from "../shared/publishing/accept/schema.ts";
+import {
+  DraftBody,
+  RetryBody,
+  UpdatePostBody,
+  ValidateQuery,
+} from "../shared/publishing/accept/schema.ts";
 import { validatePost } from "../shared/publishing/accept/validate-post.ts";
 import { postReadRoutes } from "./post-reads.ts";
 

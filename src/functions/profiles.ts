@@ -4,7 +4,11 @@ import { profileScope } from "../shared/http/access/profile-access.ts";
 import { route } from "../shared/http/route.ts";
 import { profile } from "../shared/tenants/profiles/answer-schema.ts";
 import { createProfile } from "../shared/tenants/profiles/create-profile.ts";
-import { disabledExample, erasingExample, profileExample } from "../shared/tenants/profiles/examples.ts";
+import {
+  disabledExample,
+  erasingExample,
+  profileExample,
+} from "../shared/tenants/profiles/examples.ts";
 import { getProfile } from "../shared/tenants/profiles/get-profile.ts";
 import { listProfiles } from "../shared/tenants/profiles/list-profiles.ts";
 import {

@@ -3,7 +3,7 @@ import { answer, answerUnrouted } from "../shared/http/answer.ts";
 import type { Running } from "../shared/http/register.ts";
 import type { Endpoint, Route } from "../shared/http/route.ts";
 import { runTimer } from "../shared/http/worker.ts";
-import { buildServices } from "../shared/services.ts";
+import { buildServices } from "../shared/compose.ts";
 import { healthRoutes } from "./health.ts";
 import { endpoints } from "./manifest.ts";
 import { postReadRoutes } from "./post-reads.ts";

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, inject, it } from "vitest";
 import { chargeTogether, creditWallet, type Charge } from "../../src/shared/billing/charge.ts";
 import { WalletStore, type StoredEntry } from "../../src/shared/billing/wallet-store.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import { openTable } from "../../src/shared/runtime/storage/account.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 

@@ -2,7 +2,10 @@ import type { NetworkApp } from "../../src/shared/networks/contract/network.ts";
 import { NETWORK_NAMES, networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { Card } from "../../src/shared/connections/hosted-page/card.ts";
 import { renderChoicePage } from "../../src/shared/connections/hosted-page/choice-page.ts";
-import { renderConnectPage, type ConnectPage } from "../../src/shared/connections/hosted-page/connect-page.ts";
+import {
+  renderConnectPage,
+  type ConnectPage,
+} from "../../src/shared/connections/hosted-page/connect-page.ts";
 import { LANGUAGES, type Language } from "../../src/shared/connections/hosted-page/language.ts";
 import { renderNotice, type NoticeName } from "../../src/shared/connections/hosted-page/notice.ts";
 import type { Branding } from "../../src/shared/connections/schema.ts";

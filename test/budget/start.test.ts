@@ -61,7 +61,7 @@ test("no route, worker or store is loaded to register them, and of a network its
   const others = [
     /^src\/main\.ts$/,
     /^src\/functions\/(?:manifest|timers)\.ts$/,
-    /^src\/shared\/(?:config|setting|settings|shape)\.ts$/,
+    /^src\/shared\/runtime\/(?:config|setting|settings|shape)\.ts$/,
     /^src\/shared\/http\/(?:register|invocation|route)\.ts$/,
     /^src\/shared\/networks\/(?:.*\/)?(?:settings|network-settings|settings-by-network)\.ts$/,
   ];
@@ -100,7 +100,8 @@ test.each([
 test("to answer them no network is loaded, nor what accepts or publishes a post", () => {
   const sources = sourcesOfParts(metafile, report.modules);
   expect(sources).toContain("src/shared/publishing/read/list-posts.ts");
-  const others = /\/networks\/[^/]+\/(?!settings\.ts$)|\/posts\/(?:create-post|publish-leg)\.ts$/;
+  const others =
+    /\/networks\/(?!contract\/)[^/]+\/(?!settings\.ts$)|\/(?:create-post|publish-leg)\.ts$/;
   expect(sources.filter((path) => others.test(path))).toEqual([]);
 });
 

@@ -5,7 +5,7 @@ import type { Connection } from "../../src/shared/connections/connection.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
 import { markIfRefused } from "../../src/shared/connections/refused-account.ts";
 import { tellUntold } from "../../src/shared/connections/tell-connection.ts";
-import { tellForgotten } from "../../src/shared/connections/tell-forgotten.ts";
+import { tellForgotten } from "../../src/shared/background/tell-forgotten.ts";
 import { endConnections } from "../../src/shared/tenants/erasure/close-posts.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";

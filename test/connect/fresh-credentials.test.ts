@@ -3,7 +3,8 @@ import { freshCredentials } from "../../src/shared/connections/fresh-credentials
 import { SingleFlight } from "../../src/shared/connections/single-flight.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
-import { HttpFailure, type LinkedAccount } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
+import { type LinkedAccount } from "../../src/shared/networks/contract/network.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { startFaultProxy, type Fault, type FaultProxy } from "../setup/fault-proxy.ts";

@@ -1,9 +1,9 @@
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { inject } from "vitest";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
-import type { HttpRequest, HttpResponse } from "../../src/shared/networks/contract/network.ts";
+import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import { anApplication, aPlatform, aProfile, type TestApplication } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 

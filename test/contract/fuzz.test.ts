@@ -4,7 +4,7 @@ import { chapters, routes } from "../../src/functions/routes.ts";
 import { openApi } from "../../src/shared/http/reference/openapi.ts";
 import type { Operation, Parameter } from "../../src/shared/http/reference/openapi-types.ts";
 import type { Route } from "../../src/shared/http/route.ts";
-import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { aKey, anApplication, aPlatform, aProfile, dataOf } from "../setup/factories.ts";
 import { startRelay, type CallOptions, type Relay } from "../setup/relay.ts";
 import {

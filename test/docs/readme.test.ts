@@ -119,19 +119,24 @@ test("CONTRIBUTING.md names only files and folders that exist", () => {
   expect(named.filter((path) => !existsSync(path))).toEqual([]);
 });
 
+const INDENT = 2;
+const DEPTH_MAX = 3;
+
 test("CONTRIBUTING.md's tree is that of the repository", () => {
   const tree =
     /^```text\n([\s\S]*?)^```$/m.exec(readFileSync("CONTRIBUTING.md", "utf8"))?.[1] ?? "";
-  let parent = "";
+  const parents: string[] = [];
   const named: string[] = [];
   for (const line of tree.split("\n")) {
     const indented = /^( *)([\w./-]+(?: [\w./-]+\/)*)/.exec(line);
     if (indented === null) continue;
     const [, indent = "", first = ""] = indented;
+    const depth = indent.length / INDENT;
     // Continuations of a remark stand far to the right.
-    if (indent.length > 4) continue;
-    if (indent === "" && first.endsWith("/")) parent = first;
-    for (const name of first.split(" ")) named.push(indent === "" ? name : parent + name);
+    if (depth > DEPTH_MAX) continue;
+    const parent = parents.slice(0, depth).join("");
+    if (first.endsWith("/")) parents[depth] = first;
+    for (const name of first.split(" ")) named.push(parent + name);
   }
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((path) => !existsSync(path))).toEqual([]);

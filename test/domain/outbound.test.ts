@@ -3,7 +3,7 @@ import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
-import { HttpFailure, type HttpRequest } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure, type HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import {
   createOutbound,
   isAllowedAddress,

@@ -2,7 +2,7 @@ import { checkReadiness } from "../../src/shared/tenants/platforms/check-readine
 import { readConfig } from "../../src/shared/runtime/config.ts";
 import { newErasure } from "../../src/shared/tenants/erasure/erasure.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
-import { buildServices } from "../../src/shared/services.ts";
+import { buildServices } from "../../src/shared/compose.ts";
 
 /**
  * The product's storage as a deployment has it: settings from the environment, a write and a read of each kind. Single

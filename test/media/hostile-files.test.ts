@@ -7,7 +7,11 @@ import { fitImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { ReadingProcess } from "../../src/shared/media/reading-process.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
-import type { FittedImage, ImageTarget, MediaFile } from "../../src/shared/networks/contract/media.ts";
+import type {
+  FittedImage,
+  ImageTarget,
+  MediaFile,
+} from "../../src/shared/networks/contract/media.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { drawing, endlessChunks, endlessTimes, interlacedPng, manyTimes } from "./bombs.ts";
 import { inMemory } from "./in-memory.ts";

@@ -1,5 +1,5 @@
 import type { Dialler } from "../../src/shared/media/dialled.ts";
-import type { HttpRequest, HttpResponse } from "../../src/shared/networks/contract/network.ts";
+import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 
 /** Gives out one file in ranges, as a good server does, without one. */
 export function inMemory(bytes: Uint8Array): Dialler {

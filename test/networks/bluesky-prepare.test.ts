@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
-import type { HttpRequest, LegDraft } from "../../src/shared/networks/contract/network.ts";
-import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
+import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { Script } from "./scripted-tools.ts";
 import {
   NOW,

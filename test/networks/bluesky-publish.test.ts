@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
-import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { Script } from "./scripted-tools.ts";
 import {
   NOW,

@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
-import type { LegDraft, LinkedAccount, NetworkApp } from "../../src/shared/networks/contract/network.ts";
+import type {
+  LegDraft,
+  LinkedAccount,
+  NetworkApp,
+} from "../../src/shared/networks/contract/network.ts";
 import { publishedBy, walkLeg } from "./sandbox-leg.ts";
 import type { SandboxTools } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";

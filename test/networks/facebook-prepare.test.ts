@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
-import type { LegDraft, LegToPublish, NetworkData } from "../../src/shared/networks/contract/network.ts";
+import type {
+  LegDraft,
+  LegToPublish,
+  NetworkData,
+} from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
 import type { Script } from "./scripted-tools.ts";
 import { NOW, answer, htmlPage, lost, sentJson } from "./scripted-tools.ts";

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
-import type { LegDraft, LegToPublish, NetworkData } from "../../src/shared/networks/contract/network.ts";
+import type {
+  LegDraft,
+  LegToPublish,
+  NetworkData,
+} from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
 import type { Script } from "./scripted-tools.ts";
 import { NOW, answer, htmlPage, lost, sentForm } from "./scripted-tools.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
-import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { files } from "./legs.ts";
 import { answer, htmlPage, image, lost, refusedToConnect, sentJson } from "./scripted-tools.ts";
 import {

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
-import type { LegDraft, LegToPublish, NetworkData } from "../../src/shared/networks/contract/network.ts";
+import type {
+  LegDraft,
+  LegToPublish,
+  NetworkData,
+} from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
 import type { Script } from "./scripted-tools.ts";
 import { NOW, answer, htmlPage, lost, refusedToConnect, sentJson } from "./scripted-tools.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import type { LinkOutcome } from "../../src/shared/networks/contract/network.ts";
-import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { Script } from "./scripted-tools.ts";
 import {
   NOW,

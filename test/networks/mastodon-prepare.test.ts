@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
-import type { HttpRequest, LegDraft, LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
+import type { LegDraft, LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
 import type { Script } from "./scripted-tools.ts";
 import {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
-import type { HttpFailure, LegDraft, LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import type { HttpFailure } from "../../src/shared/runtime/http-call.ts";
+import type { LegDraft, LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
 import type { Script } from "./scripted-tools.ts";
 import {

@@ -1,8 +1,6 @@
 import type { Sandbox } from "../../dev/networks/server.ts";
 import type {
   CredentialsOutcome,
-  HttpRequest,
-  HttpResponse,
   LegDraft,
   LegToPublish,
   LinkedAccount,
@@ -15,10 +13,11 @@ import type {
   PublishOutcome,
   ReconcileOutcome,
 } from "../../src/shared/networks/contract/network.ts";
+import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import { fetchMedia } from "../../src/shared/media/fetch-media.ts";
 import { fitImage, planImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
-import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { OpenedResponse } from "../../src/shared/runtime/outbound-body.ts";
 
 const CALL_TIMEOUT_MS = 1500;

@@ -3,7 +3,11 @@ import { describe, expect, it } from "vitest";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
-import type { LegDraft, LinkedAccount, LinkOutcome } from "../../src/shared/networks/contract/network.ts";
+import type {
+  LegDraft,
+  LinkedAccount,
+  LinkOutcome,
+} from "../../src/shared/networks/contract/network.ts";
 import { publishedBy, resumeLeg, walkLeg } from "./sandbox-leg.ts";
 import type { SandboxTools } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";

@@ -1,13 +1,12 @@
 import type { FetchedMedia, MediaFile } from "../../src/shared/networks/contract/media.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
+import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import type {
-  HttpRequest,
-  HttpResponse,
   NetworkApp,
   NetworkData,
   NetworkTools,
 } from "../../src/shared/networks/contract/network.ts";
-import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 
 export const NOW = new Date("2026-11-20T09:00:00.000Z");
 

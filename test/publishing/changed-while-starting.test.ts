@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { firePost } from "../../src/shared/publishing/schedule/fire-post.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher,

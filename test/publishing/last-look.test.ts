@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { HttpFailure } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readBalance, readPost, submitPost, unique } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";

@@ -4,7 +4,7 @@ import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
 import { PublishHint } from "../../src/shared/publishing/publish/publish-queue.ts";
 import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "../media/file-server.ts";
 import { flag } from "../media/pictures.ts";

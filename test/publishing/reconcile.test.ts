@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { openTables } from "../../src/shared/runtime/storage/tables.ts";
-import { reconcilePlatform, reconcileWallets } from "../../src/shared/background/reconcile-wallet.ts";
+import {
+  reconcilePlatform,
+  reconcileWallets,
+} from "../../src/shared/background/reconcile-wallet.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";

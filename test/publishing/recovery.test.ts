@@ -6,7 +6,7 @@ import { findForgottenWork } from "../../src/shared/background/find-forgotten-wo
 import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
 import { PublishHint } from "../../src/shared/publishing/publish/publish-queue.ts";
 import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher,

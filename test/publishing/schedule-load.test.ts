@@ -5,7 +5,7 @@ import { newId } from "../../src/shared/runtime/ids.ts";
 import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
 import { firePost } from "../../src/shared/publishing/schedule/fire-post.ts";
 import { FireHint } from "../../src/shared/publishing/schedule/fire-queue.ts";
-import { buildServices, type Services } from "../../src/shared/services.ts";
+import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, settlePost, submitPost, unique } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -1,6 +1,6 @@
 import { QueueServiceClient } from "@azure/storage-queue";
 import type { Worker } from "../../src/shared/http/worker.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 
 const MESSAGES_MAX = 5_000;
 const BATCH = 32;

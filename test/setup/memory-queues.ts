@@ -1,5 +1,5 @@
 import type { Worker } from "../../src/shared/http/worker.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import type { MessageQueue } from "../../src/shared/runtime/storage/queue.ts";
 
 export interface Waiting {

@@ -10,7 +10,7 @@ import { systemScope } from "../../src/shared/http/worker.ts";
 import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
-import { buildServices, type Services } from "../../src/shared/services.ts";
+import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";
 import { drainQueues } from "./drain.ts";

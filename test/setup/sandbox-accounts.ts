@@ -4,7 +4,7 @@ import type { Sandbox } from "../../dev/networks/server.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import { allow, signIn } from "./sign-in.ts";
 
 /** Settings that put the sandbox in the place of the world. */

@@ -4,7 +4,7 @@ import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Log } from "../../src/shared/runtime/log.ts";
 import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
-import { buildServices, type Services } from "../../src/shared/services.ts";
+import { buildServices, type Services } from "../../src/shared/compose.ts";
 import type { History } from "./history.ts";
 import { Machine, type Nature } from "./machine.ts";
 import { tablesOver } from "./model-client.ts";

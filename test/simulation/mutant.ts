@@ -1,4 +1,4 @@
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import type { Rewrite } from "./machine.ts";
 
 /** The product, or the product with one of its safeguards taken away. */

@@ -1,7 +1,7 @@
 import type { CoreOperation } from "../../src/shared/billing/group-commit.ts";
 import { NETWORKS } from "../../src/shared/networks/registry.ts";
 import type { Network } from "../../src/shared/networks/contract/network.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import type { StoredRow, TransactionResult } from "../../src/shared/runtime/storage/row.ts";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
 import type { Mutant } from "./mutant.ts";

@@ -2,7 +2,7 @@ import {
   HttpFailure,
   type HttpRequest,
   type HttpResponse,
-} from "../../src/shared/networks/contract/network.ts";
+} from "../../src/shared/runtime/http-call.ts";
 import type { Outbound } from "../../src/shared/runtime/outbound.ts";
 import { quietly, type Machine, type Nature } from "./machine.ts";
 

@@ -3,7 +3,7 @@ import type { ProfileScope } from "../../src/shared/callers/scope.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/network.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import {
   BLUESKY_HOST,
   HIDDEN_HOST,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import { Random } from "../simulation/random.ts";
 import { startWorld } from "../whole/world.ts";
 import type { World } from "../whole/world.ts";

@@ -1,7 +1,7 @@
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import { buildServices, type Services } from "../../src/shared/services.ts";
+import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { aCustomer, linkBluesky, linkMastodon } from "../whole/customer.ts";
 import type { Customer } from "../whole/customer.ts";

@@ -133,16 +133,16 @@ describe("the table of metrics", () => {
 
   test("has no metric that nothing gathers", () => {
     const gatherers = [
-      "posts/create-post",
-      "posts/fire-post",
-      "posts/settle-leg",
-      "posts/leg-work",
-      "posts/unmapped-signals",
-      "posts/reconcile-wallet",
-      "webhooks/deliver-webhook",
-      "webhooks/endpoint-circuit",
-      "housekeeping/record-poison",
-      "services",
+      "publishing/accept/create-post",
+      "publishing/schedule/fire-post",
+      "publishing/publish/settle-leg",
+      "publishing/publish/leg-work",
+      "publishing/publish/unmapped-signals",
+      "background/reconcile-wallet",
+      "webhooks/deliveries/deliver-webhook",
+      "webhooks/endpoints/endpoint-circuit",
+      "background/record-poison",
+      "compose",
     ];
     const source = gatherers.map((path) => read(`src/shared/${path}.ts`)).join("\n");
     for (const name of Object.keys(METRICS)) expect(source).toContain(`"${name}"`);

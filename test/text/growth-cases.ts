@@ -1,7 +1,14 @@
 import { parseRecoveryCode } from "../../src/shared/tenants/staff/recovery-code.ts";
-import { ChangePasswordBody, LogInBody, SignUpBody } from "../../src/shared/tenants/staff/schema.ts";
+import {
+  ChangePasswordBody,
+  LogInBody,
+  SignUpBody,
+} from "../../src/shared/tenants/staff/schema.ts";
 import { readCredential } from "../../src/shared/callers/credential.ts";
-import { readBrowserId, type BrowserRequest } from "../../src/shared/connections/hosted-page/browser.ts";
+import {
+  readBrowserId,
+  type BrowserRequest,
+} from "../../src/shared/connections/hosted-page/browser.ts";
 import { html } from "../../src/shared/connections/hosted-page/markup.ts";
 import { chooseLanguage } from "../../src/shared/connections/hosted-page/language.ts";
 import { initialOf, plainName } from "../../src/shared/connections/hosted-page/names.ts";
@@ -177,15 +184,15 @@ const TEXTS: readonly GrowthCase[] = [
     name: "the hash of a recent text",
     look: textHash,
     covers: [
-      "networks/normal-form.ts: .normalize",
-      "networks/normal-form.ts: \\p{M}{30}(?=\\p{M})",
+      "networks/contract/normal-form.ts: .normalize",
+      "networks/contract/normal-form.ts: \\p{M}{30}(?=\\p{M})",
     ],
   },
   { name: "a text's composed form", look: composed },
   {
     name: "a count of graphemes",
     look: countGraphemes,
-    covers: ["networks/graphemes.ts: Intl.Segmenter"],
+    covers: ["networks/contract/graphemes.ts: Intl.Segmenter"],
   },
   {
     name: "Mastodon's count of characters",
@@ -393,7 +400,7 @@ const HEADERS: readonly GrowthCase[] = [
     name: "a trace's parent",
     look: parseTraceParent,
     worst: [repeated("-", `00-${"1".repeat(32)}-${"1".repeat(16)}-01`)],
-    covers: ["telemetry/trace-parent.ts: ^([0-9a-f]{2})-([0-9a-f]"],
+    covers: ["runtime/telemetry/trace-parent.ts: ^([0-9a-f]{2})-([0-9a-f]"],
   },
   {
     name: "a credential",
@@ -416,7 +423,7 @@ const HEADERS: readonly GrowthCase[] = [
       repeated("http://a"),
       repeated("http://a?"),
     ],
-    covers: ["log.ts: sk_live_[0-9A-Za-z_]{8,}"],
+    covers: ["runtime/log.ts: sk_live_[0-9A-Za-z_]{8,}"],
   },
 ];
 

@@ -5,8 +5,9 @@ import { patternsIn, patternsInSource, type Found } from "./patterns-in-source.t
 
 /** Patterns that never see text from outside. */
 const OUR_OWN_TEXT: Readonly<Record<string, string>> = {
-  "ids.ts: new RegExp(`^${PREFIXES[": "A prefix of ours and 26 characters, from end to end.",
-  "settings.ts: \\/+$": "A setting of the operator.",
+  "runtime/ids.ts: new RegExp(`^${PREFIXES[":
+    "A prefix of ours and 26 characters, from end to end.",
+  "runtime/settings.ts: \\/+$": "A setting of the operator.",
 };
 
 const covered = new Set(GROWTH_CASES.flatMap(({ covers = [] }) => covers));

@@ -3,7 +3,7 @@ import type { Connection } from "../../src/shared/connections/connection.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_APP_PASSWORD } from "../../dev/networks/bluesky/state.ts";
-import type { HttpRequest, HttpResponse } from "../../src/shared/networks/contract/network.ts";
+import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
 import { Browser } from "../connect/browser.ts";

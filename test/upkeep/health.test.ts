@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { checkConnection } from "../../src/shared/connections/check-connection.ts";
-import { HttpFailure, type HttpResponse } from "../../src/shared/networks/contract/network.ts";
+import { HttpFailure, type HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
 import type { World } from "../connect/world.ts";

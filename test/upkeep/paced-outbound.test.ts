@@ -3,7 +3,7 @@ import {
   HttpFailure,
   type HttpRequest,
   type HttpResponse,
-} from "../../src/shared/networks/contract/network.ts";
+} from "../../src/shared/runtime/http-call.ts";
 import type { Outbound } from "../../src/shared/runtime/outbound.ts";
 import { pacedOutbound } from "../../src/shared/background/account-checks/paced-outbound.ts";
 

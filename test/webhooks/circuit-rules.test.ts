@@ -1,6 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { circuitAfterFailure, passage, type Circuit } from "../../src/shared/webhooks/endpoints/circuit.ts";
+import {
+  circuitAfterFailure,
+  passage,
+  type Circuit,
+} from "../../src/shared/webhooks/endpoints/circuit.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

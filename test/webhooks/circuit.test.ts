@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { countRequests } from "../../bench/request-counter.ts";
-import type { Services } from "../../src/shared/services.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import type { DeliveryHint } from "../../src/shared/webhooks/deliveries/delivery-queue.ts";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/due-delivery.ts";

@@ -7,8 +7,16 @@ import { post } from "../../src/shared/publishing/read/answer-schema.ts";
 import type { Leg } from "../../src/shared/publishing/post.ts";
 import { legView, postView } from "../../src/shared/publishing/read/post-view.ts";
 import { event as eventSchema } from "../../src/shared/webhooks/answer-schema.ts";
-import { BODY_BYTES_MAX, deliveryBody } from "../../src/shared/webhooks/deliveries/delivery-body.ts";
-import { eventPayload, toEvent, toEventRow, type Event } from "../../src/shared/webhooks/events/event.ts";
+import {
+  BODY_BYTES_MAX,
+  deliveryBody,
+} from "../../src/shared/webhooks/deliveries/delivery-body.ts";
+import {
+  eventPayload,
+  toEvent,
+  toEventRow,
+  type Event,
+} from "../../src/shared/webhooks/events/event.ts";
 import { draftOf, legOf, NOW, postOf } from "../domain/posts/fixtures.ts";
 
 const ids = {

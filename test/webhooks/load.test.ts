@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { workers } from "../../src/functions/workers.ts";
 import type { MessageQueue } from "../../src/shared/runtime/storage/queue.ts";
-import { buildServices, type Services } from "../../src/shared/services.ts";
+import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { anApplication } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { hangs, startReceiver, type Receiver } from "./receiver.ts";

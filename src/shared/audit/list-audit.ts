@@ -2,7 +2,7 @@ import * as z from "zod";
 import { boundToView, listViewOf } from "../callers/caller.ts";
 import type { OperatorScope, PlatformScope } from "../callers/scope.ts";
 import { pageQuery, toPage, type Page } from "../runtime/page.ts";
-import type { Services } from "../services.ts";
+import type { AuditDeps } from "./deps.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import type { AuditEvent, RingEntry } from "./ring.ts";
 
@@ -10,7 +10,7 @@ export const ListAuditQuery = shape(() => z.strictObject(pageQuery()));
 type ListAudit = ShapeOf<typeof ListAuditQuery>;
 
 function listRing(
-  services: Services,
+  services: AuditDeps,
   { limit, cursor }: ListAudit,
   bound: object,
   fits: (entry: RingEntry) => boolean,
@@ -38,7 +38,7 @@ function isVisible(
 
 /** This process's latest events of the caller's platform, newest first. @throws AppError `invalid_cursor` */
 export function listAudit(
-  services: Services,
+  services: AuditDeps,
   scope: PlatformScope,
   query: ListAudit,
 ): Page<AuditEvent> {
@@ -49,7 +49,7 @@ export function listAudit(
 
 /** This process's latest events of all platforms, newest first. @throws AppError `invalid_cursor` */
 export function listAllAudit(
-  services: Services,
+  services: AuditDeps,
   _scope: OperatorScope,
   query: ListAudit,
 ): Page<AuditEvent> {

@@ -1,7 +1,7 @@
 import type { OperatorScope } from "../callers/scope.ts";
 import { AppError } from "../runtime/errors.ts";
 import { isId } from "../runtime/ids.ts";
-import type { Services } from "../services.ts";
+import type { AuditDeps } from "./deps.ts";
 import { recordAudit } from "./record.ts";
 
 interface Looked {
@@ -12,7 +12,7 @@ interface Looked {
 
 /** What an operator looks at of the platforms, recorded: `denied` where there was nothing to see. */
 export async function operatorRead<T>(
-  services: Services,
+  services: AuditDeps,
   scope: OperatorScope,
   { action, platformId = "" }: Looked,
   read: () => T | Promise<T>,

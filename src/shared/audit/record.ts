@@ -1,7 +1,7 @@
 import { actorOf, type Caller } from "../callers/caller.ts";
 import type { RequestScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
-import type { Services } from "../services.ts";
+import type { AuditDeps } from "./deps.ts";
 import type { AuditEvent, AuditTarget } from "./ring.ts";
 
 /** Who did it, where. Every scope of a request is one. */
@@ -26,7 +26,7 @@ export interface Audited {
 const REPEATS_MS = 60_000;
 
 /** Records what was done or refused: one log line, which lasts, and the process's ring, which can be listed. */
-export function recordAudit(services: Services, scope: AuditedScope, audited: Audited): void {
+export function recordAudit(services: AuditDeps, scope: AuditedScope, audited: Audited): void {
   const now = services.clock.now();
   const event: AuditEvent = {
     id: newId("auditEvent", now),

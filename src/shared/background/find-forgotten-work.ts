@@ -1,11 +1,11 @@
-import { tellForgotten } from "../connections/tell-forgotten.ts";
-import type { Services } from "../services.ts";
+import { tellForgotten } from "./tell-forgotten.ts";
+import type { BackgroundDeps } from "./deps.ts";
 
 const RUN_MS_MAX = 45_000;
 const PLATFORMS_OF_PAGE = 100;
 const PLATFORMS_AT_ONCE = 8;
 
-async function announceIfOpen(services: Services, platformId: string): Promise<boolean> {
+async function announceIfOpen(services: BackgroundDeps, platformId: string): Promise<boolean> {
   const [works, events] = await Promise.all([
     services.posts.listOpenWork(platformId, "", 1),
     services.events.listWaiting(platformId, 1),
@@ -16,7 +16,7 @@ async function announceIfOpen(services: Services, platformId: string): Promise<b
 }
 
 /** Not to be kept from its own work by an error of the other one. */
-async function tellOfConnections(services: Services): Promise<void> {
+async function tellOfConnections(services: BackgroundDeps): Promise<void> {
   try {
     await tellForgotten(services);
   } catch (error) {
@@ -30,7 +30,7 @@ async function tellOfConnections(services: Services): Promise<void> {
  * after it wrote, leaves work that only this finds. What became of connections is told in the same way. Goes on where
  * the last run stopped.
  */
-export async function findForgottenWork(services: Services): Promise<void> {
+export async function findForgottenWork(services: BackgroundDeps): Promise<void> {
   await tellOfConnections(services);
   const startedAt = performance.now();
   let after = await services.housekeeping.position("forgotten_work");

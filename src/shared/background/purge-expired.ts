@@ -1,6 +1,6 @@
 import { removeSpentKeys } from "../publishing/accept/spent-keys.ts";
 import { removeFreeTexts } from "../publishing/accounts/recent-text.ts";
-import type { Services } from "../services.ts";
+import type { BackgroundDeps } from "./deps.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -24,12 +24,12 @@ interface Page {
 
 /** One run: how much it removed of what, and how long it may go on. */
 class Purge {
-  readonly services: Services;
+  readonly services: BackgroundDeps;
   readonly counts: Record<string, number> = {};
   isComplete = true;
   readonly #endsAt = performance.now() + RUN_MS_MAX;
 
-  constructor(services: Services) {
+  constructor(services: BackgroundDeps) {
     this.services = services;
   }
 
@@ -137,7 +137,7 @@ async function purgeEndpoints(purge: Purge): Promise<void> {
  * Removes what has no say any more and that nobody is promised. Idempotent, bounded, and safe when it is missed, doubled
  * or cut short: every row goes by itself, and a search goes on where it stopped. Ledgers and posts stay.
  */
-export async function purgeExpired(services: Services): Promise<void> {
+export async function purgeExpired(services: BackgroundDeps): Promise<void> {
   const purge = new Purge(services);
   await purgeShared(purge);
   await purgePlatforms(purge);

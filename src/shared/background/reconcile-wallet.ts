@@ -1,6 +1,6 @@
 import type { Reconciled, StoredEntry } from "../billing/wallet-store.ts";
 import type { Wallet } from "../billing/wallet.ts";
-import type { Services } from "../services.ts";
+import type { BackgroundDeps } from "./deps.ts";
 import type { Leg } from "../publishing/post.ts";
 import { OPEN_WORK_PAGE } from "../publishing/post-store.ts";
 
@@ -42,7 +42,7 @@ function ledgerMismatches(
 }
 
 async function entriesAfter(
-  services: Services,
+  services: BackgroundDeps,
   platformId: string,
   sequence: number,
 ): Promise<StoredEntry[]> {
@@ -59,7 +59,7 @@ async function entriesAfter(
 }
 
 /** Legs with tokens promised to them: only posts with open work have any. */
-async function openHolds(services: Services, platformId: string): Promise<Leg[]> {
+async function openHolds(services: BackgroundDeps, platformId: string): Promise<Leg[]> {
   const holding: Leg[] = [];
   let after: string | undefined;
   do {
@@ -91,7 +91,10 @@ function holdMismatches(legs: readonly Leg[], wallet: Wallet, now: Date): string
  * Checks a platform's ledger, wallet and open legs against each other, from where the last check ended. Reports, and
  * never repairs: what is wrong is for people to see. A wallet that keeps moving meanwhile is left for the next run.
  */
-export async function reconcilePlatform(services: Services, platformId: string): Promise<string[]> {
+export async function reconcilePlatform(
+  services: BackgroundDeps,
+  platformId: string,
+): Promise<string[]> {
   const from = (await services.wallets.findReconciled(platformId)) ?? BEGINNING;
   for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
     const wallet = await services.wallets.read(platformId);
@@ -113,7 +116,7 @@ export async function reconcilePlatform(services: Services, platformId: string):
 }
 
 /** Checks every platform. Idempotent; a mismatch is an error line for an alert to find. */
-export async function reconcileWallets(services: Services): Promise<void> {
+export async function reconcileWallets(services: BackgroundDeps): Promise<void> {
   let after: string | undefined;
   do {
     const { items, next } = await services.platforms.list(after, PLATFORMS_OF_PAGE);

@@ -1,5 +1,5 @@
 import { recordAudit } from "../audit/record.ts";
-import type { Services } from "../services.ts";
+import type { BackgroundDeps } from "./deps.ts";
 
 const TEXT_MAX = 4_000;
 
@@ -16,7 +16,7 @@ function textOfMessage(message: unknown): string {
  * that came this far has nowhere else to go.
  */
 export async function recordPoison(
-  services: Services,
+  services: BackgroundDeps,
   queue: string,
   message: unknown,
 ): Promise<void> {

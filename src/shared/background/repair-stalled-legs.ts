@@ -1,4 +1,4 @@
-import type { Services } from "../services.ts";
+import type { BackgroundDeps } from "./deps.ts";
 import { NO_ORIGIN } from "../runtime/telemetry/origin.ts";
 import { continueWork } from "../runtime/telemetry/work-context.ts";
 import { isEnded, nextStep, type Leg } from "../publishing/post.ts";
@@ -39,13 +39,13 @@ interface Sent {
 }
 
 /** A platform's stalled legs go out one after the other, as its new ones do. */
-function turnOf({ config }: Services, sent: Sent, legs: number): number {
+function turnOf({ config }: BackgroundDeps, sent: Sent, legs: number): number {
   sent.legs += legs;
   return Math.max(0, sent.legs - HINTS_FREE) / config.publishing.legsPerSecond;
 }
 
 /** Sends again what a lost hint or a dead worker left; a post without open legs needs no work row any more. */
-async function repair(services: Services, work: Found, sent: Sent): Promise<void> {
+async function repair(services: BackgroundDeps, work: Found, sent: Sent): Promise<void> {
   const { place } = work;
   const found = await services.posts.find(place);
   const open = found?.legs.filter((leg) => !isEnded(leg)) ?? [];
@@ -66,7 +66,7 @@ async function repair(services: Services, work: Found, sent: Sent): Promise<void
   });
 }
 
-async function tryRepair(services: Services, work: Found, sent: Sent): Promise<void> {
+async function tryRepair(services: BackgroundDeps, work: Found, sent: Sent): Promise<void> {
   try {
     await repair(services, work, sent);
   } catch (error) {
@@ -75,7 +75,7 @@ async function tryRepair(services: Services, work: Found, sent: Sent): Promise<v
 }
 
 /** The platform's open work that somebody should look at now, the oldest first. */
-async function dueWork(services: Services, platformId: string, first: readonly Found[]) {
+async function dueWork(services: BackgroundDeps, platformId: string, first: readonly Found[]) {
   const now = services.clock.now().toISOString();
   const due: Found[] = [];
   for (let page = first; ;) {
@@ -86,7 +86,7 @@ async function dueWork(services: Services, platformId: string, first: readonly F
   return due.slice(0, REPAIRS_MAX);
 }
 
-async function repairPlatform(services: Services, platformId: string): Promise<void> {
+async function repairPlatform(services: BackgroundDeps, platformId: string): Promise<void> {
   const [works, events] = await Promise.all([
     services.posts.listOpenWork(platformId),
     services.events.listWaiting(platformId, 1),
@@ -105,11 +105,11 @@ async function repairPlatform(services: Services, platformId: string): Promise<v
 
 /** Looks at each platform once; false when the time is up. */
 class Sweep {
-  readonly #services: Services;
+  readonly #services: BackgroundDeps;
   readonly #startedAt = performance.now();
   readonly #seen = new Set<string>();
 
-  constructor(services: Services) {
+  constructor(services: BackgroundDeps) {
     this.#services = services;
   }
 
@@ -125,7 +125,7 @@ class Sweep {
  * Finds open work that no message stands for any more and hints it again. Idempotent; safe when missed, doubled or
  * late. The watermark moves only over minutes whose platforms were all looked at.
  */
-export async function repairStalledLegs(services: Services): Promise<void> {
+export async function repairStalledLegs(services: BackgroundDeps): Promise<void> {
   const { dirty } = services;
   const now = services.clock.now();
   const sweep = new Sweep(services);

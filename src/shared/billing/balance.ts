@@ -1,8 +1,8 @@
 import type { PlatformScope } from "../callers/scope.ts";
-import type { Services } from "../services.ts";
+import type { BillingDeps } from "./deps.ts";
 import { viewBalance, type Balance } from "./balance-view.ts";
 
 /** The wallet as its owner sees it. */
-export async function getBalance(services: Services, scope: PlatformScope): Promise<Balance> {
+export async function getBalance(services: BillingDeps, scope: PlatformScope): Promise<Balance> {
   return viewBalance(await services.wallets.read(scope.platformId), services.clock.now());
 }

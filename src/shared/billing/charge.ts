@@ -1,7 +1,7 @@
 import type { Actor } from "../callers/caller.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import type { Services } from "../services.ts";
+import type { BillingDeps } from "./deps.ts";
 import type { Operation } from "./rate-card.ts";
 import { markerKey, markerRow } from "./marker.ts";
 import { canCredit, refusal, type Movement, type Wallet } from "./wallet.ts";
@@ -41,13 +41,13 @@ function movementOf(type: "credit" | "debit", charge: Charge): Movement {
  * Takes tokens for something that is done at once. Repeating it with the same `operationId` charges nothing more.
  * @throws AppError `insufficient_tokens` or `daily_budget_reached`
  */
-export function charge(services: Services, platformId: string, asked: Charge): Promise<void> {
+export function charge(services: BillingDeps, platformId: string, asked: Charge): Promise<void> {
   return chargeTogether(services, platformId, [asked]);
 }
 
 /** Several charges, all or none; the first one's `operationId` stands for all. @throws AppError 402 */
 export async function chargeTogether(
-  services: Services,
+  services: BillingDeps,
   platformId: string,
   asked: readonly [Charge, ...Charge[]],
 ): Promise<void> {
@@ -80,7 +80,7 @@ export interface Credited {
 
 /** Adds tokens. The same `operationId` credits once. @throws AppError `validation_failed` beyond what a wallet can hold */
 export function creditWallet(
-  services: Services,
+  services: BillingDeps,
   platformId: string,
   asked: Charge,
 ): Promise<Credited> {
@@ -112,7 +112,7 @@ export function creditWallet(
 
 /** @throws AppError 402 when these tokens could not be spent now; takes nothing */
 export async function requireTokens(
-  services: Services,
+  services: BillingDeps,
   platformId: string,
   tokens: number,
 ): Promise<Wallet> {

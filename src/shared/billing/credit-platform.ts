@@ -3,7 +3,7 @@ import { actorOf } from "../callers/caller.ts";
 import type { OperatorScope } from "../callers/scope.ts";
 import { AppError, invariant, notFound } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
-import type { Services } from "../services.ts";
+import type { BillingDeps } from "./deps.ts";
 import { creditWallet } from "./charge.ts";
 import { entryView } from "./list-usage.ts";
 import type { Credit } from "./schema.ts";
@@ -12,7 +12,7 @@ import type { Credit } from "./schema.ts";
  * Adds tokens to a platform's wallet. The same `reference` twice credits once and answers the first entry.
  * @throws AppError `not_found` when there is no such platform, `conflict` when the reference credited another amount
  */
-export async function creditPlatform(services: Services, scope: OperatorScope, credit: Credit) {
+export async function creditPlatform(services: BillingDeps, scope: OperatorScope, credit: Credit) {
   const { platformId, tokens, note, reference } = credit;
   if ((await services.platforms.find(platformId)) === undefined) throw notFound();
   const { sequence, applied } = await creditWallet(services, platformId, {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { recordAudit } from "../audit/record.ts";
 import type { PlatformScope } from "../callers/scope.ts";
-import type { Services } from "../services.ts";
+import type { BillingDeps } from "./deps.ts";
 import { nextUtcDay, spentToday, type Wallet } from "./wallet.ts";
 
 export interface Limits {
@@ -21,13 +21,13 @@ function toLimits(wallet: Wallet, now: Date): Limits {
 }
 
 /** The customer's own cap on what a UTC day may cost; reserved tokens count. */
-export async function getLimits(services: Services, scope: PlatformScope): Promise<Limits> {
+export async function getLimits(services: BillingDeps, scope: PlatformScope): Promise<Limits> {
   return toLimits(await services.wallets.read(scope.platformId), services.clock.now());
 }
 
 /** Sets or lifts the cap. Below what is spent already it blocks only new spending. */
 export async function updateLimits(
-  services: Services,
+  services: BillingDeps,
   scope: PlatformScope,
   { dailyTokenBudget }: { readonly dailyTokenBudget: number | null },
 ): Promise<Limits> {

@@ -2,7 +2,7 @@ import { boundToView, listViewOf } from "../callers/caller.ts";
 import type { PlatformScope } from "../callers/scope.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { Page } from "../runtime/page.ts";
-import type { Services } from "../services.ts";
+import type { BillingDeps } from "./deps.ts";
 import type { ListUsage } from "./schema.ts";
 import { totalUsage, type UsageTotal } from "./total-usage.ts";
 import type { StoredEntry } from "./wallet-store.ts";
@@ -19,7 +19,7 @@ export function entryView(entry: StoredEntry) {
  * @throws AppError `application_mismatch`, `invalid_cursor`
  */
 export async function listUsage(
-  services: Services,
+  services: BillingDeps,
   scope: PlatformScope,
   query: ListUsage,
 ): Promise<Page<ReturnType<typeof entryView> | UsageTotal>> {

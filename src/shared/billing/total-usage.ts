@@ -1,5 +1,5 @@
 import { validationFailed } from "../runtime/errors.ts";
-import type { Services } from "../services.ts";
+import type { BillingDeps } from "./deps.ts";
 import type { GroupBy } from "./schema.ts";
 import type { EntryFilter, StoredEntry } from "./wallet-store.ts";
 
@@ -30,7 +30,7 @@ const changesBalance = ({ type }: StoredEntry) => type !== "reserve" && type !==
  * @throws AppError `validation_failed` when the range holds too many entries to add up at once
  */
 export async function totalUsage(
-  services: Services,
+  services: BillingDeps,
   platformId: string,
   filter: EntryFilter,
   groupBy: GroupBy,

@@ -1,7 +1,7 @@
 import { recordAudit } from "../audit/record.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { AppError } from "../runtime/errors.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import { sessionStatus, toSessionView } from "./connect-session.ts";
 import { ownSession } from "./get-session.ts";
 import { listConnections } from "./list-connections.ts";
@@ -10,7 +10,11 @@ import { listConnections } from "./list-connections.ts";
  * Ends an open session: a sign-in that is under way links nothing any more.
  * @throws AppError `not_found`, or `invalid_state` when it is not open
  */
-export async function cancelSession(services: Services, scope: ProfileScope, sessionId: string) {
+export async function cancelSession(
+  services: ConnectionsDeps,
+  scope: ProfileScope,
+  sessionId: string,
+) {
   const session = await ownSession(services, scope, sessionId);
   const now = services.clock.now();
   const canceled = await services.connectSessions.change(session.id, (current) =>

@@ -1,6 +1,11 @@
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
-import type { KeptAccount, NetworkTools, Rejected, TryLater } from "../networks/contract/network.ts";
-import type { Services } from "../services.ts";
+import type {
+  KeptAccount,
+  NetworkTools,
+  Rejected,
+  TryLater,
+} from "../networks/contract/network.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import { isStorable, type Connection } from "./connection.ts";
 import { freshCredentials } from "./fresh-credentials.ts";
 import { createNetworkTools } from "./network-tools.ts";
@@ -21,7 +26,7 @@ export type Checked = "ok" | "refused" | "unreachable" | "skipped";
  * is still authorised, reads its limits anew and warns before its end. May be repeated at any time.
  */
 export async function checkConnection(
-  services: Services,
+  services: ConnectionsDeps,
   connection: Connection,
 ): Promise<Checked> {
   const network = findAvailable(connection.network, services.config.networkApps);
@@ -45,7 +50,7 @@ function idleMsMax({ upkeep }: RegisteredNetwork): number {
 }
 
 interface Check {
-  readonly services: Services;
+  readonly services: ConnectionsDeps;
   readonly network: RegisteredNetwork;
   readonly connection: Connection;
   readonly kept: KeptAccount;
@@ -59,7 +64,7 @@ interface Touched {
 }
 
 async function touch(
-  services: Services,
+  services: ConnectionsDeps,
   network: RegisteredNetwork,
   connection: Connection,
   isIdle: boolean,
@@ -100,7 +105,7 @@ async function readLimits(on: Check): Promise<Checked | undefined> {
 
 /** Only a definite word of the network about the account itself changes anything. */
 async function judge(
-  services: Services,
+  services: ConnectionsDeps,
   connection: Connection,
   outcome: TryLater | Rejected,
 ): Promise<Checked> {
@@ -116,7 +121,7 @@ async function judge(
 }
 
 /** Once for every end that is near. */
-async function warn(services: Services, connection: Connection): Promise<void> {
+async function warn(services: ConnectionsDeps, connection: Connection): Promise<void> {
   const { expiresAt, warnedExpiresAt } = connection;
   if (expiresAt === null || expiresAt === warnedExpiresAt) return;
   if (Date.parse(expiresAt) - services.clock.now().getTime() > WARNING_MS) return;

@@ -2,7 +2,14 @@ import * as z from "zod";
 import type { NetworkData } from "../networks/contract/network.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
-import { fromChunks, numberOf, textOf, textOrNull, toChunks, type Row } from "../runtime/storage/row.ts";
+import {
+  fromChunks,
+  numberOf,
+  textOf,
+  textOrNull,
+  toChunks,
+  type Row,
+} from "../runtime/storage/row.ts";
 import {
   accountShape,
   connectionErrorShape,

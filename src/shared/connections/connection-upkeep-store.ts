@@ -2,7 +2,13 @@ import type { NetworkData } from "../networks/contract/network.ts";
 import { newId } from "../runtime/ids.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { reseal, sealingKey, type DataKeys } from "../runtime/secrets.ts";
-import { fromChunks, replacedChunks, textOf, type Row, type RowValue } from "../runtime/storage/row.ts";
+import {
+  fromChunks,
+  replacedChunks,
+  textOf,
+  type Row,
+  type RowValue,
+} from "../runtime/storage/row.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import { ConnectionIndexStore, type PlacesPage } from "./connection-index-store.ts";
 import { credentialsPlace, fromConnectionRow } from "./connection-row.ts";

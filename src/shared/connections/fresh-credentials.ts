@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
+import { HttpFailure } from "../runtime/http-call.ts";
 import {
-  HttpFailure,
   type CredentialsOutcome,
   type NetworkData,
   type NetworkTools,
@@ -9,7 +9,7 @@ import {
   type TryLater,
 } from "../networks/contract/network.ts";
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import type { OpenedConnection } from "./connection-store.ts";
 import type { Connection } from "./connection.ts";
 import { createNetworkTools } from "./network-tools.ts";
@@ -37,7 +37,7 @@ const needsReauth: Rejected = {
  * as they were read a moment ago, which saves reading them.
  */
 export function freshCredentials(
-  services: Services,
+  services: ConnectionsDeps,
   connection: Connection,
   opened?: OpenedConnection,
 ): Promise<FreshCredentials> {
@@ -48,7 +48,7 @@ export function freshCredentials(
 }
 
 async function obtain(
-  services: Services,
+  services: ConnectionsDeps,
   wanted: Connection,
   first: OpenedConnection | undefined,
 ): Promise<FreshCredentials> {
@@ -76,7 +76,7 @@ function refusalOf(found: Connection, wanted: Connection): TryLater | Rejected |
 
 /** Most of the time nothing has to be renewed. The network is asked without a line out first, so that no lease is taken. */
 async function look(
-  services: Services,
+  services: ConnectionsDeps,
   network: RegisteredNetwork,
   opened: OpenedConnection,
 ): Promise<FreshCredentials | "read_again"> {
@@ -97,7 +97,7 @@ async function look(
 }
 
 async function renew(
-  services: Services,
+  services: ConnectionsDeps,
   network: RegisteredNetwork,
   seen: OpenedConnection,
 ): Promise<FreshCredentials | "read_again"> {
@@ -115,7 +115,7 @@ async function renew(
 }
 
 async function settle(
-  services: Services,
+  services: ConnectionsDeps,
   lease: OpenedConnection & { readonly credentials: NetworkData },
   outcome: CredentialsOutcome,
 ): Promise<FreshCredentials | "read_again"> {
@@ -132,7 +132,7 @@ async function settle(
 
 /** A refusal counts only for the credentials it was given for: newer ones, stored in between, are tried instead. */
 async function refuse(
-  services: Services,
+  services: ConnectionsDeps,
   opened: OpenedConnection,
   outcome: Rejected,
 ): Promise<Rejected | "read_again"> {

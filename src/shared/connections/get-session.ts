@@ -1,12 +1,12 @@
 import type { ProfileScope } from "../callers/scope.ts";
 import { notFound } from "../runtime/errors.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import { toSessionView, type ConnectSession } from "./connect-session.ts";
 import { listConnections } from "./list-connections.ts";
 
 /** The session when it belongs to the scope's profile. @throws AppError 404, for another tenant's alike */
 export async function ownSession(
-  services: Services,
+  services: ConnectionsDeps,
   scope: ProfileScope,
   sessionId: string,
 ): Promise<ConnectSession> {
@@ -16,7 +16,11 @@ export async function ownSession(
   return session;
 }
 
-export async function getSession(services: Services, scope: ProfileScope, sessionId: string) {
+export async function getSession(
+  services: ConnectionsDeps,
+  scope: ProfileScope,
+  sessionId: string,
+) {
   const session = await ownSession(services, scope, sessionId);
   const { items } = await listConnections(services, scope);
   return toSessionView(session, items, services.clock.now());

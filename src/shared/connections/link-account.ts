@@ -4,7 +4,7 @@ import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { LinkedAccount, LinkErrorCode } from "../networks/contract/network.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import { findLink, sessionStatus, withLinked, withPlan } from "./connect-session.ts";
 import type { ConnectSession } from "./connect-session.ts";
 import { boundedAccount, grantIdOf, isStorable, type Connection } from "./connection.ts";
@@ -31,7 +31,10 @@ interface Linking {
  * Links an account that signed in. Planning it in the session is the point at which a link beats a cancel; the id that
  * is chosen there names the charge, so a repeat after a crash pays nothing more. Linking the same account again is free.
  */
-export async function linkAccount(services: Services, linking: Linking): Promise<LinkResult> {
+export async function linkAccount(
+  services: ConnectionsDeps,
+  linking: Linking,
+): Promise<LinkResult> {
   const account = boundedAccount(linking.linked.account);
   const { limits, credentials } = linking.linked;
   if (account === undefined || !isStorable(limits) || !isStorable(credentials))
@@ -42,7 +45,7 @@ export async function linkAccount(services: Services, linking: Linking): Promise
   return result;
 }
 
-async function link(services: Services, linking: Linking): Promise<LinkResult> {
+async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkResult> {
   const { session, network, linked } = linking;
   const { platformId, applicationId, profileId } = session;
   if (!(await isProfileActive(services, session))) return { kind: "closed" };
@@ -67,7 +70,7 @@ async function link(services: Services, linking: Linking): Promise<LinkResult> {
 
 /** The id of the connection to be; undefined when the session is no longer open. */
 async function plan(
-  services: Services,
+  services: ConnectionsDeps,
   { session, network, linked }: Linking,
   knownId: string | undefined,
 ): Promise<string | undefined> {
@@ -83,7 +86,11 @@ async function plan(
 }
 
 /** Whether the link is paid for. */
-async function pay(services: Services, linking: Linking, connectionId: string): Promise<boolean> {
+async function pay(
+  services: ConnectionsDeps,
+  linking: Linking,
+  connectionId: string,
+): Promise<boolean> {
   const { session, network, requestId } = linking;
   try {
     await charge(services, session.platformId, {
@@ -109,7 +116,7 @@ async function pay(services: Services, linking: Linking, connectionId: string): 
 
 /** The network gave us an authorisation that is not kept. */
 async function discard(
-  services: Services,
+  services: ConnectionsDeps,
   network: NetworkName,
   linked: Pick<LinkedAccount, "account" | "grantId" | "instanceUrl" | "credentials">,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ProfileScope } from "../callers/scope.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import type { Page } from "../runtime/page.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import type { ConnectionView } from "./connection.ts";
 import { viewConnection } from "./quota.ts";
 
@@ -10,7 +10,7 @@ import { viewConnection } from "./quota.ts";
  * Costs one query, and at the same time one read for each network with a quota.
  */
 export async function listConnections(
-  services: Services,
+  services: ConnectionsDeps,
   scope: ProfileScope,
 ): Promise<Page<ConnectionView>> {
   const connections = await services.connections.listOfProfile(scope.profileId);

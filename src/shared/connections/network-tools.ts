@@ -1,7 +1,8 @@
-import { HttpFailure, type NetworkTools } from "../networks/contract/network.ts";
+import { HttpFailure } from "../runtime/http-call.ts";
+import { type NetworkTools } from "../networks/contract/network.ts";
 import type { MediaFile } from "../networks/contract/media.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import { fittedUrl } from "../media/fitted-url.ts";
 import type { ReadByFile } from "../media/read-facts.ts";
 
@@ -25,7 +26,7 @@ export interface ToolLimits {
  * somebody waits for ends in time, whatever the server does.
  */
 export function createNetworkTools(
-  services: Services,
+  services: ConnectionsDeps,
   network: NetworkName,
   limits?: ToolLimits,
   readByFile: ReadByFile = (reader) => ({ reader, owner: "" }),

@@ -1,11 +1,11 @@
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 
 /**
  * Whether accounts may be linked to the profile now. Judged anew at every link: the browser's session outlives what
  * the platform decides about the profile.
  */
 export async function isProfileActive(
-  services: Services,
+  services: ConnectionsDeps,
   owner: {
     readonly platformId: string;
     readonly applicationId: string;

@@ -1,5 +1,5 @@
 import { networkOf, type NetworkName } from "../networks/lookup.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import { toConnectionView, type Connection } from "./connection.ts";
 import type { ConnectionView, QuotaView } from "./connection.ts";
 
@@ -11,7 +11,7 @@ export interface Quota {
 
 /** The quota of a kind as it holds for an account: the network may allow it less than the settings do. */
 export function quotaOfKind(
-  services: Services,
+  services: ConnectionsDeps,
   kind: string,
   { network, limits }: Pick<Connection, "network" | "limits">,
 ): Quota | undefined {
@@ -21,7 +21,7 @@ export function quotaOfKind(
   return { kind, limit: told === undefined ? configured : Math.min(configured, told) };
 }
 
-function kindsOf(services: Services, network: NetworkName): string[] {
+function kindsOf(services: ConnectionsDeps, network: NetworkName): string[] {
   const prefix = `${network}.`;
   return Object.keys(services.config.publishing.quotas)
     .filter((name) => name.startsWith(prefix))
@@ -30,7 +30,7 @@ function kindsOf(services: Services, network: NetworkName): string[] {
 
 /** How much of a quota the real account has used, whoever linked it: one read. */
 export async function readQuota(
-  services: Services,
+  services: ConnectionsDeps,
   { network, account }: Pick<Connection, "network" | "account">,
   { kind, limit }: Quota,
 ): Promise<QuotaView> {
@@ -42,7 +42,7 @@ export async function readQuota(
 
 /** Of several quotas the one that is used up first. */
 async function tightestQuota(
-  services: Services,
+  services: ConnectionsDeps,
   connection: Connection,
 ): Promise<QuotaView | null> {
   if (connection.status === "revoked") return null;
@@ -56,7 +56,7 @@ async function tightestQuota(
 
 /** The connection as customers see it. Costs one read where the network has a quota, none where it has not. */
 export async function viewConnection(
-  services: Services,
+  services: ConnectionsDeps,
   connection: Connection,
 ): Promise<ConnectionView> {
   return toConnectionView(connection, await tightestQuota(services, connection));

@@ -1,6 +1,6 @@
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { LegFailure } from "../networks/contract/network.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import type { Connection } from "./connection.ts";
 import { tellUntold } from "./tell-connection.ts";
 
@@ -16,7 +16,7 @@ const BROKEN: ReadonlySet<LegErrorCode> = new Set<LegErrorCode>([
  * did refuse that; a refusal of credentials that were replaced meanwhile changes nothing.
  */
 export async function markIfRefused(
-  services: Services,
+  services: ConnectionsDeps,
   connection: Connection,
   failure: LegFailure,
 ): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { recordAudit } from "../audit/record.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { notFound } from "../runtime/errors.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import { grantIdOf, toConnectionView, type ConnectionView } from "./connection.ts";
 import { revokeAtNetwork } from "./revoke-at-network.ts";
 import { tellUntold } from "./tell-connection.ts";
@@ -11,7 +11,7 @@ import { tellUntold } from "./tell-connection.ts";
  * @throws AppError `not_found`
  */
 export async function removeConnection(
-  services: Services,
+  services: ConnectionsDeps,
   scope: ProfileScope,
   connectionId: string,
 ): Promise<ConnectionView> {

@@ -1,6 +1,6 @@
 import type { NetworkData } from "../networks/contract/network.ts";
 import { findAvailable, type NetworkName } from "../networks/lookup.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import { createNetworkTools } from "./network-tools.ts";
 
 const LIMITS = { callMs: 5_000, totalMs: 10_000 };
@@ -17,7 +17,10 @@ export interface Unneeded {
  * Ends an authorisation at the network, best effort: our own copy of the secrets is gone either way. Left alone while
  * any profile lives by it, be it with this account or another one: a network may have given all of them one token.
  */
-export async function revokeAtNetwork(services: Services, unneeded: Unneeded): Promise<void> {
+export async function revokeAtNetwork(
+  services: ConnectionsDeps,
+  unneeded: Unneeded,
+): Promise<void> {
   const { grantId, credentials, instanceUrl } = unneeded;
   const network = findAvailable(unneeded.network, services.config.networkApps);
   if (network === undefined) return;

@@ -4,7 +4,7 @@ import { priceOf } from "../billing/rate-card.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
 import { randomToken, sha256Hex } from "../runtime/secrets.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import { pageAddress } from "./hosted-page/addresses.ts";
 import { toSessionView, type ConnectSession } from "./connect-session.ts";
 import type { CreateConnectSession } from "./schema.ts";
@@ -14,7 +14,7 @@ import type { CreateConnectSession } from "./schema.ts";
  * @throws AppError 402 when the wallet could not pay for one link
  */
 export async function startSession(
-  services: Services,
+  services: ConnectionsDeps,
   scope: ProfileScope,
   input: CreateConnectSession,
 ) {

@@ -1,5 +1,5 @@
 import { newId, timeOfId } from "../runtime/ids.ts";
-import type { Services } from "../services.ts";
+import type { ConnectionsDeps } from "./deps.ts";
 import { emitEvent } from "../webhooks/events/emit-event.ts";
 import type { ConnectionPlace } from "./connection-index-store.ts";
 import { viewConnection } from "./quota.ts";
@@ -16,7 +16,7 @@ const LATE_MS = 60_000;
  * now stays in the row for the next change of the connection, or for the hourly search. Answers whether all was told.
  */
 export async function tellUntold(
-  services: Services,
+  services: ConnectionsDeps,
   { profileId, network }: ConnectionPlace,
 ): Promise<boolean> {
   const place = { profileId, network };
@@ -30,7 +30,7 @@ export async function tellUntold(
 }
 
 async function tellAll(
-  services: Services,
+  services: ConnectionsDeps,
   place: ConnectionPlace,
   untold: readonly Untold[],
 ): Promise<boolean> {
@@ -48,7 +48,7 @@ async function tellAll(
 
 /** Those that a process told which ended before it could note it. */
 async function findTold(
-  services: Services,
+  services: ConnectionsDeps,
   untold: readonly Untold[],
 ): Promise<ReadonlySet<string>> {
   const told = new Set<string>();
@@ -61,7 +61,7 @@ async function findTold(
 
 /** For the first one that is late, and those after it, which would else stand before it. */
 function freshIds(
-  services: Services,
+  services: ConnectionsDeps,
   untold: readonly Untold[],
   told: ReadonlySet<string>,
 ): ReadonlyMap<string, string> {
@@ -74,7 +74,7 @@ function freshIds(
   return names;
 }
 
-async function tell(services: Services, entry: Untold): Promise<boolean> {
+async function tell(services: ConnectionsDeps, entry: Untold): Promise<boolean> {
   const { id, type, at, connection, origin, lostBefore } = entry;
   const { platformId, applicationId, profileId } = connection;
   const isKept = await emitEvent(services, platformId, {

@@ -1,4 +1,4 @@
-import type { Services } from "../services.ts";
+import type { DueDeps } from "./deps.ts";
 import { minuteOf, type Due, type DueStore, type StoredDue } from "./due-store.ts";
 
 /** How far ahead hints are sent: their delay makes the work exact to the second. */
@@ -41,7 +41,7 @@ export function needOf(
 
 /** One run of the timer. */
 interface Run<Place> {
-  readonly services: Services;
+  readonly services: DueDeps;
   readonly work: DueWork<Place>;
   readonly now: Date;
   /** When an owner's next hint of a minute may be seen. */
@@ -85,7 +85,7 @@ async function attend<Place>(run: Run<Place>, due: StoredDue<Place>): Promise<bo
 
 /** For work that is written so close to its time that the timer might look too late. A loss of the hint costs only time. */
 export async function hintIfSoon<Place>(
-  services: Services,
+  services: DueDeps,
   { store, hint }: DueWork<Place>,
   due: Due<Place>,
 ): Promise<void> {
@@ -136,7 +136,7 @@ function unbroken(done: readonly boolean[]): number {
  * Sends a hint for everything that is due soon or was missed. Idempotent; safe when missed, doubled or late: the
  * watermark moves only over minutes that were read to their end and have no row left.
  */
-export async function enqueueDue<Place>(services: Services, work: DueWork<Place>): Promise<void> {
+export async function enqueueDue<Place>(services: DueDeps, work: DueWork<Place>): Promise<void> {
   const startedAt = Date.now();
   const now = services.clock.now();
   const run = { services, work, now, turns: new Map<string, number>() };

@@ -3,7 +3,7 @@ import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
-import type { Services } from "../services.ts";
+import type { HttpDeps } from "./deps.ts";
 import { beginWork, noteWork } from "../runtime/telemetry/work-context.ts";
 import type { AccessRequest } from "./access/access.ts";
 import { callerAddress } from "./access/caller-address.ts";
@@ -99,7 +99,7 @@ function addStandardHeaders(outgoing: Outgoing, requestId: string): void {
 
 /** A request is a piece of work of its own, in the caller's trace where it names one. Its line ends it. */
 async function asWork(
-  services: Services,
+  services: HttpDeps,
   { headers, host, params }: Incoming,
   run: (requestId: string, log: Log) => Promise<RequestEnd>,
   route: string,
@@ -134,7 +134,7 @@ async function toRefusal({ spec }: Route, refusal: AppError, call: AccessRequest
 }
 
 /** Runs a route and turns whatever comes of it into an answer; never throws. */
-export function answer(route: Route, services: Services, incoming: Incoming): Promise<Outgoing> {
+export function answer(route: Route, services: HttpDeps, incoming: Incoming): Promise<Outgoing> {
   const run = async (requestId: string, log: Log): Promise<RequestEnd> => {
     const { headers, params } = incoming;
     const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
@@ -157,7 +157,7 @@ export function answer(route: Route, services: Services, incoming: Incoming): Pr
 /** Answers what no route took: 405 where the path is known, else 404, both in the envelope. `path` has no prefix. */
 export function answerUnrouted(
   routes: readonly Endpoint[],
-  services: Services,
+  services: HttpDeps,
   incoming: Incoming,
   path: string,
 ): Promise<Outgoing> {

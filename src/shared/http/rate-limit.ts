@@ -5,7 +5,7 @@ import { AppError } from "../runtime/errors.ts";
 import { rateLimited } from "../limits/rate-limited.ts";
 import type { Decision } from "../limits/shared-window.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
-import type { Services } from "../services.ts";
+import type { HttpDeps } from "./deps.ts";
 import { addressGroup } from "./access/caller-address.ts";
 import { ERROR_STATUS } from "./error-status.ts";
 
@@ -31,13 +31,13 @@ const platformLimit = (config: Config["limits"]): number =>
 
 /** The limits that one request meets on its way, and what its answer says about them. */
 export class RequestLimits {
-  readonly #services: Services;
+  readonly #services: HttpDeps;
   readonly #address: string;
   #presented: string | undefined;
   #decision: Decision | undefined;
   #caller: Caller | undefined;
 
-  constructor(services: Services, address: string) {
+  constructor(services: HttpDeps, address: string) {
     this.#services = services;
     this.#address = addressGroup(address);
   }

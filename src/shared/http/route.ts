@@ -2,7 +2,7 @@ import type * as z from "zod";
 import type { RequestScope } from "../callers/scope.ts";
 import type { AppError, ErrorCode, Issue } from "../runtime/errors.ts";
 import type { Page } from "../runtime/page.ts";
-import type { Services } from "../services.ts";
+import type { HttpDeps } from "./deps.ts";
 import type { Shape } from "../runtime/shape.ts";
 import type { Access } from "./access/access.ts";
 import type { AnswerHeader, RequestHeader } from "./headers.ts";
@@ -16,7 +16,7 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
   : unknown;
 
 interface Call<Scope, Params, Body, Query> {
-  readonly services: Services;
+  readonly services: HttpDeps;
   readonly scope: Scope;
   readonly params: Params;
   readonly body: Body;
@@ -42,7 +42,7 @@ type Later<T> = T | Promise<T>;
 
 /** A call whose body its schema does not take: any field of it may be missing or wrong. */
 export interface Unparsed<Scope> {
-  readonly services: Services;
+  readonly services: HttpDeps;
   readonly scope: Scope;
   readonly params: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
@@ -97,7 +97,7 @@ interface List<Made, Result> {
 
 /** Of a call that was refused before its verb ran, what is known all the same. */
 export interface RefusedCall extends RequestScope {
-  readonly services: Services;
+  readonly services: HttpDeps;
   readonly headers: Headers;
 }
 

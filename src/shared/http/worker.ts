@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { SystemScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
-import type { Services } from "../services.ts";
+import type { HttpDeps } from "./deps.ts";
 import type { Shape } from "../runtime/shape.ts";
 import { beginWork, type Invocation } from "../runtime/telemetry/work-context.ts";
 import { hintFields, traceOfHint } from "../runtime/telemetry/hint-trace.ts";
@@ -10,7 +10,7 @@ import { hintFields, traceOfHint } from "../runtime/telemetry/hint-trace.ts";
 export interface Worker {
   readonly name: string;
   readonly queue: string;
-  readonly handle: (services: Services, message: unknown, host?: Invocation) => Promise<void>;
+  readonly handle: (services: HttpDeps, message: unknown, host?: Invocation) => Promise<void>;
 }
 
 /** Declares a worker. A malformed message throws: the host moves it to the poison queue in the end. */
@@ -19,7 +19,7 @@ export function worker<Message>(
   queue: string,
   spec: {
     readonly message: Shape<z.ZodType<Message>>;
-    run(services: Services, message: Message): Promise<void>;
+    run(services: HttpDeps, message: Message): Promise<void>;
   },
 ): Worker {
   return {
@@ -40,18 +40,18 @@ export function worker<Message>(
 /** A timer function as a value; its verb must be safe when it is missed, doubled or late. */
 export interface Timer {
   readonly name: string;
-  schedule(settings: Pick<Services, "config">): string;
-  run(services: Services, system: SystemScope): Promise<void>;
+  schedule(settings: Pick<HttpDeps, "config">): string;
+  run(services: HttpDeps, system: SystemScope): Promise<void>;
 }
 
 /** Whoever reads the audit finds the timer under this name, and its run under the request id. */
-export function systemScope({ clock }: Pick<Services, "clock">, worker: string): SystemScope {
+export function systemScope({ clock }: Pick<HttpDeps, "clock">, worker: string): SystemScope {
   return { requestId: newId("request", clock.now()), ip: "", caller: { kind: "system", worker } };
 }
 
 /** A run of a timer is a piece of work of its own. */
 export async function runTimer(
-  services: Services,
+  services: HttpDeps,
   timer: Timer,
   isPastDue: boolean,
   host: Invocation,

@@ -1,6 +1,6 @@
 import { invalidCredentials } from "../callers/credential.ts";
 import type { AppError } from "../runtime/errors.ts";
-import type { Services } from "../services.ts";
+import type { LimitsDeps } from "./deps.ts";
 import { afterFailure, blockedSeconds } from "./login-history.ts";
 import { rateLimited } from "./rate-limited.ts";
 
@@ -19,7 +19,10 @@ export interface LoginAttempt {
  * that run side by side gain nothing: once the limit is reached, the outcome of those under way is not told.
  * @throws AppError `rate_limited`
  */
-export async function beginLoginAttempt(services: Services, email: string): Promise<LoginAttempt> {
+export async function beginLoginAttempt(
+  services: LimitsDeps,
+  email: string,
+): Promise<LoginAttempt> {
   const { clock, config, limits } = services;
   const now = () => clock.now().getTime();
   const openHistory = async () => {

@@ -1,6 +1,6 @@
 import type { FetchedMedia } from "../networks/contract/media.ts";
-import type { HttpResponse } from "../networks/contract/network.ts";
-import { HttpFailure } from "../networks/contract/network.ts";
+import type { HttpResponse } from "../runtime/http-call.ts";
+import { HttpFailure } from "../runtime/http-call.ts";
 import { follow, mediaRequest, toMediaFailure, tooLarge, unreachable } from "./dialled.ts";
 import type { Dialler } from "./dialled.ts";
 import { HeldBytes } from "./remote-bytes.ts";

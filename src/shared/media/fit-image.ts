@@ -1,4 +1,9 @@
-import type { FittedImage, ImageTarget, MediaFile, MediaRepair } from "../networks/contract/media.ts";
+import type {
+  FittedImage,
+  ImageTarget,
+  MediaFile,
+  MediaRepair,
+} from "../networks/contract/media.ts";
 import { IMAGE_SOURCE_BYTES_MAX } from "../networks/contract/media.ts";
 import { hasChunks } from "./chunks.ts";
 import { contentTypeOf } from "./content-type.ts";

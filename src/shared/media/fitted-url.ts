@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Config } from "../runtime/config.ts";
 import type { ImageTarget } from "../networks/contract/media.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
-import type { Clock } from "../services.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 
 /** A network may fetch a file as long as it works on the post, which on Instagram is a day. */

@@ -1,6 +1,6 @@
 import type { MediaFacts } from "../networks/contract/media.ts";
-import type { HttpRequest } from "../networks/contract/network.ts";
-import { HttpFailure } from "../networks/contract/network.ts";
+import type { HttpRequest } from "../runtime/http-call.ts";
+import { HttpFailure } from "../runtime/http-call.ts";
 import type { Dialler } from "./dialled.ts";
 import { follow, mediaRequest, unreachable } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";

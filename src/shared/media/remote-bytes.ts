@@ -1,6 +1,6 @@
 import type { MediaFile } from "../networks/contract/media.ts";
 import { MediaFailure } from "../networks/contract/media.ts";
-import { HttpFailure } from "../networks/contract/network.ts";
+import { HttpFailure } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import { mediaRequest, openResponse, toMediaFailure, unreachable, versionOf } from "./dialled.ts";
 import type { Place } from "./dialled.ts";

@@ -1,7 +1,7 @@
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../networks/contract/media.ts";
 import type { FittedImage } from "../networks/contract/media.ts";
-import type { Services } from "../services.ts";
+import type { MediaDeps } from "./deps.ts";
 import { fitImage } from "./fit-image.ts";
 import { openToken, type FittedClaims } from "./fitted-url.ts";
 import { openMedia } from "./open-media.ts";
@@ -22,7 +22,7 @@ const notFound = () => new AppError("not_found", "There is no such file.");
  * The image of an address that `fittedUrl` made: fetched and fitted anew each time.
  * @throws AppError 404 when the token is not ours or has expired, or its image can't be had; 503
  */
-export async function serveFitted(services: Services, token: string): Promise<ServedImage> {
+export async function serveFitted(services: MediaDeps, token: string): Promise<ServedImage> {
   const now = services.clock.now();
   const claims = openToken(token, services.config.identity.dataKeys, now);
   if (claims === undefined) throw notFound();
@@ -34,7 +34,7 @@ export async function serveFitted(services: Services, token: string): Promise<Se
 
 const hostOf = ({ url }: FittedClaims) => new URL(url).host;
 
-async function fit(services: Services, claims: FittedClaims): Promise<FittedImage> {
+async function fit(services: MediaDeps, claims: FittedClaims): Promise<FittedImage> {
   const { url, target } = claims;
   const readBy = { reader: mediaReader, owner: `host ${hostOf(claims)}` };
   const bytesMax = IMAGE_SOURCE_BYTES_MAX;

@@ -1,4 +1,9 @@
-import { MEDIA_REASONS, refusalError, repairWarning, unreachableError } from "./contract/media-rules.ts";
+import {
+  MEDIA_REASONS,
+  refusalError,
+  repairWarning,
+  unreachableError,
+} from "./contract/media-rules.ts";
 import { MEDIA_REPAIRS } from "./contract/media.ts";
 import type { Network, Problem } from "./contract/network.ts";
 import type { Rule, RuleTable } from "./contract/rule.ts";

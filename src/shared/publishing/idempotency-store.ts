@@ -1,5 +1,10 @@
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { IDEMPOTENCY_ROWS, idempotencyRowKey, toAccepted, type Accepted } from "./accept/accepted.ts";
+import {
+  IDEMPOTENCY_ROWS,
+  idempotencyRowKey,
+  toAccepted,
+  type Accepted,
+} from "./accept/accepted.ts";
 
 const keysOf = (platformId: string) => ({
   partitionKey: platformId,

@@ -3,7 +3,14 @@ import type { Operation } from "../billing/rate-card.ts";
 import type { NetworkData } from "../networks/contract/network.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { originProperties } from "../runtime/telemetry/origin.ts";
-import { fromChunks, numberOf, textOf, textOrNull, toChunks, type Row } from "../runtime/storage/row.ts";
+import {
+  fromChunks,
+  numberOf,
+  textOf,
+  textOrNull,
+  toChunks,
+  type Row,
+} from "../runtime/storage/row.ts";
 import type {
   Draft,
   Hold,

@@ -2,7 +2,7 @@ import { lookup, type LookupAddress } from "node:dns";
 import { BlockList, isIP } from "node:net";
 import type { Agent, buildConnector, Dispatcher } from "undici";
 import type { Config } from "./config.ts";
-import { HttpFailure, type HttpRequest, type HttpResponse } from "../networks/contract/network.ts";
+import { HttpFailure, type HttpRequest, type HttpResponse } from "./http-call.ts";
 import {
   copyForm,
   readBody,

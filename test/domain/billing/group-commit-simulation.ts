@@ -7,7 +7,11 @@ import {
 } from "../../../src/shared/billing/group-commit.ts";
 import { AppError } from "../../../src/shared/runtime/errors.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
-import { acceptOperation, placeOf, type AcceptAnswer } from "../../../src/shared/publishing/accept/accept.ts";
+import {
+  acceptOperation,
+  placeOf,
+  type AcceptAnswer,
+} from "../../../src/shared/publishing/accept/accept.ts";
 import {
   idempotencyRowKey,
   toAccepted,
@@ -15,7 +19,7 @@ import {
 } from "../../../src/shared/publishing/accept/accepted.ts";
 import type { Leg, Post } from "../../../src/shared/publishing/post.ts";
 import { settleOperation } from "../../../src/shared/publishing/publish/settle-leg.ts";
-import type { Services } from "../../../src/shared/services.ts";
+import type { Services } from "../../../src/shared/compose.ts";
 import { legOf, NOW, postOf } from "../posts/fixtures.ts";
 import { MemoryPartition, type Fault, type Weather } from "./memory-partition.ts";
 

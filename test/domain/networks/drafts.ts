@@ -1,4 +1,8 @@
-import type { LegDraft, MediaItem, Problem } from "../../../src/shared/networks/contract/network.ts";
+import type {
+  LegDraft,
+  MediaItem,
+  Problem,
+} from "../../../src/shared/networks/contract/network.ts";
 
 export function draft(overrides: Partial<LegDraft> = {}): LegDraft {
   return { text: "Hello", media: [], options: {}, ...overrides };

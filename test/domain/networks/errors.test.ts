@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { noteOf, unpublished, waitSeconds } from "../../../src/shared/networks/contract/classified.ts";
+import {
+  noteOf,
+  unpublished,
+  waitSeconds,
+} from "../../../src/shared/networks/contract/classified.ts";
 import { classify as classifyBluesky } from "../../../src/shared/networks/bluesky/errors.ts";
 import { classify as classifyMastodon } from "../../../src/shared/networks/mastodon/errors.ts";
 import { NOW, answer, htmlPage } from "../../networks/scripted-tools.ts";

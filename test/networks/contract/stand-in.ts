@@ -2,7 +2,7 @@ import { linkSite } from "../../../dev/networks/links.ts";
 import { matchRoute, siteOf } from "../../../dev/networks/router.ts";
 import { mediaSite } from "../../../dev/networks/sample-media.ts";
 import type { Sandbox } from "../../../dev/networks/server.ts";
-import type { HttpRequest } from "../../../src/shared/networks/contract/network.ts";
+import type { HttpRequest } from "../../../src/shared/runtime/http-call.ts";
 
 /** A post as a reader of the network finds it. */
 export interface VisiblePost {

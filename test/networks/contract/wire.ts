@@ -1,4 +1,4 @@
-import type { HttpRequest } from "../../../src/shared/networks/contract/network.ts";
+import type { HttpRequest } from "../../../src/shared/runtime/http-call.ts";
 import type { Outbound } from "../../../src/shared/runtime/outbound.ts";
 import type { StandIn, VisiblePost } from "./stand-in.ts";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { HttpRequest } from "../../../src/shared/networks/contract/network.ts";
+import type { HttpRequest } from "../../../src/shared/runtime/http-call.ts";
 import type { StandIn, VisiblePost } from "../contract/stand-in.ts";
 
 export const PINBOARD_HOST = "api.pinboard.test";

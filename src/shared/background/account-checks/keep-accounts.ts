@@ -1,6 +1,6 @@
 import type { ConnectionPlace } from "../../connections/connection-index-store.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { Services } from "../../services.ts";
+import type { BackgroundDeps } from "../deps.ts";
 import { byProfile, keepConnections, type Kept } from "./keep-connections.ts";
 import { pacedOutbound } from "./paced-outbound.ts";
 import { isRotating, resealPlatform } from "./reseal-platform.ts";
@@ -25,7 +25,7 @@ const RUNS_OF_ROUND = 20;
 
 /** One run over a part of the accounts. */
 interface Run {
-  readonly services: Services;
+  readonly services: BackgroundDeps;
   readonly startedAt: number;
   readonly connectionsMax: number;
   readonly connectionsOfPage: number;
@@ -39,7 +39,7 @@ interface Run {
  * data keys. Safe when missed, doubled or late: the walk goes on where the last run left it, in one run at a time, and
  * whatever is done twice is harmless.
  */
-export async function keepAccounts(services: Services, bounds = BOUNDS): Promise<void> {
+export async function keepAccounts(services: BackgroundDeps, bounds = BOUNDS): Promise<void> {
   const held = await services.walks.take(services.clock.now(), LEASE_MS, ROUND_MS);
   if (held === undefined) return;
   const run: Run = {

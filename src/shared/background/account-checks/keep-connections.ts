@@ -1,7 +1,7 @@
 import { checkConnection, type Checked } from "../../connections/check-connection.ts";
 import type { ConnectionPlace } from "../../connections/connection-index-store.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { Services } from "../../services.ts";
+import type { BackgroundDeps } from "../deps.ts";
 import { isRotating } from "./reseal-platform.ts";
 
 /** What came of looking at connections, by how many. */
@@ -23,7 +23,7 @@ export function byProfile(places: readonly ConnectionPlace[]): Map<string, Netwo
 
 /** One that can't be looked after must not keep the others from it. */
 async function guarded<T>(
-  services: Services,
+  services: BackgroundDeps,
   what: Readonly<Record<string, string>>,
   run: () => Promise<T>,
 ): Promise<T | undefined> {
@@ -36,7 +36,7 @@ async function guarded<T>(
 }
 
 export async function keepConnections(
-  services: Services,
+  services: BackgroundDeps,
   profileId: string,
   networks: readonly NetworkName[],
 ): Promise<Kept> {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { HttpFailure, type HttpRequest, type HttpResponse } from "../../networks/contract/network.ts";
+import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 
 /** Nobody waits for these calls: a host gets ten of them a second at most. */

@@ -1,8 +1,8 @@
 import { resealSecondFactors } from "../../tenants/staff/reseal-second-factors.ts";
-import type { Services } from "../../services.ts";
+import type { BackgroundDeps } from "../deps.ts";
 
 /** Whether rows may be sealed with another key than the first: with one key alone there is nothing to do. */
-export function isRotating({ config }: Services): boolean {
+export function isRotating({ config }: BackgroundDeps): boolean {
   return config.identity.dataKeys.size > 1;
 }
 
@@ -10,7 +10,10 @@ export function isRotating({ config }: Services): boolean {
  * Seals what a platform keeps beside its connections with the first data key: signing secrets of webhooks, TOTP secrets
  * of users. Answers the key of each sealed text after that.
  */
-export async function resealPlatform(services: Services, platformId: string): Promise<string[]> {
+export async function resealPlatform(
+  services: BackgroundDeps,
+  platformId: string,
+): Promise<string[]> {
   const [endpoints, users] = await Promise.all([
     services.endpoints.reseal(platformId),
     resealSecondFactors(services, platformId),

@@ -1,11 +1,11 @@
 import { AppError } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { ConnectionsDeps } from "../deps.ts";
 import { pageAnswer, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { renderNotice } from "./notice.ts";
 
 /** A browser gets a page whatever happens; the error itself goes to the log, under the id that the page shows. */
 export async function browserStep(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   step: () => Promise<BrowserAnswer>,
 ): Promise<BrowserAnswer> {

@@ -1,7 +1,7 @@
 import type { Config } from "../../runtime/config.ts";
 import type { Language } from "./language.ts";
 import { equalSecrets, randomToken, sha256Hex } from "../../runtime/secrets.ts";
-import type { Services } from "../../services.ts";
+import type { ConnectionsDeps } from "../deps.ts";
 import type { ConnectSession } from "../connect-session.ts";
 
 type Headers = readonly (readonly [string, string])[];
@@ -78,7 +78,7 @@ export type AwayTo = readonly string[] | "any";
  * platform's site and, where an account is linked at a network's own page, that network's.
  */
 export function formTargets(
-  services: Services,
+  services: ConnectionsDeps,
   session: ConnectSession | undefined,
   away: AwayTo = [],
 ): string[] {

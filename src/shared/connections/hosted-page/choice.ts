@@ -1,7 +1,7 @@
 import type { LinkCandidate, LinkChoice, LinkOutcome } from "../../networks/contract/network.ts";
 import type { NetworkName, RegisteredNetwork } from "../../networks/lookup.ts";
 import { randomToken } from "../../runtime/secrets.ts";
-import type { Services } from "../../services.ts";
+import type { ConnectionsDeps } from "../deps.ts";
 import { pageAddress } from "./addresses.ts";
 import { isSameBrowser, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { createNetworkTools } from "../network-tools.ts";
@@ -21,7 +21,7 @@ const LIMITS = { callMs: 15_000, totalMs: 40_000 };
  * a name for it only; the authorisation itself stays with us, bound to this session and this browser.
  */
 export async function offerChoice(
-  services: Services,
+  services: ConnectionsDeps,
   attempt: OAuthAttempt,
   { candidates, flow }: LinkChoice,
 ): Promise<BrowserAnswer> {
@@ -58,7 +58,7 @@ interface Named {
 
 /** The choice that is open for this session, network and browser; undefined when it is none, or no longer. */
 export async function findChoice(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   named: Named,
 ): Promise<OpenChoice | undefined> {
@@ -74,7 +74,7 @@ export async function findChoice(
  * candidates, and the choice is still open.
  */
 export async function takeChoice(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   {
     network,
@@ -97,7 +97,7 @@ export async function takeChoice(
 }
 
 async function findOpen(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   { visit, network, choice }: Named,
 ): Promise<FoundAttempt | undefined> {

@@ -1,6 +1,6 @@
 import type { LinkChoice, LinkOutcome } from "../../networks/contract/network.ts";
 import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
-import type { Services } from "../../services.ts";
+import type { ConnectionsDeps } from "../deps.ts";
 import { callbackAddress, callbackAtHome, pageAddress } from "./addresses.ts";
 import { isSameBrowser, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { offerChoice } from "./choice.ts";
@@ -16,7 +16,7 @@ type Params = Readonly<Record<string, string>>;
 
 /** GET of the address that the network leads the browser back to. Its state is used up, whatever comes of it. */
 export async function finishOAuth(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   callback: { readonly network: string; readonly params: Params },
 ): Promise<BrowserAnswer> {
@@ -35,7 +35,7 @@ export async function finishOAuth(
 
 /** What comes of an authorisation that this browser began and brings back for the first time. */
 async function settle(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   attempt: OAuthAttempt,
   params: Params,
@@ -67,7 +67,7 @@ function isOfAnother(issuer: string | undefined, server: string | undefined): bo
 
 /** The name of a choice is no state, though both are kept in one place. */
 async function findStarted(
-  services: Services,
+  services: ConnectionsDeps,
   state: string,
   network: string,
 ): Promise<FoundAttempt | undefined> {
@@ -78,7 +78,7 @@ async function findStarted(
 }
 
 async function finish(
-  services: Services,
+  services: ConnectionsDeps,
   { name, link }: RegisteredNetwork,
   { secrets }: OAuthAttempt,
   params: Params,

@@ -1,4 +1,4 @@
-import type { Services } from "../../services.ts";
+import type { ConnectionsDeps } from "../deps.ts";
 import { isForeign, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { linkedIds, sessionStatus } from "../connect-session.ts";
 import { connectPage } from "./show-page.ts";
@@ -9,7 +9,7 @@ import { deadEnd, foreignForm, leave, openVisit } from "./visit.ts";
  * back to the platform. Pressed again they lead there again.
  */
 export async function finishVisit(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   fields: Readonly<Record<string, string>>,
 ): Promise<BrowserAnswer> {
@@ -34,7 +34,7 @@ export async function finishVisit(
 
 /** Of a session that was ended before: back to the platform where it was the end user who ended it. */
 async function end(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   sessionId: string,
 ): Promise<BrowserAnswer> {

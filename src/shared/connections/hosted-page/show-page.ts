@@ -1,5 +1,5 @@
 import { findAvailable, networkOf, type NetworkName } from "../../networks/lookup.ts";
-import type { Services } from "../../services.ts";
+import type { ConnectionsDeps } from "../deps.ts";
 import { pageAddress, stepAddress } from "./addresses.ts";
 import { formTargets, pageAnswer, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { findChoice } from "./choice.ts";
@@ -29,7 +29,7 @@ export type Told =
 
 /** GET of the hosted page, with what the last step left in its address. */
 export async function showPage(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   fields: Readonly<Record<string, string>>,
 ): Promise<BrowserAnswer> {
@@ -43,7 +43,7 @@ export async function showPage(
 }
 
 async function toldBy(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   {
     visit,
@@ -70,7 +70,7 @@ export function problemOf(network: NetworkName, problem: LinkProblem): Told {
 
 /** The page of an open session; what was typed is kept, secrets excepted. */
 export async function connectPage(
-  services: Services,
+  services: ConnectionsDeps,
   { language }: BrowserRequest,
   visit: OpenVisit,
   { status, told }: { readonly status: number; readonly told?: Told | undefined },
@@ -116,7 +116,7 @@ export async function connectPage(
 }
 
 function toCard(
-  services: Services,
+  services: ConnectionsDeps,
   name: NetworkName,
   connection: Connection | undefined,
   told: Told | undefined,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { OAuthFlow } from "../../networks/contract/network.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { randomToken } from "../../runtime/secrets.ts";
-import type { Services } from "../../services.ts";
+import type { ConnectionsDeps } from "../deps.ts";
 import { callbackAddress } from "./addresses.ts";
 import {
   browserCookie,
@@ -32,7 +32,7 @@ interface Start {
  * have a victim's browser finish an authorisation that he began.
  */
 export async function startOAuth(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   { visit, network, link, form }: Start,
 ): Promise<BrowserAnswer | { readonly problem: LinkProblem }> {

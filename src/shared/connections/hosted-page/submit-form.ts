@@ -1,7 +1,7 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { LinkField, LinkOutcome } from "../../networks/contract/network.ts";
 import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
-import type { Services } from "../../services.ts";
+import type { ConnectionsDeps } from "../deps.ts";
 import { pageAddress } from "./addresses.ts";
 import { isForeign, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { findChoice, takeChoice } from "./choice.ts";
@@ -30,7 +30,7 @@ type Fields = Readonly<Record<string, string>>;
 
 /** POST of a network's form on the hosted page: signs in, or leads to the network's own page. */
 export async function submitForm(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   step: { readonly network: string; readonly fields: Fields },
 ): Promise<BrowserAnswer> {
@@ -59,7 +59,7 @@ interface SignIn {
 }
 
 async function signIn(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   { visit, network, fields }: SignIn,
 ): Promise<BrowserAnswer> {
@@ -83,7 +83,7 @@ async function signIn(
 
 /** Leads to the network's own page, or signs in with what was typed. */
 async function begin(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   {
     visit,
@@ -102,7 +102,7 @@ async function begin(
 
 /** The form in which one of the accounts that an authorisation covers is chosen. */
 async function choose(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   { visit, network, fields }: SignIn,
 ): Promise<BrowserAnswer> {
@@ -151,7 +151,7 @@ function withoutSecrets(fields: readonly LinkField[], form: Fields): Record<stri
 }
 
 async function countAttempt(
-  services: Services,
+  services: ConnectionsDeps,
   { session }: OpenVisit,
 ): Promise<"counted" | "over" | "too_many_attempts"> {
   const now = services.clock.now();
@@ -167,7 +167,7 @@ async function countAttempt(
 
 /** Links what signed in and leads on: out when that was the last account asked for, else back to the page. */
 export async function settleLink(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   {
     visit,

@@ -1,4 +1,4 @@
-import type { Services } from "../../services.ts";
+import type { ConnectionsDeps } from "../deps.ts";
 import {
   formTargets,
   pageAnswer,
@@ -6,7 +6,12 @@ import {
   type BrowserAnswer,
   type BrowserRequest,
 } from "./browser.ts";
-import { isTokenOf, returnAddress, sessionStatus, type ConnectSession } from "../connect-session.ts";
+import {
+  isTokenOf,
+  returnAddress,
+  sessionStatus,
+  type ConnectSession,
+} from "../connect-session.ts";
 import { renderNotice, type NoticeName } from "./notice.ts";
 
 /** A browser with a session's address. `over`: the token is right, but nothing can be linked any more. */
@@ -20,7 +25,7 @@ export type OpenVisit = Pick<Extract<Visit, { kind: "open" }>, "session" | "toke
 const ADDRESS_PART_MAX = 200;
 
 export async function openVisit(
-  services: Services,
+  services: ConnectionsDeps,
   fields: Readonly<Record<string, string>>,
 ): Promise<Visit> {
   const id = (fields["session"] ?? "").slice(0, ADDRESS_PART_MAX);
@@ -33,7 +38,7 @@ export async function openVisit(
 
 /** The page for a visit that leads no further: what is wrong, and the way back where one is known. */
 export function deadEnd(
-  services: Services,
+  services: ConnectionsDeps,
   request: BrowserRequest,
   session: ConnectSession | undefined,
 ): BrowserAnswer {
@@ -49,7 +54,7 @@ export function deadEnd(
 
 /** The end of a visit: back to the platform's own page, or word that the window can be closed. */
 export function leave(
-  services: Services,
+  services: ConnectionsDeps,
   { language }: BrowserRequest,
   session: ConnectSession,
 ): BrowserAnswer {

@@ -13,13 +13,13 @@ import type {
 import { AppError, invariant, notFound, type ErrorCode } from "../../runtime/errors.ts";
 import { verifyKey } from "../../tenants/keys/verify-key.ts";
 import type { Profile } from "../../tenants/profiles/profile.ts";
-import type { Services } from "../../services.ts";
+import type { HttpDeps } from "../deps.ts";
 import { ACCESS_CONTRACTS, type AccessContract } from "./access-contract.ts";
 import type { RequestLimits } from "../rate-limit.ts";
 
 /** What access is judged on. */
 export interface AccessRequest {
-  readonly services: Services;
+  readonly services: HttpDeps;
   readonly headers: Headers;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
@@ -91,7 +91,7 @@ interface Named {
 
 /** A key's application exists, for none is ever removed: the platform's row tells whether it is disabled. */
 async function readKeyTenancy(
-  services: Services,
+  services: HttpDeps,
   { platformId, applicationId }: { readonly platformId: string; readonly applicationId: string },
   profileId: string | null,
 ): Promise<Tenancy> {
@@ -105,7 +105,7 @@ async function readKeyTenancy(
 }
 
 async function readSessionTenancy(
-  services: Services,
+  services: HttpDeps,
   platformId: string,
   { applicationId, profileId }: Named,
 ): Promise<Tenancy> {

@@ -1,6 +1,7 @@
 import { exchange } from "../contract/classified.ts";
-import type { HttpRequest, HttpResponse, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
+import type { NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import type { Credentials, OAuthCredentials } from "./credentials.ts";
 import { isOAuth } from "./credentials.ts";
 import { dpopNonces, proofHeaders } from "./dpop.ts";

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { exchange } from "../contract/classified.ts";
-import type { Account, HttpRequest, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { Account, NetworkTools } from "../contract/network.ts";
+import type { HttpRequest } from "../../runtime/http-call.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 
 /**
  * The profile is decoration: a server without a view of the network can't tell it, and is as good to publish with.

@@ -1,13 +1,13 @@
 import { exchange, noteOf } from "../contract/classified.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 import type {
-  HttpResponse,
   LinkErrorCode,
   LinkFailure,
   LinkForm,
   LinkOutcome,
   NetworkTools,
 } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { serverOrigin, typedText } from "../contract/server-address.ts";
 import { xrpcError } from "./errors.ts";
 import { readIdentifier, type Identifier } from "./identifier.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import type { HttpResponse, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import type { NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import type { Credentials } from "./credentials.ts";
 import { accessTokenOf } from "./credentials.ts";
 import { classify } from "./errors.ts";

@@ -4,7 +4,7 @@ import type { Classified, ErrorRow } from "../contract/classified.ts";
 import { isProxyPage, noteOf, waitSeconds, withQuota } from "../contract/classified.ts";
 import type { TableRow } from "../contract/error-table.ts";
 import { codes, errorTable, rowOf as tableRow, rows } from "../contract/error-table.ts";
-import type { HttpResponse } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };

@@ -1,6 +1,7 @@
 import { exchange } from "../contract/classified.ts";
-import type { HttpResponse, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import type { NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { unescapeHtml } from "../contract/html-text.ts";
 
 const PAGE_BYTES_MAX = 2_097_152;

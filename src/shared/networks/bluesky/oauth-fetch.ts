@@ -1,5 +1,6 @@
-import type { HttpRequest, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpRequest } from "../../runtime/http-call.ts";
+import type { NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 
 const BYTES_MAX = 256 * 1024;
 /** Of the directory and of a domain. */

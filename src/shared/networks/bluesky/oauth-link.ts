@@ -12,7 +12,7 @@ import type {
   OAuthRedirect,
   OAuthStart,
 } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { originOf, serverOrigin, typedText } from "../contract/server-address.ts";
 import { readAccount, readLimits } from "./account.ts";
 import { callAsAccount } from "./account-call.ts";

@@ -1,7 +1,13 @@
 import { mediaFailed } from "../contract/media-failed.ts";
 import { MediaFailure } from "../contract/media.ts";
-import type { LegToPublish, NetworkTools, PrepareOutcome, Rejected, TryLater } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type {
+  LegToPublish,
+  NetworkTools,
+  PrepareOutcome,
+  Rejected,
+  TryLater,
+} from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { credentialsOf, type Credentials } from "./credentials.ts";
 import type { Embed } from "./embeds.ts";
 import { cardEmbed, imagesEmbed } from "./embeds.ts";

@@ -1,14 +1,9 @@
 import type { Classified } from "../contract/classified.ts";
 import { failureOf, unpublished } from "../contract/classified.ts";
 import { inDoubt, unheard } from "../contract/doubt.ts";
-import type {
-  HttpRequest,
-  HttpResponse,
-  LegToPublish,
-  NetworkTools,
-  PublishOutcome,
-} from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
+import type { LegToPublish, NetworkTools, PublishOutcome } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { callAsAccount } from "./account-call.ts";
 import { credentialsOf, type Credentials } from "./credentials.ts";
 import { classify } from "./errors.ts";

@@ -1,15 +1,14 @@
 import * as z from "zod";
 import { exchange, failureOf } from "../contract/classified.ts";
 import { askAgain } from "../contract/doubt.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import type {
-  HttpRequest,
-  HttpResponse,
   LegToPublish,
   NetworkTools,
   Published,
   ReconcileOutcome,
 } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { credentialsOf, type Credentials } from "./credentials.ts";
 import { classify, xrpcError } from "./errors.ts";
 import type { Remote } from "./state.ts";

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, unanswered, unpublished } from "../contract/classified.ts";
-import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { CredentialsOutcome, NetworkData, NetworkTools } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { credentialsOf, isOAuth, type PasswordCredentials } from "./credentials.ts";
 import { forgetEndedToken, isTokenEnded } from "./ended-token.ts";
 import { classify, xrpcError } from "./errors.ts";

@@ -3,10 +3,17 @@ import { shape } from "../../runtime/shape.ts";
 import { unanswered, unpublished } from "../contract/classified.ts";
 import { bytesMaxOf, kindOfType } from "../contract/judge-file.ts";
 import { mediaFailed, mediaRejected, refusedFile } from "../contract/media-failed.ts";
-import type { MediaFile, MediaTargets, StreamedBody } from "../contract/media.ts";
+import type { MediaFile, MediaTargets } from "../contract/media.ts";
+import type { StreamedBody } from "../../runtime/http-call.ts";
 import { MediaFailure } from "../contract/media.ts";
-import type { LegToPublish, MediaItem, NetworkTools, Rejected, TryLater } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type {
+  LegToPublish,
+  MediaItem,
+  NetworkTools,
+  Rejected,
+  TryLater,
+} from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { callAsAccount } from "./account-call.ts";
 import type { Credentials } from "./credentials.ts";
 import { classify } from "./errors.ts";

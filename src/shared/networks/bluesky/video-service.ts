@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, failureOf, noteOf, unpublished } from "../contract/classified.ts";
-import type { StreamedBody } from "../contract/media.ts";
-import type { HttpResponse, NetworkTools, Rejected, TryLater } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { StreamedBody } from "../../runtime/http-call.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import type { NetworkTools, Rejected, TryLater } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { callAsAccount } from "./account-call.ts";
 import type { Credentials } from "./credentials.ts";
 import { classify } from "./errors.ts";

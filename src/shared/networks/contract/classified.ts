@@ -1,13 +1,7 @@
 import type { LegErrorCode } from "./errors.ts";
-import type {
-  HttpRequest,
-  HttpResponse,
-  LegFailure,
-  NetworkTools,
-  Rejected,
-  TryLater,
-} from "./network.ts";
-import { HttpFailure } from "./network.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
+import type { LegFailure, NetworkTools, Rejected, TryLater } from "./network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 
 /**
  * What an answer means for the leg: `refuse` and `later` say that nothing was published; `at_once` too, and that fresh

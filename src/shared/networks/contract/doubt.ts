@@ -1,12 +1,7 @@
 import type { Classified } from "./classified.ts";
 import { failureOf, unanswered } from "./classified.ts";
-import type {
-  HttpFailure,
-  LegFailure,
-  Published,
-  PublishOutcome,
-  ReconcileOutcome,
-} from "./network.ts";
+import type { HttpFailure } from "../../runtime/http-call.ts";
+import type { LegFailure, Published, PublishOutcome, ReconcileOutcome } from "./network.ts";
 
 const ASK_AGAIN_SECONDS = 30;
 

@@ -1,4 +1,5 @@
-import type { MediaFile, StreamedBody } from "./media.ts";
+import type { MediaFile } from "./media.ts";
+import type { StreamedBody } from "../../runtime/http-call.ts";
 
 /** What a slice holds in memory at a time. */
 const PIECE_BYTES = 2 * 1024 * 1024;

@@ -1,10 +1,4 @@
-/** A body that is made while it is sent. Its length is told ahead, exactly: some servers take no chunked body. */
-export interface StreamedBody {
-  readonly size: number;
-  /** From the beginning, each time it is called. */
-  chunks(): AsyncIterable<Uint8Array>;
-}
-
+import type { StreamedBody } from "../../runtime/http-call.ts";
 export interface FetchedMedia {
   readonly bytes: Uint8Array;
   /** Judged by the content, not by what the server claims. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { StreamedBody } from "./media.ts";
-import type { HttpRequest } from "./network.ts";
+import type { StreamedBody } from "../../runtime/http-call.ts";
+import type { HttpRequest } from "../../runtime/http-call.ts";
 
 interface FilePart {
   readonly name: string;

@@ -1,3 +1,4 @@
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import type * as z from "zod";
 import type { Setting } from "../../runtime/setting.ts";
 import type { Shape } from "../../runtime/shape.ts";
@@ -11,8 +12,8 @@ import type {
   MediaFile,
   MediaRepair,
   MediaTargets,
-  StreamedBody,
 } from "./media.ts";
+import type { StreamedBody } from "../../runtime/http-call.ts";
 import type { RuleTable } from "./rule.ts";
 
 export interface MediaItem {
@@ -70,55 +71,6 @@ export interface LinkedAccount {
   readonly expiresAt: string | null;
   /** What `revoke` ends, where that is more than this account: accounts with the same one end together. */
   readonly grantId?: string;
-}
-
-export interface HttpRequest {
-  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | FormData | StreamedBody;
-  /** Total time for the whole call; the network timeout of the settings when absent. */
-  readonly timeoutMs?: number;
-  /** Longest answer that is read; 1 MiB when absent. */
-  readonly bytesMax?: number;
-  /** What becomes of a longer one: the call fails, or the rest is left unread where only the status matters. */
-  readonly beyondMax?: "fail" | "cut";
-}
-
-export interface HttpResponse {
-  readonly status: number;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-  text(): string;
-  /** The parsed body, or undefined when it is not JSON (an HTML error page, nothing at all). */
-  json(): unknown;
-}
-
-/**
- * The call did not come back with an answer. `not_sent`: the network certainly did not get it. `in_doubt`: it may have.
- * Thrown by `NetworkTools.http`; a network turns it into an outcome.
- */
-export class HttpFailure extends Error {
-  readonly delivery: "not_sent" | "in_doubt";
-  readonly reason:
-    | "blocked_address"
-    | "timeout"
-    | "connect_failed"
-    | "tls_failed"
-    | "connection_lost"
-    | "too_large";
-
-  constructor(
-    delivery: HttpFailure["delivery"],
-    reason: HttpFailure["reason"],
-    options?: { cause?: unknown },
-  ) {
-    super(`${reason} (${delivery})`, options);
-    this.name = "HttpFailure";
-    this.delivery = delivery;
-    this.reason = reason;
-  }
 }
 
 /** The relay's own registration with a network, from the settings. */

@@ -1,4 +1,4 @@
-import type { Services } from "../../services.ts";
+import type { NetworksDeps } from "../deps.ts";
 import { NETWORK_NAMES, networkOf } from "../lookup.ts";
 
 const AHEAD_MS = 60 * 24 * 60 * 60 * 1000;
@@ -7,7 +7,7 @@ const AHEAD_MS = 60 * 24 * 60 * 60 * 1000;
  * Says so in the log while the configured version of a network's API may end soon. A network that does not tell ahead
  * leaves the alert on legs that fail as `app_misconfigured`.
  */
-export async function warnOfApiVersions({ config, clock, log }: Services): Promise<void> {
+export async function warnOfApiVersions({ config, clock, log }: NetworksDeps): Promise<void> {
   for (const network of NETWORK_NAMES) {
     const version = config.networkApps[network]?.version;
     const endsAt = version === undefined ? undefined : networkOf(network).versionEnd?.(version);

@@ -2,7 +2,7 @@ import type { Classified, ErrorRow } from "../contract/classified.ts";
 import type { TableRow } from "../contract/error-table.ts";
 import { codes, rows, subcodes } from "../contract/error-table.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
-import type { HttpResponse } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const DUPLICATE: ErrorRow = { code: "duplicate_content", effect: "refuse" };
 const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };

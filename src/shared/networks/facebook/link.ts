@@ -4,9 +4,8 @@ import { exchange } from "../contract/classified.ts";
 import { failed, lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
 import type { GraphAccess } from "../graph/request.ts";
 import { appOf, graphDelete, graphGet } from "../graph/request.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import type {
-  HttpRequest,
-  HttpResponse,
   LinkChoice,
   LinkFailure,
   LinkOutcome,

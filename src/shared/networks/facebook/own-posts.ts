@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { isEdge, readEdge } from "../graph/edge.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import type { LegToPublish, NetworkTools, Published } from "../contract/network.ts";
 import { composed } from "../contract/normal-form.ts";
 import { classify } from "./errors.ts";

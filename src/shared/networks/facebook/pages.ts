@@ -6,7 +6,7 @@ import { failed, refusedLink } from "../graph/link.ts";
 import type { GraphAccess } from "../graph/request.ts";
 import { appOf, graphGet } from "../graph/request.ts";
 import type { LinkFailure, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { accessFor } from "./state.ts";
 

@@ -15,7 +15,7 @@ import type {
   Rejected,
   TryLater,
 } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import type { Remote } from "./state.ts";
 import { credentialsOf, pageAccess } from "./state.ts";

@@ -1,6 +1,12 @@
 import { lookAtFiles } from "../graph/look-at-files.ts";
 import { rejectedBy } from "../contract/media-failed.ts";
-import type { LegToPublish, NetworkTools, PrepareOutcome, Rejected, TryLater } from "../contract/network.ts";
+import type {
+  LegToPublish,
+  NetworkTools,
+  PrepareOutcome,
+  Rejected,
+  TryLater,
+} from "../contract/network.ts";
 import { formOf, isForm, type Form } from "./forms.ts";
 import { ownOptionsOf } from "./options.ts";
 import { preparePhotos } from "./photos.ts";

@@ -5,14 +5,9 @@ import { exchange, failureOf, unpublished } from "../contract/classified.ts";
 import { inDoubt, unheard, unknown } from "../contract/doubt.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphPostJson } from "../graph/request.ts";
-import type {
-  HttpRequest,
-  HttpResponse,
-  LegToPublish,
-  NetworkTools,
-  PublishOutcome,
-} from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
+import type { LegToPublish, NetworkTools, PublishOutcome } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { findOwnPost } from "./own-posts.ts";
 import { ownOptionsOf } from "./options.ts";

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { exchange, unanswered, unpublished } from "../contract/classified.ts";
 import { graphGet } from "../graph/request.ts";
-import type { HttpResponse, Upkeep } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import type { Upkeep } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { credentialsOf, pageAccess } from "./state.ts";
 

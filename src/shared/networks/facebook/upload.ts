@@ -5,7 +5,7 @@ import { exchange, failureOf, unanswered, unpublished } from "../contract/classi
 import { fetchableUrl } from "../graph/probe.ts";
 import { appOf, graphHeaders, graphPostJson } from "../graph/request.ts";
 import type { LegToPublish, NetworkTools, PrepareOutcome } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify, isVideoLimit } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withProbe } from "./photos.ts";

@@ -4,7 +4,7 @@ import type { Classified, ErrorRow } from "../contract/classified.ts";
 import { isHtml, isProxyPage, noteOf, waitSeconds, withQuota } from "../contract/classified.ts";
 import type { ErrorTable, Signal, TableRow } from "../contract/error-table.ts";
 import { codes, errorTable, findRow, rowOf, rows, subcodes } from "../contract/error-table.ts";
-import type { HttpResponse } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };
 const LOG_IN_FIRST =

@@ -2,15 +2,9 @@ import type * as z from "zod";
 import type { Classified } from "../contract/classified.ts";
 import { exchange, noteOf } from "../contract/classified.ts";
 import type { LegErrorCode } from "../contract/errors.ts";
-import type {
-  HttpRequest,
-  HttpResponse,
-  LinkErrorCode,
-  LinkFailure,
-  OAuthFlow,
-  NetworkTools,
-} from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
+import type { LinkErrorCode, LinkFailure, OAuthFlow, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 
 export function failed(code: LinkErrorCode, note?: string): LinkFailure {
   return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };

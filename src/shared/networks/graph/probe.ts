@@ -1,8 +1,9 @@
 import { exchange } from "../contract/classified.ts";
 import type { MediaKind } from "../contract/draft-rules.ts";
 import { extensionOf, mediaKindOf } from "../contract/draft-rules.ts";
-import type { HttpResponse, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import type { NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 
 const TIMEOUT_MS = 10_000;
 const HOPS_MAX = 2;

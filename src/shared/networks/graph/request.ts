@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { FetchedMedia } from "../contract/media.ts";
-import type { HttpRequest, NetworkApp, NetworkTools } from "../contract/network.ts";
+import type { HttpRequest } from "../../runtime/http-call.ts";
+import type { NetworkApp, NetworkTools } from "../contract/network.ts";
 
 /** Which API is asked, and in whose name. */
 export interface GraphAccess {

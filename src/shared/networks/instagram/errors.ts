@@ -1,7 +1,7 @@
 import type { Classified, ErrorRow } from "../contract/classified.ts";
 import { codes, rows, subcodes } from "../contract/error-table.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
-import type { HttpResponse } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 
 /** A personal account, or for stories one that is not a business. */
 export const ACCOUNT_KIND = "instagram.account.kind";

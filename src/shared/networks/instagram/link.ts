@@ -5,14 +5,14 @@ import { failed, lacking, readCallback, readStep, redirect, refusedLink } from "
 import { appOf, graphGet } from "../graph/request.ts";
 import type {
   Account,
-  HttpResponse,
   LinkFailure,
   LinkOutcome,
   NetworkTools,
   OAuthCallback,
   OAuthFlow,
 } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { ACCOUNT_KIND, classify } from "./errors.ts";
 import type { Credentials } from "./state.ts";
 import { accessOf } from "./state.ts";

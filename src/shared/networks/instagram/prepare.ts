@@ -3,7 +3,13 @@ import { failureOf } from "../contract/classified.ts";
 import { lookAtFiles } from "../graph/look-at-files.ts";
 import { fetchableUrl } from "../graph/probe.ts";
 import { rejectedBy } from "../contract/media-failed.ts";
-import type { LegToPublish, NetworkTools, PrepareOutcome, Rejected, TryLater } from "../contract/network.ts";
+import type {
+  LegToPublish,
+  NetworkTools,
+  PrepareOutcome,
+  Rejected,
+  TryLater,
+} from "../contract/network.ts";
 import { createContainer, lookAtContainer, withoutStories } from "./container.ts";
 import { type Fields, fileFields } from "./files.ts";
 import { formOf, isForm } from "./forms.ts";

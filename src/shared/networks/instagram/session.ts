@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, unanswered, unpublished } from "../contract/classified.ts";
-import type { CredentialsOutcome, HttpResponse, NetworkData, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { CredentialsOutcome, NetworkData, NetworkTools } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import type { Credentials } from "./state.ts";
 import { credentialsOf, GRAPH } from "./state.ts";

@@ -3,7 +3,7 @@ import { shape } from "../../runtime/shape.ts";
 import { exchange, unanswered, unpublished } from "../contract/classified.ts";
 import { graphGet } from "../graph/request.ts";
 import type { LimitsOutcome, NetworkData, NetworkTools, Upkeep } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import type { Credentials } from "./state.ts";
 import { accessOf, credentialsOf } from "./state.ts";

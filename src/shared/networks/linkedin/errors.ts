@@ -4,7 +4,7 @@ import type { Classified, ErrorRow } from "../contract/classified.ts";
 import { isHtml, isProxyPage, noteOf, waitSeconds } from "../contract/classified.ts";
 import type { Signal, TableRow } from "../contract/error-table.ts";
 import { codes, errorTable, rowOf, rows } from "../contract/error-table.ts";
-import type { HttpResponse } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const DUPLICATE = /\bduplicate of urn:li:(?:share|ugcPost|activity):\d+/i;
 const POST_URN = /urn:li:(?:share|ugcPost|activity):\d+/;

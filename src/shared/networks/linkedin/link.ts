@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, noteOf } from "../contract/classified.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 import type {
-  HttpResponse,
   LinkChoice,
   LinkErrorCode,
   LinkFailure,
@@ -14,7 +14,7 @@ import type {
   OAuthRedirect,
   OAuthStart,
 } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import type { Organization } from "./organizations.ts";
 import { findOrganizations, isList, organizationShape } from "./organizations.ts";

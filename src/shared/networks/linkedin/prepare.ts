@@ -9,7 +9,7 @@ import type {
   Rejected,
   TryLater,
 } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import type { WantedFile } from "./files.ts";
 import { wantedFiles } from "./files.ts";
 import { restRequest } from "./request.ts";

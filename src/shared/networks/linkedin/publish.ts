@@ -1,15 +1,15 @@
 import type { Classified } from "../contract/classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
 import { unknown } from "../contract/doubt.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 import type {
-  HttpResponse,
   LegFailure,
   LegToPublish,
   NetworkTools,
   Published,
   PublishOutcome,
 } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { duplicateUrn } from "./errors.ts";
 import { wantedFiles } from "./files.ts";
 import { littleText } from "./little-text.ts";

@@ -1,6 +1,7 @@
 import { exchange } from "../contract/classified.ts";
-import type { HttpRequest, HttpResponse, NetworkApp, NetworkTools } from "../contract/network.ts";
-import type { HttpFailure } from "../contract/network.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
+import type { NetworkApp, NetworkTools } from "../contract/network.ts";
+import type { HttpFailure } from "../../runtime/http-call.ts";
 import type { AuthorKind, Credentials } from "./state.ts";
 
 export const API = "https://api.linkedin.com";

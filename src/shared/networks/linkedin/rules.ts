@@ -1,5 +1,11 @@
 import type { MediaKind } from "../contract/draft-rules.ts";
-import { breach, checkNearLimit, extensionOf, fieldOf, mediaKindOf } from "../contract/draft-rules.ts";
+import {
+  breach,
+  checkNearLimit,
+  extensionOf,
+  fieldOf,
+  mediaKindOf,
+} from "../contract/draft-rules.ts";
 import { kindOfType } from "../contract/judge-file.ts";
 import type { MediaFacts } from "../contract/media.ts";
 import type { LegDraft, NetworkData, Problem, TextMeasure } from "../contract/network.ts";

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import type { Classified } from "../contract/classified.ts";
 import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 import type {
-  HttpResponse,
   LegFailure,
   LegToPublish,
   NetworkTools,
@@ -14,7 +14,7 @@ import { mediaFailed } from "../contract/media-failed.ts";
 import type { MediaFile } from "../contract/media.ts";
 import { MediaFailure } from "../contract/media.ts";
 import { sliceOf } from "../contract/media-slice.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { originOf } from "../contract/server-address.ts";
 import type { CheckedFile, WantedFile } from "./files.ts";
 import { openFile } from "./files.ts";

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, noteOf } from "../contract/classified.ts";
-import type { HttpResponse, LinkErrorCode, LinkFailure, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import type { LinkErrorCode, LinkFailure, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { requestHeaders } from "./state.ts";
 
 const CLIENT_NAME = "Publishing Relay";

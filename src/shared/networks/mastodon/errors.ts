@@ -4,7 +4,7 @@ import type { Classified, ErrorRow } from "../contract/classified.ts";
 import { isHtml, isProxyPage, noteOf, waitSeconds, withQuota } from "../contract/classified.ts";
 import type { TableRow } from "../contract/error-table.ts";
 import { errorTable, rowOf, rows } from "../contract/error-table.ts";
-import type { HttpResponse } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 
 /** Told apart from the other refusals because the account's own posts must be looked at first. */
 export const MEDIA_TAKEN = /not found or already attached/i;

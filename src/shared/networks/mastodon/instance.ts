@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange } from "../contract/classified.ts";
-import type { HttpResponse, LinkFailure, NetworkData, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import type { LinkFailure, NetworkData, NetworkTools } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { originOf } from "../contract/server-address.ts";
 import { rules } from "./rule-table.ts";
 

@@ -3,7 +3,6 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/classified.ts";
 import type {
   Account,
-  HttpResponse,
   LinkErrorCode,
   LinkFailure,
   LinkOutcome,
@@ -14,7 +13,8 @@ import type {
   OAuthRedirect,
   OAuthStart,
 } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { originOf, serverOrigin, typedText } from "../contract/server-address.ts";
 import { discover, failed, findClient, oauthError, refused } from "./client.ts";
 import { classify } from "./errors.ts";

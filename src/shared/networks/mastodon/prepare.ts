@@ -10,8 +10,6 @@ import { MediaFailure } from "../contract/media.ts";
 import { multipartWithFile } from "../contract/multipart.ts";
 import type {
   LegDraft,
-  HttpRequest,
-  HttpResponse,
   LegToPublish,
   MediaItem,
   NetworkTools,
@@ -19,7 +17,8 @@ import type {
   Rejected,
   TryLater,
 } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify, errorText } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { isMixed } from "./rules.ts";

@@ -1,7 +1,7 @@
 import { exchange, unanswered } from "../contract/classified.ts";
 import { askAgain, unknown } from "../contract/doubt.ts";
 import type { LegToPublish, NetworkTools, ReconcileOutcome } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { ownOptionsOf } from "./options.ts";
 import { getMedia, readMedia } from "./prepare.ts";
 import { credentialsOf, remoteOf } from "./state.ts";

@@ -3,14 +3,9 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/classified.ts";
 import type { Lookup } from "../contract/doubt.ts";
 import { textOfHtml } from "../contract/html-text.ts";
-import type {
-  HttpRequest,
-  HttpResponse,
-  LegToPublish,
-  NetworkTools,
-  Published,
-} from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
+import type { LegToPublish, NetworkTools, Published } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { composed } from "../contract/normal-form.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { exchange, unanswered, unpublished } from "../contract/classified.ts";
-import type { HttpResponse, Upkeep } from "../contract/network.ts";
-import { HttpFailure } from "../contract/network.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import type { Upkeep } from "../contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { findInstance } from "./instance.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";

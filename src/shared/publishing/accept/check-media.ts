@@ -5,7 +5,7 @@ import { networkOf } from "../../networks/lookup.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
 import { refusalError, unreachableError } from "../../networks/contract/media-rules.ts";
 import type { Network, Problem } from "../../networks/contract/network.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import { legDraft, type Judgement } from "./check-draft.ts";
 import type { Draft } from "../post.ts";
 
@@ -27,7 +27,7 @@ const AT_ONCE = 4;
 
 /** Looks at media files to see whether they can be had and what they are. Never throws. */
 export async function checkMedia(
-  services: Services,
+  services: PublishingDeps,
   platformId: string,
   urls: readonly string[],
 ): Promise<CheckedMedia> {

@@ -5,7 +5,7 @@ import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/publishing-scope.ts";
 import { AppError, invariant, refuseIssues } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import { currentOrigin, noteWork } from "../../runtime/telemetry/work-context.ts";
 import { acceptOperation, firstLeg, placeOf, pendingOf } from "./accept.ts";
 import type { Accepted } from "./accepted.ts";
@@ -59,7 +59,7 @@ function parseIdempotencyKey(given: string | null): string {
 
 /** The original post as it is now. @throws AppError `idempotency_conflict` when the key stands for another request */
 async function replay(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   accepted: Accepted,
   fingerprintNow: string,
@@ -77,7 +77,7 @@ async function replay(
   };
 }
 
-function newPost(services: Services, scope: ProfileScope, draft: Draft, now: Date): Post {
+function newPost(services: PublishingDeps, scope: ProfileScope, draft: Draft, now: Date): Post {
   const at = now.toISOString();
   return {
     id: newId("post", now),
@@ -105,7 +105,7 @@ function newPost(services: Services, scope: ProfileScope, draft: Draft, now: Dat
  * `idempotency_conflict`, `not_publishable`
  */
 export async function createPost(
-  services: Services,
+  services: PublishingDeps,
   scope: PublishingScope,
   { idempotencyKey, draft }: CreatePost,
 ): Promise<CreatedPost> {
@@ -131,7 +131,7 @@ function outcomeOf({ replayed, httpStatus }: CreatedPost): "accepted" | "schedul
 }
 
 async function createOnce(
-  services: Services,
+  services: PublishingDeps,
   scope: PublishingScope,
   { idempotencyKey, draft }: CreatePost,
 ): Promise<CreatedPost> {
@@ -156,7 +156,7 @@ interface Acceptable {
 }
 
 async function acceptPost(
-  services: Services,
+  services: PublishingDeps,
   scope: PublishingScope,
   { key, print, draft }: Acceptable,
 ): Promise<CreatedPost> {

@@ -3,7 +3,7 @@ import { quotaOfKind, readQuota, type Quota } from "../../connections/quota.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { NetworkData, Problem } from "../../networks/contract/network.ts";
 import { findAvailable, networkOf } from "../../networks/lookup.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
 import {
   errorsOf,
@@ -23,7 +23,7 @@ export function accountOf({ network, account }: Connection): NetworkAccount {
 
 /** The quota that a draft would use on a network; undefined where the network has none for it. */
 export function quotaFor(
-  services: Services,
+  services: PublishingDeps,
   draft: Draft,
   network: Judgement["network"],
   limits: NetworkData = {},
@@ -33,7 +33,7 @@ export function quotaFor(
 }
 
 async function judgeQuota(
-  services: Services,
+  services: PublishingDeps,
   draft: Draft,
   { network, connection }: Judgement,
 ): Promise<{ readonly quota: QuotaView | null; readonly problems: readonly Problem[] }> {
@@ -46,7 +46,7 @@ async function judgeQuota(
   return { quota: view, problems };
 }
 
-async function judgeText(services: Services, draft: Draft, judgement: Judgement) {
+async function judgeText(services: PublishingDeps, draft: Draft, judgement: Judgement) {
   const { network, connection } = judgement;
   const hash = textHash(legDraft(draft, network).text);
   if (hash === undefined || connection === undefined) return undefined;
@@ -56,7 +56,7 @@ async function judgeText(services: Services, draft: Draft, judgement: Judgement)
 
 /** A judgement with what is known of the real account: its quota, and texts that were published to it of late. */
 async function judgeAccount(
-  services: Services,
+  services: PublishingDeps,
   draft: Draft,
   judgement: Judgement,
 ): Promise<Judgement> {
@@ -86,7 +86,7 @@ async function judgeAccount(
  * accounts still take. A look only: what holds when the leg goes out is claimed then.
  */
 export async function judgePost(
-  services: Services,
+  services: PublishingDeps,
   draft: Draft,
   connections: readonly Connection[],
 ): Promise<Judgement[]> {

@@ -1,4 +1,4 @@
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { Accepted } from "./accepted.ts";
 import type { PostStatus } from "../post.ts";
 
@@ -9,7 +9,7 @@ const OPEN: ReadonlySet<PostStatus> = new Set(["scheduled", "processing"]);
 
 /** Whether the post that a key stands for is long over, or erased. */
 async function isSpent(
-  services: Services,
+  services: PublishingDeps,
   platformId: string,
   { profileId, postId }: Accepted,
 ): Promise<boolean> {
@@ -22,7 +22,7 @@ async function isSpent(
 
 /** Removes a page of the Idempotency-Keys of posts that are over; one of a post that is still to go out stays. */
 export async function removeSpentKeys(
-  services: Services,
+  services: PublishingDeps,
   platformId: string,
   { acceptedBefore, after }: { readonly acceptedBefore: Date; readonly after: string | undefined },
 ): Promise<{ readonly removed: number; readonly next: string | undefined }> {

@@ -6,7 +6,7 @@ import type { PublishingScope } from "../../connections/publishing-scope.ts";
 import { refuseIssues } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import { errorsOf, judgementView, legDraft } from "./check-draft.ts";
 import { checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
 import { judgePost } from "./judge-accounts.ts";
@@ -33,7 +33,11 @@ function mediaOf(draft: Draft): string[] {
   return [...new Set(urls)];
 }
 
-async function charge(services: Services, scope: ProfileScope, mediaUrls: number): Promise<void> {
+async function charge(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  mediaUrls: number,
+): Promise<void> {
   const paid = {
     // Never the request's id: callers choose that one, and a repeated id would be charged once.
     operationId: newId("request", services.clock.now()),
@@ -55,7 +59,7 @@ async function charge(services: Services, scope: ProfileScope, mediaUrls: number
  * @throws AppError 402
  */
 export async function validatePost(
-  services: Services,
+  services: PublishingDeps,
   scope: PublishingScope,
   { draft, media }: ValidatePost,
 ): Promise<ValidationResult> {

@@ -1,6 +1,6 @@
 import { composed } from "../../networks/contract/normal-form.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount, StoredTextHolder, TextHolder } from "./account-store.ts";
 import { isEnded, type Leg } from "../post.ts";
 
@@ -42,7 +42,7 @@ function holdingOf(
 
 /** Removes a page of the texts that keep no leg from anything any more, of posts that were made before. */
 export async function removeFreeTexts(
-  services: Services,
+  services: PublishingDeps,
   madeBefore: Date,
   after: string | undefined,
 ) {
@@ -61,7 +61,7 @@ export async function removeFreeTexts(
 
 /** Who holds a text of an account, if anybody does. */
 export async function findHolding(
-  services: Services,
+  services: PublishingDeps,
   account: NetworkAccount,
   hash: string,
 ): Promise<{ readonly holding: Holding; readonly stored: StoredTextHolder | undefined }> {
@@ -78,7 +78,7 @@ export async function findHolding(
  * 48 hours are over, is replaced.
  */
 export async function claimText(
-  services: Services,
+  services: PublishingDeps,
   account: NetworkAccount,
   hash: string,
   claim: TextHolder,

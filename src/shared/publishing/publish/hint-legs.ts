@@ -1,5 +1,5 @@
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { PostPlace } from "../post-store.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { PostPlace } from "../post-store.ts";
  * the platform is announced anew, since the work may have been written long after it was announced first.
  */
 export async function hintLegs(
-  services: Services,
+  services: PublishingDeps,
   place: PostPlace,
   networks: readonly NetworkName[],
   delaySeconds = 0,

@@ -10,7 +10,7 @@ import type {
   TryLater,
 } from "../../networks/contract/network.ts";
 import { findAvailable } from "../../networks/lookup.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { accountOf, quotaFor } from "../accept/judge-accounts.ts";
@@ -32,7 +32,7 @@ import { settleLeg } from "./settle-leg.ts";
 
 /** One leg in the hands of one worker. `stored` follows every write; losing a race ends the work quietly. */
 export interface Work {
-  readonly services: Services;
+  readonly services: PublishingDeps;
   readonly place: PostPlace;
   readonly post: Post;
   readonly tools: NetworkTools;

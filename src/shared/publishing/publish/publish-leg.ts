@@ -12,7 +12,7 @@ import type {
 import { findAvailable } from "../../networks/lookup.ts";
 import type { MediaRepair } from "../../networks/contract/media.ts";
 import { mediaRejected } from "../../networks/contract/media-failed.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import { legDraft } from "../accept/check-draft.ts";
 import { claimAccount } from "../accounts/claim-account.ts";
 import {
@@ -283,7 +283,7 @@ async function work(on: Work): Promise<void> {
  * a leg is worked on only under a claim, and nothing visible is sent without a marker that outlives the worker.
  */
 export async function publishLeg(
-  services: Services,
+  services: PublishingDeps,
   place: PostPlace,
   post: Post,
   stored: StoredLeg,

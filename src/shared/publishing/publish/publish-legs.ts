@@ -1,4 +1,4 @@
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import { continueWork, withinWork } from "../../runtime/telemetry/work-context.ts";
 import { hasStarted, type Post } from "../post.ts";
 import type { PostPlace, StoredLeg } from "../post-store.ts";
@@ -7,7 +7,7 @@ import type { PublishHint } from "./publish-queue.ts";
 
 /** The errors of legs that failed in an unexpected way. */
 async function publishAll(
-  services: Services,
+  services: PublishingDeps,
   place: PostPlace,
   post: Post,
   legs: readonly StoredLeg[],
@@ -31,7 +31,7 @@ async function publishAll(
  * What a hint asks for: the named legs side by side, each on its own. Returns for every expected outcome; an error
  * is thrown only after all legs had their turn.
  */
-export async function publishLegs(services: Services, hint: PublishHint): Promise<void> {
+export async function publishLegs(services: PublishingDeps, hint: PublishHint): Promise<void> {
   const { networks, ...place } = hint;
   // Beginnings are told at once, not when the slowest network has ended.
   const told = services.fanOutQueue.hint(place.platformId);

@@ -8,7 +8,7 @@ import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { RowWrite } from "../../runtime/storage/row.ts";
 import { placeOf, reservation } from "../accept/accept.ts";
 import { hintLegs } from "./hint-legs.ts";
@@ -162,7 +162,7 @@ function foreignIssues(draft: Draft, networks: readonly string[]): readonly Issu
 
 /** What would be wrong with a retry beside what its schema refuses. */
 export async function issuesOfRetry(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   input: { readonly postId: string; readonly platforms: unknown },
 ): Promise<readonly Issue[]> {
@@ -176,7 +176,7 @@ export async function issuesOfRetry(
  * @throws AppError 400 for a network that is not the post's, 402, 404, `nothing_to_retry`
  */
 export async function retryPost(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   input: { readonly postId: string; readonly networks: readonly NetworkName[] | undefined },
 ): Promise<PostView> {

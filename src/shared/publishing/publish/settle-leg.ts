@@ -3,7 +3,7 @@ import type { Movement } from "../../billing/wallet.ts";
 import { invariant } from "../../runtime/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { LegFailure, Published } from "../../networks/contract/network.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { RowWrite } from "../../runtime/storage/row.ts";
 import { failed, succeeded } from "../leg-steps.ts";
 import { isEnded, postStatus, type Leg, type Post } from "../post.ts";
@@ -119,12 +119,12 @@ export function settleOperation({ place, post, leg, end }: Settlement): CoreOper
   };
 }
 
-function noteDuration({ metrics, clock }: Services, post: Post, network: NetworkName): void {
+function noteDuration({ metrics, clock }: PublishingDeps, post: Post, network: NetworkName): void {
   const sinceMs = clock.now().getTime() - Date.parse(post.startedAt ?? post.createdAt);
   metrics.observe("legs.publish_s", sinceMs / 1000, { network });
 }
 
-export async function settleLeg(services: Services, settlement: Settlement): Promise<void> {
+export async function settleLeg(services: PublishingDeps, settlement: Settlement): Promise<void> {
   const { place, post, leg, end } = settlement;
   const settled = await services.wallets.commit(place.platformId, settleOperation(settlement));
   const { network } = leg;

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { HttpFailure, type NetworkTools } from "../../networks/contract/network.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
+import { type NetworkTools } from "../../networks/contract/network.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { Clock, Services } from "../../services.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { TimelineStep } from "../timeline-store.ts";
 
 type Recorded = Pick<TimelineStep, "step" | "outcome"> & Partial<TimelineStep>;
@@ -12,7 +14,7 @@ export interface Trace {
   /** The tools, with every call recorded. */
   tools(tools: NetworkTools): NetworkTools;
   /** Best effort: a record that could not be written must not undo what it records. */
-  save(services: Services, postId: string, run: string): Promise<void>;
+  save(services: PublishingDeps, postId: string, run: string): Promise<void>;
 }
 
 /** Where a call went, without its query: tokens and codes travel there. */
@@ -23,7 +25,7 @@ function placeOf(method: string, url: string): string {
 }
 
 async function append(
-  services: Services,
+  services: PublishingDeps,
   postId: string,
   run: string,
   steps: readonly TimelineStep[],
@@ -36,7 +38,11 @@ async function append(
 }
 
 /** Writes down one step of the post; best effort. */
-export function noteStep(services: Services, postId: string, step: TimelineStep): Promise<void> {
+export function noteStep(
+  services: PublishingDeps,
+  postId: string,
+  step: TimelineStep,
+): Promise<void> {
   return append(services, postId, randomUUID(), [step]);
 }
 

@@ -1,5 +1,10 @@
 import * as z from "zod";
-import { connectionStatus, legErrorCode, networkName, quota } from "../../connections/answer-schema.ts";
+import {
+  connectionStatus,
+  legErrorCode,
+  networkName,
+  quota,
+} from "../../connections/answer-schema.ts";
 import { count, idOf, time } from "../../runtime/fields.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";

@@ -1,13 +1,13 @@
 import type { ProfileScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import { dependsOnConnections, postView, type PostView } from "./post-view.ts";
 import type { PostWithLegs } from "../post-store.ts";
 
 /** The post with its legs, where the scope's own profile has it. */
 export async function lookForPost(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   postId: string,
 ): Promise<PostWithLegs | undefined> {
@@ -19,7 +19,7 @@ export async function lookForPost(
 
 /** The post with its legs, found only under the scope's own profile. @throws AppError `not_found` */
 export async function findPostOf(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   postId: string,
 ): Promise<PostWithLegs> {
@@ -30,7 +30,7 @@ export async function findPostOf(
 
 /** Shows a post as it is now; reads what is linked only where the answer depends on it. */
 export async function viewPost(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   found: PostWithLegs,
 ): Promise<PostView> {
@@ -40,7 +40,7 @@ export async function viewPost(
 
 /** @throws AppError `not_found` */
 export async function getPost(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   postId: string,
 ): Promise<PostView> {

@@ -1,5 +1,5 @@
 import type { ProfileScope } from "../../callers/scope.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import { findPostOf } from "./get-post.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import { step, type TimelineStep } from "../timeline-store.ts";
@@ -25,7 +25,7 @@ function milestones({ post, legs }: PostWithLegs): TimelineStep[] {
 
 /** What happened to a post, in order. @throws AppError `not_found` */
 export async function getTimeline(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   postId: string,
 ): Promise<TimelineStep[]> {

@@ -1,6 +1,6 @@
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { Page } from "../../runtime/page.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import { dependsOnConnections, postView, type PostView } from "./post-view.ts";
 import type { ListPosts } from "./list-schema.ts";
@@ -16,7 +16,7 @@ function fits({ post }: PostWithLegs, filter: ListPosts): boolean | "stop" {
 
 /** The profile's posts, newest first. @throws AppError `invalid_cursor` */
 export async function listPosts(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   query: ListPosts,
 ): Promise<Page<PostView>> {

@@ -3,7 +3,7 @@ import { recordAudit } from "../../audit/record.ts";
 import type { CoreOperation, Decision } from "../../billing/group-commit.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { RowWrite } from "../../runtime/storage/row.ts";
 import { firstLeg, placeOf } from "../accept/accept.ts";
 import { hintIfSoon } from "./enqueue-due-posts.ts";
@@ -73,7 +73,7 @@ function changeOperation(before: Post, after: PostWithLegs): CoreOperation<void>
  * @throws AppError 400, 404, `not_publishable`, `invalid_state` once it fired
  */
 export async function updatePost(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   input: { readonly postId: string; readonly change: UpdatePost },
 ): Promise<PostView> {
@@ -108,7 +108,7 @@ export async function updatePost(
 
 /** What would be wrong with a change beside what its schema refuses. */
 export async function issuesOfUpdate(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   input: { readonly postId: string; readonly change: Readonly<Record<string, unknown>> },
 ): Promise<readonly Issue[]> {
@@ -127,7 +127,7 @@ function canceled(leg: Leg): Leg {
  * @throws AppError 404, `invalid_state` once it fired
  */
 export async function cancelPost(
-  services: Services,
+  services: PublishingDeps,
   scope: ProfileScope,
   postId: string,
 ): Promise<PostView> {

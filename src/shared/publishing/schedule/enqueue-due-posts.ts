@@ -1,18 +1,18 @@
 import { enqueueDue, hintIfSoon as hintWorkIfSoon, type DueWork } from "../../due/enqueue-due.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { DuePost } from "./due-post.ts";
 import type { PostPlace } from "../post-store.ts";
 
-function duePosts({ due, fireQueue }: Services): DueWork<PostPlace> {
+function duePosts({ due, fireQueue }: PublishingDeps): DueWork<PostPlace> {
   return { store: due, hint: (post, delaySeconds) => fireQueue.hint(post, delaySeconds) };
 }
 
 /** For a post that is stored or moved so close to its time that the timer might look too late. */
-export function hintIfSoon(services: Services, due: DuePost): Promise<void> {
+export function hintIfSoon(services: PublishingDeps, due: DuePost): Promise<void> {
   return hintWorkIfSoon(services, duePosts(services), due);
 }
 
 /** Sends a hint for every post that is due soon or was missed. Safe when missed, doubled or late. */
-export function enqueueDuePosts(services: Services): Promise<void> {
+export function enqueueDuePosts(services: PublishingDeps): Promise<void> {
   return enqueueDue(services, duePosts(services));
 }

@@ -6,7 +6,7 @@ import { timeOfId } from "../../runtime/ids.ts";
 import { refusal, utcDay } from "../../billing/wallet.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { Services } from "../../services.ts";
+import type { PublishingDeps } from "../deps.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
 import type { RowWrite } from "../../runtime/storage/row.ts";
 import { reservation, startingAt } from "../accept/accept.ts";
@@ -168,7 +168,7 @@ function fireOperation(asked: Firing): CoreOperation<Fired> {
   };
 }
 
-async function standstillOf(services: Services, post: Post): Promise<Standstill | undefined> {
+async function standstillOf(services: PublishingDeps, post: Post): Promise<Standstill | undefined> {
   const { platformId, applicationId, profileId } = post;
   const [application, profile] = await Promise.all([
     services.applications.find(platformId, applicationId),
@@ -181,7 +181,11 @@ async function standstillOf(services: Services, post: Post): Promise<Standstill 
   return isMissed ? { kind: "fail", code: "schedule_missed" } : undefined;
 }
 
-async function fire(services: Services, place: PostPlace, post: Post): Promise<Fired["kind"]> {
+async function fire(
+  services: PublishingDeps,
+  place: PostPlace,
+  post: Post,
+): Promise<Fired["kind"]> {
   const now = services.clock.now();
   const [standstill, connections] = await Promise.all([
     standstillOf(services, post),
@@ -211,7 +215,7 @@ async function fire(services: Services, place: PostPlace, post: Post): Promise<F
  * Fires the post, unless its platform has to wait; whoever came too late finds nothing to do. One that was changed in
  * between is read anew, by another hint.
  */
-async function attend(services: Services, due: DuePost, post: Post): Promise<void> {
+async function attend(services: PublishingDeps, due: DuePost, post: Post): Promise<void> {
   const { place } = due;
   const now = services.clock.now();
   const platform = await services.platforms.find(place.platformId);
@@ -228,7 +232,7 @@ async function attend(services: Services, due: DuePost, post: Post): Promise<voi
  * Fires a scheduled post when it is due, never before. Safe to repeat at any time; the due row is removed once it
  * stands for nothing any more.
  */
-export async function firePost(services: Services, hint: FireHint): Promise<void> {
+export async function firePost(services: PublishingDeps, hint: FireHint): Promise<void> {
   const { dueAt, platformId, profileId, postId } = hint;
   const place = { platformId, profileId, postId };
   const due = { place, dueAt };

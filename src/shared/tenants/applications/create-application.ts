@@ -3,7 +3,7 @@ import type { SessionScope } from "../../callers/scope.ts";
 import { newId } from "../../runtime/ids.ts";
 import { issueKey } from "../keys/issue-key.ts";
 import type { KeyScope } from "../keys/key.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { Application } from "./application.ts";
 import type { CreateApplication } from "./schema.ts";
 
@@ -32,7 +32,7 @@ function defaultKeyName(applicationName: string): string {
 
 /** An application and, unless it is declined, its first key. */
 export async function createApplication(
-  services: Services,
+  services: TenantsDeps,
   scope: SessionScope,
   input: CreateApplication,
 ): Promise<ApplicationCreated> {

@@ -1,11 +1,11 @@
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { Application } from "./application.ts";
 
 /** One application of the platform; for a key only its own exists. @throws AppError `not_found` */
 export async function getApplication(
-  services: Services,
+  services: TenantsDeps,
   { caller, platformId }: PlatformScope,
   applicationId: string,
 ): Promise<Application> {

@@ -1,13 +1,13 @@
 import type { PlatformScope } from "../../callers/scope.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { Application } from "./application.ts";
 import { getApplication } from "./get-application.ts";
 import type { ListApplications } from "./schema.ts";
 
 /** A session sees every application of its platform, a key its own. @throws AppError `invalid_cursor` */
 export async function listApplications(
-  services: Services,
+  services: TenantsDeps,
   scope: PlatformScope,
   { limit, cursor }: ListApplications,
 ): Promise<Page<Application>> {

@@ -1,13 +1,13 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { SessionScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { Application } from "./application.ts";
 import type { UpdateApplication } from "./schema.ts";
 
 /** Renames, disables or enables. Disabled, its keys are refused from their next request on. @throws AppError `not_found` */
 export async function updateApplication(
-  services: Services,
+  services: TenantsDeps,
   scope: SessionScope,
   { applicationId, name, status }: UpdateApplication & { readonly applicationId: string },
 ): Promise<Application> {

@@ -1,5 +1,5 @@
 import type { ProfileScope } from "../../callers/scope.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { endConnections } from "./close-posts.ts";
 
 interface ClearedPage {
@@ -8,7 +8,7 @@ interface ClearedPage {
 }
 
 type Clear = (
-  services: Services,
+  services: TenantsDeps,
   scope: ProfileScope,
   after: string | undefined,
 ) => Promise<ClearedPage>;
@@ -16,7 +16,7 @@ type Clear = (
 /** The service takes at most fifteen comparisons in one filter. */
 const SESSIONS_OF_FILTER = 12;
 
-async function clearConnections(services: Services, scope: ProfileScope): Promise<ClearedPage> {
+async function clearConnections(services: TenantsDeps, scope: ProfileScope): Promise<ClearedPage> {
   // One that was being linked while the profile was closed has come to be since.
   await endConnections(services, scope);
   const connections = await services.connections.listOfProfile(scope.profileId);
@@ -25,7 +25,7 @@ async function clearConnections(services: Services, scope: ProfileScope): Promis
 }
 
 async function clearSessions(
-  services: Services,
+  services: TenantsDeps,
   { profileId }: ProfileScope,
   after: string | undefined,
 ): Promise<ClearedPage> {

@@ -3,12 +3,12 @@ import { tellUntold } from "../../connections/tell-connection.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { cancelPost } from "../../publishing/schedule/change-scheduled.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 
 const PAGE_POSTS = 50;
 
 /** Ends the profile's authorisations: their secrets are purged and the networks are told. May be repeated. */
-export async function endConnections(services: Services, scope: ProfileScope): Promise<void> {
+export async function endConnections(services: TenantsDeps, scope: ProfileScope): Promise<void> {
   for (const connection of await services.connections.listOfProfile(scope.profileId)) {
     if (connection.status !== "revoked") await removeConnection(services, scope, connection.id);
     // One that was ended by a run which died right after has its row for it, and that goes soon.
@@ -16,7 +16,7 @@ export async function endConnections(services: Services, scope: ProfileScope): P
   }
 }
 
-async function cancel(services: Services, scope: ProfileScope, postId: string): Promise<void> {
+async function cancel(services: TenantsDeps, scope: ProfileScope, postId: string): Promise<void> {
   try {
     await cancelPost(services, scope, postId);
   } catch (error) {
@@ -27,7 +27,7 @@ async function cancel(services: Services, scope: ProfileScope, postId: string): 
 
 /** Cancels what is scheduled on a page of the profile's posts; answers how many posts of the page are still open. */
 export async function closePosts(
-  services: Services,
+  services: TenantsDeps,
   scope: ProfileScope,
   after: string | undefined,
 ): Promise<{ readonly open: number; readonly next: string | undefined }> {

@@ -1,13 +1,13 @@
 import { invariant } from "../../runtime/errors.ts";
 import type { Profile } from "../profiles/profile.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 
 /** What is left of an erased profile's own words until its row goes. */
 const TITLE = "Erased";
 
 /** Takes what is personal out of the profile's row and closes it for good; undefined when it is gone. May be repeated. */
 export async function closeProfile(
-  services: Services,
+  services: TenantsDeps,
   platformId: string,
   profileId: string,
 ): Promise<Profile | undefined> {

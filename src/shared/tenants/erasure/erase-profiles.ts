@@ -3,7 +3,7 @@ import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { placeOf } from "../../publishing/accept/accept.ts";
 import { isEnded } from "../../publishing/post.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { CLEARING_STEPS } from "./clear-rows.ts";
 import { closePosts, endConnections } from "./close-posts.ts";
 import { closeProfile } from "./close-profile.ts";
@@ -16,7 +16,7 @@ const PAGE_POSTS = 50;
 
 /** The erasure after one bounded piece of work; undefined when nothing of the profile is left. */
 type Advance = (
-  services: Services,
+  services: TenantsDeps,
   scope: ProfileScope,
   erasure: Erasure,
 ) => Promise<Erasure | undefined>;
@@ -24,7 +24,7 @@ type Advance = (
 const orUndefined = (cursor: string) => (cursor === "" ? undefined : cursor);
 
 async function close(
-  services: Services,
+  services: TenantsDeps,
   scope: ProfileScope,
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
@@ -38,7 +38,7 @@ async function close(
   return { ...afterClosing(erasure, open, services.clock.now()), foundInRound: 0 };
 }
 
-async function clear(services: Services, scope: ProfileScope, erasure: Erasure) {
+async function clear(services: TenantsDeps, scope: ProfileScope, erasure: Erasure) {
   const step = CLEARING_STEPS[erasure.step];
   invariant(step !== undefined, `erasing has no step ${erasure.step}`);
   const page = await step(services, scope, orUndefined(erasure.cursor));
@@ -46,7 +46,7 @@ async function clear(services: Services, scope: ProfileScope, erasure: Erasure) 
 }
 
 async function remove(
-  services: Services,
+  services: TenantsDeps,
   scope: ProfileScope,
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
@@ -74,7 +74,7 @@ const STAGES: Readonly<Record<Erasure["stage"], Advance>> = {
   removing: remove,
 };
 
-async function finish(services: Services, scope: ProfileScope, erasure: Erasure): Promise<void> {
+async function finish(services: TenantsDeps, scope: ProfileScope, erasure: Erasure): Promise<void> {
   const { profileId, applicationId, requestedAt, requestedBy, removed } = erasure;
   // Before the row goes: told twice after a crash, but never not at all.
   recordAudit(services, scope, {
@@ -87,7 +87,7 @@ async function finish(services: Services, scope: ProfileScope, erasure: Erasure)
 }
 
 async function advance(
-  services: Services,
+  services: TenantsDeps,
   system: SystemScope,
   first: StoredErasure,
   isTimeUp: () => boolean,
@@ -111,7 +111,7 @@ async function advance(
  * Goes on with every erasure whose time has come, in bounded pieces, each of which is kept. Idempotent: what was
  * removed is not found again, so that a crash, a doubled or a late run only begins a piece anew.
  */
-export async function eraseProfiles(services: Services, system: SystemScope): Promise<void> {
+export async function eraseProfiles(services: TenantsDeps, system: SystemScope): Promise<void> {
   const startedAt = performance.now();
   const isTimeUp = () => performance.now() - startedAt > RUN_MS_MAX;
   for (const stored of await services.erasures.listDue(services.clock.now())) {

@@ -4,12 +4,12 @@ import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import type { Profile } from "../profiles/profile.ts";
 import { viewProfile, type ProfileView } from "../profiles/view-profile.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { closeProfile } from "./close-profile.ts";
 import { newErasure } from "./erasure.ts";
 
 async function profileOf(
-  services: Services,
+  services: TenantsDeps,
   { platformId, applicationId }: PlatformScope,
   profileId: string,
 ): Promise<Profile> {
@@ -25,7 +25,7 @@ async function profileOf(
  * @throws AppError `not_found`
  */
 export async function requestErasure(
-  services: Services,
+  services: TenantsDeps,
   scope: PlatformScope,
   { profileId }: { readonly profileId: string },
 ): Promise<ProfileView> {

@@ -1,6 +1,6 @@
 import type { PlatformScope } from "../../callers/scope.ts";
 import { AppError, notFound, refuseIssues, type Issue } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { issueKey } from "./issue-key.ts";
 import { viewKey, type KeyView } from "./key.ts";
 import type { CreateKey } from "./schema.ts";
@@ -14,7 +14,7 @@ export interface KeyCreated extends KeyView {
 
 /** The application that the key is for: the caller's own, or the one that a session names. */
 async function applicationOf(
-  services: Services,
+  services: TenantsDeps,
   { caller, platformId, applicationId }: PlatformScope,
   asked: string | undefined,
 ): Promise<string> {
@@ -38,7 +38,7 @@ const wrongExpiry = (code: string, message: string): readonly Issue[] => [
 
 /** Whoever makes the key, when that is a key which ends. */
 async function endOfMaker(
-  services: Services,
+  services: TenantsDeps,
   { caller }: Pick<PlatformScope, "caller">,
 ): Promise<string | null> {
   if (caller.kind === "session") return null;
@@ -51,7 +51,7 @@ async function endOfMaker(
  * schema tells.
  */
 export async function expiryIssues(
-  services: Services,
+  services: TenantsDeps,
   scope: Pick<PlatformScope, "caller">,
   asked: unknown,
 ): Promise<readonly Issue[]> {
@@ -67,7 +67,7 @@ export async function expiryIssues(
 
 /** A key that a key makes ends with it at the latest. @throws AppError `validation_failed` */
 async function expiryOf(
-  services: Services,
+  services: TenantsDeps,
   scope: PlatformScope,
   asked: string | null | undefined,
 ): Promise<string | null> {
@@ -80,7 +80,7 @@ async function expiryOf(
  * `limit_reached`, `api_key_revoked`
  */
 export async function createKey(
-  services: Services,
+  services: TenantsDeps,
   scope: PlatformScope,
   input: CreateKey,
 ): Promise<KeyCreated> {

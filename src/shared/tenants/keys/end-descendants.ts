@@ -1,7 +1,7 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { AppError, serviceUnavailable } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { keyStatus, type ApiKey } from "./key.ts";
 import type { Descendant } from "./key-index-store.ts";
 
@@ -10,7 +10,7 @@ const ROUNDS_MAX = 10;
 const DELETED_MAX = 1_000;
 
 function record(
-  services: Services,
+  services: TenantsDeps,
   scope: PlatformScope,
   action: string,
   ended: readonly Descendant[],
@@ -24,7 +24,7 @@ function record(
  * before, so that nothing comes after. May be repeated.
  */
 export async function revokeDescendants(
-  services: Services,
+  services: TenantsDeps,
   scope: PlatformScope,
   key: ApiKey,
 ): Promise<readonly Descendant[]> {
@@ -41,7 +41,7 @@ export async function revokeDescendants(
 
 /** The same, and deletes them all. @throws AppError `limit_reached` when there are more than can be deleted at once */
 export async function deleteDescendants(
-  services: Services,
+  services: TenantsDeps,
   scope: PlatformScope,
   key: ApiKey,
 ): Promise<void> {

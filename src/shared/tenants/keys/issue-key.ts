@@ -4,7 +4,7 @@ import type { ApplicationScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import { newApiKey } from "../../runtime/secrets.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { ApiKey, KeyScope } from "./key.ts";
 import { LINEAGE_MAX, type Lineage } from "./key-lineage.ts";
 import { EXPIRING_KEYS_MAX, LIVE_KEYS_MAX } from "./key-roster.ts";
@@ -23,7 +23,7 @@ function limitReached(message: string): AppError {
 
 /** What a key that the caller makes descends from. @throws AppError `limit_reached` */
 async function lineageOf(
-  services: Services,
+  services: TenantsDeps,
   { caller, platformId }: ApplicationScope,
 ): Promise<Lineage> {
   if (caller.kind === "session") return [];
@@ -45,7 +45,7 @@ async function lineageOf(
  * @throws AppError `api_key_revoked`
  */
 async function requireMakerAlive(
-  services: Services,
+  services: TenantsDeps,
   { caller }: ApplicationScope,
   made: ApiKey,
 ): Promise<void> {
@@ -61,7 +61,7 @@ async function requireMakerAlive(
  * @throws AppError `limit_reached`; `api_key_revoked` when the caller was in the meantime
  */
 export async function issueKey(
-  services: Services,
+  services: TenantsDeps,
   scope: ApplicationScope,
   wanted: NewKey,
 ): Promise<{ readonly key: ApiKey; readonly secret: string }> {

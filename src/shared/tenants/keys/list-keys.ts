@@ -1,7 +1,7 @@
 import { boundToView, listViewOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { viewKey, type KeyView } from "./key.ts";
 import type { ListKeys } from "./schema.ts";
 
@@ -10,7 +10,7 @@ import type { ListKeys } from "./schema.ts";
  * @throws AppError `invalid_cursor`
  */
 export async function listKeys(
-  services: Services,
+  services: TenantsDeps,
   { caller, platformId, applicationId }: PlatformScope,
   { limit, cursor }: ListKeys,
 ): Promise<Page<KeyView>> {

@@ -2,7 +2,7 @@ import { recordAudit } from "../../audit/record.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { MintGrant } from "./schema.ts";
 
 export interface ProfileGrant {
@@ -16,7 +16,7 @@ export interface ProfileGrant {
 
 /** A token that lets a restricted key of the application act on the profile for a while. @throws AppError `not_found` */
 export async function mintGrant(
-  services: Services,
+  services: TenantsDeps,
   scope: PlatformScope,
   { profileId, expiresIn }: MintGrant,
 ): Promise<ProfileGrant> {

@@ -1,14 +1,14 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { getKey } from "./get-key.ts";
 import { viewKey, type KeyView } from "./key.ts";
 import type { RenameKey } from "./schema.ts";
 
 /** @throws AppError `not_found` */
 export async function renameKey(
-  services: Services,
+  services: TenantsDeps,
   scope: PlatformScope,
   { keyId, name }: RenameKey & { readonly keyId: string },
 ): Promise<KeyView> {

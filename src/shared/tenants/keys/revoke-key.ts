@@ -1,6 +1,6 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { revokeDescendants } from "./end-descendants.ts";
 import { getKey } from "./get-key.ts";
 import type { EndKey } from "./schema.ts";
@@ -11,7 +11,7 @@ import type { EndKey } from "./schema.ts";
  * @throws AppError `not_found`
  */
 export async function revokeKey(
-  services: Services,
+  services: TenantsDeps,
   scope: PlatformScope,
   { keyId, descendants }: EndKey & { readonly keyId: string },
 ): Promise<void> {

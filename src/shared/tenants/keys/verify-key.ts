@@ -2,12 +2,12 @@ import type { ApiKeyCaller } from "../../callers/caller.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { equalSecrets, hmacSha256, parseApiKey } from "../../runtime/secrets.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { keyStatus } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
 
 /** What is stored of a key's secret: of no use without the pepper. */
-export function hashKeySecret({ keyPeppers }: Services, secretPart: string): Buffer {
+export function hashKeySecret({ keyPeppers }: TenantsDeps, secretPart: string): Buffer {
   return hmacSha256(keyPeppers.current, secretPart);
 }
 
@@ -15,7 +15,7 @@ type Stored = Pick<KeyWithHash, "hash" | "isDerived">;
 
 /** With which pepper the hash was made of the secret; undefined when it is another secret's. */
 function pepperOf(
-  { keyPeppers, config }: Services,
+  { keyPeppers, config }: TenantsDeps,
   secretPart: string,
   { hash, isDerived }: Stored,
 ): "current" | "previous" | undefined {
@@ -29,7 +29,7 @@ function pepperOf(
 
 /** With the pepper of now, so that the one before can go once every key in use was used. Best effort. */
 async function hashAnew(
-  services: Services,
+  services: TenantsDeps,
   { key, etag }: KeyWithHash,
   secretPart: string,
 ): Promise<void> {
@@ -49,7 +49,7 @@ const NOBODY: Stored = { hash: new Uint8Array(32), isDerived: true };
  * @throws AppError `invalid_credentials`; `api_key_revoked` and `api_key_expired` only when the secret is right
  */
 export async function verifyKey<T>(
-  services: Services,
+  services: TenantsDeps,
   presented: string,
   alongside: (binding: KeyBinding) => Promise<T>,
 ): Promise<{ readonly caller: ApiKeyCaller; readonly alongside: T }> {

@@ -1,5 +1,5 @@
 import { AppError } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 
 const CHECK_TIMEOUT_MS = 3_000;
 
@@ -30,14 +30,14 @@ async function timed(work: () => Promise<unknown>): Promise<Check> {
 }
 
 /** What a process has to have made of its settings before it can sign anybody in. */
-async function useSecrets(services: Services): Promise<void> {
+async function useSecrets(services: TenantsDeps): Promise<void> {
   const claims = { userId: "readiness", platformId: "readiness", version: 0 };
   const { token } = await services.sessions.issue(claims);
   await services.sessions.verify(token);
 }
 
 /** @throws AppError `not_ready` with the checks in its details */
-export async function checkReadiness(services: Services): Promise<Readiness> {
+export async function checkReadiness(services: TenantsDeps): Promise<Readiness> {
   const [tables, queues, config] = await Promise.all([
     timed(() => services.platforms.ping()),
     timed(() => services.publishQueue.ping()),

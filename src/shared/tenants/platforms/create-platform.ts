@@ -2,7 +2,7 @@ import { recordAudit } from "../../audit/record.ts";
 import { creditWallet } from "../../billing/charge.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { OperatorScope } from "../../callers/scope.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { openPlatform } from "./open-platform.ts";
 import { summarizePlatform, type PlatformSummary } from "./platform-account.ts";
 import type { CreatePlatform } from "../staff/schema.ts";
@@ -15,7 +15,7 @@ export interface CreatedPlatform {
 
 /** A platform with its owner and, when asked for, its first tokens. @throws AppError `conflict` */
 export async function createPlatform(
-  services: Services,
+  services: TenantsDeps,
   scope: OperatorScope,
   { name, ownerEmail, ownerPassword, initialTokens }: CreatePlatform,
 ): Promise<CreatedPlatform> {

@@ -1,5 +1,5 @@
 import type { PlatformScope } from "../../callers/scope.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { readAccount, type ApplicationSummary, type PlatformAccount } from "./platform-account.ts";
 
 export interface Me extends PlatformAccount {
@@ -13,7 +13,7 @@ export interface Me extends PlatformAccount {
 }
 
 /** The caller's platform, seen from the application that the key or the header names. */
-export async function getMe(services: Services, scope: PlatformScope): Promise<Me> {
+export async function getMe(services: TenantsDeps, scope: PlatformScope): Promise<Me> {
   const { caller, platformId, applicationId } = scope;
   const account = await readAccount(services, platformId, applicationId);
   return {

@@ -1,12 +1,12 @@
 import type { OperatorScope } from "../../callers/scope.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { summarizePlatform, type PlatformSummary } from "./platform-account.ts";
 import type { ListPlatforms } from "../staff/schema.ts";
 
 /** All platforms, newest first. @throws AppError `invalid_cursor` */
 export async function listPlatforms(
-  services: Services,
+  services: TenantsDeps,
   _scope: OperatorScope,
   { limit, cursor }: ListPlatforms,
 ): Promise<Page<PlatformSummary>> {

@@ -1,5 +1,5 @@
 import { newId } from "../../runtime/ids.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { claimAndHash } from "../staff/claim-email.ts";
 import type { Platform } from "./platform.ts";
 import { newUser, type User } from "../staff/user.ts";
@@ -16,7 +16,7 @@ export interface NewPlatform {
  * @throws AppError `conflict` when somebody signs in with the e-mail already; `service_unavailable`
  */
 export async function openPlatform(
-  services: Services,
+  services: TenantsDeps,
   { name, email, password }: NewPlatform,
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
   const now = services.clock.now();

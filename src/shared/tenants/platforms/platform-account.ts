@@ -1,7 +1,7 @@
 import type { Application, ApplicationStatus } from "../applications/application.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { Platform, PlatformStatus } from "./platform.ts";
 
 export interface ApplicationSummary {
@@ -45,7 +45,7 @@ function toSummary(
 }
 
 export async function summarizePlatform(
-  services: Services,
+  services: TenantsDeps,
   platform: Platform,
 ): Promise<PlatformSummary> {
   return toSummary(platform, await services.wallets.read(platform.id));
@@ -53,7 +53,7 @@ export async function summarizePlatform(
 
 /** The platform with its wallet and counts; profiles and keys are counted in one application when one is given. */
 export async function readAccount(
-  services: Services,
+  services: TenantsDeps,
   platformId: string,
   applicationId: string | null,
 ): Promise<PlatformAccount> {

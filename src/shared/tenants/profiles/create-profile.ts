@@ -2,7 +2,7 @@ import { recordAudit } from "../../audit/record.ts";
 import type { ApplicationScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { Profile } from "./profile.ts";
 import type { ProfileWritten } from "./profile-store.ts";
 import type { CreateProfile } from "./schema.ts";
@@ -18,7 +18,7 @@ export function requireWritten(result: ProfileWritten): Profile {
 
 /** @throws AppError `conflict` */
 export async function createProfile(
-  services: Services,
+  services: TenantsDeps,
   scope: ApplicationScope,
   input: CreateProfile,
 ): Promise<ProfileView> {

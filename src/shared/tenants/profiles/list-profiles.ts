@@ -1,12 +1,12 @@
 import type { PlatformScope } from "../../callers/scope.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { ListProfiles } from "./schema.ts";
 import { viewProfile, type ProfileView } from "./view-profile.ts";
 
 /** The profiles that can fit at all, where that is known without looking through them; undefined where it is not. */
 async function candidates(
-  services: Services,
+  services: TenantsDeps,
   { caller, platformId, applicationId }: PlatformScope,
   externalId: string | undefined,
 ): Promise<readonly string[] | undefined> {
@@ -27,7 +27,7 @@ async function candidates(
 
 /** The profiles that the caller may see, newest first. @throws AppError `invalid_cursor` */
 export async function listProfiles(
-  services: Services,
+  services: TenantsDeps,
   scope: PlatformScope,
   query: ListProfiles,
 ): Promise<Page<ProfileView>> {

@@ -1,7 +1,7 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { requireWritten } from "./create-profile.ts";
 import type { Profile } from "./profile.ts";
 import type { UpdateProfile } from "./schema.ts";
@@ -23,7 +23,7 @@ function applyUpdate(profile: Profile, change: UpdateProfile, at: string): Profi
 
 /** @throws AppError `not_found`, `conflict`, `invalid_state` while it is being erased */
 export async function updateProfile(
-  services: Services,
+  services: TenantsDeps,
   scope: ProfileScope,
   change: UpdateProfile,
 ): Promise<ProfileView> {

@@ -1,4 +1,4 @@
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { Profile } from "./profile.ts";
 
 export interface ProfileView extends Profile {
@@ -10,7 +10,7 @@ export interface ProfileView extends Profile {
 }
 
 /** The profile as an answer shows it, with the accounts that are linked to it. */
-export async function viewProfile(services: Services, profile: Profile): Promise<ProfileView> {
+export async function viewProfile(services: TenantsDeps, profile: Profile): Promise<ProfileView> {
   const linked = await services.connections.listOfProfile(profile.id);
   const connections = linked
     .filter(({ status }) => status !== "revoked")

@@ -5,7 +5,11 @@ import { shape } from "../../runtime/shape.ts";
 import type { Readiness } from "../platforms/check-readiness.ts";
 import type { RecoveryCodes } from "./confirm-totp.ts";
 import type { Me } from "../platforms/get-me.ts";
-import type { ApplicationSummary, PlatformAccount, PlatformSummary } from "../platforms/platform-account.ts";
+import type {
+  ApplicationSummary,
+  PlatformAccount,
+  PlatformSummary,
+} from "../platforms/platform-account.ts";
 import { PLATFORM_STATUSES, type Platform } from "../platforms/platform.ts";
 import type { SignedIn } from "./sign-up.ts";
 import type { TotpSecret } from "./start-totp.ts";

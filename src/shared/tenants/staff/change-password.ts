@@ -1,6 +1,6 @@
 import type { SessionScope } from "../../callers/scope.ts";
 import { admitPasswords } from "../../limits/password-limit.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { confirmIdentity, getOwnUser, recordOwn } from "./confirm-identity.ts";
 import type { ChangePassword } from "./schema.ts";
 
@@ -11,7 +11,7 @@ const ACTION = "user.password_changed";
  * @throws AppError `invalid_credentials`, `rate_limited`, `service_unavailable`
  */
 export async function changePassword(
-  services: Services,
+  services: TenantsDeps,
   scope: SessionScope,
   { currentPassword, newPassword }: ChangePassword,
 ): Promise<void> {

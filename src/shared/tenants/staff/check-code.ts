@@ -1,6 +1,6 @@
 import { invariant } from "../../runtime/errors.ts";
 import { equalSecrets, reseal, seal, unseal } from "../../runtime/secrets.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import {
   hashesOfRecoveryCode,
   hashRecoveryCode,
@@ -17,24 +17,28 @@ interface Owner {
 
 const placeOf = ({ id, platformId }: Owner) => `totp|${platformId}|${id}`;
 
-export function sealSecret(services: Services, owner: Owner, secret: Uint8Array): string {
+export function sealSecret(services: TenantsDeps, owner: Owner, secret: Uint8Array): string {
   const text = Buffer.from(secret).toString("base64");
   return seal(text, placeOf(owner), services.config.identity.dataKeys);
 }
 
 /** Undefined when it is sealed with the first data key already. */
-export function resealSecret(services: Services, owner: Owner, sealed: string): string | undefined {
+export function resealSecret(
+  services: TenantsDeps,
+  owner: Owner,
+  sealed: string,
+): string | undefined {
   return reseal(sealed, placeOf(owner), services.config.identity.dataKeys);
 }
 
-function unsealSecret(services: Services, owner: Owner, { sealedSecret }: SecondFactor): Buffer {
+function unsealSecret(services: TenantsDeps, owner: Owner, { sealedSecret }: SecondFactor): Buffer {
   const text = unseal(sealedSecret, placeOf(owner), services.config.identity.dataKeys);
   invariant(text !== undefined, "a TOTP secret does not open: its data key is gone");
   return Buffer.from(text, "base64");
 }
 
 /** Codes to show once, and what to store of them. */
-export function makeRecoveryCodes(services: Services, owner: Owner) {
+export function makeRecoveryCodes(services: TenantsDeps, owner: Owner) {
   const codes = newRecoveryCodes();
   const { keyPepper } = services.config.identity;
   const hashes = codes.map((code) =>
@@ -45,7 +49,7 @@ export function makeRecoveryCodes(services: Services, owner: Owner) {
 
 /** The app's code, when it is right now and was not accepted before. */
 export function checkTotpCode(
-  services: Services,
+  services: TenantsDeps,
   owner: Owner & { readonly secondFactor: SecondFactor },
   text: string,
 ): Proof | undefined {
@@ -58,7 +62,7 @@ export function checkTotpCode(
 }
 
 function checkRecoveryCode(
-  services: Services,
+  services: TenantsDeps,
   owner: Owner & { readonly secondFactor: SecondFactor },
   text: string,
 ): Proof | undefined {
@@ -76,7 +80,7 @@ function checkRecoveryCode(
 
 /** The app's code or a recovery code, when it is right and not used up. */
 export function checkCode(
-  services: Services,
+  services: TenantsDeps,
   owner: Owner & { readonly secondFactor: SecondFactor },
   text: string,
 ): Proof | undefined {

@@ -1,5 +1,5 @@
 import { AppError } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { EmailOwner } from "./email-store.ts";
 
 /** A claim this old whose user does not exist is what a crash left behind. */
@@ -11,7 +11,7 @@ const taken = () => new AppError("conflict", "There is an account with this e-ma
  * Claims the e-mail for a user who is about to be made, or takes it over from one who never was or is gone.
  * @throws AppError `conflict`
  */
-async function claimEmail(services: Services, email: string, owner: EmailOwner): Promise<void> {
+async function claimEmail(services: TenantsDeps, email: string, owner: EmailOwner): Promise<void> {
   const now = services.clock.now();
   const at = now.toISOString();
   if (await services.emails.claim(email, owner, at)) return;
@@ -30,7 +30,7 @@ async function claimEmail(services: Services, email: string, owner: EmailOwner):
  * @throws AppError `conflict`; `service_unavailable`, and the e-mail is free again
  */
 export async function claimAndHash(
-  services: Services,
+  services: TenantsDeps,
   { email, password }: { readonly email: string; readonly password: string },
   owner: EmailOwner,
 ): Promise<string> {

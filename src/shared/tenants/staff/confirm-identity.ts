@@ -3,11 +3,11 @@ import { invalidCredentials } from "../../callers/credential.ts";
 import type { SessionScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { beginLoginAttempt, type LoginAttempt } from "../../limits/login-attempt.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { User } from "./user.ts";
 
 /** The user behind the session, as stored now. @throws AppError `invalid_credentials` when it was removed just now */
-export async function getOwnUser(services: Services, { caller }: SessionScope): Promise<User> {
+export async function getOwnUser(services: TenantsDeps, { caller }: SessionScope): Promise<User> {
   const user = await services.users.find(caller.platformId, caller.userId);
   if (user === undefined) throw invalidCredentials();
   return user;
@@ -15,7 +15,7 @@ export async function getOwnUser(services: Services, { caller }: SessionScope): 
 
 /** Records what the user did, or was refused, to their own account. */
 export function recordOwn(
-  services: Services,
+  services: TenantsDeps,
   scope: SessionScope,
   action: string,
   outcome: "ok" | "denied" = "ok",
@@ -26,7 +26,7 @@ export function recordOwn(
 
 /** What the user may not do in this state, recorded. */
 export function refuseState(
-  services: Services,
+  services: TenantsDeps,
   scope: SessionScope,
   { action, message }: { readonly action: string; readonly message: string },
 ): AppError {
@@ -40,7 +40,7 @@ export function refuseState(
  * @throws AppError `rate_limited`
  */
 export async function confirmIdentity(
-  services: Services,
+  services: TenantsDeps,
   scope: SessionScope,
   { user, action }: { readonly user: User; readonly action: string },
 ): Promise<LoginAttempt> {

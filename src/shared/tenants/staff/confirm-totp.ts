@@ -1,5 +1,5 @@
 import type { SessionScope } from "../../callers/scope.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { checkTotpCode, makeRecoveryCodes } from "./check-code.ts";
 import { confirmIdentity, getOwnUser, recordOwn, refuseState } from "./confirm-identity.ts";
 import type { ConfirmTotp } from "./schema.ts";
@@ -17,7 +17,7 @@ export interface RecoveryCodes {
  * @throws AppError `invalid_state`, `invalid_credentials`, `rate_limited`
  */
 export async function confirmTotp(
-  services: Services,
+  services: TenantsDeps,
   scope: SessionScope,
   { code }: ConfirmTotp,
 ): Promise<RecoveryCodes> {

@@ -3,7 +3,7 @@ import type { SessionScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import { admitPasswords } from "../../limits/password-limit.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { claimAndHash } from "./claim-email.ts";
 import type { CreateUser } from "./schema.ts";
 import { newUser, viewUser, type UserView } from "./user.ts";
@@ -15,7 +15,7 @@ const isRefusal = ({ code }: AppError) => code === "conflict" || code === "rate_
  * @throws AppError `conflict` when somebody signs in with the e-mail already; `rate_limited`, `service_unavailable`
  */
 export async function createUser(
-  services: Services,
+  services: TenantsDeps,
   scope: SessionScope,
   { email, password }: CreateUser,
 ): Promise<UserView> {

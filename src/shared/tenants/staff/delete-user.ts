@@ -1,14 +1,14 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { SessionScope } from "../../callers/scope.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 
 /**
  * Removes a colleague, or the caller: their sessions and the grants they minted stop at once, and the e-mail is free.
  * @throws AppError `not_found`; `invalid_state` when nobody would be left
  */
 export async function deleteUser(
-  services: Services,
+  services: TenantsDeps,
   scope: SessionScope,
   userId: string,
 ): Promise<void> {

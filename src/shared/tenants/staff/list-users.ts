@@ -1,12 +1,12 @@
 import type { SessionScope } from "../../callers/scope.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import type { ListUsers } from "./schema.ts";
 import { viewUser, type UserView } from "./user.ts";
 
 /** The staff of the caller's platform, newest first. @throws AppError `invalid_cursor` */
 export async function listUsers(
-  services: Services,
+  services: TenantsDeps,
   { platformId }: SessionScope,
   { limit, cursor }: ListUsers,
 ): Promise<Page<UserView>> {

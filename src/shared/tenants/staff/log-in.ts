@@ -4,7 +4,7 @@ import { invalidCredentials } from "../../callers/credential.ts";
 import type { RequestScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { beginLoginAttempt } from "../../limits/login-attempt.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { checkCode } from "./check-code.ts";
 import type { LogIn } from "./schema.ts";
 import { spend, type Proof } from "./second-factor.ts";
@@ -12,7 +12,7 @@ import { startSession, type SignedIn } from "./sign-up.ts";
 import type { UserChange } from "./user-store.ts";
 import { hasTotp, type User } from "./user.ts";
 
-async function findUser(services: Services, email: string): Promise<User | undefined> {
+async function findUser(services: TenantsDeps, email: string): Promise<User | undefined> {
   const claim = await services.emails.find(email);
   return claim === undefined
     ? undefined
@@ -21,7 +21,7 @@ async function findUser(services: Services, email: string): Promise<User | undef
 
 type SecondStep = Proof | { readonly kind: "not_needed" | "missing" | "wrong" };
 
-function checkSecondStep(services: Services, user: User, code: string): SecondStep {
+function checkSecondStep(services: TenantsDeps, user: User, code: string): SecondStep {
   if (!hasTotp(user)) return { kind: "not_needed" };
   if (code === "") return { kind: "missing" };
   return checkCode(services, user, code) ?? { kind: "wrong" };
@@ -55,7 +55,7 @@ function afterLogin(present: User, checked: User, proved: Proved): UserChange | 
  * @throws AppError `invalid_credentials`, `totp_required`, `platform_suspended`, `rate_limited`
  */
 export async function logIn(
-  services: Services,
+  services: TenantsDeps,
   scope: RequestScope,
   { email, password, totpCode = "" }: LogIn,
 ): Promise<SignedIn> {
@@ -101,7 +101,7 @@ export async function logIn(
 }
 
 function recordLogin(
-  services: Services,
+  services: TenantsDeps,
   scope: RequestScope,
   { id: userId, platformId }: User,
   outcome: "ok" | "denied",

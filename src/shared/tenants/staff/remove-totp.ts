@@ -1,5 +1,5 @@
 import type { SessionScope } from "../../callers/scope.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { checkCode } from "./check-code.ts";
 import { confirmIdentity, getOwnUser, recordOwn, refuseState } from "./confirm-identity.ts";
 import type { RemoveTotp } from "./schema.ts";
@@ -10,7 +10,7 @@ const ACTION = "user.totp_disabled";
 
 /** Switches TOTP off and forgets the recovery codes. @throws AppError `invalid_state`, `invalid_credentials`, `rate_limited` */
 export async function removeTotp(
-  services: Services,
+  services: TenantsDeps,
   scope: SessionScope,
   { password, code }: RemoveTotp,
 ): Promise<void> {

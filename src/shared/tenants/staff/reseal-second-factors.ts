@@ -1,4 +1,4 @@
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { sealingKey } from "../../runtime/secrets.ts";
 import { resealSecret } from "./check-code.ts";
 
@@ -6,7 +6,7 @@ const PAGE = 500;
 
 /** Seals the TOTP secrets of a platform's users with the first data key. Answers the key of each secret after that. */
 export async function resealSecondFactors(
-  services: Services,
+  services: TenantsDeps,
   platformId: string,
 ): Promise<string[]> {
   const keys: string[] = [];
@@ -26,7 +26,7 @@ export async function resealSecondFactors(
 }
 
 async function resealOne(
-  services: Services,
+  services: TenantsDeps,
   owner: { readonly id: string; readonly platformId: string },
 ): Promise<string | undefined> {
   const changed = await services.users.update(owner, ({ secondFactor }) => {

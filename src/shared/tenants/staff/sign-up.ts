@@ -3,7 +3,7 @@ import type { SessionCaller } from "../../callers/caller.ts";
 import type { RequestScope } from "../../callers/scope.ts";
 import type { IssuedSession } from "../../callers/session.ts";
 import { AppError } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { openPlatform } from "../platforms/open-platform.ts";
 import type { Platform } from "../platforms/platform.ts";
 import type { SignUp } from "./schema.ts";
@@ -16,7 +16,7 @@ export interface SignedIn extends IssuedSession {
 
 /** The session that a user gets for having proved who they are. */
 export async function startSession(
-  services: Services,
+  services: TenantsDeps,
   platform: Platform,
   user: User,
 ): Promise<SignedIn> {
@@ -27,7 +27,7 @@ export async function startSession(
 
 /** @throws AppError `signup_disabled`, `conflict` */
 export async function signUp(
-  services: Services,
+  services: TenantsDeps,
   scope: RequestScope,
   { email, password, platformName }: SignUp,
 ): Promise<SignedIn> {

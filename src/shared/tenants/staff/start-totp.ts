@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { SessionScope } from "../../callers/scope.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { sealSecret } from "./check-code.ts";
 import { getOwnUser, recordOwn, refuseState } from "./confirm-identity.ts";
 import type { SecondFactor } from "./second-factor.ts";
@@ -17,7 +17,7 @@ export interface TotpSecret {
 }
 
 /** A secret for an authenticator app. Log-ins ask for nothing until its first code is confirmed. @throws AppError `invalid_state` */
-export async function startTotp(services: Services, scope: SessionScope): Promise<TotpSecret> {
+export async function startTotp(services: TenantsDeps, scope: SessionScope): Promise<TotpSecret> {
   const user = await getOwnUser(services, scope);
   const secret = randomBytes(SECRET_BYTES);
   const secondFactor: SecondFactor = {

@@ -1,7 +1,7 @@
 import type { SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import { isId } from "../../runtime/ids.ts";
-import type { Services } from "../../services.ts";
+import type { TenantsDeps } from "../deps.ts";
 import { isSessionLive } from "./user.ts";
 
 /**
@@ -10,7 +10,7 @@ import { isSessionLive } from "./user.ts";
  * @throws AppError `session_expired`, `invalid_credentials`
  */
 export async function verifySession<T>(
-  services: Services,
+  services: TenantsDeps,
   token: string,
   alongside: (platformId: string) => Promise<T>,
 ): Promise<{ readonly caller: SessionCaller; readonly alongside: T }> {

@@ -1,6 +1,6 @@
 import { invariant } from "../../runtime/errors.ts";
 import { isId, timeOfId } from "../../runtime/ids.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
 import { nextStep, type Delivery, type DeliveryError } from "./delivery.ts";
 import type { DeliveryHint } from "./delivery-queue.ts";
@@ -22,11 +22,11 @@ const GONE_REASON = "The receiver answered 410 Gone.";
 const ABANDONED_REASON = "Nothing could be delivered for 5 days.";
 
 /** The first attempt, and one after each delay of the schedule. */
-const attemptsMax = ({ config }: Services) => config.webhooks.retrySeconds.length + 1;
+const attemptsMax = ({ config }: WebhooksDeps) => config.webhooks.retrySeconds.length + 1;
 
 /** A delivery in the hands of one worker, with the row that brought it here. */
 interface Work {
-  readonly services: Services;
+  readonly services: WebhooksDeps;
   readonly due: DueDelivery;
   readonly stored: StoredDelivery;
 }
@@ -108,7 +108,7 @@ async function recordFailure(work: Work, attempt: Attempt): Promise<void> {
   await postpone(work, dueAt, last);
 }
 
-async function disable(services: Services, delivery: Delivery, reason: string): Promise<void> {
+async function disable(services: WebhooksDeps, delivery: Delivery, reason: string): Promise<void> {
   const { platformId, endpointId } = delivery;
   const at = services.clock.now().toISOString();
   if (await services.endpoints.disable(platformId, endpointId, reason, at))
@@ -116,7 +116,7 @@ async function disable(services: Services, delivery: Delivery, reason: string): 
 }
 
 /** For people who look for what became of a post; best effort. */
-async function note(services: Services, delivery: Delivery, attempt: Attempt): Promise<void> {
+async function note(services: WebhooksDeps, delivery: Delivery, attempt: Attempt): Promise<void> {
   if (delivery.postId === null) return;
   const step = {
     at: services.clock.now().toISOString(),
@@ -219,12 +219,12 @@ async function attempt(work: Work): Promise<void> {
 }
 
 /** A hint that came early is sent again for the rest; a stray one of another time is no longer needed. */
-async function wait(services: Services, due: DueDelivery, at: string): Promise<void> {
+async function wait(services: WebhooksDeps, due: DueDelivery, at: string): Promise<void> {
   if (due.dueAt === at) await hintDueDelivery(services, due);
   else await services.dueDeliveries.remove(due);
 }
 
-async function attend(services: Services, due: DueDelivery): Promise<void> {
+async function attend(services: WebhooksDeps, due: DueDelivery): Promise<void> {
   const stored = await services.deliveries.find(due.place);
   const now = services.clock.now();
   if (stored === undefined) {
@@ -261,7 +261,7 @@ async function moveOn(work: Work): Promise<void> {
  * One attempt of a delivery that is due. At least once: after a crash between the call and its record the receiver is
  * called again with the same `webhook-id`. Too many at once to one endpoint are put back and cost nobody else time.
  */
-export async function deliverWebhook(services: Services, hint: DeliveryHint): Promise<void> {
+export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint): Promise<void> {
   const { endpointId, deliveryId, dueAt } = hint;
   const due = { place: { endpointId, deliveryId }, dueAt };
   if (isRelease(due.place)) return releaseWaiting(services, due);

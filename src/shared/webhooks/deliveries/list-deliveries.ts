@@ -1,7 +1,7 @@
 import { boundToView, listViewOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { viewDelivery, type DeliveryView } from "./delivery.ts";
 import { getEndpoint } from "../endpoints/get-endpoint.ts";
 import type { ListDeliveries } from "../schema.ts";
@@ -11,7 +11,7 @@ import type { ListDeliveries } from "../schema.ts";
  * @throws AppError `not_found`, `invalid_cursor`
  */
 export async function listDeliveries(
-  services: Services,
+  services: WebhooksDeps,
   scope: PlatformScope,
   { webhookId, limit, cursor, ...filter }: ListDeliveries & { readonly webhookId: string },
 ): Promise<Page<DeliveryView>> {

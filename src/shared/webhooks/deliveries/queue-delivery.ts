@@ -1,4 +1,4 @@
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { deliveryIdOf, placeOf, type Delivery } from "./delivery.ts";
 import { hintDueDelivery } from "./due-delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
@@ -56,7 +56,7 @@ export function redriveOf(before: Delivery, id: string, now: Date): Delivery {
  * finishes it.
  */
 export async function queueDeliveries(
-  services: Services,
+  services: WebhooksDeps,
   deliveries: readonly Delivery[],
 ): Promise<readonly Delivery[]> {
   const dueOf = (delivery: Delivery) => ({
@@ -76,6 +76,6 @@ export async function queueDeliveries(
 }
 
 /** The same for one; false when it was on its way already. */
-export async function queueDelivery(services: Services, delivery: Delivery): Promise<boolean> {
+export async function queueDelivery(services: WebhooksDeps, delivery: Delivery): Promise<boolean> {
   return (await queueDeliveries(services, [delivery])).length > 0;
 }

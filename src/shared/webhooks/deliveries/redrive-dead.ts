@@ -1,7 +1,7 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { OperatorScope } from "../../callers/scope.ts";
 import { newId } from "../../runtime/ids.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import type { Delivery } from "./delivery.ts";
 import type { DeadDelivery } from "./dead-delivery-store.ts";
 import { queueDelivery, redriveOf } from "./queue-delivery.ts";
@@ -25,7 +25,7 @@ export interface RedriveCounts {
  * makes the same. Undefined when somebody changed the row meanwhile.
  */
 async function claim(
-  services: Services,
+  services: WebhooksDeps,
   delivery: Delivery,
   etag: string,
 ): Promise<Delivery | undefined> {
@@ -38,7 +38,7 @@ async function claim(
 }
 
 /** Whether this call put it on its way. What can never be redriven leaves the index. */
-async function redrive(services: Services, dead: DeadDelivery): Promise<boolean> {
+async function redrive(services: WebhooksDeps, dead: DeadDelivery): Promise<boolean> {
   const { place, platformId } = dead;
   const [stored, endpoint] = await Promise.all([
     services.deliveries.find(place),
@@ -66,7 +66,7 @@ async function redrive(services: Services, dead: DeadDelivery): Promise<boolean>
  * However many calls run at once, each delivery is redriven once.
  */
 export async function redriveDead(
-  services: Services,
+  services: WebhooksDeps,
   scope: OperatorScope,
   { platformId, webhookId, since }: RedriveDead,
 ): Promise<RedriveCounts> {

@@ -2,7 +2,7 @@ import { recordAudit } from "../../audit/record.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { placeOf, viewDelivery, type Delivery, type DeliveryView } from "./delivery.ts";
 import type { StoredDelivery } from "./delivery-store.ts";
 import { getEndpoint } from "../endpoints/get-endpoint.ts";
@@ -17,7 +17,7 @@ function requireEnded({ status }: Delivery): void {
 
 /** The operators' bulk redrive passes over what its owner redrove. */
 async function markRedriven(
-  services: Services,
+  services: WebhooksDeps,
   { delivery, etag }: StoredDelivery,
   redrivenAs: string,
 ): Promise<void> {
@@ -31,7 +31,7 @@ async function markRedriven(
  * @throws AppError `not_found`, `invalid_state` while it is on its way, the endpoint is disabled or the event not kept
  */
 export async function redriveDelivery(
-  services: Services,
+  services: WebhooksDeps,
   scope: PlatformScope,
   input: { readonly webhookId: string; readonly deliveryId: string },
 ): Promise<DeliveryView> {

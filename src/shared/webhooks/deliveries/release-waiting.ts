@@ -1,4 +1,4 @@
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { placeOf, type Delivery } from "./delivery.ts";
 import { addDueDelivery, hintDueDelivery, type DueDelivery } from "./due-delivery.ts";
 
@@ -22,7 +22,7 @@ export function isRelease({ deliveryId }: { readonly deliveryId: string }): bool
   return deliveryId.startsWith(RELEASE_PREFIX);
 }
 
-async function hintInTurn(services: Services, waiting: readonly Delivery[]): Promise<void> {
+async function hintInTurn(services: WebhooksDeps, waiting: readonly Delivery[]): Promise<void> {
   const turns: (readonly [Delivery, number])[] = [];
   for (const delivery of waiting) {
     const seconds = services.deliverySlots.secondsToWait(delivery.endpointId);
@@ -43,7 +43,7 @@ async function hintInTurn(services: Services, waiting: readonly Delivery[]): Pro
  * Tells the deliveries that waited for their endpoint to be well, the oldest first and no faster than it takes them,
  * and looks again until none is left. Stops when the circuit opens anew: the next success begins where it stopped.
  */
-export async function releaseWaiting(services: Services, due: DueDelivery): Promise<void> {
+export async function releaseWaiting(services: WebhooksDeps, due: DueDelivery): Promise<void> {
   const { endpointId } = due.place;
   const since = await services.endpointHealth.releasableSince(endpointId);
   if (since === null) return services.dueDeliveries.remove(due);

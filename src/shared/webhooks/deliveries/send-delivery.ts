@@ -1,5 +1,5 @@
-import { HttpFailure } from "../../networks/contract/network.ts";
-import type { Services } from "../../services.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import type { Delivery, DeliveryError } from "./delivery.ts";
 import { deliveryBody } from "./delivery-body.ts";
 import type { OpenedEndpoint } from "../endpoints/endpoint-store.ts";
@@ -38,7 +38,7 @@ export function keptText(body: Uint8Array): string | null {
 
 /** One call, signed afresh. Whatever the receiver does is an outcome, never an error. */
 export async function sendDelivery(
-  services: Services,
+  services: WebhooksDeps,
   { endpoint, secrets }: OpenedEndpoint,
   delivery: Delivery,
   event: Event,

@@ -5,14 +5,14 @@ import { actorOf } from "../../callers/caller.ts";
 import type { ApplicationScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { HEALTHY, viewEndpoint, type Endpoint, type EndpointWithSecret } from "./endpoint.ts";
 import { ENDPOINTS_MAX } from "./endpoint-store.ts";
 import { endpointUrl } from "./endpoint-url.ts";
 import type { CreateEndpoint } from "../schema.ts";
 import { newSigningSecret, secretHint } from "../deliveries/signature.ts";
 
-async function pay(services: Services, scope: ApplicationScope, id: string): Promise<void> {
+async function pay(services: WebhooksDeps, scope: ApplicationScope, id: string): Promise<void> {
   await charge(services, scope.platformId, {
     operationId: `webhook|${id}`,
     operation: "webhooks.create",
@@ -32,7 +32,7 @@ async function pay(services: Services, scope: ApplicationScope, id: string): Pro
  * @throws AppError `validation_failed` on the address, `limit_reached`, 402
  */
 export async function createEndpoint(
-  services: Services,
+  services: WebhooksDeps,
   scope: ApplicationScope,
   input: CreateEndpoint,
 ): Promise<EndpointWithSecret> {

@@ -1,13 +1,13 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { viewEndpoint, type EndpointView } from "./endpoint.ts";
 import { getEndpoint } from "./get-endpoint.ts";
 
 /** Nothing is sent to it any more: what is on its way ends as dead. Answers what it was. @throws AppError `not_found` */
 export async function deleteEndpoint(
-  services: Services,
+  services: WebhooksDeps,
   scope: PlatformScope,
   webhookId: string,
 ): Promise<EndpointView> {

@@ -1,4 +1,4 @@
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import type { Delivery } from "../deliveries/delivery.ts";
 import { addDueDelivery, hintDueDelivery } from "../deliveries/due-delivery.ts";
 import { releaseDue } from "../deliveries/release-waiting.ts";
@@ -11,7 +11,7 @@ const canWait = ({ attempts, redriveOf, eventType }: Delivery) =>
 
 /** When a delivery that its endpoint's circuit holds back looks again; null when it may be made now. */
 export async function heldUntil(
-  services: Services,
+  services: WebhooksDeps,
   delivery: Delivery,
   isCircuitOpen: boolean,
 ): Promise<string | null> {
@@ -24,7 +24,7 @@ export async function heldUntil(
 
 /** From now on new deliveries wait. Lost, the next failure says it again. */
 export async function openCircuit(
-  services: Services,
+  services: WebhooksDeps,
   { platformId, endpointId }: WhoseEndpoint,
 ): Promise<void> {
   if (!(await services.endpoints.turnCircuit(platformId, endpointId, true))) return;
@@ -37,7 +37,7 @@ export async function openCircuit(
  * the next success does it; after that, the row that says when the sending is due.
  */
 export async function closeCircuit(
-  services: Services,
+  services: WebhooksDeps,
   { platformId, endpointId }: WhoseEndpoint,
 ): Promise<void> {
   const due = releaseDue(endpointId, services.clock.now());

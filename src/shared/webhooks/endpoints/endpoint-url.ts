@@ -1,14 +1,17 @@
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
 import { refusedUrl } from "../../runtime/outbound.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 
 /** Development only: a host that the settings map to a stand-in may be any name. */
-function isMapped({ config }: Services, { protocol, hostname, username, password }: URL): boolean {
+function isMapped(
+  { config }: WebhooksDeps,
+  { protocol, hostname, username, password }: URL,
+): boolean {
   const isPlain = protocol === "https:" && username === "" && password === "";
   return isPlain && config.outbound.hostMap[hostname] !== undefined;
 }
 
-function reasonAgainst(services: Services, text: string): string | undefined {
+function reasonAgainst(services: WebhooksDeps, text: string): string | undefined {
   if (!URL.canParse(text)) return "not a URL";
   const url = new URL(text);
   const reason = isMapped(services, url) ? undefined : refusedUrl(text);
@@ -17,13 +20,13 @@ function reasonAgainst(services: Services, text: string): string | undefined {
 }
 
 /** What is wrong with an endpoint's address. What is no text, or none that fits, the schema tells. */
-export function endpointUrlIssues(services: Services, url: unknown): readonly Issue[] {
+export function endpointUrlIssues(services: WebhooksDeps, url: unknown): readonly Issue[] {
   const message = typeof url === "string" ? reasonAgainst(services, url) : undefined;
   return message === undefined ? [] : [{ path: "url", code: "refused_url", message }];
 }
 
 /** The address of an endpoint in its normal form. @throws AppError `validation_failed` with the reason */
-export function endpointUrl(services: Services, text: string): string {
+export function endpointUrl(services: WebhooksDeps, text: string): string {
   refuseIssues(endpointUrlIssues(services, text));
   return new URL(text).href;
 }

@@ -1,11 +1,11 @@
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** An endpoint of the platform, and of the scope's application where it has one. @throws AppError `not_found` */
 export async function getEndpoint(
-  services: Services,
+  services: WebhooksDeps,
   { platformId, applicationId }: PlatformScope,
   endpointId: string,
 ): Promise<Endpoint> {

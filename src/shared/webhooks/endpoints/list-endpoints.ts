@@ -1,7 +1,7 @@
 import { listViewOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { viewEndpoint, type EndpointView } from "./endpoint.ts";
 import type { ListEndpoints } from "../schema.ts";
 
@@ -11,7 +11,7 @@ import type { ListEndpoints } from "../schema.ts";
  * @throws AppError `invalid_cursor`
  */
 export async function listEndpoints(
-  services: Services,
+  services: WebhooksDeps,
   { caller, platformId, applicationId }: PlatformScope,
   { limit, cursor }: ListEndpoints,
 ): Promise<Page<EndpointView>> {

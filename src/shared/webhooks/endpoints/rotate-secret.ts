@@ -1,7 +1,7 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { viewEndpoint, type EndpointWithSecret } from "./endpoint.ts";
 import { getEndpoint } from "./get-endpoint.ts";
 import { newSigningSecret } from "../deliveries/signature.ts";
@@ -10,7 +10,7 @@ const BOTH_SIGN_MS = 24 * 60 * 60 * 1000;
 
 /** A new secret; the one before signs along for a day. @throws AppError `not_found` */
 export async function rotateSecret(
-  services: Services,
+  services: WebhooksDeps,
   scope: PlatformScope,
   webhookId: string,
 ): Promise<EndpointWithSecret> {

@@ -1,6 +1,6 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { currentOrigin } from "../../runtime/telemetry/work-context.ts";
 import { viewDelivery, type DeliveryView } from "../deliveries/delivery.ts";
 import { toldNow } from "../events/event.ts";
@@ -13,7 +13,7 @@ import { requireActive } from "./require-active.ts";
  * @throws AppError `not_found`, `invalid_state` while it is disabled
  */
 export async function testEndpoint(
-  services: Services,
+  services: WebhooksDeps,
   scope: PlatformScope,
   webhookId: string,
 ): Promise<DeliveryView> {

@@ -1,7 +1,7 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { viewEndpoint, type EndpointView } from "./endpoint.ts";
 import { closeCircuit } from "./endpoint-circuit.ts";
 import { endpointUrl } from "./endpoint-url.ts";
@@ -16,7 +16,7 @@ const DISABLED_REASON = "Disabled through the API.";
  * @throws AppError `not_found`, `validation_failed` on the address
  */
 export async function updateEndpoint(
-  services: Services,
+  services: WebhooksDeps,
   scope: PlatformScope,
   { webhookId, ...change }: UpdateEndpoint & { readonly webhookId: string },
 ): Promise<EndpointView> {

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import type { Event } from "./event.ts";
 
 const TRIES_MAX = 5;
 const WAIT_MS = 100;
 
 /** Under one id, so that a try whose answer was lost is the same event as the next. */
-async function keep(services: Services, platformId: string, event: Event): Promise<void> {
+async function keep(services: WebhooksDeps, platformId: string, event: Event): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       // First, so that the sweeper finds the event should its hint be lost.
@@ -25,7 +25,7 @@ async function keep(services: Services, platformId: string, event: Event): Promi
  * then no crash and no outage loses it. A repeat under the same id makes no second event and no second delivery.
  */
 export async function emitEvent(
-  services: Services,
+  services: WebhooksDeps,
   platformId: string,
   event: Event,
 ): Promise<boolean> {

@@ -8,7 +8,12 @@ import {
   type Row,
   type RowWrite,
 } from "../../runtime/storage/row.ts";
-import { NO_ORIGIN, originOf, originProperties, type Origin } from "../../runtime/telemetry/origin.ts";
+import {
+  NO_ORIGIN,
+  originOf,
+  originProperties,
+  type Origin,
+} from "../../runtime/telemetry/origin.ts";
 
 /** Everything that customers are told of. */
 export const EVENT_TYPES = [

@@ -1,4 +1,4 @@
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { wants, type Endpoint } from "../endpoints/endpoint.ts";
 import type { Event } from "./event.ts";
 import type { LoggedEvent } from "./event-store.ts";
@@ -13,7 +13,7 @@ const RUN_MS_MAX = 60_000;
 
 /** The event as each application that it concerns is told of it. */
 async function tellings(
-  services: Services,
+  services: WebhooksDeps,
   platformId: string,
   event: Event,
 ): Promise<LoggedEvent[]> {
@@ -28,7 +28,7 @@ const isReceiver = (endpoint: Endpoint, { applicationId, type }: LoggedEvent) =>
 
 /** May be repeated, also by two at once: every row has one name, and the events go only after all are there. */
 async function fanOut(
-  services: Services,
+  services: WebhooksDeps,
   platformId: string,
   events: readonly Event[],
   endpoints: readonly Endpoint[],
@@ -49,7 +49,7 @@ async function fanOut(
 
 /** Answers the errors: one event that can't be fanned out does not hold up the others. */
 async function fanOutAll(
-  services: Services,
+  services: WebhooksDeps,
   platformId: string,
   events: readonly Event[],
 ): Promise<unknown[]> {
@@ -68,7 +68,7 @@ async function fanOutAll(
   return errors;
 }
 
-async function fanOutWaiting(services: Services, platformId: string): Promise<void> {
+async function fanOutWaiting(services: WebhooksDeps, platformId: string): Promise<void> {
   const startedAt = performance.now();
   const errors: unknown[] = [];
   let after: string | undefined;
@@ -90,6 +90,6 @@ async function fanOutWaiting(services: Services, platformId: string): Promise<vo
  * Turns the platform's waiting events into deliveries, one for each endpoint that wants them, and logs them. Safe to
  * repeat at any time: nothing is made twice.
  */
-export function fanOutEvents(services: Services, { platformId }: FanOutHint): Promise<void> {
+export function fanOutEvents(services: WebhooksDeps, { platformId }: FanOutHint): Promise<void> {
   return services.fanOuts.run(platformId, () => fanOutWaiting(services, platformId));
 }

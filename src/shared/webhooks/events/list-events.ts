@@ -2,7 +2,7 @@ import { boundToView, listViewOf } from "../../callers/caller.ts";
 import type { ApplicationScope } from "../../callers/scope.ts";
 import { idBefore, timeOfId } from "../../runtime/ids.ts";
 import type { Page } from "../../runtime/page.ts";
-import type { Services } from "../../services.ts";
+import type { WebhooksDeps } from "../deps.ts";
 import { eventPayload, type Event } from "./event.ts";
 import type { ListEvents } from "../schema.ts";
 
@@ -23,7 +23,7 @@ const beforeKept = (now: Date) => idBefore("event", now.getTime() - KEPT_MS);
 
 /** Events on their way are listed too: what stands still there must not be missing here. */
 async function eventsAfter(
-  services: Services,
+  services: WebhooksDeps,
   { platformId, applicationId }: ApplicationScope,
   after: string,
   limit: number,
@@ -48,7 +48,7 @@ async function eventsAfter(
  * @throws AppError `invalid_cursor`
  */
 export async function listEvents(
-  services: Services,
+  services: WebhooksDeps,
   scope: ApplicationScope,
   { after, cursor, limit }: ListEvents,
 ): Promise<Page<EventPayload>> {

@@ -5,7 +5,7 @@ import {
   type Classified,
   type ErrorRow,
 } from "../../../../src/shared/networks/contract/classified.ts";
-import type { HttpResponse } from "../../../../src/shared/networks/contract/network.ts";
+import type { HttpResponse } from "../../../../src/shared/runtime/http-call.ts";
 
 /** By the `code` of an answer, which Pinboard says with every refusal. */
 const ERRORS: Readonly<Record<string, ErrorRow>> = {

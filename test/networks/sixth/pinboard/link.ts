@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { exchange } from "../../../../src/shared/networks/contract/classified.ts";
+import { HttpFailure } from "../../../../src/shared/runtime/http-call.ts";
 import {
-  HttpFailure,
   type LinkFlow,
   type LinkOutcome,
   type NetworkData,

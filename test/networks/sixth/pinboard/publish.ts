@@ -1,7 +1,11 @@
-import { exchange, unanswered, unpublished } from "../../../../src/shared/networks/contract/classified.ts";
-import { inDoubt, unknown } from "../../../../src/shared/networks/contract/doubt.ts";
 import {
-  HttpFailure,
+  exchange,
+  unanswered,
+  unpublished,
+} from "../../../../src/shared/networks/contract/classified.ts";
+import { inDoubt, unknown } from "../../../../src/shared/networks/contract/doubt.ts";
+import { HttpFailure } from "../../../../src/shared/runtime/http-call.ts";
+import {
   type LegToPublish,
   type NetworkTools,
   type PublishOutcome,

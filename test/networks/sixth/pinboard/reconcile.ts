@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { exchange } from "../../../../src/shared/networks/contract/classified.ts";
 import { askAgain } from "../../../../src/shared/networks/contract/doubt.ts";
+import { HttpFailure, type HttpResponse } from "../../../../src/shared/runtime/http-call.ts";
 import {
-  HttpFailure,
-  type HttpResponse,
   type LegToPublish,
   type NetworkTools,
   type Published,

@@ -4,7 +4,11 @@ import {
   countGraphemes,
   fieldOf,
 } from "../../../../src/shared/networks/contract/draft-rules.ts";
-import type { LegDraft, Problem, TextMeasure } from "../../../../src/shared/networks/contract/network.ts";
+import type {
+  LegDraft,
+  Problem,
+  TextMeasure,
+} from "../../../../src/shared/networks/contract/network.ts";
 import { rules } from "./rule-table.ts";
 
 export function measure({ text }: LegDraft): TextMeasure {

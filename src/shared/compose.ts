@@ -7,6 +7,8 @@ import { AuditRing } from "./audit/ring.ts";
 import { createOperators, type Operators } from "./callers/operator.ts";
 import { createSessions, type Sessions } from "./callers/session.ts";
 import { WalletStore } from "./billing/wallet-store.ts";
+import type { HttpDeps } from "./http/deps.ts";
+import type { Clock } from "./runtime/clock.ts";
 import type { Config } from "./runtime/config.ts";
 import { ConnectSessionStore } from "./connections/connect-session-store.ts";
 import { ConnectionStore } from "./connections/connection-store.ts";
@@ -25,14 +27,14 @@ import { RateWindowStore } from "./limits/rate-window-store.ts";
 import { createLog, type Log } from "./runtime/log.ts";
 import { createOutbound, type Outbound } from "./runtime/outbound.ts";
 import { createCursors, type Cursors } from "./runtime/page.ts";
-import { createGrants, type Grants } from "./tenants/profiles/grant.ts";
+import { createGrants } from "./tenants/profiles/grant.ts";
 import { ProfileStore } from "./tenants/profiles/profile-store.ts";
 import { AccountStore } from "./publishing/accounts/account-store.ts";
-import { DirtyStore } from "./publishing/dirty-store.ts";
+import { DirtyStore } from "./due/dirty-store.ts";
 import { DUE_POSTS } from "./publishing/schedule/due-post.ts";
 import { FIRE_QUEUE, FireQueue } from "./publishing/schedule/fire-queue.ts";
 import { IdempotencyStore } from "./publishing/idempotency-store.ts";
-import { PostStore, type PostPlace } from "./publishing/post-store.ts";
+import { PostStore } from "./publishing/post-store.ts";
 import { PUBLISH_QUEUE, PublishQueue } from "./publishing/publish/publish-queue.ts";
 import { HousekeepingStore } from "./background/housekeeping-store.ts";
 import { TurnStore } from "./publishing/accounts/turn-store.ts";
@@ -40,7 +42,7 @@ import { TimelineStore } from "./publishing/timeline-store.ts";
 import { UnmappedSignals } from "./publishing/publish/unmapped-signals.ts";
 import { Rerun } from "./webhooks/events/rerun.ts";
 import { DeadDeliveryStore } from "./webhooks/deliveries/dead-delivery-store.ts";
-import { DUE_DELIVERIES, type DeliveryPlace } from "./webhooks/deliveries/delivery.ts";
+import { DUE_DELIVERIES } from "./webhooks/deliveries/delivery.ts";
 import { DELIVERY_QUEUE, DeliveryQueue } from "./webhooks/deliveries/delivery-queue.ts";
 import { DeliveryStore } from "./webhooks/deliveries/delivery-store.ts";
 import { EndpointHealthStore } from "./webhooks/endpoints/endpoint-health-store.ts";
@@ -48,7 +50,7 @@ import { EndpointSlots } from "./webhooks/endpoints/endpoint-slots.ts";
 import { EndpointStore } from "./webhooks/endpoints/endpoint-store.ts";
 import { EventStore } from "./webhooks/events/event-store.ts";
 import { FAN_OUT_QUEUE, FanOutQueue } from "./webhooks/events/fan-out-queue.ts";
-import { rotatingKeys, type RotatingKeys } from "./runtime/rotating-keys.ts";
+import { rotatingKeys } from "./runtime/rotating-keys.ts";
 import { openQueue } from "./runtime/storage/account.ts";
 import type { MessageQueue } from "./runtime/storage/queue.ts";
 import { Stop } from "./runtime/stop.ts";
@@ -56,71 +58,8 @@ import { openTables, type Tables } from "./runtime/storage/tables.ts";
 import { Metrics } from "./runtime/telemetry/metrics.ts";
 import { WalkStore } from "./background/account-checks/walk-store.ts";
 
-export interface Clock {
-  now(): Date;
-}
-
-/** What the process has: every verb gets it first. Stores are added by their folders' names. */
-export interface Services {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly stop: Stop;
-  readonly outbound: Outbound;
-  readonly cursors: Cursors;
-  readonly platforms: PlatformStore;
-  readonly users: UserStore;
-  readonly emails: EmailStore;
-  readonly applications: ApplicationStore;
-  readonly keys: KeyStore;
-  readonly profiles: ProfileStore;
-  readonly erasures: ErasureStore;
-  /** Of API key hashes. */
-  readonly keyPeppers: RotatingKeys;
-  readonly passwords: Passwords;
-  readonly sessions: Sessions;
-  readonly grants: Grants;
-  readonly operators: Operators;
-  readonly audit: AuditRing;
-  readonly connections: ConnectionStore;
-  readonly connectionUpkeep: ConnectionUpkeepStore;
-  /** What became of connections and was not told yet. */
-  readonly untold: UntoldStore;
-  readonly connectSessions: ConnectSessionStore;
-  readonly oauthStates: OAuthStateStore;
-  readonly hosts: HostStore;
-  /** Renewals of credentials that are under way in this process. */
-  readonly credentialFlights: SingleFlight<FreshCredentials>;
-  readonly wallets: WalletStore;
-  readonly posts: PostStore;
-  readonly idempotency: IdempotencyStore;
-  readonly dirty: DirtyStore;
-  readonly limits: Limits;
-  readonly networkAccounts: AccountStore;
-  /** One leg at a time for every real account. */
-  readonly turns: TurnStore;
-  readonly housekeeping: HousekeepingStore;
-  readonly due: DueStore<PostPlace>;
-  readonly timeline: TimelineStore;
-  readonly unmappedSignals: UnmappedSignals;
-  readonly publishQueue: PublishQueue;
-  readonly fireQueue: FireQueue;
-  /** How far the daily look after all accounts is. */
-  readonly walks: WalkStore;
-  readonly events: EventStore;
-  readonly endpoints: EndpointStore;
-  readonly endpointHealth: EndpointHealthStore;
-  readonly deliveries: DeliveryStore;
-  readonly dueDeliveries: DueStore<DeliveryPlace>;
-  readonly deadDeliveries: DeadDeliveryStore;
-  readonly fanOutQueue: FanOutQueue;
-  readonly deliveryQueue: DeliveryQueue;
-  /** Fan-outs that are under way in this process. */
-  readonly fanOuts: Rerun;
-  /** Deliveries that are under way in this process. */
-  readonly deliverySlots: EndpointSlots;
-}
+/** What the process has. Each folder says in its `deps.ts` what its verbs take of it; they get it as their first argument. */
+export type Services = HttpDeps;
 
 /** What a test may replace: storage, time, of which the delays of queues are a part, and the outside world. */
 export interface Overrides {

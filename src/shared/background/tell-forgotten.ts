@@ -1,5 +1,5 @@
-import type { Services } from "../services.ts";
-import { tellUntold } from "./tell-connection.ts";
+import type { BackgroundDeps } from "./deps.ts";
+import { tellUntold } from "../connections/tell-connection.ts";
 
 const RUN_MS_MAX = 45_000;
 const CONNECTIONS_AT_ONCE = 8;
@@ -8,7 +8,7 @@ const CONNECTIONS_AT_ONCE = 8;
  * Tells what became of connections where whoever changed them died, or found storage away, before anybody was told.
  * Idempotent; goes on where the last run stopped.
  */
-export async function tellForgotten(services: Services): Promise<void> {
+export async function tellForgotten(services: BackgroundDeps): Promise<void> {
   const startedAt = performance.now();
   const isTimeUp = () => performance.now() - startedAt > RUN_MS_MAX;
   let after = await services.housekeeping.position("untold_events");

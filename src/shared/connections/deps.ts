@@ -1,0 +1,41 @@
+import type { NetworkName } from "../networks/lookup.ts";
+import type { WebhooksDeps } from "../webhooks/deps.ts";
+import type { ConnectSessionStore } from "./connect-session-store.ts";
+import type { ConnectionStore } from "./connection-store.ts";
+import type { ConnectionUpkeepStore } from "./connection-upkeep-store.ts";
+import type { HostStore } from "./host-store.ts";
+import type { OAuthStateStore } from "./oauth-state-store.ts";
+import type { SingleFlight } from "./single-flight.ts";
+import type { UntoldStore } from "./untold-store.ts";
+import type { FreshCredentials } from "./usable-credentials.ts";
+
+/** A row of a tenant, as far as accounts may be linked under it. */
+interface Found {
+  readonly status: string;
+}
+
+/** What linked accounts and the hosted page take of the process. */
+export interface ConnectionsDeps extends WebhooksDeps {
+  readonly platforms: { find(platformId: string): Promise<Found | undefined> };
+  readonly applications: WebhooksDeps["applications"] & {
+    find(platformId: string, applicationId: string): Promise<Found | undefined>;
+  };
+  readonly profiles: { find(platformId: string, profileId: string): Promise<Found | undefined> };
+  readonly connections: ConnectionStore;
+  readonly connectionUpkeep: ConnectionUpkeepStore;
+  /** What became of connections and was not told yet. */
+  readonly untold: UntoldStore;
+  readonly connectSessions: ConnectSessionStore;
+  readonly oauthStates: OAuthStateStore;
+  readonly hosts: HostStore;
+  /** Renewals of credentials that are under way in this process. */
+  readonly credentialFlights: SingleFlight<FreshCredentials>;
+  /** How much of its quotas a real account has used, whoever linked it. */
+  readonly networkAccounts: {
+    readQuota(
+      account: { readonly network: NetworkName; readonly accountId: string },
+      kind: string,
+      now: Date,
+    ): Promise<{ readonly used: number; readonly resetsAt: string | null }>;
+  };
+}

@@ -1,0 +1,12 @@
+import type { Clock } from "../runtime/clock.ts";
+import type { Config } from "../runtime/config.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Outbound } from "../runtime/outbound.ts";
+
+/** What handing out an image takes of the process. */
+export interface MediaDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly outbound: Outbound;
+}

@@ -1,0 +1,26 @@
+import type { ConnectionsDeps } from "../connections/deps.ts";
+import type { DueStore } from "../due/due-store.ts";
+import type { Stop } from "../runtime/stop.ts";
+import type { TimelineStore } from "./timeline-store.ts";
+import type { AccountStore } from "./accounts/account-store.ts";
+import type { TurnStore } from "./accounts/turn-store.ts";
+import type { IdempotencyStore } from "./idempotency-store.ts";
+import type { PostPlace, PostStore } from "./post-store.ts";
+import type { PublishQueue } from "./publish/publish-queue.ts";
+import type { UnmappedSignals } from "./publish/unmapped-signals.ts";
+import type { FireQueue } from "./schedule/fire-queue.ts";
+
+/** What publishing a post takes of the process. */
+export interface PublishingDeps extends ConnectionsDeps {
+  readonly stop: Stop;
+  readonly posts: PostStore;
+  readonly timeline: TimelineStore;
+  readonly networkAccounts: AccountStore;
+  readonly idempotency: IdempotencyStore;
+  /** One leg at a time for every real account. */
+  readonly turns: TurnStore;
+  readonly due: DueStore<PostPlace>;
+  readonly unmappedSignals: UnmappedSignals;
+  readonly publishQueue: PublishQueue;
+  readonly fireQueue: FireQueue;
+}

@@ -1,0 +1,29 @@
+import type { Sessions } from "../callers/session.ts";
+import type { LimitsDeps } from "../limits/deps.ts";
+import type { PublishingDeps } from "../publishing/deps.ts";
+import type { RotatingKeys } from "../runtime/rotating-keys.ts";
+import type { ErasureStore } from "./erasure/erasure-store.ts";
+import type { KeyStore } from "./keys/key-store.ts";
+import type { Grants } from "./profiles/grant.ts";
+import type { EmailStore } from "./staff/email-store.ts";
+import type { Passwords } from "./staff/password.ts";
+import type { ApplicationStore } from "./applications/application-store.ts";
+import type { PlatformStore } from "./platforms/platform-store.ts";
+import type { ProfileStore } from "./profiles/profile-store.ts";
+import type { UserStore } from "./staff/user-store.ts";
+
+/** What platforms, their staff and what they own take of the process. */
+export interface TenantsDeps extends LimitsDeps, PublishingDeps {
+  readonly platforms: PlatformStore;
+  readonly applications: ApplicationStore;
+  readonly profiles: ProfileStore;
+  readonly users: UserStore;
+  readonly emails: EmailStore;
+  readonly keys: KeyStore;
+  readonly erasures: ErasureStore;
+  /** Of API key hashes. */
+  readonly keyPeppers: RotatingKeys;
+  readonly passwords: Passwords;
+  readonly sessions: Sessions;
+  readonly grants: Grants;
+}

@@ -1,0 +1,56 @@
+import type { BillingDeps } from "../billing/deps.ts";
+import type { DueStore } from "../due/due-store.ts";
+import type { DirtyStore } from "../due/dirty-store.ts";
+import type { Config } from "../runtime/config.ts";
+import type { Outbound } from "../runtime/outbound.ts";
+import type { Metrics } from "../runtime/telemetry/metrics.ts";
+import type { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
+import type { DeliveryQueue } from "./deliveries/delivery-queue.ts";
+import type { DeliveryStore } from "./deliveries/delivery-store.ts";
+import type { DeliveryPlace } from "./deliveries/delivery.ts";
+import type { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
+import type { EndpointSlots } from "./endpoints/endpoint-slots.ts";
+import type { EndpointStore } from "./endpoints/endpoint-store.ts";
+import type { EventStore } from "./events/event-store.ts";
+import type { FanOutQueue } from "./events/fan-out-queue.ts";
+import type { Rerun } from "./events/rerun.ts";
+
+/** A delivery as the timeline of its post shows it. */
+interface WebhookStep {
+  readonly at: string;
+  readonly step: "webhook_sent";
+  readonly platform: null;
+  readonly attempt: number;
+  readonly outcome: string;
+  readonly durationMs: number;
+  readonly networkStatus: number | null;
+  readonly networkCode: null;
+  readonly note: string;
+}
+
+/** What events and their deliveries take of the process. */
+export interface WebhooksDeps extends BillingDeps {
+  readonly config: Config;
+  readonly metrics: Metrics;
+  readonly outbound: Outbound;
+  readonly applications: {
+    listAll(platformId: string): Promise<readonly { readonly id: string }[]>;
+  };
+  readonly dirty: DirtyStore;
+  /** Where people look for what became of a post. */
+  readonly timeline: {
+    append(postId: string, run: string, steps: readonly WebhookStep[]): Promise<void>;
+  };
+  readonly events: EventStore;
+  readonly endpoints: EndpointStore;
+  readonly endpointHealth: EndpointHealthStore;
+  readonly deliveries: DeliveryStore;
+  readonly dueDeliveries: DueStore<DeliveryPlace>;
+  readonly deadDeliveries: DeadDeliveryStore;
+  readonly fanOutQueue: FanOutQueue;
+  readonly deliveryQueue: DeliveryQueue;
+  /** Fan-outs that are under way in this process. */
+  readonly fanOuts: Rerun;
+  /** Deliveries that are under way in this process. */
+  readonly deliverySlots: EndpointSlots;
+}
