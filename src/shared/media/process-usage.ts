@@ -11,6 +11,7 @@ const TICK_MS = 10;
 /** Behind the name, which is in brackets and may hold anything: user and system time. */
 const USER_TIME = 11;
 const SYSTEM_TIME = 12;
+const RESIDENT = "VmRSS:";
 
 /**
  * Returns the CPU time and resident memory of a process of ours, or undefined when it has ended or the system does not
@@ -23,9 +24,9 @@ export function usageOf(pid: number): ProcessUsage | undefined {
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const ticks = Number(fields[USER_TIME]) + Number(fields[SYSTEM_TIME]);
     const status = readFileSync(`/proc/${pid}/status`, "latin1");
-    const resident = /^VmRSS:\s{0,20}(\d+) kB$/m.exec(status)?.[1];
-    if (resident === undefined) return undefined;
-    return { cpuMs: ticks * TICK_MS, residentBytes: Number(resident) * 1024 };
+    const kilobytes = Number.parseInt(status.slice(status.indexOf(RESIDENT) + RESIDENT.length), 10);
+    if (Number.isNaN(kilobytes)) return undefined;
+    return { cpuMs: ticks * TICK_MS, residentBytes: kilobytes * 1024 };
   } catch {
     return undefined;
   }
