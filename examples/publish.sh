@@ -52,8 +52,15 @@ for _ in $(seq 120); do
   sleep 1
 done
 
-# One line per leg: every leg begins with its platform.
-printf '%s' "$answer" | tr '{' '\n' | sed -n 's/^"platform":"\([a-z]*\)","status":"\([a-z]*\)".*/\1 \2/p'
+# Every leg begins with its platform, and its error, where it has one, with the code: one line for the leg, one for why.
+printf '%s' "$answer" | awk -v RS='{' '
+  function field(name) {
+    if (!match($0, "\"" name "\":\"([^\"\\\\]|\\\\.)*\"")) return ""
+    return substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 5)
+  }
+  /^"platform":/ { print field("platform"), field("status") }
+  is_error && /^"code":/ { print "  " field("code") ": " field("message") " " field("remediation") }
+  { is_error = /"error":$/ }'
 printf '%s' "$answer" | grep -o '"networkPostId":"[^"]*","url":"[^"]*"' | sed 's/.*"url":"\(.*\)"/\1/' || true
 echo "$status"
 [ "$status" = succeeded ]

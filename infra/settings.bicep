@@ -16,7 +16,7 @@ type NetworkApps = {
 }
 
 @export()
-@description('Settings with a default of the app; see the table in the README for their meaning.')
+@description('Settings with a default of the app; docs/reference/settings.md says what each means.')
 @sealed()
 type Tuning = {
   STORAGE_PREFIX: string?

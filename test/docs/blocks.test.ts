@@ -9,13 +9,15 @@ const nameOf = ({ file, line }: Block) => `${file}:${line}`;
 const NOT_RUN = [
   "CONTRIBUTING.md: a tree; its names are looked up",
   "README.md: a drawing",
-  "README.md: needs Azure Functions Core Tools, which the tests do without",
   "README.md: the tests of these documents have run it",
   "docs/first-post.md: the test that runs the rest of this page has started it",
+  "docs/local.md: needs Azure Functions Core Tools, which the tests do without",
   "docs/operate.md: a query of Application Insights",
   "docs/operate.md: needs an Azure subscription",
   "docs/operate.md: test/telemetry runs it over the log of a real run",
   "docs/webhooks.md: has its own test in test/webhooks/snippets.test.ts",
+  "docs/webhooks.md: needs a program of yours; a test of this page starts one and runs it",
+  "docs/webhooks.md: the test that runs the rest of this page has started it so",
   "examples/README.md: test/examples starts the relay with this setting, and the backend",
 ];
 

@@ -19,7 +19,7 @@ export const DOCUMENTS: readonly string[] = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "examples/README.md",
-  ...readdirSync("docs")
+  ...readdirSync("docs", { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .sort()
     .map((name) => `docs/${name}`),
@@ -43,7 +43,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/^(?:let |traces$)/, "a query of Application Insights"],
 ];
 
-/** Documents whose blocks have a test of their own, and which. */
+/** Documents whose blocks in other languages than the shell's have a test of their own, and which. */
 const OWN_TESTS: Readonly<Record<string, string>> = {
   "docs/webhooks.md": "test/webhooks/snippets.test.ts",
 };
@@ -57,10 +57,10 @@ export type Treatment =
 
 export function treatmentOf({ file, language, code, notRun }: Block): Treatment {
   if (notRun !== undefined) return { kind: "listed", reason: notRun };
-  const ownTest = OWN_TESTS[file];
-  if (ownTest !== undefined) return { kind: "listed", reason: `has its own test in ${ownTest}` };
   if (language === "sh") return { kind: "shell" };
   if (language === "json") return { kind: "json" };
+  const ownTest = OWN_TESTS[file];
+  if (ownTest !== undefined) return { kind: "listed", reason: `has its own test in ${ownTest}` };
   if (language === "mermaid") return { kind: "listed", reason: "a drawing" };
   const elsewhere = ELSEWHERE.find(([first]) => first.test(code.split("\n")[0] ?? ""));
   return elsewhere === undefined ? { kind: "unknown" } : { kind: "listed", reason: elsewhere[1] };

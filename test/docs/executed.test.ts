@@ -1,9 +1,9 @@
 import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -18,8 +18,10 @@ const DOCUMENT_MS = 90_000;
 const POLL_MS = 500;
 const run = promisify(execFile);
 
-const missing = ["bash", "curl", "python3"].filter(
-  (command) => spawnSync(command, ["--version"], { stdio: "ignore" }).status !== 0,
+const missing = ["bash", "curl", "openssl", "python3"].filter(
+  (command) =>
+    spawnSync(command, [command === "openssl" ? "version" : "--version"], { stdio: "ignore" })
+      .status !== 0,
 );
 const without = missing.length === 0 ? "" : ` (skipped: there is no ${missing.join(", no ")} here)`;
 
@@ -92,13 +94,20 @@ function lastAnswer(output: string): unknown {
 describe.skipIf(missing.length > 0)(`with what npm start runs${without}`, () => {
   let place: Place;
   let started: Started;
+  let backend: Server;
 
   beforeAll(async () => {
     place = await newPlace();
-    started = await start(place);
+    backend = createServer((_request, response) => response.writeHead(204).end());
+    await once(backend.listen(0, "127.0.0.1"), "listening");
+    const { port } = backend.address() as AddressInfo;
+    const map = { "backend.example.com": `http://127.0.0.1:${port}` };
+    started = await start(place, { OUTBOUND_HOST_MAP: JSON.stringify(map) });
   }, START_TIMEOUT_MS);
 
   afterAll(async () => {
+    backend.close();
+    backend.closeAllConnections();
     await kill(started, place);
     await place.remove();
   }, START_TIMEOUT_MS);
@@ -121,6 +130,19 @@ describe.skipIf(missing.length > 0)(`with what npm start runs${without}`, () => 
     },
     DOCUMENT_MS,
   );
+
+  test("the endpoint of the webhook guide gets its test event", async () => {
+    const { baseUrl, apiKey } = readDemo(place);
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const list = async (path: string) => {
+      const answer = await fetch(`${baseUrl}/v1/webhooks${path}`, { headers });
+      return ((await answer.json()) as { data: { id: string; status: string }[] }).data;
+    };
+    const [endpoint] = await list("");
+    const deliveries = () => list(`/${endpoint?.id}/deliveries?eventType=webhook.test`);
+    await until(async () => (await deliveries())[0]?.status === "succeeded", DOCUMENT_MS, POLL_MS);
+    expect(await deliveries()).toHaveLength(1);
+  });
 
   test(
     "the first post of the guide reaches all five networks",
@@ -157,19 +179,13 @@ test.skipIf(missing.length > 0)(
       });
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
-    const folder = await mkdtemp(join(tmpdir(), "delivery-"));
-    onTestFinished(async () => {
-      server.close();
-      await rm(folder, { recursive: true, force: true });
-    });
-    await writeFile(join(folder, "body.json"), VECTOR.body);
-    const [, curl] = blocksOf("docs/webhooks.md").filter(({ language }) => language === "sh");
+    onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
-    const script = (curl?.code ?? "").replace("localhost:3000", `127.0.0.1:${port}`);
-    await run("bash", ["-euo", "pipefail", "-c", script], {
-      cwd: folder,
-      env: { ...process.env, t: String(VECTOR.timestamp), v1: VECTOR.v1 },
-    });
+    const section = readFileSync("docs/webhooks.md", "utf8").split("\n### Shell\n")[1] ?? "";
+    const script = [...(section.split("\n### ")[0] ?? "").matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
+      .map(([, code = ""]) => code.replace("localhost:3000", `127.0.0.1:${port}`))
+      .join("");
+    await run("bash", ["-euo", "pipefail", "-c", script], { timeout: DOCUMENT_MS });
     const signature = `t=${VECTOR.timestamp},v1=${VECTOR.v1}`;
     expect(received).toEqual([{ body: VECTOR.body, signature }]);
   },

@@ -1,16 +1,35 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { HOST_SETTINGS } from "../../dev/host-settings.ts";
-import { GENERATED, withTables } from "../../dev/readme-tables.ts";
+import { GENERATED, withTables } from "../../dev/document-tables.ts";
 import { routes } from "../../src/functions/routes.ts";
 import { SETTINGS } from "../../src/shared/runtime/settings.ts";
 import { DOCUMENTS } from "./blocks.ts";
 
+const README_BYTES_MAX = 15_000;
+const PICTURE_BYTES_MAX = 150_000;
+
 const readme = readFileSync("README.md", "utf8");
-const Scripts = z.object({ scripts: z.record(z.string(), z.string()) });
-const { scripts } = Scripts.parse(JSON.parse(readFileSync("package.json", "utf8")));
+const Package = z.object({
+  scripts: z.record(z.string(), z.string()),
+  engines: z.object({ node: z.string() }),
+});
+const { scripts, engines } = Package.parse(JSON.parse(readFileSync("package.json", "utf8")));
+
+/** Every file of the repository with a certain ending, whoever reads it. */
+const filesOf = (folders: readonly string[], ending: RegExp): string[] =>
+  folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => ending.test(name) && !name.includes("node_modules"))
+      .map((name) => join(folder, name)),
+  );
+
+const MARKDOWN = [
+  ...readdirSync(".").filter((name) => name.endsWith(".md")),
+  ...filesOf(["bench", "dev", "docs", "examples", "infra", "test"], /\.md$/),
+];
 
 /** Read by scripts and examples, never by the app. */
 const OTHER_NAMES = [
@@ -36,7 +55,7 @@ const anchor = (heading: string) =>
     .replace(/[^\w\s-]/g, "")
     .replace(/\s/g, "-");
 
-// Stale: run `node dev/readme-tables.ts`.
+// Stale: run `node dev/document-tables.ts`.
 test.each(Object.keys(GENERATED))(
   "the tables of %s are those that the code makes",
   async (path) => {
@@ -45,24 +64,54 @@ test.each(Object.keys(GENERATED))(
   },
 );
 
-test("every route and every setting is in the README once", () => {
-  for (const { method, path } of routes) {
-    const row = new RegExp(`^\\| ${method} +\\| \`/${path.replace(/[{}.]/g, "\\$&")}\` +\\|`, "gm");
-    expect(readme.match(row), `${method} /${path}`).toHaveLength(1);
-  }
-  for (const name of Object.keys(SETTINGS))
-    expect(readme.match(new RegExp(`^\\| \`${name}\` +\\|`, "gm")), name).toHaveLength(1);
+test("the README is short enough to be read", () => {
+  expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(README_BYTES_MAX);
 });
 
-test.each([...DOCUMENTS, "CHANGELOG.md"])(
+test("the README's pictures are small, and described to those who do not see them", () => {
+  const images = [
+    ...readme.matchAll(/!\[(?<alt>[^\]]*)\]\((?<path>[^)]+)\)/g),
+    ...readme.matchAll(/<img src="(?<path>[^"]+)"[^>]* alt="(?<alt>[^"]*)"/g),
+  ].map(({ groups }) => ({ path: groups?.["path"] ?? "", alt: groups?.["alt"] ?? "" }));
+  expect(images.map(({ path }) => path).sort()).toEqual(
+    filesOf(["docs/pictures"], /\.png$/).sort(),
+  );
+  for (const { path, alt } of images) {
+    expect(statSync(path).size, path).toBeLessThanOrEqual(PICTURE_BYTES_MAX);
+    expect(alt.length, path).toBeGreaterThan(40);
+  }
+});
+
+test("every route and every setting is in the reference once", () => {
+  const reference = (name: string) => readFileSync(`docs/reference/${name}.md`, "utf8");
+  const [inRoutes, inSettings] = [reference("routes"), reference("settings")];
+  for (const { method, path } of routes) {
+    const row = new RegExp(`^\\| ${method} +\\| \`/${path.replace(/[{}.]/g, "\\$&")}\` +\\|`, "gm");
+    expect(inRoutes.match(row), `${method} /${path}`).toHaveLength(1);
+  }
+  for (const name of Object.keys(SETTINGS))
+    expect(inSettings.match(new RegExp(`^\\| \`${name}\` +\\|`, "gm")), name).toHaveLength(1);
+});
+
+test("the Node that readers are told to have is the one that packages ask for", () => {
+  const wanted = engines.node.replace(">=", "");
+  const told = MARKDOWN.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/Node (\d+(?:\.\d+)*) or (?:later|newer)/g)].map(
+      ([, version = ""]) => `${file}: ${version}`,
+    ),
+  );
+  expect(told.length).toBeGreaterThan(2);
+  expect(told.filter((line) => !line.endsWith(`: ${wanted}`))).toEqual([]);
+});
+
+test.each(MARKDOWN)(
   "%s names only npm scripts that exist, and links only to what is there",
   (file) => {
     const text = readFileSync(file, "utf8");
     const named = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = ""]) => name);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
-    const targets = [...text.matchAll(/\]\((?!https?:|mailto:)([^)]+)\)/g)].map(
-      ([, target = ""]) => target,
-    );
+    const links = /(?:\]\(|src=")(?!https?:|mailto:)([^)"]+)/g;
+    const targets = [...text.matchAll(links)].map(([, target = ""]) => target);
     for (const target of targets) {
       const [path = "", heading] = target.split("#");
       const linked = path === "" ? file : join(dirname(file), path);
@@ -76,6 +125,17 @@ test.each([...DOCUMENTS, "CHANGELOG.md"])(
     }
   },
 );
+
+test("code and documents name only documents that exist", () => {
+  const files = [...MARKDOWN, ...filesOf(["src", "dev", "infra", "test"], /\.(?:ts|bicep|json)$/)];
+  const named = files.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/\bdocs\/[\w/-]+\.(?:md|png)\b/g)].map(
+      ([path]) => path,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(30);
+  expect([...new Set(named)].filter((path) => !existsSync(path))).toEqual([]);
+});
 
 /** Whether a path of a text, such as `/v1/posts/{postId}`, is one of the product's. */
 const isRoute = (method: string, path: string) =>

@@ -81,11 +81,13 @@ describe("the examples, with what npm start runs", () => {
     );
 
     test(
-      "ends with 1 when a network refused, and says which",
+      "ends with 1 when a network refused, and says which one and why",
       async () => {
         const text = "Refused [fail:text_invalid]";
         const { code, output } = await runExample("examples/publish.sh", text, "mastodon");
-        expect(output).toMatch(/^mastodon failed$/m);
+        expect(output).toMatch(
+          /^mastodon failed\n {2}text_invalid: The network does not accept this text\. Change the text/m,
+        );
         expect(code).toBe(1);
       },
       EXAMPLE_MS,

@@ -145,17 +145,14 @@ describe("the page's code", () => {
   }
 
   test.skipIf(!isThere("openssl", "version"))("for the shell prints the signature", () => {
-    const [code = ""] = snippets("sh");
-    const at = mkdtempSync(join(folder, "sh-"));
-    writeFileSync(join(at, "body.json"), body);
-    const env = { ...process.env, secret, t: String(timestamp) };
-    const output = execFileSync("sh", ["-euc", code], { cwd: at, env, timeout: RUN_MS_MAX });
+    const steps = snippets("sh").filter((code) => /^(?:secret|key)=/.test(code));
+    expect(steps).toHaveLength(2);
+    const output = execFileSync("sh", ["-euc", steps.join("")], { timeout: RUN_MS_MAX });
     expect(output.toString().trim()).toBe(v1);
   });
 
   test("is there for every language that the tests run", () => {
     for (const { name } of LANGUAGES) expect(snippets(name), name).toHaveLength(1);
-    expect(snippets("sh")).toHaveLength(2);
   });
 });
 

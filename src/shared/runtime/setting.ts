@@ -5,7 +5,7 @@ import { shape, type Shape } from "./shape.ts";
 export interface Setting<T> {
   readonly schema: Shape<z.ZodType<T, string>>;
   readonly about: string;
-  /** The text of a setting that is not given; null when there is none. Shown in the README's table. */
+  /** The text of a setting that is not given; null when there is none. Shown in docs/reference/settings.md. */
   readonly fallback: string | null;
 }
 

@@ -64,7 +64,6 @@ function routesTable(): string {
 
 /** By document, what is generated in it: the name of the section, and what makes it. */
 export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  "README.md": { routes: routesTable, settings: settingsTable },
   "docs/billing.md": { "rate card": rateCard },
   "docs/connect.md": { problems: linkProblems },
   "docs/errors.md": {
@@ -73,6 +72,8 @@ export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => st
     "delivery errors": deliveryErrors,
   },
   "docs/networks.md": { limits: networkLimits, options: networkOptions, rules: networkRules },
+  "docs/reference/routes.md": { routes: routesTable },
+  "docs/reference/settings.md": { settings: settingsTable },
 };
 
 function between(text: string, name: string, content: string): string {
