@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { fuzzFiles } from "../media/fuzz.ts";
 
 /**
@@ -27,7 +28,26 @@ async function files(): Promise<boolean> {
   return unforeseen.length === 0 && blockedMs <= BLOCKED_MS_MAX && grownBytes <= GROWN_BYTES_MAX;
 }
 
+/** Tests whose bounds of time are tenfold elsewhere, held to the figures themselves. */
+const BOUNDED = [
+  "test/text/growth.test.ts",
+  "test/media/hostile-files.test.ts",
+  "test/media/memory.test.ts",
+  "test/whole/hostile.test.ts",
+];
+
+async function bounds(): Promise<boolean> {
+  const vitest = fileURLToPath(import.meta.resolve("vitest/vitest.mjs"));
+  const child = spawn(process.execPath, [vitest, "run", "--maxWorkers=1", ...BOUNDED], {
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, EXACT_BOUNDS: "true" },
+  });
+  const [code] = (await once(child, "exit")) as [number | null];
+  return code === 0;
+}
+
 const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
+  bounds,
   files,
   simulate: () => program("test/simulation/simulate.ts"),
   soak: () => program("test/soak/main.ts"),

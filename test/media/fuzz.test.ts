@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
+import { tolerated } from "../setup/bounds.ts";
 import { fuzzFiles } from "./fuzz.ts";
 
 const MUTANTS = 2_000;
 const MEGABYTE = 1024 * 1024;
 
-/** The figures are 100 ms and 64 MB; a machine that has other work to do is given ten times the time. */
-test("no mutant of a good file stops the process that publishes it, or fills its memory", async () => {
+const TIMES = { retry: 1, timeout: 180_000 };
+
+test("no mutant of a good file stops the process that reads it, or fills it", TIMES, async () => {
   const figures = await fuzzFiles(MUTANTS, { factsMs: 250 });
   // oxlint-disable-next-line no-console -- the figures are what this is for
   console.log(JSON.stringify(figures));
@@ -16,6 +18,6 @@ test("no mutant of a good file stops the process that publishes it, or fills its
   expect(figures.ends["taken"]).toBeGreaterThan(MUTANTS / 10);
   expect(figures.ends["media_rejected damaged"]).toBeGreaterThan(MUTANTS / 20);
   expect(figures.ends["media_unreachable null"] ?? 0).toBe(0);
-  expect(figures.blockedMs).toBeLessThan(1_000);
-  expect(figures.grownBytes).toBeLessThan(64 * MEGABYTE * 2);
-}, 180_000);
+  expect(figures.blockedMs).toBeLessThan(tolerated(100));
+  expect(figures.grownBytes).toBeLessThan(64 * MEGABYTE);
+});

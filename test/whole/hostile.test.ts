@@ -10,13 +10,15 @@ import {
   type Serve,
 } from "../media/file-server.ts";
 import { flag } from "../media/pictures.ts";
+import { tolerated } from "../setup/bounds.ts";
 import { aCustomer, endedPost, legOf, linkMastodon, publish, type Customer } from "./customer.ts";
 import { dataOf, startRelayProcess, type RelayProcess } from "./relay-process.ts";
 import { startWorld, type World } from "./world.ts";
 
 const AT = `https://${FILES_HOST}`;
-/** The figure is 200 ms; a machine that has other work to do is given ten times that. */
-const HEALTH_MS_MAX = 2_000;
+/** On top of what it takes in the same run while nobody attacks. */
+const HEALTH_MS_MAX = 200;
+const CONTROL_MS = 1_500;
 
 let world: World;
 let files: FileServer;
@@ -69,6 +71,12 @@ async function slowestHealth(work: Promise<unknown>): Promise<number> {
   return slowest;
 }
 
+/** The same without an attack: what the machine itself is good for now. */
+let control: number;
+beforeAll(async () => {
+  control = await slowestHealth(delay(CONTROL_MS));
+});
+
 let posts = 0;
 
 async function publishFile(customer: Customer, name: string, timeoutMs = 40_000) {
@@ -79,14 +87,17 @@ async function publishFile(customer: Customer, name: string, timeoutMs = 40_000)
   return legOf(await endedPost(relay, customer, id, timeoutMs), "mastodon");
 }
 
+const ATTACKS = [
+  ["times.mp4", /^mastodon\.media\.(?:memory|time)$/],
+  ["runs.mp4", /^mastodon\.media\.(?:memory|time)$/],
+  ["large.png", /^mastodon\.media\.pixels$/],
+  ["drawing.webp", /./],
+] as const;
+
 describe("while one customer attacks", () => {
-  test.each([
-    ["times.mp4", /^mastodon\.media\.(?:memory|time)$/],
-    ["runs.mp4", /^mastodon\.media\.(?:memory|time)$/],
-    ["large.png", /^mastodon\.media\.pixels$/],
-    ["drawing.webp", /./],
-  ])(
+  test.each(ATTACKS)(
     "with %s, its leg is refused, and the service answers",
+    { retry: 1, timeout: 60_000 },
     async (name, rule) => {
       const attack = publishFile(attacker, name);
       const slowest = await slowestHealth(attack);
@@ -98,9 +109,11 @@ describe("while one customer attacks", () => {
         tokensCharged: 0,
       });
       expect(error.rule).toMatch(rule);
-      expect(slowest).toBeLessThan(HEALTH_MS_MAX);
+      const told = `/health ${Math.round(slowest)} ms, ${Math.round(control)} ms without`;
+      // oxlint-disable-next-line no-console -- the figures are what this is for
+      console.log(`${name}: ${told}`);
+      expect(slowest).toBeLessThan(control + tolerated(HEALTH_MS_MAX));
     },
-    60_000,
   );
 
   test("with two bombs at once, a neighbour's photo is out in time", async () => {

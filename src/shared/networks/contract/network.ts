@@ -13,7 +13,6 @@ import type {
   MediaRepair,
   MediaTargets,
 } from "./media.ts";
-import type { StreamedBody } from "../../runtime/http-call.ts";
 import type { RuleTable } from "./rule.ts";
 
 export interface MediaItem {
