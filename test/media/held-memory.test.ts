@@ -15,7 +15,7 @@ const { promise: finish, resolve: finishAll } = Promise.withResolvers<void>();
 
 /** Tells no size, sends much and lets wait for its end. */
 const sizeless: Serve = (_request, response) => {
-  response.writeHead(200).write(Buffer.from("\xff\xd8\xff", "latin1"));
+  response.writeHead(200).write("%PDF-");
   response.write(Buffer.alloc(20 * MEGABYTE), () => void finish.then(() => response.end()));
 };
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
     response.writeHead(200).write(photo.subarray(0, 100));
     response.end(photo.subarray(100));
   };
-  files = await serveFiles({ "/large.jpg": sizeless, "/small.jpg": small });
+  files = await serveFiles({ "/large.pdf": sizeless, "/small.jpg": small });
 });
 afterAll(() => files.close());
 
@@ -37,7 +37,7 @@ const ownedBy = (owner: string) => ({
 test("one customer's files whose servers tell no size leave room in memory for others", async () => {
   const outbound = outboundTo(files);
   const opening = Array.from({ length: 8 }, () =>
-    openMedia(outbound, `${AT}/large.jpg`, ownedBy("greedy")),
+    openMedia(outbound, `${AT}/large.pdf`, ownedBy("greedy")),
   );
   const settled = Promise.allSettled(opening);
   for (let look = 0; look < 200 && lookedAt.total < 40 * MEGABYTE; look += 1) await delay(10);

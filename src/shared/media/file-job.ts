@@ -24,6 +24,9 @@ export type FileJob =
     }
   | { readonly kind: "fit"; readonly target: ImageTarget; readonly bytes: number };
 
+/** Said of a job when all that reads it is there: from then on, what ends the process is the file. */
+export const BEGUN = "begun";
+
 const length = () => z.number().nonnegative();
 
 /** What decides whether an image fits. */

@@ -154,6 +154,11 @@ async function loadLibrary(): Promise<Library> {
   return sharp;
 }
 
+/** Loads what reads images. Rejects where the installation is at fault, and no image. */
+export function loadImageLibrary(): Promise<unknown> {
+  return (library ??= loadLibrary());
+}
+
 async function openImage(bytes: Uint8Array): Promise<Sharp> {
   const sharp = await (library ??= loadLibrary());
   const options: SharpOptions = { limitInputPixels: PIXELS_MAX, failOn: "truncated" };

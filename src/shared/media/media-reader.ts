@@ -69,18 +69,24 @@ class ReadingProcesses {
   async run(job: FileJob, input: readonly Uint8Array[], limits: ReadingLimits): Promise<Reading> {
     for (let attempt = 1; ; attempt += 1) {
       const process = this.#take();
+      if (process === undefined) return { kind: "unavailable" };
       const reading = await process.run(job, input, limits);
       this.#keep(process);
       if (reading.kind !== "died" || attempt >= ATTEMPTS_MAX) return reading;
     }
   }
 
-  #take(): ReadingProcess {
+  /** Undefined where none can be started. */
+  #take(): ReadingProcess | undefined {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       clearTimeout(idle.timer);
       if (idle.process.isUsable) return idle.process;
     }
-    return new ReadingProcess();
+    try {
+      return new ReadingProcess();
+    } catch {
+      return undefined;
+    }
   }
 
   #keep(process: ReadingProcess): void {
@@ -113,6 +119,7 @@ async function read(
     case "stopped":
       throw refused(reading.reason, `its reading was stopped: ${reading.reason}`);
     case "died":
+      if (!reading.hasBegun) throw unreachable("no process to read it");
       throw refused("crash", `its reading ended: ${reading.signal ?? "exit"}`);
     case "answered":
   }

@@ -1,7 +1,8 @@
 import { MediaFailure } from "../networks/media.ts";
-import type { FileAnswer, FileJob, Piece } from "./file-job.ts";
-import { fitBytes } from "./fit-bytes.ts";
+import { BEGUN, type FileAnswer, type FileJob, type Piece } from "./file-job.ts";
+import { fitBytes, loadImageLibrary } from "./fit-bytes.ts";
 import { factsOf } from "./file-facts.ts";
+import { loadVideoLibrary } from "./video-facts.ts";
 
 /** Entry point of a reading process: an entry point of the build, too. Nothing else runs here, so it may block. */
 
@@ -39,6 +40,17 @@ function piecesOf(
   });
 }
 
+/** What a job takes. Where it is not there, no file is at fault: the process ends without having begun. */
+async function loadFor(job: FileJob): Promise<void> {
+  const isImage = job.kind === "fit" || job.contentType.startsWith("image/");
+  try {
+    await (isImage ? loadImageLibrary() : loadVideoLibrary());
+  } catch {
+    process.exit(1);
+  }
+  process.send?.(BEGUN);
+}
+
 async function workOn(job: FileJob): Promise<Answer> {
   const input = await takeInput(job.bytes);
   if (job.kind === "facts") {
@@ -66,6 +78,7 @@ function refusalOf(error: unknown): Answer {
 }
 
 async function answer(job: FileJob): Promise<void> {
+  await loadFor(job);
   const { answer: answered, bytes } = await workOn(job).catch(refusalOf);
   process.send?.(answered);
   if (bytes !== undefined) process.stdout.write(bytes);

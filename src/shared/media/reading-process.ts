@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { fileAnswerShape, type FileAnswer, type FileJob } from "./file-job.ts";
+import { BEGUN, fileAnswerShape, type FileAnswer, type FileJob } from "./file-job.ts";
 import { usageOf, type ProcessUsage } from "./process-usage.ts";
 
 /** What one job may use. */
@@ -14,11 +14,14 @@ export interface ReadingLimits {
   readonly answerBytes: number;
 }
 
-/** What became of a job. `died`: the process ended by itself. `unavailable`: it could not be started or asked. */
+/**
+ * What became of a job. `died`: the process ended by itself, before it had begun where the file can't be why.
+ * `unavailable`: it could not be started or asked.
+ */
 export type Reading =
   | { readonly kind: "answered"; readonly answer: FileAnswer; readonly bytes: Buffer | null }
   | { readonly kind: "stopped"; readonly reason: "memory" | "time" }
-  | { readonly kind: "died"; readonly signal: string | null }
+  | { readonly kind: "died"; readonly signal: string | null; readonly hasBegun: boolean }
   | { readonly kind: "unavailable" };
 
 /** Of JavaScript objects in the process: the tables of hours of video fit into it. */
@@ -52,7 +55,11 @@ function open(): ChildProcess {
   const limited = `ulimit -t ${ORPHAN_CPU_SECONDS}; exec "$@"`;
   const [program = "", ...args] = existsSync(SHELL) ? [SHELL, "-c", limited, "sh", ...node] : node;
   // None of the service's settings, its secrets among them, is any use to it.
-  return spawn(program, args, { env: {}, stdio: ["pipe", "pipe", "ignore", "ipc"] });
+  const child = spawn(program, args, { env: {}, stdio: ["pipe", "pipe", "ignore", "ipc"] });
+  // Told as an event, too, which ends this process where nobody listens.
+  child.on("error", () => undefined);
+  if (child.pid === undefined) throw new Error("a reading process could not be started");
+  return child;
 }
 
 interface Work {
@@ -60,6 +67,7 @@ interface Work {
   readonly startedAt: number;
   readonly usedBefore: number;
   readonly end: (reading: Reading) => void;
+  hasBegun: boolean;
   answer?: FileAnswer;
   readonly received: Buffer[];
 }
@@ -76,6 +84,7 @@ export class ReadingProcess {
   #isUsable = true;
   #last: ProcessUsage | undefined;
 
+  /** Throws where the machine has no process or file descriptor left. */
   constructor() {
     const { stdin, stdout } = this.#child;
     if (stdin === null || stdout === null) throw new Error("a reading process has no pipes");
@@ -106,7 +115,14 @@ export class ReadingProcess {
         resolve(reading);
       };
       const usedBefore = this.#usage()?.cpuMs ?? 0;
-      this.#work = { limits, startedAt: performance.now(), usedBefore, end, received: [] };
+      this.#work = {
+        limits,
+        startedAt: performance.now(),
+        usedBefore,
+        end,
+        hasBegun: false,
+        received: [],
+      };
       this.#hold(true);
       this.#child.send(job, (error) => {
         if (error !== null) this.#ended({ kind: "unavailable" });
@@ -161,11 +177,13 @@ export class ReadingProcess {
 
   /** V8 aborts when its heap is full, and the kernel ends what computes beyond its limit. */
   #meaningOf(signal: NodeJS.Signals | null): Reading {
+    const hasBegun = this.#work?.hasBegun ?? false;
     if (this.#stopped === "late") return { kind: "unavailable" };
+    if (!hasBegun) return { kind: "died", signal, hasBegun };
     if (this.#stopped !== undefined) return { kind: "stopped", reason: this.#stopped };
     if (signal === "SIGABRT") return { kind: "stopped", reason: "memory" };
     if (signal === "SIGXCPU") return { kind: "stopped", reason: "time" };
-    return { kind: "died", signal };
+    return { kind: "died", signal, hasBegun };
   }
 
   #ended(reading: Reading): void {
@@ -176,6 +194,10 @@ export class ReadingProcess {
   #answered(message: unknown): void {
     const work = this.#work;
     if (work === undefined) return;
+    if (message === BEGUN) {
+      work.hasBegun = true;
+      return;
+    }
     const answer = fileAnswerShape().safeParse(message).data;
     const bytes = answer?.kind === "fitted" ? (answer.bytes ?? 0) : 0;
     if (answer === undefined || bytes > work.limits.answerBytes) {
