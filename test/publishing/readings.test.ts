@@ -4,6 +4,7 @@ import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { publishLegs } from "../../src/shared/posts/publish-legs.ts";
 import { PublishHint } from "../../src/shared/posts/publish-queue.ts";
 import { repairStalledLegs } from "../../src/shared/posts/repair-stalled-legs.ts";
+import { Stop } from "../../src/shared/stop.ts";
 import type { Services } from "../../src/shared/services.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "../media/file-server.ts";
@@ -194,8 +195,21 @@ describe("a good file", () => {
   test("is published however often the process is told to stop while it reads it", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await submitted(publisher);
-    for (let deployment = 0; deployment < 4; deployment += 1)
-      await dieReading(publisher, id, { before: () => relay.services.stop.announce() });
+    for (let deployment = 0; deployment < 4; deployment += 1) {
+      const services = { ...relay.services, stop: new Stop() };
+      await dieReading(publisher, id, { services, before: () => services.stop.announce() });
+    }
+    expect(await swept(publisher, id)).toMatchObject({ status: "succeeded" });
+  });
+
+  test("is published however often it is begun by a process that was told to stop before", async () => {
+    const publisher = await aPublisher(relay, ["mastodon"]);
+    const { id } = await submitted(publisher);
+    for (let deployment = 0; deployment < 4; deployment += 1) {
+      const services = { ...relay.services, stop: new Stop() };
+      await services.stop.announce();
+      await dieReading(publisher, id, { services });
+    }
     expect(await swept(publisher, id)).toMatchObject({ status: "succeeded" });
   });
 
