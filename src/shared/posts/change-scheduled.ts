@@ -12,7 +12,7 @@ import { judgePost, unpublishableRefusal } from "./judge-accounts.ts";
 import { problemOf } from "./leg-steps.ts";
 import { isEnded, type Leg, type Post } from "./post.ts";
 import { withEvents } from "./post-events.ts";
-import { toLegRow, toPostRow } from "./post-row.ts";
+import { toLegRow, toPost, toPostRow } from "./post-row.ts";
 import type { PostView } from "./post-view.ts";
 import { legKey, postKey, type PostWithLegs } from "./post-store.ts";
 import { issuesOfChange } from "./draft-issues.ts";
@@ -38,11 +38,13 @@ function changeOperation(before: Post, after: PostWithLegs): CoreOperation<void>
     decide(view): Decision<void> {
       const stored = view.row(postKey(place));
       if (stored?.row["revision"] === revision) return { kind: "done", answer: undefined };
-      const current = readPost(view, place, before);
-      if (current.post.status !== "scheduled" || current.post.revision !== before.revision) {
+      const now = stored === undefined ? undefined : toPost(place.platformId, stored.row);
+      // Judged before its legs are looked at: another change may have taken some of them away.
+      if (now?.status !== "scheduled" || now.revision !== before.revision) {
         const message = "The post was changed or fired meanwhile. Read it again.";
         return { kind: "refuse", error: new AppError("invalid_state", message) };
       }
+      const current = readPost(view, place, before);
       const legsBefore = current.legs.map(({ leg }) => leg);
       const told = withEvents(
         { before: { post: current.post, legs: legsBefore }, ...after },
