@@ -9,10 +9,7 @@ export class Stop {
   before(callback: Callback): () => void {
     this.#callbacks.add(callback);
     // A host hands out work for a while after that.
-    if (this.#isAnnounced)
-      void Promise.resolve()
-        .then(callback)
-        .catch(() => undefined);
+    if (this.#isAnnounced) void Promise.allSettled([callback()]);
     return () => void this.#callbacks.delete(callback);
   }
 

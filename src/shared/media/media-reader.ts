@@ -52,6 +52,10 @@ const fitSlots = new FairSlots({ capacity: 4, perOwner: 3, waitingMax: MEMORY_WA
 const LIGHT = 1;
 const HEAVY = 2;
 const LIGHT_PIXELS_MAX = 16_000_000;
+/** Their decoder holds a picture several times over: of 30 megapixels in 630 MB. */
+const HUNGRY_TYPES: ReadonlySet<string> = new Set(["image/avif", "image/heic", "image/heif"]);
+const HUNGRY_PIXELS_MAX = 8_000_000;
+const HUNGRIEST = 3;
 
 const IDLE_MS = 30_000;
 /** A process that ended by itself may have been ended by the machine: its file gets another one, once. */
@@ -166,7 +170,8 @@ export function createMediaReader(limits: {
 /** The reader of this process: 3 s and 256 MB to look at a file, 20 s and 640 MB to make an image fit. */
 export const mediaReader = createMediaReader({ facts: FACTS_LIMITS, fit: FIT_LIMITS });
 
-function weightOf({ width, height }: WholeImage): number {
+function weightOf({ contentType, width, height }: WholeImage): number {
   const pixels = width === null || height === null ? Infinity : width * height;
+  if (HUNGRY_TYPES.has(contentType)) return pixels <= HUNGRY_PIXELS_MAX ? HEAVY : HUNGRIEST;
   return pixels <= LIGHT_PIXELS_MAX ? LIGHT : HEAVY;
 }
