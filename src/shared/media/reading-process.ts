@@ -65,7 +65,8 @@ function open(): ChildProcess {
 interface Work {
   readonly limits: ReadingLimits;
   readonly startedAt: number;
-  readonly usedBefore: number;
+  /** Computing before the job has begun: to start and to load is no file's doing. */
+  usedBefore: number;
   readonly end: (reading: Reading) => void;
   hasBegun: boolean;
   answer?: FileAnswer;
@@ -160,11 +161,12 @@ export class ReadingProcess {
   #look(): void {
     const work = this.#work;
     if (work === undefined) return;
-    const { limits, startedAt, usedBefore } = work;
+    const { limits, startedAt, usedBefore, hasBegun } = work;
     const usage = this.#usage();
     const passedMs = performance.now() - startedAt;
     if (usage !== undefined && usage.residentBytes > limits.residentBytes) this.#end("memory");
-    else if (usage !== undefined && usage.cpuMs - usedBefore > limits.cpuMs) this.#end("time");
+    else if (hasBegun && usage !== undefined && usage.cpuMs - usedBefore > limits.cpuMs)
+      this.#end("time");
     else if (passedMs > limits.cpuMs * PATIENCE + PATIENCE_MS)
       // Where its computing is known, what is late has waited for a busy machine: the file may be a good one.
       this.#end(usage === undefined ? "time" : "late");
@@ -195,6 +197,7 @@ export class ReadingProcess {
     const work = this.#work;
     if (work === undefined) return;
     if (message === BEGUN) {
+      work.usedBefore = this.#usage()?.cpuMs ?? work.usedBefore;
       work.hasBegun = true;
       return;
     }
