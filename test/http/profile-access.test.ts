@@ -111,6 +111,7 @@ describe("naming the profile", () => {
           ["GET", `/v1/profiles/${path}`],
           ["GET", `/v1/profiles/${path}/connections`],
           ["POST", `/v1/profiles/${path}/connect/sessions`],
+          ["POST", `/v1/profiles/${path}/erase`],
         ] as const)
           expect(
             await relay.call(method, route, { key, headers: { [name]: header } }),

@@ -364,6 +364,7 @@ describe("what is no image to work with", () => {
   test("a type that can't be read is left to a network that takes it", async () => {
     const bitmap = Buffer.alloc(200);
     bitmap.write("BM", "latin1");
+    bitmap.writeUInt32LE(40, 14);
     expect((await fit(bitmap, facebook)).repairs).toEqual([]);
     expect(await failureOf(fit(bitmap, bluesky))).toMatchObject({ reason: "type" });
   });

@@ -5,6 +5,7 @@ import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts
 import { PublishHint } from "../../src/shared/publishing/publish/publish-queue.ts";
 import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import type { Services } from "../../src/shared/compose.ts";
+import { Stop } from "../../src/shared/runtime/stop.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "../media/file-server.ts";
 import { flag } from "../media/pictures.ts";
@@ -194,8 +195,21 @@ describe("a good file", () => {
   test("is published however often the process is told to stop while it reads it", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await submitted(publisher);
-    for (let deployment = 0; deployment < 4; deployment += 1)
-      await dieReading(publisher, id, { before: () => relay.services.stop.announce() });
+    for (let deployment = 0; deployment < 4; deployment += 1) {
+      const services = { ...relay.services, stop: new Stop() };
+      await dieReading(publisher, id, { services, before: () => services.stop.announce() });
+    }
+    expect(await swept(publisher, id)).toMatchObject({ status: "succeeded" });
+  });
+
+  test("is published however often it is begun by a process that was told to stop before", async () => {
+    const publisher = await aPublisher(relay, ["mastodon"]);
+    const { id } = await submitted(publisher);
+    for (let deployment = 0; deployment < 4; deployment += 1) {
+      const services = { ...relay.services, stop: new Stop() };
+      await services.stop.announce();
+      await dieReading(publisher, id, { services });
+    }
     expect(await swept(publisher, id)).toMatchObject({ status: "succeeded" });
   });
 

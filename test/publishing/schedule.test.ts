@@ -316,6 +316,20 @@ describe("a change in the very second in which the post fires", () => {
   });
 });
 
+test("changes of a post's networks at the same moment have one winner, and the others are told so", async () => {
+  const publisher = await aPublisher(relay, ["bluesky", "mastodon"]);
+  const { post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
+  const wanted = [["mastodon"], ["bluesky"], ["mastodon", "bluesky"]];
+  const answers = await Promise.all(
+    wanted.map((platforms) => patch(publisher, post.id, { platforms })),
+  );
+  const told = answers.map(({ status, body }) => `${status} ${body.error?.code ?? ""}`);
+  told.sort();
+  expect(told).toEqual(["200 ", "409 invalid_state", "409 invalid_state"]);
+  const won = wanted[answers.findIndex(({ status }) => status === 200)];
+  expect(await readPost(relay, publisher, post.id)).toMatchObject({ platforms: won });
+});
+
 describe("a cancel", () => {
   test("skips every leg, charges nothing more and nothing goes out", async () => {
     const publisher = await aPublisher(relay);

@@ -42,10 +42,7 @@ export function accessContractOf({ path, spec }: Route): AccessContract {
   const { contract } = spec.access;
   if (!path.includes("{profileId}")) return contract;
   const inPath = withProfileInPath(contract);
-  const readsHeader = contract.headers.some(({ name }) => name === "X-Profile-Id");
-  return readsHeader
-    ? { ...inPath, errors: [...inPath.errors, "profile_header_mismatch"] }
-    : inPath;
+  return { ...inPath, errors: [...inPath.errors, "profile_header_mismatch"] };
 }
 
 function bodyErrors({ body, bodyKind }: Route["spec"]): readonly ErrorCode[] {

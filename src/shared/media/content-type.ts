@@ -20,7 +20,12 @@ const SIGNATURES: readonly Signature[] = [
   at(4, "ftypavis", "image/avif"),
   at(4, "ftypheic", "image/heic"),
   at(4, "ftypheix", "image/heic"),
+  at(4, "ftypheim", "image/heic"),
+  at(4, "ftypheis", "image/heic"),
+  at(4, "ftyphevc", "image/heic"),
+  at(4, "ftyphevx", "image/heic"),
   at(4, "ftypmif1", "image/heif"),
+  at(4, "ftypmsf1", "image/heif"),
   at(4, "ftypqt  ", "video/quicktime"),
   at(4, "ftypM4A ", "audio/mp4"),
   at(4, "ftyp3gp", "video/3gpp"),
@@ -52,6 +57,16 @@ const RIFF: Readonly<Record<string, string>> = {
   "AVI ": "video/x-msvideo",
 };
 
+/** Two letters are soon there: a bitmap goes on with the length of one of its few headers. */
+const BITMAP_HEADERS: readonly number[] = [12, 16, 40, 52, 56, 64, 108, 124];
+const BITMAP_HEADER_AT = 14;
+
+function isNoBitmap({ contentType }: Signature, head: Buffer): boolean {
+  if (contentType !== "image/bmp") return false;
+  const length = head.length >= BITMAP_HEADER_AT + 4 ? head.readUInt32LE(BITMAP_HEADER_AT) : 0;
+  return !BITMAP_HEADERS.includes(length);
+}
+
 /** Tells what a file is by its first bytes; a server's own word is often wrong. */
 export function contentTypeOf(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES));
@@ -61,5 +76,5 @@ export function contentTypeOf(bytes: Uint8Array): string {
   if (signature === undefined) return UNKNOWN;
   // A box begins with its length, which is below 16 MiB where the first one tells the type: no text passes for one.
   const isText = signature.offset === BOX_NAME && head[0] !== 0;
-  return isText ? UNKNOWN : signature.contentType;
+  return isText || isNoBitmap(signature, head) ? UNKNOWN : signature.contentType;
 }

@@ -11,7 +11,7 @@ export interface Piece {
 }
 
 /**
- * What a reading process is asked: the bytes follow on its standard input, `bytes` of them, piece after piece.
+ * What a reading process is asked; the bytes come along with it, piece after piece.
  * `facts`: what the file is, as far as the pieces tell. `fit`: the whole image, made to fit a target.
  */
 export type FileJob =
@@ -20,9 +20,11 @@ export type FileJob =
       readonly contentType: string;
       readonly size: number;
       readonly pieces: readonly { readonly start: number; readonly length: number }[];
-      readonly bytes: number;
     }
-  | { readonly kind: "fit"; readonly target: ImageTarget; readonly bytes: number };
+  | { readonly kind: "fit"; readonly target: ImageTarget };
+
+/** Said of a job when all that reads it is there: from then on, what ends the process is the file. */
+export const BEGUN = "begun";
 
 const length = () => z.number().nonnegative();
 
@@ -47,7 +49,7 @@ export type ImageFacts = Readonly<ShapeOf<typeof imageFactsShape>>;
 
 /**
  * What a reading process answers. It has read what a stranger sent, so that its answer is checked like a stranger's.
- * `bytes` of an image follow on its standard output; null: the file itself fits.
+ * `bytes`: how many of an image come along with it; null: the file itself fits.
  */
 export const fileAnswerShape = shape(() =>
   z.discriminatedUnion("kind", [

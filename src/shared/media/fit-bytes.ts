@@ -17,6 +17,8 @@ const PIXELS_MAX = 120_000_000;
 const DECODED_BYTES_MAX = 256 * 1024 * 1024;
 /** Where the decoder has to hold all of it at once, or more than its eight bits. */
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
+/** Of AVIF and HEIC the decoder takes eight times as much. */
+const HEIF_BYTES_MAX = 64 * 1024 * 1024;
 const SIZES_MAX = 6;
 const QUALITIES = [88, 76] as const;
 /** Aimed below the limit: the size of a picture follows its area only roughly. */
@@ -88,8 +90,7 @@ async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Met
   if (metadata.format !== decoder)
     throw refused("damaged", `begins as ${contentType} and is ${metadata.format}`);
   const held = decodedBytes(metadata);
-  if (held > (isStreamed(metadata) ? DECODED_BYTES_MAX : HELD_BYTES_MAX))
-    throw refused("pixels", `${held} bytes when decoded`);
+  if (held > decodedMax(metadata)) throw refused("pixels", `${held} bytes when decoded`);
   return metadata;
 }
 
@@ -118,6 +119,11 @@ const BYTES_OF_DEPTH: Readonly<Record<string, number>> = {
 
 function decodedBytes({ width, height, channels, depth }: Metadata): number {
   return width * height * channels * (BYTES_OF_DEPTH[depth] ?? 4);
+}
+
+function decodedMax(metadata: Metadata): number {
+  if (metadata.format === "heif") return HEIF_BYTES_MAX;
+  return isStreamed(metadata) ? DECODED_BYTES_MAX : HELD_BYTES_MAX;
 }
 
 /** Whether it is decoded line by line. */
@@ -152,6 +158,11 @@ async function loadLibrary(): Promise<Library> {
   sharp.concurrency(1);
   sharp.cache(false);
   return sharp;
+}
+
+/** Loads what reads images. Rejects where the installation is at fault, and no image. */
+export function loadImageLibrary(): Promise<unknown> {
+  return (library ??= loadLibrary());
 }
 
 async function openImage(bytes: Uint8Array): Promise<Sharp> {

@@ -52,6 +52,11 @@ const fitSlots = new FairSlots({ capacity: 4, perOwner: 3, waitingMax: MEMORY_WA
 const LIGHT = 1;
 const HEAVY = 2;
 const LIGHT_PIXELS_MAX = 16_000_000;
+const LIGHT_RESIDENT_BYTES = 400 * MEGABYTE;
+/** Their decoder holds a picture several times over: of 30 megapixels in 630 MB. */
+const HUNGRY_TYPES: ReadonlySet<string> = new Set(["image/avif", "image/heic", "image/heif"]);
+const HUNGRY_PIXELS_MAX = 8_000_000;
+const HUNGRIEST = 3;
 
 const IDLE_MS = 30_000;
 /** A process that ended by itself may have been ended by the machine: its file gets another one, once. */
@@ -69,18 +74,24 @@ class ReadingProcesses {
   async run(job: FileJob, input: readonly Uint8Array[], limits: ReadingLimits): Promise<Reading> {
     for (let attempt = 1; ; attempt += 1) {
       const process = this.#take();
+      if (process === undefined) return { kind: "unavailable" };
       const reading = await process.run(job, input, limits);
       this.#keep(process);
       if (reading.kind !== "died" || attempt >= ATTEMPTS_MAX) return reading;
     }
   }
 
-  #take(): ReadingProcess {
+  /** Undefined where none can be started. */
+  #take(): ReadingProcess | undefined {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       clearTimeout(idle.timer);
       if (idle.process.isUsable) return idle.process;
     }
-    return new ReadingProcess();
+    try {
+      return new ReadingProcess();
+    } catch {
+      return undefined;
+    }
   }
 
   #keep(process: ReadingProcess): void {
@@ -113,6 +124,7 @@ async function read(
     case "stopped":
       throw refused(reading.reason, `its reading was stopped: ${reading.reason}`);
     case "died":
+      if (!reading.hasBegun) throw unreachable("no process to read it");
       throw refused("crash", `its reading ended: ${reading.signal ?? "exit"}`);
     case "answered":
   }
@@ -132,8 +144,7 @@ export function createMediaReader(limits: {
     async facts(owner, { contentType, size }, pieces) {
       const parts = pieces.map(({ start, bytes }) => ({ start, length: bytes.length }));
       const input = pieces.map(({ bytes }) => bytes);
-      const bytes = input.reduce((sum, { length }) => sum + length, 0);
-      const job: FileJob = { kind: "facts", contentType, size, pieces: parts, bytes };
+      const job: FileJob = { kind: "facts", contentType, size, pieces: parts };
       const { answer } = await read(factsSlots, { owner, weight: LIGHT }, () =>
         processes.run(job, input, limits.facts),
       );
@@ -145,9 +156,12 @@ export function createMediaReader(limits: {
 
     async fit(owner, image, target) {
       const { bytes } = image;
-      const job: FileJob = { kind: "fit", target, bytes: bytes.length };
-      const { answer, bytes: made } = await read(fitSlots, { owner, weight: weightOf(image) }, () =>
-        processes.run(job, [bytes], limits.fit),
+      const job: FileJob = { kind: "fit", target };
+      const weight = weightOf(image);
+      // By what its server told of it: an image that turns out heavier must not take the memory of others.
+      const residentBytes = weight === LIGHT ? LIGHT_RESIDENT_BYTES : limits.fit.residentBytes;
+      const { answer, bytes: made } = await read(fitSlots, { owner, weight }, () =>
+        processes.run(job, [bytes], { ...limits.fit, residentBytes }),
       );
       if (answer.kind !== "fitted") throw unexpected(answer);
       const { contentType, width, height, repairs } = answer;
@@ -159,7 +173,8 @@ export function createMediaReader(limits: {
 /** The reader of this process: 3 s and 256 MB to look at a file, 20 s and 640 MB to make an image fit. */
 export const mediaReader = createMediaReader({ facts: FACTS_LIMITS, fit: FIT_LIMITS });
 
-function weightOf({ width, height }: WholeImage): number {
+function weightOf({ contentType, width, height }: WholeImage): number {
   const pixels = width === null || height === null ? Infinity : width * height;
+  if (HUNGRY_TYPES.has(contentType)) return pixels <= HUNGRY_PIXELS_MAX ? HEAVY : HUNGRIEST;
   return pixels <= LIGHT_PIXELS_MAX ? LIGHT : HEAVY;
 }

@@ -4,6 +4,7 @@ import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import type { Dialler, Place } from "./dialled.ts";
 import { mediaRequest, openResponse, tooLarge, unreachable, versionOf } from "./dialled.ts";
 import { contentTypeOf } from "./content-type.ts";
+import { HeldMemory } from "./held-memory.ts";
 import { mediaReader } from "./media-reader.ts";
 import { readFacts, type ReadBy } from "./read-facts.ts";
 import { HeldBytes, RangedBytes, StreamedBytes, takeUpTo } from "./remote-bytes.ts";
@@ -45,7 +46,7 @@ export async function openMedia(
   { readBy = { reader: mediaReader, owner: "" }, ...limits }: OpenLimits,
 ): Promise<OpenedMedia> {
   const { bytesMax } = limits;
-  const { sample, bytes } = await open(dialler, url, limits);
+  const { sample, bytes } = await open(dialler, url, { ...limits, owner: readBy.owner });
   const { size } = bytes;
   try {
     if (size > bytesMax) throw tooLarge(bytesMax);
@@ -66,7 +67,11 @@ export async function openMedia(
   }
 }
 
-async function open(dialler: Dialler, url: string, limits: OpenLimits): Promise<Opened> {
+interface OwnedLimits extends Omit<OpenLimits, "readBy"> {
+  readonly owner: string;
+}
+
+async function open(dialler: Dialler, url: string, limits: OwnedLimits): Promise<Opened> {
   const range = `bytes=0-${SAMPLE_BYTES - 1}`;
   const request = mediaRequest("GET", url, { range });
   const { url: address, answer } = await openResponse(dialler, request);
@@ -91,19 +96,25 @@ async function ranged(place: Place, answer: OpenedResponse): Promise<Opened> {
 async function streamed(
   place: Place,
   answer: OpenedResponse,
-  { bytesMax, toldSize }: OpenLimits,
+  { bytesMax, toldSize, owner }: OwnedLimits,
 ): Promise<Opened> {
   const told = answer.headers["content-length"] ?? toldSize;
-  if (told === undefined) return held(answer, bytesMax);
+  if (told === undefined) return held(answer, bytesMax, new HeldMemory(owner));
   const size = Number(told);
   const { bytes: sample } = await takeUpTo(answer, Math.min(SAMPLE_BYTES, size));
   if (sample.length < Math.min(size, SAMPLE_BYTES)) throw unreachable("connection_lost");
   return { sample, bytes: new StreamedBytes(place, { size, version: versionOf(answer), sample }) };
 }
 
-async function held(answer: OpenedResponse, bytesMax: number): Promise<Opened> {
+async function held(answer: OpenedResponse, bytesMax: number, memory: HeldMemory): Promise<Opened> {
   const limit = Math.min(bytesMax, HELD_BYTES_MAX);
-  const { bytes, isWhole } = await takeUpTo(answer, limit);
-  if (!isWhole) throw bytesMax > limit ? unreachable("its server tells no size") : tooLarge(limit);
-  return { sample: bytes, bytes: new HeldBytes(bytes) };
+  try {
+    const { bytes, isWhole } = await takeUpTo(answer, limit, memory);
+    if (isWhole) return { sample: bytes, bytes: new HeldBytes(bytes, memory) };
+  } catch (error) {
+    memory.release();
+    throw error;
+  }
+  memory.release();
+  throw bytesMax > limit ? unreachable("its server tells no size") : tooLarge(limit);
 }

@@ -1,5 +1,6 @@
 import type { MediaFacts } from "../networks/contract/media.ts";
 import { unreachable } from "./dialled.ts";
+import { HeldMemory } from "./held-memory.ts";
 import { KnownPieces } from "./known-pieces.ts";
 import type { FileFacts, MediaReader } from "./media-reader.ts";
 import type { RemoteBytes } from "./remote-bytes.ts";
@@ -42,14 +43,20 @@ export async function readFacts(
   const known = new KnownPieces();
   known.add({ start: 0, bytes: sample });
   const until = performance.now() + FETCH_MS_MAX;
-  for (let look = 0; look < LOOKS_MAX; look += 1) {
-    const answer = await reader.facts(owner, file, known.pieces);
-    if (answer.kind === "facts") return answer.facts;
-    const { start, end } = known.toFetch(answer.start, answer.end, file.size);
-    if (end <= start || known.length + end - start > BYTES_MAX) return UNKNOWN;
-    known.add({ start, bytes: await inTime(bytes.read(start, end - 1), until) });
+  const memory = new HeldMemory(owner);
+  try {
+    for (let look = 0; look < LOOKS_MAX; look += 1) {
+      const answer = await reader.facts(owner, file, known.pieces);
+      if (answer.kind === "facts") return answer.facts;
+      const { start, end } = known.toFetch(answer.start, answer.end, file.size);
+      if (end <= start || known.length + end - start > BYTES_MAX) return UNKNOWN;
+      memory.take(end - start);
+      known.add({ start, bytes: await inTime(bytes.read(start, end - 1), until) });
+    }
+    return UNKNOWN;
+  } finally {
+    memory.release();
   }
-  return UNKNOWN;
 }
 
 /** What a call brings, unless it takes too long; throws `MediaFailure` then, and nobody waits for the rest. */

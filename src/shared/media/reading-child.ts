@@ -1,30 +1,15 @@
 import { MediaFailure } from "../networks/contract/media.ts";
-import type { FileAnswer, FileJob, Piece } from "./file-job.ts";
-import { fitBytes } from "./fit-bytes.ts";
+import { BEGUN, type FileAnswer, type FileJob, type Piece } from "./file-job.ts";
+import { frameHead, FrameReader, type Frame } from "./frames.ts";
+import { fitBytes, loadImageLibrary } from "./fit-bytes.ts";
 import { factsOf } from "./file-facts.ts";
+import { loadVideoLibrary } from "./video-facts.ts";
 
 /** Entry point of a reading process: an entry point of the build, too. Nothing else runs here, so it may block. */
 
 interface Answer {
   readonly answer: FileAnswer;
   readonly bytes?: Uint8Array | undefined;
-}
-
-/** The bytes that a job announced, and nothing of the next. */
-async function takeInput(length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    // Safe: a stream of bytes without an encoding gives out buffers.
-    const chunk = process.stdin.read(Math.min(length - filled, 65_536)) as Buffer | null;
-    const rest = chunk ?? (process.stdin.read() as Buffer | null);
-    if (rest === null) await new Promise((resolve) => process.stdin.once("readable", resolve));
-    else {
-      bytes.set(rest, filled);
-      filled += rest.length;
-    }
-  }
-  return bytes;
 }
 
 function piecesOf(
@@ -39,8 +24,23 @@ function piecesOf(
   });
 }
 
-async function workOn(job: FileJob): Promise<Answer> {
-  const input = await takeInput(job.bytes);
+function send(message: unknown, bytes: Uint8Array = new Uint8Array()): void {
+  process.stdout.write(frameHead(message, bytes.length));
+  process.stdout.write(bytes);
+}
+
+/** What a job takes. Where it is not there, no file is at fault: the process ends without having begun. */
+async function loadFor(job: FileJob): Promise<void> {
+  const isImage = job.kind === "fit" || job.contentType.startsWith("image/");
+  try {
+    await (isImage ? loadImageLibrary() : loadVideoLibrary());
+  } catch {
+    process.exit(1);
+  }
+  send(BEGUN);
+}
+
+async function workOn(job: FileJob, input: Buffer): Promise<Answer> {
   if (job.kind === "facts") {
     const { contentType, size, pieces } = job;
     return { answer: await factsOf({ contentType, size }, piecesOf(pieces, input)) };
@@ -65,15 +65,21 @@ function refusalOf(error: unknown): Answer {
   return { answer: { kind: "refused", reason: refusal?.reason ?? "damaged", message } };
 }
 
-async function answer(job: FileJob): Promise<void> {
-  const { answer: answered, bytes } = await workOn(job).catch(refusalOf);
-  process.send?.(answered);
-  if (bytes !== undefined) process.stdout.write(bytes);
+async function answer({ message, bytes: input }: Frame): Promise<void> {
+  // Safe: its parent sends nothing else.
+  const job = message as FileJob;
+  await loadFor(job);
+  const { answer: answered, bytes } = await workOn(job, input).catch(refusalOf);
+  send(answered, bytes);
 }
 
+const jobs = new FrameReader({ messageMax: 1024 * 1024, bytesMax: 64 * 1024 * 1024 });
 // Only its parent ends it: a signal to the whole group must not break off what the parent still waits for.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 // A read that nobody waits for any more may still fail.
 process.on("unhandledRejection", () => undefined);
-process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
-process.on("message", (job: FileJob) => void answer(job));
+process.stdout.on("error", () => undefined);
+process.stdin.on("data", (chunk: Buffer) => {
+  for (const frame of jobs.push(chunk)) void answer(frame);
+});
+process.stdin.on("close", () => process.kill(process.pid, "SIGKILL"));

@@ -2,7 +2,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { fileAnswerShape, type FileAnswer, type FileJob } from "./file-job.ts";
+import { IMAGE_SOURCE_BYTES_MAX } from "../networks/contract/media.ts";
+import { frameHead, FrameReader, type Frame } from "./frames.ts";
+import { BEGUN, fileAnswerShape, type FileAnswer, type FileJob } from "./file-job.ts";
 import { usageOf, type ProcessUsage } from "./process-usage.ts";
 
 /** What one job may use. */
@@ -14,11 +16,14 @@ export interface ReadingLimits {
   readonly answerBytes: number;
 }
 
-/** What became of a job. `died`: the process ended by itself. `unavailable`: it could not be started or asked. */
+/**
+ * What became of a job. `died`: the process ended by itself, before it had begun where the file can't be why.
+ * `unavailable`: it could not be started or asked.
+ */
 export type Reading =
   | { readonly kind: "answered"; readonly answer: FileAnswer; readonly bytes: Buffer | null }
   | { readonly kind: "stopped"; readonly reason: "memory" | "time" }
-  | { readonly kind: "died"; readonly signal: string | null }
+  | { readonly kind: "died"; readonly signal: string | null; readonly hasBegun: boolean }
   | { readonly kind: "unavailable" };
 
 /** Of JavaScript objects in the process: the tables of hours of video fit into it. */
@@ -35,6 +40,9 @@ const RETIRE_RESIDENT_BYTES = 160 * 1024 * 1024;
 /** By the kernel, for a process whose parent was killed and can't watch it any more. */
 const ORPHAN_CPU_SECONDS = 90;
 const SHELL = "/bin/sh";
+/** Where the machine has no memory left, Linux ends this process and not the service. */
+const FIRST_TO_GO = "echo 1000 2>/dev/null >/proc/self/oom_score_adj";
+const ANSWER_MAX = { messageMax: 64 * 1024, bytesMax: IMAGE_SOURCE_BYTES_MAX };
 
 /** Beside this file in the sources; in a build, beside the bundle, of which this is in a part, a folder below. */
 function programFile(): string {
@@ -49,19 +57,23 @@ function programFile(): string {
 
 function open(): ChildProcess {
   const node = [process.execPath, `--max-old-space-size=${HEAP_MEGABYTES}`, programFile()];
-  const limited = `ulimit -t ${ORPHAN_CPU_SECONDS}; exec "$@"`;
+  const limited = `${FIRST_TO_GO}; ulimit -t ${ORPHAN_CPU_SECONDS}; exec "$@"`;
   const [program = "", ...args] = existsSync(SHELL) ? [SHELL, "-c", limited, "sh", ...node] : node;
   // None of the service's settings, its secrets among them, is any use to it.
-  return spawn(program, args, { env: {}, stdio: ["pipe", "pipe", "ignore", "ipc"] });
+  const child = spawn(program, args, { env: {}, stdio: ["pipe", "pipe", "ignore"] });
+  // Told as an event, too, which ends this process where nobody listens.
+  child.on("error", () => undefined);
+  if (child.pid === undefined) throw new Error("a reading process could not be started");
+  return child;
 }
 
 interface Work {
   readonly limits: ReadingLimits;
   readonly startedAt: number;
-  readonly usedBefore: number;
+  /** Computing before the job has begun: to start and to load is no file's doing. */
+  usedBefore: number;
   readonly end: (reading: Reading) => void;
-  answer?: FileAnswer;
-  readonly received: Buffer[];
+  hasBegun: boolean;
 }
 
 /**
@@ -71,18 +83,19 @@ interface Work {
 export class ReadingProcess {
   readonly #child = open();
   readonly #stdin: Writable;
+  readonly #frames = new FrameReader(ANSWER_MAX);
   #work: Work | undefined;
   #stopped: "memory" | "time" | "late" | undefined;
   #isUsable = true;
   #last: ProcessUsage | undefined;
 
+  /** Throws where the machine has no process or file descriptor left. */
   constructor() {
     const { stdin, stdout } = this.#child;
     if (stdin === null || stdout === null) throw new Error("a reading process has no pipes");
     this.#stdin = stdin;
     stdin.on("error", () => undefined);
     stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
-    this.#child.on("message", (message) => this.#answered(message));
     this.#child.on("error", () => this.#ended({ kind: "unavailable" }));
     this.#child.on("exit", (_code, signal) => this.#ended(this.#meaningOf(signal)));
     this.#hold(false);
@@ -106,11 +119,16 @@ export class ReadingProcess {
         resolve(reading);
       };
       const usedBefore = this.#usage()?.cpuMs ?? 0;
-      this.#work = { limits, startedAt: performance.now(), usedBefore, end, received: [] };
+      this.#work = {
+        limits,
+        startedAt: performance.now(),
+        usedBefore,
+        end,
+        hasBegun: false,
+      };
       this.#hold(true);
-      this.#child.send(job, (error) => {
-        if (error !== null) this.#ended({ kind: "unavailable" });
-      });
+      const length = input.reduce((sum, bytes) => sum + bytes.length, 0);
+      this.#stdin.write(frameHead(job, length));
       for (const bytes of input) this.#stdin.write(bytes);
     });
   }
@@ -123,9 +141,9 @@ export class ReadingProcess {
 
   /** An idle process keeps nobody's event loop alive. */
   #hold(isBusy: boolean): void {
-    const { channel, stdin, stdout } = this.#child;
+    const { stdin, stdout } = this.#child;
     // Safe: pipes of a child process are sockets, whose types lack it only here.
-    const held = [this.#child, channel, stdin, stdout] as readonly (
+    const held = [this.#child, stdin, stdout] as readonly (
       (Pick<ChildProcess, "ref" | "unref"> & (Readable | Writable | object)) | null | undefined
     )[];
     for (const one of held) {
@@ -144,11 +162,12 @@ export class ReadingProcess {
   #look(): void {
     const work = this.#work;
     if (work === undefined) return;
-    const { limits, startedAt, usedBefore } = work;
+    const { limits, startedAt, usedBefore, hasBegun } = work;
     const usage = this.#usage();
     const passedMs = performance.now() - startedAt;
     if (usage !== undefined && usage.residentBytes > limits.residentBytes) this.#end("memory");
-    else if (usage !== undefined && usage.cpuMs - usedBefore > limits.cpuMs) this.#end("time");
+    else if (hasBegun && usage !== undefined && usage.cpuMs - usedBefore > limits.cpuMs)
+      this.#end("time");
     else if (passedMs > limits.cpuMs * PATIENCE + PATIENCE_MS)
       // Where its computing is known, what is late has waited for a busy machine: the file may be a good one.
       this.#end(usage === undefined ? "time" : "late");
@@ -161,11 +180,13 @@ export class ReadingProcess {
 
   /** V8 aborts when its heap is full, and the kernel ends what computes beyond its limit. */
   #meaningOf(signal: NodeJS.Signals | null): Reading {
+    const hasBegun = this.#work?.hasBegun ?? false;
     if (this.#stopped === "late") return { kind: "unavailable" };
+    if (!hasBegun) return { kind: "died", signal, hasBegun };
     if (this.#stopped !== undefined) return { kind: "stopped", reason: this.#stopped };
     if (signal === "SIGABRT") return { kind: "stopped", reason: "memory" };
     if (signal === "SIGXCPU") return { kind: "stopped", reason: "time" };
-    return { kind: "died", signal };
+    return { kind: "died", signal, hasBegun };
   }
 
   #ended(reading: Reading): void {
@@ -173,33 +194,28 @@ export class ReadingProcess {
     this.#work?.end(reading);
   }
 
-  #answered(message: unknown): void {
-    const work = this.#work;
-    if (work === undefined) return;
-    const answer = fileAnswerShape().safeParse(message).data;
-    const bytes = answer?.kind === "fitted" ? (answer.bytes ?? 0) : 0;
-    if (answer === undefined || bytes > work.limits.answerBytes) {
+  /** What comes may be whatever a file has made of the process: what is not an answer to what was asked ends it. */
+  #receive(chunk: Buffer): void {
+    try {
+      for (const frame of this.#frames.push(chunk)) this.#answered(frame);
+    } catch {
       this.stop();
+    }
+  }
+
+  #answered({ message, bytes }: Frame): void {
+    const work = this.#work;
+    if (work === undefined) throw new Error("an answer that nobody asked for");
+    if (message === BEGUN) {
+      work.usedBefore = this.#usage()?.cpuMs ?? work.usedBefore;
+      work.hasBegun = true;
       return;
     }
-    work.answer = answer;
-    this.#endIfWhole(work);
-  }
-
-  #receive(chunk: Buffer): void {
-    const work = this.#work;
-    if (work === undefined) return;
-    work.received.push(chunk);
-    if (lengthOf(work.received) > work.limits.answerBytes) this.stop();
-    else this.#endIfWhole(work);
-  }
-
-  #endIfWhole({ answer, received, end }: Work): void {
-    if (answer === undefined) return;
-    const wanted = answer.kind === "fitted" ? answer.bytes : null;
-    if (wanted === null) return end({ kind: "answered", answer, bytes: null });
-    if (lengthOf(received) >= wanted)
-      end({ kind: "answered", answer, bytes: Buffer.concat(received, wanted) });
+    const answer = fileAnswerShape().parse(message);
+    const told = answer.kind === "fitted" ? answer.bytes : null;
+    if (bytes.length !== (told ?? 0) || bytes.length > work.limits.answerBytes)
+      throw new Error("not the bytes that were told");
+    work.end({ kind: "answered", answer, bytes: told === null ? null : bytes });
   }
 
   #retireIfSpent(): void {
@@ -207,8 +223,4 @@ export class ReadingProcess {
     const { cpuMs, residentBytes } = usage ?? this.#last ?? { cpuMs: 0, residentBytes: 0 };
     if (cpuMs > RETIRE_CPU_MS || residentBytes > RETIRE_RESIDENT_BYTES) this.stop();
   }
-}
-
-function lengthOf(chunks: readonly Buffer[]): number {
-  return chunks.reduce((sum, { length }) => sum + length, 0);
 }

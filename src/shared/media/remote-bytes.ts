@@ -4,6 +4,7 @@ import { HttpFailure } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import { mediaRequest, openResponse, toMediaFailure, unreachable, versionOf } from "./dialled.ts";
 import type { Place } from "./dialled.ts";
+import type { HeldMemory } from "./held-memory.ts";
 
 /** The bytes of an opened file, wherever they are. */
 export type RemoteBytes = Pick<MediaFile, "size" | "version" | "read" | "chunks" | "close">;
@@ -27,16 +28,18 @@ const changed = () =>
     reason: "changed",
   });
 
-/** At most so many bytes of a body; the rest is left. Throws `MediaFailure` when it breaks off. */
+/** At most so many bytes of a body; the rest is left. Throws `MediaFailure` when it breaks off or `memory` is full. */
 export async function takeUpTo(
   answer: OpenedResponse,
   bytesMax: number,
+  memory?: HeldMemory,
 ): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
     for await (const chunk of answer.chunks()) {
       length += chunk.length;
+      memory?.take(chunk.length);
       chunks.push(chunk);
       if (length > bytesMax) break;
     }
@@ -49,10 +52,12 @@ export async function takeUpTo(
 /** A file that had to be downloaded to be measured. */
 export class HeldBytes implements RemoteBytes {
   readonly #bytes: Uint8Array;
+  readonly #memory: HeldMemory | undefined;
   readonly version = null;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, memory?: HeldMemory) {
     this.#bytes = bytes;
+    this.#memory = memory;
   }
 
   get size(): number {
@@ -68,6 +73,7 @@ export class HeldBytes implements RemoteBytes {
   }
 
   close(): Promise<void> {
+    this.#memory?.release();
     return Promise.resolve();
   }
 }

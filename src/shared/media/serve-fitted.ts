@@ -40,7 +40,11 @@ async function fit(services: MediaDeps, claims: FittedClaims): Promise<FittedIma
   const bytesMax = IMAGE_SOURCE_BYTES_MAX;
   try {
     const file = await openMedia(services.outbound, url, { bytesMax, readBy });
-    return await fitImage(file, target, readBy);
+    try {
+      return await fitImage(file, target, readBy);
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     if (!(error instanceof MediaFailure)) throw error;
     services.log.info("media not served", { code: error.code, reason: error.message });

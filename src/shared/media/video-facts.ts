@@ -23,6 +23,13 @@ function cutFrom(pieces: readonly Piece[], { start, end }: Range): Uint8Array | 
 const told = (value: number | null | undefined) =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
 
+const loadLibrary = () => import("mediabunny");
+
+/** Loads what reads videos. Rejects where the installation is at fault, and no video. */
+export function loadVideoLibrary(): Promise<unknown> {
+  return loadLibrary();
+}
+
 /**
  * Tells length and frame of a video, upright as it is seen, out of some of its bytes, or which others it takes to tell.
  * Nulls where they don't tell. It may fill the memory or never end: it runs where it is stopped then.
@@ -31,7 +38,7 @@ export async function videoFacts(
   { size }: Pick<MediaFacts, "size">,
   pieces: readonly Piece[],
 ): Promise<FileAnswer> {
-  const { CustomSource, Input, MATROSKA, MP4, QTFF, WEBM } = await import("mediabunny");
+  const { CustomSource, Input, MATROSKA, MP4, QTFF, WEBM } = await loadLibrary();
   let missing: Range | undefined;
   const source = new CustomSource({
     getSize: () => size,

@@ -94,9 +94,12 @@ export function validationFailed(issues: readonly Issue[]): AppError {
   return new AppError("validation_failed", message, { details: { issues } });
 }
 
+/** Told at once: a body can hold thousands of wrong fields. */
+const ISSUES_MAX = 100;
+
 /** @throws AppError `validation_failed` when there is any */
 export function refuseIssues(issues: readonly Issue[]): void {
-  if (issues.length > 0) throw validationFailed(issues);
+  if (issues.length > 0) throw validationFailed(issues.slice(0, ISSUES_MAX));
 }
 
 /** Stops the request when the program's own rules are broken. */

@@ -142,6 +142,25 @@ async function authenticate(
   return { caller, tenancy };
 }
 
+/** The profiles that the request's headers name. */
+export function profilesOfHeaders(headers: Headers): string[] {
+  return [headers.get("x-profile-id"), headers.get("profile-id")]
+    .map((text) => text?.trim() ?? "")
+    .filter((text) => text !== "");
+}
+
+/** Told to whoever is known, before anything is said about either profile. */
+function requireOneProfile({ headers, params }: AccessRequest): void {
+  const path = params["profileId"];
+  const header = profilesOfHeaders(headers).find((named) => named !== path);
+  if (path === undefined || header === undefined) return;
+  throw new AppError(
+    "profile_header_mismatch",
+    "X-Profile-Id and the path name different profiles. Leave out the header, or send the same id.",
+    { details: { header, path } },
+  );
+}
+
 /** Who asks, with everything that holds for all routes judged: live credential, live platform, own application. */
 export async function identify(
   request: AccessRequest,
@@ -158,6 +177,7 @@ export async function identify(
     invariant(application !== undefined, "a key belongs to an application");
     requireEnabled(request, caller, application);
   } else if (applicationId !== null && application === undefined) throw notFound();
+  requireOneProfile(request);
   return identified;
 }
 

@@ -1,8 +1,8 @@
 import type { ProfileScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { ACCESS_CONTRACTS } from "./access-contract.ts";
-import { keyOrSession, type Access } from "./access.ts";
-import { profileScope, profilesOfHeaders } from "./profile-access.ts";
+import { keyOrSession, profilesOfHeaders, type Access } from "./access.ts";
+import { profileScope } from "./profile-access.ts";
 
 /**
  * The profile of the connect session that the path names: whoever may act for the profile may see and cancel it. The

@@ -10,31 +10,13 @@ import { ACCESS_CONTRACTS } from "./access-contract.ts";
 import {
   denied,
   identify,
+  profilesOfHeaders,
   requestScope,
   requireEnabled,
   type Access,
   type AccessRequest,
   type Tenancy,
 } from "./access.ts";
-
-/** The profiles that the request's headers name. */
-export function profilesOfHeaders(headers: Headers): string[] {
-  return [headers.get("x-profile-id"), headers.get("profile-id")]
-    .map((text) => text?.trim() ?? "")
-    .filter((text) => text !== "");
-}
-
-/** Told to whoever is known, before anything is said about either profile. */
-function requireOneProfile({ headers, params }: AccessRequest): void {
-  const path = params["profileId"];
-  const header = profilesOfHeaders(headers).find((named) => named !== path);
-  if (path === undefined || header === undefined) return;
-  throw new AppError(
-    "profile_header_mismatch",
-    "X-Profile-Id and the path name different profiles. Leave out the header, or send the same id.",
-    { details: { header, path } },
-  );
-}
 
 /** The profile that the request names, by its path or a header; undefined when the two disagree. */
 function namedProfile({ headers, params }: AccessRequest): string | null | undefined {
@@ -82,7 +64,6 @@ async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
   const profileId = namedProfile(request);
   const { caller, tenancy } = await identify(request, profileId);
   const { application, profile } = tenancy;
-  requireOneProfile(request);
   if (profileId === null)
     throw new AppError("profile_header_required", "Name the profile with the X-Profile-Id header.");
   if (profileId === undefined) throw notFound();

@@ -43,6 +43,7 @@ import {
 } from "./leg-work.ts";
 import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
 import { notingRepairs, withRepairs } from "./note-repairs.ts";
+import { keepingOpened } from "./opened-files.ts";
 import type { Leg, Post } from "../post.ts";
 import { createTrace } from "./trace.ts";
 import type { PostPlace, StoredLeg } from "../post-store.ts";
@@ -292,7 +293,8 @@ export async function publishLeg(
   const trace = createTrace(network, () => on.stored.leg.attempts, services.clock);
   const readings = new LegReadings(stored.leg);
   const readBy = notingReadings(readings, { owner: place.platformId, draft: post.draft, network });
-  const tools = trace.tools(createNetworkTools(services, network, undefined, readBy));
+  const files = keepingOpened(createNetworkTools(services, network, undefined, readBy));
+  const tools = trace.tools(files.tools);
   const worker = { services, place, post, tools, trace, readings };
   const on: Work = {
     ...worker,
@@ -311,6 +313,7 @@ export async function publishLeg(
     if (await claim(on)) await tracing(on, () => work(on));
   } finally {
     noMoreStop();
+    await files.close();
     await readings.close();
     await releaseTurn(on);
   }

@@ -1,0 +1,98 @@
+/** What goes between a reading process and its parent: a message as JSON, and bytes that belong to it. */
+export interface Frame {
+  readonly message: unknown;
+  readonly bytes: Buffer;
+}
+
+export interface FrameLimits {
+  /** Longest message as JSON, in bytes. */
+  readonly messageMax: number;
+  readonly bytesMax: number;
+}
+
+/** Two lengths in front: of the message and of the bytes. */
+const HEAD_BYTES = 8;
+
+/** The beginning of a frame: `length` bytes have to be written behind it. */
+export function frameHead(message: unknown, length: number): Buffer {
+  const json = Buffer.from(JSON.stringify(message));
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32BE(json.length, 0);
+  head.writeUInt32BE(length, 4);
+  return Buffer.concat([head, json]);
+}
+
+/** One part of a frame that is being received. */
+class Part {
+  readonly content: Buffer;
+  #filled = 0;
+
+  constructor(length: number) {
+    this.content = Buffer.alloc(length);
+  }
+
+  get isWhole(): boolean {
+    return this.#filled === this.content.length;
+  }
+
+  /** Takes what belongs to it; returns the rest. */
+  take(chunk: Buffer): Buffer {
+    const taken = chunk.subarray(0, this.content.length - this.#filled);
+    this.content.set(taken, this.#filled);
+    this.#filled += taken.length;
+    return chunk.subarray(taken.length);
+  }
+}
+
+/** Puts frames together as they come. Whoever sends them is not trusted: nothing is kept or parsed beyond the limits. */
+export class FrameReader {
+  readonly #limits: FrameLimits;
+  #head = new Part(HEAD_BYTES);
+  #message: Part | undefined;
+  #bytes: Part | undefined;
+
+  constructor(limits: FrameLimits) {
+    this.#limits = limits;
+  }
+
+  /** The frames that are whole with this chunk. Throws when one is too long or no JSON. */
+  push(chunk: Buffer): Frame[] {
+    const frames: Frame[] = [];
+    let rest = chunk;
+    while (rest.length > 0) {
+      rest = this.#take(rest);
+      const frame = this.#finished();
+      if (frame !== undefined) frames.push(frame);
+    }
+    return frames;
+  }
+
+  #take(chunk: Buffer): Buffer {
+    if (!this.#head.isWhole) {
+      const rest = this.#head.take(chunk);
+      if (this.#head.isWhole) this.#open(this.#head.content);
+      return rest;
+    }
+    if (this.#message?.isWhole === false) return this.#message.take(chunk);
+    return this.#bytes?.take(chunk) ?? chunk;
+  }
+
+  #open(head: Buffer): void {
+    const message = head.readUInt32BE(0);
+    const bytes = head.readUInt32BE(4);
+    const { messageMax, bytesMax } = this.#limits;
+    if (message > messageMax || bytes > bytesMax) throw new RangeError("a frame is too long");
+    this.#message = new Part(message);
+    this.#bytes = new Part(bytes);
+  }
+
+  #finished(): Frame | undefined {
+    const [message, bytes] = [this.#message, this.#bytes];
+    if (message?.isWhole !== true || bytes?.isWhole !== true) return undefined;
+    this.#head = new Part(HEAD_BYTES);
+    this.#message = undefined;
+    this.#bytes = undefined;
+    const parsed: unknown = JSON.parse(message.content.toString("utf8"));
+    return { message: parsed, bytes: bytes.content };
+  }
+}
