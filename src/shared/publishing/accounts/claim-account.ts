@@ -1,5 +1,5 @@
 import type { Connection } from "../../connections/connection.ts";
-import { legDraft } from "../accept/check-draft.ts";
+import { legDraft } from "../post.ts";
 import { accountOf, quotaFor } from "../accept/judge-accounts.ts";
 import { fail, tryLater, type Work } from "../publish/leg-work.ts";
 import { claimText, textHash } from "./recent-text.ts";

@@ -15,16 +15,18 @@ import type { NetworkAccount } from "../accounts/account-store.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { accountOf, quotaFor } from "../accept/judge-accounts.ts";
 import {
+  type Leg,
   claimed,
   givenBack,
-  lastLookSeconds,
-  nextLookSeconds,
-  nextRetrySeconds,
-  parked,
+  movedTo,
+  nextStep,
   putBack,
-} from "../leg-steps.ts";
+  renewed,
+  toBeLookedUp,
+} from "../leg.ts";
+import { lastLookSeconds, nextLookSeconds, nextRetrySeconds } from "../leg-times.ts";
 import type { LegReadings } from "./leg-readings.ts";
-import { nextStep, type Leg, type Post } from "../post.ts";
+import type { Post } from "../post.ts";
 import type { PostPlace, StoredLeg } from "../post-store.ts";
 import type { Trace } from "./trace.ts";
 import type { Turn } from "../accounts/turn-store.ts";
@@ -88,20 +90,25 @@ async function change(work: Work, next: (leg: Leg) => Leg): Promise<boolean> {
  */
 export async function holdingLease<T>(work: Work, run: () => Promise<T>): Promise<T> {
   const { services } = work;
-  const leaseMs = services.config.publishing.leaseSeconds * 1000;
+  const { leaseSeconds } = services.config.publishing;
   let renewing: Promise<unknown> = Promise.resolve();
   const renew = async (): Promise<void> => {
-    const leaseUntil = new Date(services.clock.now().getTime() + leaseMs).toISOString();
+    const now = services.clock.now();
     try {
-      const isOurs = await change(work, (leg) => ({ ...leg, leaseUntil }));
-      if (isOurs && work.turn !== null) await services.turns.extend(work.turn, leaseUntil);
+      const isOurs = await change(work, (leg) => renewed(leg, now, leaseSeconds));
+      const { leaseUntil } = work.stored.leg;
+      if (isOurs && work.turn !== null && leaseUntil !== null)
+        await services.turns.extend(work.turn, leaseUntil);
     } catch (error) {
       services.log.warn("lease not renewed", { postId: work.place.postId, error });
     }
   };
-  const timer = setInterval(() => {
-    renewing = renewing.then(renew);
-  }, leaseMs / LEASE_RENEWALS);
+  const timer = setInterval(
+    () => {
+      renewing = renewing.then(renew);
+    },
+    (leaseSeconds * 1000) / LEASE_RENEWALS,
+  );
   try {
     return await run();
   } finally {
@@ -216,9 +223,7 @@ export async function followAccount(work: Work, linked: Connection): Promise<boo
     await fail(work, outcomeUnknown({ code: "outcome_unknown", networkCode: "account_replaced" }));
     return false;
   }
-  const { id, username, url } = linked.account;
-  const remote = begun(work, work.services.clock.now());
-  const moved = { ...leg, connectionId: linked.id, account: { id, username, url }, remote };
+  const moved = movedTo(leg, linked, begun(work, work.services.clock.now()));
   if (!(await save(work, moved))) return false;
   await releaseTurn(work);
   if (await takeTurn(work, account)) return true;
@@ -281,8 +286,8 @@ export async function failOrLook(work: Work, failure: LegFailure): Promise<void>
   const now = services.clock.now();
   const seconds = doubtSince === null ? null : lastLookSeconds(stored.leg, now);
   if (seconds === null) return fail(work, failure);
-  const waiting = parked({ ...stored.leg, sentAt: doubtSince }, null, now, seconds);
-  await park(work, { ...waiting, retries: stored.leg.retries + 1 }, failure);
+  const doubted = { ...stored.leg, sentAt: doubtSince };
+  await park(work, toBeLookedUp(doubted, null, now, seconds), failure);
 }
 
 export async function reject(
@@ -313,6 +318,5 @@ export async function lookAgain(
     nextLookSeconds(retrySeconds, leg.retries, Math.random(), pollAfterSeconds) ??
     lastLookSeconds(leg, now);
   if (seconds === null) return fail(work, outcomeUnknown(failure));
-  const waiting = parked(leg, remote, now, seconds);
-  await park(work, { ...waiting, retries: leg.retries + 1 }, failure);
+  await park(work, toBeLookedUp(leg, remote, now, seconds), failure);
 }

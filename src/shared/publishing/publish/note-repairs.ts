@@ -1,7 +1,7 @@
 import type { MediaRepair } from "../../networks/contract/media.ts";
 import { repairWarning } from "../../networks/contract/media-rules.ts";
 import type { NetworkTools } from "../../networks/contract/network.ts";
-import type { Leg } from "../post.ts";
+import type { Leg } from "../leg.ts";
 
 /** The tools, with every repair of an image noted: what a reader sees is then not the file that was given. */
 export function notingRepairs(tools: NetworkTools, noted: MediaRepair[]): NetworkTools {

@@ -13,16 +13,10 @@ import { findAvailable } from "../../networks/lookup.ts";
 import type { MediaRepair } from "../../networks/contract/media.ts";
 import { mediaRejected } from "../../networks/contract/media-failed.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { legDraft } from "../accept/check-draft.ts";
+import { type Post, legDraft } from "../post.ts";
 import { claimAccount } from "../accounts/claim-account.ts";
-import {
-  CRASHES_MAX,
-  lastLookSeconds,
-  markedSent,
-  nextRetrySeconds,
-  parked,
-  putBack,
-} from "../leg-steps.ts";
+import { CRASHES_MAX, type Leg, markedSent, parked, putBack, unsent } from "../leg.ts";
+import { lastLookSeconds, nextRetrySeconds } from "../leg-times.ts";
 import {
   claim,
   fail,
@@ -43,7 +37,6 @@ import {
 } from "./leg-work.ts";
 import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
 import { notingRepairs, withRepairs } from "./note-repairs.ts";
-import type { Leg, Post } from "../post.ts";
 import { createTrace } from "./trace.ts";
 import type { PostPlace, StoredLeg } from "../post-store.ts";
 
@@ -187,22 +180,22 @@ async function send(
   // Uploads that took this long must not be done again, or they would use up the next lease as well.
   if (!leaseSuffices(work)) return tryLater(work, leaseTooShort, ready.remote);
   const now = services.clock.now();
-  const { resend } = work.stored.leg;
-  const marked = markedSent(work.stored.leg, ready.remote, work.doubtSince, now);
+  const before = work.stored.leg;
+  const marked = markedSent(before, ready.remote, work.doubtSince, now);
   if (!(await save(work, marked))) return;
-  const unsent = () => {
-    work.stored = { ...work.stored, leg: { ...work.stored.leg, resend } };
+  const notSent = () => {
+    work.stored = { ...work.stored, leg: unsent(work.stored.leg, before) };
   };
   // The marker itself may have taken long.
   if (!leaseSuffices(work)) {
-    unsent();
+    notSent();
     return tryLater(work, leaseTooShort);
   }
   const leg = { ...ready, sentAt: new Date(work.doubtSince ?? now) };
   services.log.info("leg sent", { network: network.name, attempt: work.stored.leg.attempts });
   const outcome = await network.publish(leg, work.tools);
   // Certainly not sent: the owner's permission to send it holds on.
-  if (outcome.kind === "try_later" || outcome.kind === "prepare_again") unsent();
+  if (outcome.kind === "try_later" || outcome.kind === "prepare_again") notSent();
   await finish(work, connection, outcome);
 }
 
