@@ -7,7 +7,7 @@ import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import type { Post } from "../../../src/shared/publishing/post.ts";
 import { toLeg, toLegRow, toPostRow } from "../../../src/shared/publishing/post-row.ts";
 import { legKey, postKey, toWorkRow, workKey } from "../../../src/shared/publishing/post-store.ts";
-import { settleOperation, type LegEnd } from "../../../src/shared/publishing/publish/settle-leg.ts";
+import { settleOperation, type LegEnd } from "../../../src/shared/publishing/publish/settle.ts";
 import type { Row, RowWrite, StoredRow } from "../../../src/shared/runtime/storage/row.ts";
 import { draftOf, legOf, NOW, postOf } from "./fixtures.ts";
 

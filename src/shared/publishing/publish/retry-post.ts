@@ -19,7 +19,7 @@ import { type Leg, retried } from "../leg.ts";
 import { postProgress, toLegRow } from "../post-row.ts";
 import type { PostView } from "../read/post-view.ts";
 import { legKey, postKey, toWorkRow, workKey, type PostWithLegs } from "../post-store.ts";
-import { postRowKeys, readPost } from "./settle-leg.ts";
+import { postRowKeys, readPost } from "../post-change.ts";
 import { step } from "../timeline-store.ts";
 import { noteStep } from "./trace.ts";
 

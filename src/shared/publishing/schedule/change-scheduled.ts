@@ -17,7 +17,7 @@ import type { PostView } from "../read/post-view.ts";
 import { legKey, postKey, type PostWithLegs } from "../post-store.ts";
 import { issuesOfChange } from "../draft-issues.ts";
 import { updatedDraft, type UpdatePost } from "../accept/schema.ts";
-import { postRowKeys, readPost } from "../publish/settle-leg.ts";
+import { postRowKeys, readPost } from "../post-change.ts";
 
 function requireScheduled(post: Post): void {
   if (post.status === "scheduled") return;

@@ -20,7 +20,7 @@ import type { Post } from "../post.ts";
 import { withEvents } from "../publish/post-events.ts";
 import { postProgress, toLegRow } from "../post-row.ts";
 import { legKey, postKey, toWorkRow, type PostPlace } from "../post-store.ts";
-import { postRowKeys, readPost } from "../publish/settle-leg.ts";
+import { postRowKeys, readPost } from "../post-change.ts";
 
 /** Later than this a post is not published any more. */
 const LATE_MS_MAX = 24 * 60 * 60 * 1000;
