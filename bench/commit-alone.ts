@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { newId } from "../src/shared/runtime/ids.ts";
-import { acceptOperation, firstLeg, placeOf } from "../src/shared/publishing/accept/accept.ts";
+import { acceptOperation, placeOf } from "../src/shared/publishing/accept/accept.ts";
+import { firstLeg } from "../src/shared/publishing/leg.ts";
 import { judgeDraft } from "../src/shared/publishing/accept/check-draft.ts";
 import type { Draft, Post } from "../src/shared/publishing/post.ts";
 import type { Services } from "../src/shared/compose.ts";

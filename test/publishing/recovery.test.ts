@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { workers } from "../../src/functions/workers.ts";
-import { CRASHES_MAX } from "../../src/shared/publishing/leg-steps.ts";
+import { CRASHES_MAX } from "../../src/shared/publishing/leg.ts";
 import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
 import { findForgottenWork } from "../../src/shared/background/find-forgotten-work.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";

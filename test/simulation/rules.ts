@@ -1,10 +1,5 @@
-import {
-  isEnded,
-  postStatus,
-  type Draft,
-  type Leg,
-  type Post,
-} from "../../src/shared/publishing/post.ts";
+import { isEnded, postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
+import type { Draft, Post } from "../../src/shared/publishing/post.ts";
 import { toLeg, toPost } from "../../src/shared/publishing/post-row.ts";
 import { numberOf, type Row } from "../../src/shared/runtime/storage/row.ts";
 import { toRow, type Version } from "./history.ts";

@@ -135,8 +135,8 @@ describe("the table of metrics", () => {
     const gatherers = [
       "publishing/accept/create-post",
       "publishing/schedule/fire-post",
-      "publishing/publish/settle-leg",
-      "publishing/publish/leg-work",
+      "publishing/publish/settle",
+      "publishing/publish/work",
       "publishing/publish/unmapped-signals",
       "background/reconcile-wallet",
       "webhooks/deliveries/deliver-webhook",

@@ -4,7 +4,7 @@ import { connection } from "../../src/shared/connections/answer-schema.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/lookup.ts";
 import { post } from "../../src/shared/publishing/read/answer-schema.ts";
-import type { Leg } from "../../src/shared/publishing/post.ts";
+import type { Leg } from "../../src/shared/publishing/leg.ts";
 import { legView, postView } from "../../src/shared/publishing/read/post-view.ts";
 import { event as eventSchema } from "../../src/shared/webhooks/answer-schema.ts";
 import {

@@ -1,7 +1,7 @@
 import type { Reconciled, StoredEntry } from "../billing/wallet-store.ts";
 import type { Wallet } from "../billing/wallet.ts";
 import type { BackgroundDeps } from "./deps.ts";
-import type { Leg } from "../publishing/post.ts";
+import type { Leg } from "../publishing/leg.ts";
 import { OPEN_WORK_PAGE } from "../publishing/post-store.ts";
 
 const PAGE_ENTRIES = 1_000;

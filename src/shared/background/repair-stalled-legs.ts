@@ -1,15 +1,13 @@
 import type { BackgroundDeps } from "./deps.ts";
 import { NO_ORIGIN } from "../runtime/telemetry/origin.ts";
 import { continueWork } from "../runtime/telemetry/work-context.ts";
-import { isEnded, nextStep, type Leg } from "../publishing/post.ts";
+import { isEnded, nextStep } from "../publishing/leg.ts";
+import { nextCheck } from "../publishing/leg-times.ts";
 import { OPEN_WORK_PAGE, type OpenWork } from "../publishing/post-store.ts";
 
 /** Missed minutes that one run works through at most; the next run goes on. */
 const MINUTES_MAX = 180;
 const RUN_MS_MAX = 45_000;
-const CHECK_SECONDS_MAX = 15 * 60;
-/** After a lease ended or a wait is over, the worker's own hint goes first. */
-const GRACE_SECONDS = 10;
 const REPAIRS_AT_ONCE = 8;
 /** Of one platform in one run: one with much open work must not keep the sweeper from the others. */
 const REPAIRS_MAX = 1_000;
@@ -17,21 +15,6 @@ const REPAIRS_MAX = 1_000;
 const HINTS_FREE = 50;
 
 type Found = OpenWork & { readonly etag: string };
-
-/** When to look again: after what the legs wait for, else later each time, up to a quarter of an hour. */
-export function nextCheck(
-  legs: readonly Leg[],
-  checks: number,
-  checkSeconds: number,
-  now: Date,
-): string {
-  const waits = legs.flatMap((leg) => {
-    const step = nextStep(leg, now);
-    return step.kind === "later" ? [Date.parse(step.at) + GRACE_SECONDS * 1000] : [];
-  });
-  const backoff = Math.min(CHECK_SECONDS_MAX, checkSeconds * 2 ** Math.min(checks, 10)) * 1000;
-  return new Date(Math.min(now.getTime() + backoff, ...waits)).toISOString();
-}
 
 /** What a sweep has sent for one platform so far. */
 interface Sent {

@@ -11,19 +11,9 @@ import {
   toChunks,
   type Row,
 } from "../runtime/storage/row.ts";
-import type {
-  Draft,
-  Hold,
-  Leg,
-  LegAccount,
-  LegPhase,
-  LegProblem,
-  LegStatus,
-  LegWarning,
-  Post,
-  PostStatus,
-  Readings,
-} from "./post.ts";
+import type { Draft, Post, PostStatus } from "./post.ts";
+import type { Hold, Leg, LegAccount, LegPhase, LegStatus, LegWarning, Readings } from "./leg.ts";
+import type { LegProblem } from "./leg-problem.ts";
 
 // Rows are written by the functions of this file alone, which is why reading them may trust their shape.
 

@@ -4,7 +4,8 @@ import { NETWORK_NAMES } from "../networks/names.ts";
 import type { Row, StoredRow } from "../runtime/storage/row.ts";
 import type { Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import type { Leg, Post } from "./post.ts";
+import type { Leg } from "./leg.ts";
+import type { Post } from "./post.ts";
 import { toLeg, toLegRow, toPost } from "./post-row.ts";
 
 /** Where a post lies: everything of it is under one key, newest post of a profile first. */

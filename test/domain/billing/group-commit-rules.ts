@@ -1,4 +1,4 @@
-import { postStatus } from "../../../src/shared/publishing/post.ts";
+import { postStatus } from "../../../src/shared/publishing/leg.ts";
 import { toLeg } from "../../../src/shared/publishing/post-row.ts";
 import { postKey } from "../../../src/shared/publishing/post-store.ts";
 import type { Simulation, Submission } from "./group-commit-simulation.ts";

@@ -17,8 +17,9 @@ import {
   toAccepted,
   type Accepted,
 } from "../../../src/shared/publishing/accept/accepted.ts";
-import type { Leg, Post } from "../../../src/shared/publishing/post.ts";
-import { settleOperation } from "../../../src/shared/publishing/publish/settle-leg.ts";
+import type { Leg } from "../../../src/shared/publishing/leg.ts";
+import type { Post } from "../../../src/shared/publishing/post.ts";
+import { settleOperation } from "../../../src/shared/publishing/publish/settle.ts";
 import type { Services } from "../../../src/shared/compose.ts";
 import { legOf, NOW, postOf } from "../posts/fixtures.ts";
 import { MemoryPartition, type Fault, type Weather } from "./memory-partition.ts";

@@ -2,15 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { Connection } from "../../../src/shared/connections/connection.ts";
 import type { LegDraft } from "../../../src/shared/networks/contract/network.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
-import { firstLeg } from "../../../src/shared/publishing/accept/accept.ts";
-import {
-  errorsOf,
-  judgeDraft,
-  judgementView,
-  legDraft,
-  warningsOf,
-} from "../../../src/shared/publishing/accept/check-draft.ts";
-import type { Draft } from "../../../src/shared/publishing/post.ts";
+import { firstLeg } from "../../../src/shared/publishing/leg.ts";
+import { errorsOf, warningsOf } from "../../../src/shared/publishing/accept/judgement.ts";
+import { judgeDraft, judgementView } from "../../../src/shared/publishing/accept/check-draft.ts";
+import { type Draft, legDraft } from "../../../src/shared/publishing/post.ts";
 import { draftOf, NOW, postOf } from "./fixtures.ts";
 
 function connectionOf(overrides: Partial<Connection> = {}): Connection {

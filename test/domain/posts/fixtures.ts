@@ -1,5 +1,6 @@
 import { newId } from "../../../src/shared/runtime/ids.ts";
-import type { Draft, Leg, Post } from "../../../src/shared/publishing/post.ts";
+import type { Draft, Post } from "../../../src/shared/publishing/post.ts";
+import type { Leg } from "../../../src/shared/publishing/leg.ts";
 
 export const NOW = new Date("2030-01-31T12:00:00.000Z");
 

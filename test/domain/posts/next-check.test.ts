@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Leg } from "../../../src/shared/publishing/post.ts";
-import { nextCheck } from "../../../src/shared/background/repair-stalled-legs.ts";
+import type { Leg } from "../../../src/shared/publishing/leg.ts";
+import { nextCheck } from "../../../src/shared/publishing/leg-times.ts";
 import { inSeconds, legOf, NOW } from "./fixtures.ts";
 
 const at = (seconds: number) => inSeconds(seconds).toISOString();

@@ -3,10 +3,11 @@ import type { CoreView } from "../../../src/shared/billing/group-commit.ts";
 import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
 import { acceptOperation, placeOf } from "../../../src/shared/publishing/accept/accept.ts";
 import { idempotencyRowKey } from "../../../src/shared/publishing/accept/accepted.ts";
-import type { Leg, Post } from "../../../src/shared/publishing/post.ts";
+import type { Leg } from "../../../src/shared/publishing/leg.ts";
+import type { Post } from "../../../src/shared/publishing/post.ts";
 import { toLeg, toLegRow, toPostRow } from "../../../src/shared/publishing/post-row.ts";
 import { legKey, postKey, toWorkRow, workKey } from "../../../src/shared/publishing/post-store.ts";
-import { settleOperation, type LegEnd } from "../../../src/shared/publishing/publish/settle-leg.ts";
+import { settleOperation, type LegEnd } from "../../../src/shared/publishing/publish/settle.ts";
 import type { Row, RowWrite, StoredRow } from "../../../src/shared/runtime/storage/row.ts";
 import { draftOf, legOf, NOW, postOf } from "./fixtures.ts";
 

@@ -7,7 +7,7 @@ import {
   type Leg,
   type LegStatus,
   type LegStep,
-} from "../../../src/shared/publishing/post.ts";
+} from "../../../src/shared/publishing/leg.ts";
 import { inSeconds, legOf, NOW } from "./fixtures.ts";
 
 const legsOf = (statuses: readonly LegStatus[]) => statuses.map((status) => legOf({ status }));

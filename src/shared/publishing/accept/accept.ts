@@ -1,13 +1,12 @@
 import type { CoreOperation, CoreView, Decision } from "../../billing/group-commit.ts";
 import { checkAfter, paced } from "../../billing/pace.ts";
 import { priceOf } from "../../billing/rate-card.ts";
-import { refusal, utcDay, type Movement } from "../../billing/wallet.ts";
+import { refusal, type Movement } from "../../billing/wallet.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import { sha256Hex } from "../../runtime/secrets.ts";
 import type { Row, RowWrite } from "../../runtime/storage/row.ts";
-import { legDraft, errorsOf, toLegProblem, warningsOf, type Judgement } from "./check-draft.ts";
+import type { Post } from "../post.ts";
+import { type Leg, startingAt } from "../leg.ts";
 import { idempotencyRowKey, toAccepted, type Accepted } from "./accepted.ts";
-import type { Leg, Post } from "../post.ts";
 import { withEvents } from "../publish/post-events.ts";
 import { toLegRow, toPostRow } from "../post-row.ts";
 import { legKey, postKey, toWorkRow, type PostPlace, type PostWithLegs } from "../post-store.ts";
@@ -29,57 +28,6 @@ export interface AcceptAnswer extends Accepted {
 
 export function placeOf(post: Post): PostPlace {
   return { platformId: post.platformId, profileId: post.profileId, postId: post.id };
-}
-
-/** A leg as it is accepted: on its way with its tokens reserved, or failed from the start for nothing. */
-export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
-  const { network, connection } = judgement;
-  const [error] = errorsOf(judgement);
-  const content = sha256Hex(JSON.stringify(legDraft(post.draft, network))).slice(0, 16);
-  const starts = error === undefined;
-  // The legs of a scheduled post are paid for when it fires.
-  const reserves = starts && post.status !== "scheduled";
-  return {
-    network,
-    status: starts ? "pending" : "failed",
-    phase: "idle",
-    key: `${post.id}|${network}|${content}`,
-    claimId: null,
-    leaseUntil: null,
-    notBefore: null,
-    round: post.id,
-    attempts: 0,
-    retries: 0,
-    crashes: 0,
-    readings: {},
-    sentAt: null,
-    calledAt: null,
-    resend: false,
-    remote: null,
-    hold: {
-      state: reserves ? "open" : "none",
-      tokens: reserves ? priceOf("publish_leg") : 0,
-      operation: "publish_leg",
-      day: utcDay(now),
-    },
-    tokensCharged: 0,
-    tokensReleased: 0,
-    connectionId: connection?.id ?? null,
-    account:
-      connection === undefined
-        ? null
-        : {
-            id: connection.account.id,
-            username: connection.account.username,
-            url: connection.account.url,
-          },
-    networkPostId: null,
-    url: null,
-    publishedAt: null,
-    lastAttemptAt: null,
-    error: error === undefined ? null : toLegProblem(error),
-    warnings: warningsOf(judgement).map(({ rule, message }) => ({ code: rule, message })),
-  };
 }
 
 export function reservation(post: Post, tokens: number): Movement {
@@ -104,11 +52,6 @@ function storage(post: Post): Movement {
     operation: "posts.schedule",
   } as const;
   return { ...reservation(post, tokens), type: "debit", operation };
-}
-
-/** The legs that are paid for begin then. */
-export function startingAt(legs: readonly Leg[], startAt: string | null): Leg[] {
-  return legs.map((leg) => (leg.hold.state === "open" ? { ...leg, notBefore: startAt } : leg));
 }
 
 function acceptedRows(acceptance: Acceptance, startAt: string | null, now: Date): RowWrite[] {

@@ -1,40 +1,9 @@
-import type { Connection, QuotaView } from "../../connections/connection.ts";
+import type { Connection } from "../../connections/connection.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
-import type { LegDraft, Problem, TextMeasure } from "../../networks/contract/network.ts";
+import type { Problem } from "../../networks/contract/network.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
-import type { Draft, LegProblem } from "../post.ts";
-
-/** What one network says of a draft before anything is sent. */
-export interface Judgement {
-  readonly network: NetworkName;
-  readonly problems: readonly Problem[];
-  readonly measure: TextMeasure | null;
-  readonly connection: Connection | undefined;
-  /** What is left of the account's quota; null where there is none or it was not looked at. */
-  readonly quota: QuotaView | null;
-  /** Set when the text was published to the account of late. `postId` only of the same profile. */
-  readonly duplicate?: { readonly postId: string | null; readonly allowedAfter: string };
-}
-
-interface Replacements {
-  readonly text?: string;
-  readonly mediaUrls?: readonly string[];
-  readonly altTexts?: readonly (string | null)[];
-}
-
-/** The draft as one network gets it: its own options replace text, media and alt texts. */
-export function legDraft(draft: Draft, network: NetworkName): LegDraft {
-  const options = draft.platformOptions[network] ?? {};
-  // Safe: every network's options were parsed with these shared fields.
-  const own = options as Replacements;
-  const urls = own.mediaUrls ?? draft.mediaUrls;
-  const altTexts = own.altTexts ?? (own.mediaUrls === undefined ? draft.altTexts : []);
-  return {
-    text: own.text ?? draft.text,
-    media: urls.map((url, index) => ({ url, altText: altTexts[index] ?? null })),
-    options,
-  };
-}
+import { errorsOf, warningsOf, type Judgement } from "./judgement.ts";
+import { legDraft, type Draft } from "../post.ts";
 
 /** An error in the words of its code. */
 export function problem(code: LegErrorCode, rule: string): Problem {
@@ -82,19 +51,6 @@ export function judgeDraft(
     connection,
     quota: null,
   };
-}
-
-export function errorsOf({ problems }: Judgement): readonly Problem[] {
-  return problems.filter(({ severity }) => severity === "error");
-}
-
-export function warningsOf({ problems }: Judgement): readonly Problem[] {
-  return problems.filter(({ severity }) => severity === "warning");
-}
-
-export function toLegProblem(found: Problem): LegProblem {
-  const { code, message, remediation, rule, mediaIndex } = found;
-  return { code, message, remediation, rule, mediaIndex, networkCode: null };
 }
 
 /** One network's part of the validation result. */

@@ -6,8 +6,8 @@ import { MediaFailure } from "../../networks/contract/media.ts";
 import { refusalError, unreachableError } from "../../networks/contract/media-rules.ts";
 import type { Network, Problem } from "../../networks/contract/network.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { legDraft, type Judgement } from "./check-draft.ts";
-import type { Draft } from "../post.ts";
+import { type Draft, legDraft } from "../post.ts";
+import type { Judgement } from "./judgement.ts";
 
 export interface MediaCheck {
   readonly url: string;

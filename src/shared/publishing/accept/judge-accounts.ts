@@ -5,16 +5,9 @@ import type { NetworkData, Problem } from "../../networks/contract/network.ts";
 import { findAvailable, networkOf } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
-import {
-  errorsOf,
-  judgeDraft,
-  judgeUnavailable,
-  judgementView,
-  legDraft,
-  problem,
-  type Judgement,
-} from "./check-draft.ts";
-import type { Draft } from "../post.ts";
+import { errorsOf, type Judgement } from "./judgement.ts";
+import { judgeDraft, judgeUnavailable, judgementView, problem } from "./check-draft.ts";
+import { type Draft, legDraft } from "../post.ts";
 import { findHolding, textHash } from "../accounts/recent-text.ts";
 
 export function accountOf({ network, account }: Connection): NetworkAccount {

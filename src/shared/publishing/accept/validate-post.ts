@@ -7,10 +7,11 @@ import { refuseIssues } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { errorsOf, judgementView, legDraft } from "./check-draft.ts";
+import { errorsOf } from "./judgement.ts";
+import { judgementView } from "./check-draft.ts";
+import { type Draft, legDraft } from "../post.ts";
 import { checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
 import { judgePost } from "./judge-accounts.ts";
-import type { Draft } from "../post.ts";
 import { scheduleIssues } from "../schedule/schedule.ts";
 
 export interface ValidatePost {

@@ -2,7 +2,7 @@ import { composed } from "../../networks/contract/normal-form.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount, StoredTextHolder, TextHolder } from "./account-store.ts";
-import { isEnded, type Leg } from "../post.ts";
+import { isEnded, type Leg } from "../leg.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 

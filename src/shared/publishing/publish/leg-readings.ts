@@ -1,8 +1,8 @@
 import type { ReadByFile } from "../../media/read-facts.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
-import { legDraft } from "../accept/check-draft.ts";
-import type { Draft, Leg, Readings } from "../post.ts";
+import { type Draft, legDraft } from "../post.ts";
+import type { Leg, Readings } from "../leg.ts";
 
 /** A file whose reading was begun this often in a row and never ended is not read again. */
 const UNENDED_READINGS_MAX = 2;

@@ -1,6 +1,7 @@
 import type { RowWrite } from "../../runtime/storage/row.ts";
 import { eventWrite, type EventType } from "../../webhooks/events/event.ts";
-import { isEnded, type Leg, type Post } from "../post.ts";
+import { isEnded, type Leg } from "../leg.ts";
+import type { Post } from "../post.ts";
 import { legView, postView } from "../read/post-view.ts";
 
 interface Told {

@@ -1,55 +1,64 @@
-import { createNetworkTools } from "../../connections/network-tools.ts";
-import { freshCredentials } from "../../connections/fresh-credentials.ts";
+import { randomUUID } from "node:crypto";
 import type { Connection } from "../../connections/connection.ts";
-import type {
-  LegFailure,
-  LegToPublish,
-  Network,
-  NetworkData,
-  PublishOutcome,
-  TryLater,
-} from "../../networks/contract/network.ts";
-import { findAvailable } from "../../networks/lookup.ts";
-import type { MediaRepair } from "../../networks/contract/media.ts";
+import { createNetworkTools } from "../../connections/network-tools.ts";
 import { mediaRejected } from "../../networks/contract/media-failed.ts";
+import type { LegToPublish, Network, NetworkData } from "../../networks/contract/network.ts";
+import { findAvailable } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { legDraft } from "../accept/check-draft.ts";
-import { claimAccount } from "../accounts/claim-account.ts";
-import {
-  CRASHES_MAX,
-  lastLookSeconds,
-  markedSent,
-  nextRetrySeconds,
-  parked,
-  putBack,
-} from "../leg-steps.ts";
-import {
-  claim,
-  fail,
-  failOrLook,
-  followAccount,
-  holdingLease,
-  isDue,
-  lookAgain,
-  outcomeUnknown,
-  park,
-  reject,
-  releaseTurn,
-  save,
-  succeed,
-  takeTurn,
-  tryLater,
-  type Work,
-} from "./leg-work.ts";
-import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
-import { notingRepairs, withRepairs } from "./note-repairs.ts";
-import { keepingOpened } from "./opened-files.ts";
-import type { Leg, Post } from "../post.ts";
-import { createTrace } from "./trace.ts";
+import { claimed, CRASHES_MAX, nextStep } from "../leg.ts";
 import type { PostPlace, StoredLeg } from "../post-store.ts";
+import { legDraft, type Post } from "../post.ts";
+import { attachAccount, releaseTurn, takeTurn } from "./attach-account.ts";
+import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
+import { keepingOpened } from "./opened-files.ts";
+import { claimAccount, prepare } from "./prepare.ts";
+import { reconcile } from "./reconcile.ts";
+import { send } from "./send.ts";
+import { fail } from "./settle.ts";
+import { createTrace } from "./trace.ts";
+import { begun, change, save, type Work } from "./work.ts";
 
-/** Media that is still processing after this long will not become ready. */
-const PROCESSING_MS_MAX = 60 * 60 * 1000;
+/** Earlier than this a hint is a stray one: the right one is still under way. */
+const EARLY_SECONDS_MAX = 5;
+
+/** A hint that came a moment early, by a clock that runs behind, is sent again for the rest. */
+async function hintAgain({ services, place, stored }: Work, at: string, now: Date): Promise<void> {
+  const seconds = (Date.parse(at) - now.getTime()) / 1000;
+  if (seconds <= EARLY_SECONDS_MAX)
+    await services.publishQueue.hint(place, [stored.leg.network], seconds);
+}
+
+/** Whether the leg has something to do now. */
+async function isDue(work: Work): Promise<boolean> {
+  const { services, stored } = work;
+  const now = services.clock.now();
+  const step = nextStep(stored.leg, now);
+  if (step.kind === "later" && step.at === stored.leg.notBefore)
+    await hintAgain(work, step.at, now);
+  return step.kind === "claim";
+}
+
+/**
+ * Takes the leg for this worker; false when another one was first. What its network chooses once, such as a key of the
+ * post, is chosen here, so that it outlives the worker.
+ */
+async function claim(work: Work): Promise<boolean> {
+  const { services, stored } = work;
+  const now = services.clock.now();
+  const afterCrash = stored.leg.leaseUntil !== null;
+  const { leaseSeconds } = services.config.publishing;
+  const taken = claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash });
+  const leg = { ...taken, remote: taken.remote ?? begun(work, now) };
+  if (!(await save(work, leg))) return false;
+  work.readings.open({
+    save: () => change(work, (taken) => taken),
+    warn: (error) => services.log.warn("reading not noted", { postId: work.place.postId, error }),
+  });
+  work.trace.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
+  const { network, attempts } = leg;
+  services.log.info("leg claimed", { network, attempt: attempts, phase: leg.phase, afterCrash });
+  return true;
+}
 
 function toPublish(work: Work, connection: Connection, credentials: NetworkData): LegToPublish {
   const { leg } = work.stored;
@@ -65,171 +74,9 @@ function toPublish(work: Work, connection: Connection, credentials: NetworkData)
   };
 }
 
-/** Whether the network's word on the first call holds for a later one too, which may still be on its way. */
-function isShown(leg: Leg, now: Date): boolean {
-  return leg.calledAt === leg.sentAt || lastLookSeconds(leg, now) === null;
-}
-
-/** True when nothing stands in the way of a (further) visible call. */
-async function reconcile(work: Work, network: Network, ready: LegToPublish): Promise<boolean> {
-  const { services, stored } = work;
-  const outcome = await network.reconcile(ready, work.tools);
-  switch (outcome.kind) {
-    case "published":
-      await succeed(work, outcome);
-      return false;
-    case "may_publish":
-      if (outcome.isAbsent && isShown(stored.leg, services.clock.now())) work.doubtSince = null;
-      if (stored.leg.retries <= services.config.publishing.retrySeconds.length) return true;
-      await failOrLook(work, { code: "network_unavailable", networkCode: null });
-      return false;
-    case "ask_again":
-      await lookAgain(work, outcome.failure, outcome.pollAfterSeconds);
-      return false;
-    case "unknowable":
-      if (stored.leg.resend) return true;
-      await fail(work, outcomeUnknown(outcome.failure));
-      return false;
-    case "rejected":
-      if (isShown(stored.leg, services.clock.now())) work.doubtSince = null;
-      await fail(work, outcome.failure);
-      return false;
-  }
-}
-
-/** For people to see which accounts are in use; a post does not fail for it. */
-async function recordUse({ services }: Work, connection: Connection): Promise<void> {
-  try {
-    await services.connections.recordUse(connection);
-  } catch (error) {
-    services.log.warn("use of a connection not recorded", { connection: connection.id, error });
-  }
-}
-
-async function finish(work: Work, connection: Connection, outcome: PublishOutcome): Promise<void> {
-  const { services, stored } = work;
-  switch (outcome.kind) {
-    case "published":
-      await succeed(work, outcome);
-      return recordUse(work, connection);
-    case "in_doubt":
-      return lookAgain(work, outcome.failure, outcome.pollAfterSeconds, outcome.remote);
-    case "try_later":
-      return tryLater(work, outcome);
-    case "rejected":
-      return reject(work, connection, outcome);
-    case "prepare_again": {
-      const seconds = nextRetrySeconds(
-        services.config.publishing.retrySeconds,
-        stored.leg.retries,
-        Math.random(),
-        outcome.pollAfterSeconds,
-      );
-      if (seconds === null) return fail(work, outcome.failure);
-      const back = putBack(stored.leg, services.clock.now(), seconds, work.doubtSince);
-      return park(work, { ...back, remote: outcome.remote }, outcome.failure);
-    }
-  }
-}
-
-/** Uploads and containers. The prepared leg, or undefined when it ended or waits. */
-async function prepare(
-  work: Work,
-  network: Network,
-  connection: Connection,
-  leg: LegToPublish,
-): Promise<LegToPublish | undefined> {
-  const repairs: MediaRepair[] = [];
-  const tools = notingRepairs(work.tools, repairs);
-  const outcome = await holdingLease(work, () => network.prepare(leg, tools));
-  // Written with whatever the leg's next state is.
-  work.stored = { ...work.stored, leg: withRepairs(work.stored.leg, repairs) };
-  const now = work.services.clock.now();
-  switch (outcome.kind) {
-    case "ready":
-      work.services.log.info("leg prepared", { network: network.name, repairs: repairs.length });
-      return { ...leg, remote: outcome.remote };
-    case "processing": {
-      const since = Date.parse(work.stored.leg.lastAttemptAt ?? now.toISOString());
-      if (now.getTime() - since > PROCESSING_MS_MAX)
-        await fail(work, { code: "media_not_ready", networkCode: null });
-      else await park(work, parked(work.stored.leg, outcome.remote, now, outcome.pollAfterSeconds));
-      return undefined;
-    }
-    case "try_later":
-      await tryLater(work, outcome, outcome.remote);
-      return undefined;
-    case "rejected":
-      await reject(work, connection, outcome);
-      return undefined;
-  }
-}
-
-/** Whether the lease outlasts the longest call that may follow. */
-function leaseSuffices({ services, stored }: Work): boolean {
-  const leftMs = Date.parse(stored.leg.leaseUntil ?? "") - services.clock.now().getTime();
-  return leftMs > services.config.publishing.networkTimeoutMs;
-}
-
-const leaseTooShort: TryLater = {
-  kind: "try_later",
-  failure: { code: "network_unavailable", networkCode: "lease_too_short" },
-  retryAfterSeconds: 0,
-};
-
-/** The sent marker, then the one visible call; not begun on a lease that could end before the call does. */
-async function send(
-  work: Work,
-  network: Network,
-  connection: Connection,
-  ready: LegToPublish,
-): Promise<void> {
-  const { services } = work;
-  // Uploads that took this long must not be done again, or they would use up the next lease as well.
-  if (!leaseSuffices(work)) return tryLater(work, leaseTooShort, ready.remote);
-  const now = services.clock.now();
-  const { resend } = work.stored.leg;
-  const marked = markedSent(work.stored.leg, ready.remote, work.doubtSince, now);
-  if (!(await save(work, marked))) return;
-  const unsent = () => {
-    work.stored = { ...work.stored, leg: { ...work.stored.leg, resend } };
-  };
-  // The marker itself may have taken long.
-  if (!leaseSuffices(work)) {
-    unsent();
-    return tryLater(work, leaseTooShort);
-  }
-  const leg = { ...ready, sentAt: new Date(work.doubtSince ?? now) };
-  services.log.info("leg sent", { network: network.name, attempt: work.stored.leg.attempts });
-  const outcome = await network.publish(leg, work.tools);
-  // Certainly not sent: the owner's permission to send it holds on.
-  if (outcome.kind === "try_later" || outcome.kind === "prepare_again") unsent();
-  await finish(work, connection, outcome);
-}
-
-async function failUnlinked(work: Work, code: LegFailure["code"]): Promise<undefined> {
-  await fail(work, { code, networkCode: null });
-}
-
-/** The account and its credentials, or undefined when the leg ended or waits for them. */
-async function connect(work: Work) {
-  const { services, place } = work;
-  const opened = await services.connections.open(place.profileId, work.stored.leg.network);
-  if (opened === undefined || opened.connection.status === "revoked")
-    return failUnlinked(work, "connection_missing");
-  const linked = opened.connection;
-  if (linked.status === "needs_reauth") return failUnlinked(work, "connection_needs_reauth");
-  if (!(await followAccount(work, linked))) return undefined;
-  const fresh = await freshCredentials(services, linked, opened);
-  if (fresh.kind === "usable") return fresh;
-  if (fresh.kind === "rejected") await reject(work, linked, fresh);
-  else if (work.stored.leg.sentAt === null) await tryLater(work, fresh);
-  else await lookAgain(work, fresh.failure);
-  return undefined;
-}
-
+/** The phases of a claimed leg, in their order; each goes on to the next, ends the leg or gives it back. */
 async function walk(work: Work, network: Network): Promise<void> {
-  const usable = await connect(work);
+  const usable = await attachAccount(work);
   if (usable === undefined) return;
   const { leg } = work.stored;
   const { connection, credentials } = usable;

@@ -3,7 +3,7 @@ import { recordAudit } from "../../audit/record.ts";
 import type { CoreOperation, CoreView, Decision } from "../../billing/group-commit.ts";
 import { checkAfter, paced, secondsUntil } from "../../billing/pace.ts";
 import { priceOf } from "../../billing/rate-card.ts";
-import { refusal, utcDay, type Movement } from "../../billing/wallet.ts";
+import { refusal, type Movement } from "../../billing/wallet.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
@@ -14,37 +14,14 @@ import { placeOf, reservation } from "../accept/accept.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { firstCheckAt } from "../schedule/first-check.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/get-post.ts";
-import { hasStarted, type Draft, type Leg, type Post } from "../post.ts";
+import { hasStarted, type Draft, type Post } from "../post.ts";
+import { type Leg, retried } from "../leg.ts";
 import { postProgress, toLegRow } from "../post-row.ts";
 import type { PostView } from "../read/post-view.ts";
 import { legKey, postKey, toWorkRow, workKey, type PostWithLegs } from "../post-store.ts";
-import { postRowKeys, readPost } from "./settle-leg.ts";
+import { postRowKeys, readPost } from "../post-change.ts";
 import { step } from "../timeline-store.ts";
 import { noteStep } from "./trace.ts";
-
-/** A failed leg on its way again. What was chosen for the network stays: an earlier call is looked up first. */
-function retried(leg: Leg, round: string, now: Date): Leg {
-  return {
-    ...leg,
-    status: "pending",
-    phase: "idle",
-    claimId: null,
-    leaseUntil: null,
-    notBefore: null,
-    round,
-    retries: 0,
-    crashes: 0,
-    readings: {},
-    resend: leg.sentAt !== null,
-    error: null,
-    hold: {
-      state: "open",
-      tokens: priceOf("posts.retry_leg"),
-      operation: "posts.retry_leg",
-      day: utcDay(now),
-    },
-  };
-}
 
 function reservationOf(scope: ProfileScope, post: Post, tokens: number): Movement {
   return {

@@ -1,6 +1,6 @@
 import type { Connection } from "../../connections/connection.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
-import { isEnded, type Leg } from "../post.ts";
+import { isEnded, type Leg } from "../leg.ts";
 import type { PostWithLegs } from "../post-store.ts";
 
 /** Failures that a repeat can only mend once the account is linked anew. */

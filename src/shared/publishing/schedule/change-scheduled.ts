@@ -5,19 +5,19 @@ import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { RowWrite } from "../../runtime/storage/row.ts";
-import { firstLeg, placeOf } from "../accept/accept.ts";
+import { canceled, firstLeg, isEnded } from "../leg.ts";
+import { placeOf } from "../accept/accept.ts";
 import { hintIfSoon } from "./enqueue-due-posts.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/get-post.ts";
 import { judgePost, unpublishableRefusal } from "../accept/judge-accounts.ts";
-import { problemOf } from "../leg-steps.ts";
-import { isEnded, type Leg, type Post } from "../post.ts";
+import type { Post } from "../post.ts";
 import { withEvents } from "../publish/post-events.ts";
 import { toLegRow, toPostRow } from "../post-row.ts";
 import type { PostView } from "../read/post-view.ts";
 import { legKey, postKey, type PostWithLegs } from "../post-store.ts";
 import { issuesOfChange } from "../draft-issues.ts";
 import { updatedDraft, type UpdatePost } from "../accept/schema.ts";
-import { postRowKeys, readPost } from "../publish/settle-leg.ts";
+import { postRowKeys, readPost } from "../post-change.ts";
 
 function requireScheduled(post: Post): void {
   if (post.status === "scheduled") return;
@@ -115,11 +115,6 @@ export async function issuesOfUpdate(
   const found = await lookForPost(services, scope, input.postId);
   if (found === undefined) return [];
   return issuesOfChange(found.post.draft, input.change, services.clock.now());
-}
-
-function canceled(leg: Leg): Leg {
-  if (isEnded(leg)) return leg;
-  return { ...leg, status: "skipped", error: problemOf({ code: "canceled", networkCode: null }) };
 }
 
 /**

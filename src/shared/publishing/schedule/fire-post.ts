@@ -1,27 +1,26 @@
 import type { CoreOperation, CoreView, Decision } from "../../billing/group-commit.ts";
 import { checkAfter, paced, secondsUntil } from "../../billing/pace.ts";
-import { priceOf } from "../../billing/rate-card.ts";
 import type { AppError } from "../../runtime/errors.ts";
 import { timeOfId } from "../../runtime/ids.ts";
-import { refusal, utcDay } from "../../billing/wallet.ts";
+import { refusal } from "../../billing/wallet.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
 import type { RowWrite } from "../../runtime/storage/row.ts";
-import { reservation, startingAt } from "../accept/accept.ts";
-import { errorsOf, toLegProblem, type Judgement } from "../accept/check-draft.ts";
+import { reservation } from "../accept/accept.ts";
+import type { Judgement } from "../accept/judgement.ts";
+import { type Leg, isEnded, notStarted, postStatus, started, startingAt } from "../leg.ts";
 import type { DuePost } from "./due-post.ts";
 import { firstCheckAt } from "./first-check.ts";
 import type { FireHint } from "./fire-queue.ts";
 import { hintLegs } from "../publish/hint-legs.ts";
 import { judgePost } from "../accept/judge-accounts.ts";
-import { problemOf } from "../leg-steps.ts";
-import { isEnded, postStatus, type Leg, type Post } from "../post.ts";
+import type { Post } from "../post.ts";
 import { withEvents } from "../publish/post-events.ts";
 import { postProgress, toLegRow } from "../post-row.ts";
 import { legKey, postKey, toWorkRow, type PostPlace } from "../post-store.ts";
-import { postRowKeys, readPost } from "../publish/settle-leg.ts";
+import { postRowKeys, readPost } from "../post-change.ts";
 
 /** Later than this a post is not published any more. */
 const LATE_MS_MAX = 24 * 60 * 60 * 1000;
@@ -58,29 +57,6 @@ type Fired =
   /** Since it was read: what was found out holds no more, its time included. */
   | { readonly kind: "changed" };
 
-function ended(leg: Leg, status: "skipped" | "failed", code: LegErrorCode): Leg {
-  return { ...leg, status, error: problemOf({ code, networkCode: null }) };
-}
-
-/** A pending leg as it is when its post fires: on its way, or failed by what holds now. */
-function fired(leg: Leg, judgement: Judgement | undefined, now: Date): Leg {
-  const [error] = judgement === undefined ? [] : errorsOf(judgement);
-  if (error !== undefined) return { ...leg, status: "failed", error: toLegProblem(error) };
-  const { connection } = judgement ?? {};
-  const { id, username, url } = connection?.account ?? { id: "", username: "", url: "" };
-  return {
-    ...leg,
-    connectionId: connection?.id ?? null,
-    account: connection === undefined ? null : { id, username, url },
-    hold: {
-      state: "open",
-      tokens: priceOf("publish_leg"),
-      operation: "publish_leg",
-      day: utcDay(now),
-    },
-  };
-}
-
 interface FiredLegs {
   readonly legs: readonly Leg[];
   readonly unpaid?: AppError;
@@ -91,10 +67,10 @@ function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredL
   const open = (next: (leg: Leg) => Leg) => legs.map((leg) => (isEnded(leg) ? leg : next(leg)));
   if (standstill !== undefined) {
     const status = standstill.kind === "skip" ? "skipped" : "failed";
-    return { legs: open((leg) => ended(leg, status, standstill.code)) };
+    return { legs: open((leg) => notStarted(leg, status, standstill.code)) };
   }
   const going = open((leg) =>
-    fired(
+    started(
       leg,
       judgements.find(({ network }) => network === leg.network),
       view.now,
@@ -106,7 +82,7 @@ function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredL
   );
   const unpaid = tokens === 0 ? undefined : refusal(view.wallet, tokens, view.now);
   if (unpaid === undefined) return { legs: going };
-  return { legs: open((leg) => ended(leg, "failed", "insufficient_tokens")), unpaid };
+  return { legs: open((leg) => notStarted(leg, "failed", "insufficient_tokens")), unpaid };
 }
 
 /**
@@ -131,14 +107,14 @@ function fireOperation(asked: Firing): CoreOperation<Fired> {
       const legs = startingAt(firing, startAt);
       const at = now.toISOString();
       const isOver = legs.every(isEnded);
-      const started: Post = {
+      const running: Post = {
         ...current.post,
         status: postStatus(legs),
         updatedAt: at,
         startedAt: at,
         completedAt: isOver ? at : null,
       };
-      const told = withEvents({ before, post: started, legs }, now);
+      const told = withEvents({ before, post: running, legs }, now);
       const writes: RowWrite[] = [
         ...told.writes,
         {

@@ -1,17 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  type Leg,
   claimed,
   failed,
   markedSent,
-  nextLookSeconds,
-  nextRetrySeconds,
+  nextStep,
   parked,
-  problemOf,
   putBack,
   succeeded,
-} from "../../../src/shared/publishing/leg-steps.ts";
-import { nextStep, type Leg } from "../../../src/shared/publishing/post.ts";
+} from "../../../src/shared/publishing/leg.ts";
+import { problemOf } from "../../../src/shared/publishing/leg-problem.ts";
+import { nextLookSeconds, nextRetrySeconds } from "../../../src/shared/publishing/leg-times.ts";
 import { inSeconds, legOf, NOW } from "./fixtures.ts";
 
 const now = NOW;

@@ -1,0 +1,411 @@
+import type { Connection } from "../connections/connection.ts";
+import { priceOf, type Operation } from "../billing/rate-card.ts";
+import { utcDay } from "../billing/wallet.ts";
+import type { LegErrorCode } from "../networks/contract/errors.ts";
+import type { LegFailure, NetworkData, Published } from "../networks/contract/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import { sha256Hex } from "../runtime/secrets.ts";
+import { errorsOf, warningsOf, type Judgement } from "./accept/judgement.ts";
+import { problemOf, toLegProblem, type LegProblem } from "./leg-problem.ts";
+import { legDraft, type Post, type PostStatus } from "./post.ts";
+
+/*
+ * A leg is one network's part of a post. This file has its type and every transition of it, as pure functions: the
+ * clock is handed in, and nothing is written here. `leg-times.ts` says when the next attempt or look is due.
+ *
+ * State is `status`, `phase` where the leg is under way, and whether tokens are reserved (`hold`). A leg with a claim
+ * (`claimId`, `leaseUntil`) belongs to one worker until the lease ends.
+ *
+ *   State                    Event                            Next state            Written                       Tokens
+ *   ------------------------ -------------------------------- --------------------- ----------------------------- -------
+ *   none                     post accepted                    pending idle, open    firstLeg: key, account        reserve
+ *   none                     post accepted, scheduled         pending idle, none    firstLeg: key, account        -
+ *   none                     post accepted, a rule is broken  failed                firstLeg: error               -
+ *   pending idle, none       post starts                      pending idle, open    started: account              reserve
+ *   pending idle, none       post starts, a rule is broken    failed                started: error                -
+ *   pending idle, none       post starts, too late or unpaid  failed                notStarted: error             -
+ *   pending idle, none       post starts, nobody may publish  skipped               notStarted: error             -
+ *   pending idle, none       post canceled                    skipped               canceled: error               -
+ *   pending idle, open       platform is paced                pending idle, open    startingAt: notBefore         -
+ *   pending idle, open       worker claims                    publishing claimed *  claimed: claim, attempts + 1  -
+ *   publishing waiting, sent worker claims when it is due     publishing claimed *  claimed: claim                -
+ *   publishing claimed, sent lease ended, worker claims       publishing claimed *  claimed: claim, crashes + 1   -
+ *   publishing claimed, sent work outlasts a third of a lease the same              renewed: leaseUntil           -
+ *   publishing claimed, sent another account is linked        the same              movedTo: account, remote      -
+ *   publishing claimed, sent that account is busy             as before the claim   givenBack: notBefore          -
+ *   publishing claimed       network still processes media    publishing waiting    parked: remote, notBefore     -
+ *   publishing claimed, sent the visible call is next         publishing sent       markedSent: remote, sentAt    -
+ *   publishing claimed, sent certainly not published, retry   pending idle, open    putBack: retries + 1          -
+ *   publishing sent          outcome not known, look again    publishing sent       toBeLookedUp: retries + 1     -
+ *   publishing claimed, sent published                        succeeded, captured   succeeded: id, url            settle
+ *   publishing claimed, sent failed, or stays unknown         failed, released      failed: error                 release
+ *   failed                   owner retries                    pending idle, open    retried: round, resend        reserve
+ *
+ *   * `sent` instead of `claimed` where an earlier call's outcome is not known: it is looked up before anything else.
+ *
+ * What publishing costs is reserved before the leg can be claimed, and captured or released by the transaction that ends
+ * it. `succeeded` and `skipped` are final; of `failed` only a retry leads away.
+ */
+
+export type LegStatus = "pending" | "publishing" | "succeeded" | "failed" | "skipped";
+
+export interface LegWarning {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface LegAccount {
+  readonly id: string;
+  readonly username: string;
+  readonly url: string;
+}
+
+/** Tokens promised to a leg: open until the leg ends, then taken or given back, once. */
+export interface Hold {
+  readonly state: "none" | "open" | "captured" | "released";
+  readonly tokens: number;
+  readonly operation: Operation;
+  /** UTC day on which they were reserved. */
+  readonly day: string;
+}
+
+/**
+ * `idle`: nobody works on it. `claimed`: a worker owns it until `leaseUntil`. `waiting`: the network processes media,
+ * look again at `notBefore`. `sent`: a visible call was made or is being made; its outcome is not known.
+ */
+export type LegPhase = "idle" | "claimed" | "waiting" | "sent";
+
+/** By place in the draft's media, or `other`. */
+export type Readings = Readonly<Partial<Record<string, number>>>;
+
+export interface Leg {
+  readonly network: NetworkName;
+  readonly status: LegStatus;
+  readonly phase: LegPhase;
+  /** Stable over every attempt with this content: the network's idempotency key derives from it. */
+  readonly key: string;
+  readonly claimId: string | null;
+  readonly leaseUntil: string | null;
+  readonly notBefore: string | null;
+  /** The accepting or the retry that put the leg on its way. */
+  readonly round: string;
+  /** Attempts begun. */
+  readonly attempts: number;
+  /** Automatic retries since it was accepted or retried. */
+  readonly retries: number;
+  /** Leases that ended without a settled leg. */
+  readonly crashes: number;
+  /** Files whose reading began and never ended: how often in a row, by their place in the draft. */
+  readonly readings: Readings;
+  /** First visible call whose outcome is not known; null when there was none. */
+  readonly sentAt: string | null;
+  /** The latest of them: what it did may show only later. */
+  readonly calledAt: string | null;
+  /** The caller asked again although an earlier call may have published: what can't be known is sent again. */
+  readonly resend: boolean;
+  readonly remote: NetworkData | null;
+  readonly hold: Hold;
+  readonly tokensCharged: number;
+  readonly tokensReleased: number;
+  readonly connectionId: string | null;
+  readonly account: LegAccount | null;
+  readonly networkPostId: string | null;
+  readonly url: string | null;
+  readonly publishedAt: string | null;
+  readonly lastAttemptAt: string | null;
+  readonly error: LegProblem | null;
+  readonly warnings: readonly LegWarning[];
+}
+
+/** A lease that ended this often without an outcome is a leg that kills its workers. */
+export const CRASHES_MAX = 8;
+const after = (now: Date, seconds: number) =>
+  new Date(now.getTime() + seconds * 1000).toISOString();
+
+function accountOn({ account: { id, username, url } }: Connection): LegAccount {
+  return { id, username, url };
+}
+
+export function isEnded(leg: Leg): boolean {
+  return leg.status === "succeeded" || leg.status === "failed" || leg.status === "skipped";
+}
+
+/**
+ * The post's state out of its legs. Skipped legs do not count; any leg on its way means `processing`; a post of
+ * skipped legs alone has failed, unless it was canceled.
+ */
+export function postStatus(legs: readonly Leg[]): PostStatus {
+  const counted = legs.filter((leg) => leg.status !== "skipped");
+  if (counted.some((leg) => !isEnded(leg))) return "processing";
+  const succeeded = counted.filter((leg) => leg.status === "succeeded").length;
+  if (succeeded === 0) return "failed";
+  return succeeded === counted.length ? "succeeded" : "partial";
+}
+
+/** What a worker may do with a leg now. */
+export type LegStep =
+  | { readonly kind: "ended" }
+  /** No tokens are reserved for it: its post has not started, and nobody may work on it. */
+  | { readonly kind: "unreserved" }
+  /** Somebody owns it, or it is not due: the sweeper or a delayed hint comes again. */
+  | { readonly kind: "later"; readonly at: string }
+  | { readonly kind: "claim"; readonly afterCrash: boolean };
+
+export function nextStep(leg: Leg, now: Date): LegStep {
+  if (isEnded(leg)) return { kind: "ended" };
+  if (leg.hold.state !== "open") return { kind: "unreserved" };
+  const at = now.toISOString();
+  if (leg.leaseUntil !== null && leg.leaseUntil > at) return { kind: "later", at: leg.leaseUntil };
+  if (leg.notBefore !== null && leg.notBefore > at) return { kind: "later", at: leg.notBefore };
+  return { kind: "claim", afterCrash: leg.leaseUntil !== null };
+}
+
+/** Returns a leg as it is accepted: on its way with its tokens reserved, or failed from the start for nothing. */
+export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
+  const { network, connection } = judgement;
+  const [error] = errorsOf(judgement);
+  const content = sha256Hex(JSON.stringify(legDraft(post.draft, network))).slice(0, 16);
+  const starts = error === undefined;
+  // The legs of a scheduled post are paid for when it fires.
+  const reserves = starts && post.status !== "scheduled";
+  return {
+    network,
+    status: starts ? "pending" : "failed",
+    phase: "idle",
+    key: `${post.id}|${network}|${content}`,
+    claimId: null,
+    leaseUntil: null,
+    notBefore: null,
+    round: post.id,
+    attempts: 0,
+    retries: 0,
+    crashes: 0,
+    readings: {},
+    sentAt: null,
+    calledAt: null,
+    resend: false,
+    remote: null,
+    hold: {
+      state: reserves ? "open" : "none",
+      tokens: reserves ? priceOf("publish_leg") : 0,
+      operation: "publish_leg",
+      day: utcDay(now),
+    },
+    tokensCharged: 0,
+    tokensReleased: 0,
+    connectionId: connection?.id ?? null,
+    account: connection === undefined ? null : accountOn(connection),
+    networkPostId: null,
+    url: null,
+    publishedAt: null,
+    lastAttemptAt: null,
+    error: error === undefined ? null : toLegProblem(error),
+    warnings: warningsOf(judgement).map(({ rule, message }) => ({ code: rule, message })),
+  };
+}
+
+/** Returns a pending leg as it is when its post starts: on its way, or failed by what holds now. */
+export function started(leg: Leg, judgement: Judgement | undefined, now: Date): Leg {
+  const [error] = judgement === undefined ? [] : errorsOf(judgement);
+  if (error !== undefined) return { ...leg, status: "failed", error: toLegProblem(error) };
+  const { connection } = judgement ?? {};
+  return {
+    ...leg,
+    connectionId: connection?.id ?? null,
+    account: connection === undefined ? null : accountOn(connection),
+    hold: {
+      state: "open",
+      tokens: priceOf("publish_leg"),
+      operation: "publish_leg",
+      day: utcDay(now),
+    },
+  };
+}
+
+/** Ends a leg whose post does not start, for nothing. */
+export function notStarted(leg: Leg, status: "skipped" | "failed", code: LegErrorCode): Leg {
+  return { ...leg, status, error: problemOf({ code, networkCode: null }) };
+}
+
+/** Returns a leg of a canceled post: skipped, unless it failed before. */
+export function canceled(leg: Leg): Leg {
+  return isEnded(leg) ? leg : notStarted(leg, "skipped", "canceled");
+}
+
+/** The legs that are paid for begin then. */
+export function startingAt(legs: readonly Leg[], startAt: string | null): Leg[] {
+  return legs.map((leg) => (leg.hold.state === "open" ? { ...leg, notBefore: startAt } : leg));
+}
+
+/** A worker takes the leg: it is its alone until the lease ends. What the network chose once stays. */
+export function claimed(
+  leg: Leg,
+  claim: {
+    readonly id: string;
+    readonly now: Date;
+    readonly leaseSeconds: number;
+    readonly afterCrash: boolean;
+  },
+): Leg {
+  const begins = leg.phase === "idle" && !claim.afterCrash;
+  return {
+    ...leg,
+    status: "publishing",
+    phase: leg.sentAt === null ? "claimed" : "sent",
+    claimId: claim.id,
+    leaseUntil: after(claim.now, claim.leaseSeconds),
+    notBefore: null,
+    attempts: leg.attempts + (begins ? 1 : 0),
+    crashes: leg.crashes + (claim.afterCrash ? 1 : 0),
+    lastAttemptAt: begins ? claim.now.toISOString() : leg.lastAttemptAt,
+  };
+}
+
+/** The lease is prolonged from now on, while a step takes longer than one. */
+export function renewed(leg: Leg, now: Date, leaseSeconds: number): Leg {
+  return { ...leg, leaseUntil: after(now, leaseSeconds) };
+}
+
+/** The leg goes out on the account that is linked now, with what its network chooses for a post (`remote`) made anew. */
+export function movedTo(leg: Leg, linked: Connection, remote: NetworkData | null): Leg {
+  return { ...leg, connectionId: linked.id, account: accountOn(linked), remote };
+}
+
+/**
+ * Written before the one visible call: whoever finds it must look, since `doubtSince` where an earlier call's outcome is
+ * not known either, before sending again. What the owner allowed, to send it blindly, is used up by it.
+ */
+export function markedSent(
+  leg: Leg,
+  remote: NetworkData,
+  doubtSince: string | null,
+  now: Date,
+): Leg {
+  const calledAt = now.toISOString();
+  const sentAt = doubtSince ?? calledAt;
+  return { ...leg, phase: "sent", remote, sentAt, calledAt, resend: false };
+}
+
+/** The marker was written and the call certainly not made: the permission to send blindly holds on. */
+export function unsent(marked: Leg, before: Leg): Leg {
+  return { ...marked, resend: before.resend };
+}
+
+/** As it was before a worker took it, but for the account that it goes out on. A lease that ended stays counted. */
+export function givenBack(before: Leg, taken: Leg, now: Date, seconds: number): Leg {
+  return {
+    ...before,
+    phase: before.phase === "claimed" ? "waiting" : before.phase,
+    claimId: null,
+    leaseUntil: null,
+    notBefore: after(now, seconds),
+    crashes: taken.crashes,
+    connectionId: taken.connectionId,
+    account: taken.account,
+    remote: taken.remote,
+  };
+}
+
+/** The lease is given back until `seconds` from now. `sent` legs stay sent; their outcome is not known yet. */
+export function parked(leg: Leg, remote: NetworkData | null, now: Date, seconds: number): Leg {
+  return {
+    ...leg,
+    status: "publishing",
+    phase: leg.sentAt === null ? "waiting" : "sent",
+    claimId: null,
+    leaseUntil: null,
+    notBefore: after(now, seconds),
+    remote: remote ?? leg.remote,
+  };
+}
+
+/** The outcome is not known and is looked up `seconds` from now; that counts as a retry. */
+export function toBeLookedUp(
+  leg: Leg,
+  remote: NetworkData | null,
+  now: Date,
+  seconds: number,
+): Leg {
+  return { ...parked(leg, remote, now, seconds), retries: leg.retries + 1 };
+}
+
+/**
+ * The network certainly did not get this attempt: the leg waits for its next one as if this had never begun.
+ * `sentAt` is of an earlier call whose outcome is still not known.
+ */
+export function putBack(leg: Leg, now: Date, seconds: number, sentAt: string | null): Leg {
+  return {
+    ...leg,
+    status: "pending",
+    phase: "idle",
+    claimId: null,
+    leaseUntil: null,
+    notBefore: after(now, seconds),
+    retries: leg.retries + 1,
+    sentAt,
+    calledAt: sentAt === null ? null : leg.calledAt,
+  };
+}
+
+const ended = {
+  phase: "idle",
+  claimId: null,
+  leaseUntil: null,
+  notBefore: null,
+  readings: {},
+} as const;
+
+/** Published and paid for. */
+export function succeeded(leg: Leg, published: Published, now: Date): Leg {
+  return {
+    ...leg,
+    ...ended,
+    status: "succeeded",
+    networkPostId: published.networkPostId,
+    url: published.url,
+    publishedAt: now.toISOString(),
+    error: null,
+    resend: false,
+    hold: { ...leg.hold, state: "captured" },
+    tokensCharged: leg.tokensCharged + leg.hold.tokens,
+  };
+}
+
+/** Failed and not paid for. Only where the outcome stays unknown is kept that something was sent. */
+export function failed(leg: Leg, failure: LegFailure): Leg {
+  return {
+    ...leg,
+    ...ended,
+    status: "failed",
+    error: problemOf(failure),
+    resend: false,
+    sentAt: failure.code === "outcome_unknown" ? leg.sentAt : null,
+    calledAt: failure.code === "outcome_unknown" ? leg.calledAt : null,
+    hold: { ...leg.hold, state: "released" },
+    tokensReleased: leg.tokensReleased + leg.hold.tokens,
+  };
+}
+
+/** A failed leg on its way again. What was chosen for the network stays: an earlier call is looked up first. */
+export function retried(leg: Leg, round: string, now: Date): Leg {
+  return {
+    ...leg,
+    status: "pending",
+    phase: "idle",
+    claimId: null,
+    leaseUntil: null,
+    notBefore: null,
+    round,
+    retries: 0,
+    crashes: 0,
+    readings: {},
+    resend: leg.sentAt !== null,
+    error: null,
+    hold: {
+      state: "open",
+      tokens: priceOf("posts.retry_leg"),
+      operation: "posts.retry_leg",
+      day: utcDay(now),
+    },
+  };
+}

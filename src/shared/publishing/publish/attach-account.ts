@@ -1,0 +1,87 @@
+import type { Connection } from "../../connections/connection.ts";
+import { freshCredentials } from "../../connections/fresh-credentials.ts";
+import type { LegFailure } from "../../networks/contract/network.ts";
+import { accountOf } from "../accept/judge-accounts.ts";
+import type { NetworkAccount } from "../accounts/account-store.ts";
+import { givenBack, movedTo } from "../leg.ts";
+import { hintLegs } from "./hint-legs.ts";
+import { fail, lookAgain, outcomeUnknown, reject, tryLater } from "./settle.ts";
+import { begun, park, save, type Work } from "./work.ts";
+
+/** When a leg comes again that found the line of its account full. */
+const LINE_FULL_SECONDS = 60;
+/** When a leg comes again that was claimed under another account than it goes out on. */
+const MOVED_SECONDS = 1;
+
+/**
+ * Whether the leg is the one that its account has in hand now. Else it stands in line, claimed by nobody, and is hinted
+ * when its turn has come.
+ */
+export async function takeTurn(work: Work, account: NetworkAccount): Promise<boolean> {
+  const { services, place, stored } = work;
+  const { key: legKey, network } = stored.leg;
+  const { platformId, profileId, postId } = place;
+  const now = services.clock.now();
+  const { leaseSeconds } = services.config.publishing;
+  const until = new Date(now.getTime() + leaseSeconds * 1000).toISOString();
+  const leg = { legKey, place: { platformId, profileId, postId } };
+  const taking = await services.turns.take(account, leg, { now, until });
+  if (taking === "line_full") await hintLegs(services, place, [network], LINE_FULL_SECONDS);
+  if (typeof taking === "string") return false;
+  work.turn = taking;
+  return true;
+}
+
+/** Calls the next in line. Best effort: a turn that is not given back ends with its lease. */
+export async function releaseTurn(work: Work): Promise<void> {
+  const { services, place, turn } = work;
+  if (turn === null) return;
+  work.turn = null;
+  try {
+    const next = await services.turns.release(turn, services.clock.now());
+    if (next !== undefined) await hintLegs(services, next.place, [turn.account.network]);
+  } catch (error) {
+    services.log.warn("an account was not released", { postId: place.postId, error });
+  }
+}
+
+/**
+ * The leg goes out on the account that is linked now, and says so. What was prepared for another account is of no use,
+ * and what may have been sent there can't be looked up any more. False when the leg ended or waits.
+ */
+async function followAccount(work: Work, linked: Connection): Promise<boolean> {
+  const account = accountOf(linked);
+  if (work.turn?.account.accountId === account.accountId) return true;
+  const { leg } = work.stored;
+  if (leg.sentAt !== null && !leg.resend) {
+    await fail(work, outcomeUnknown({ code: "outcome_unknown", networkCode: "account_replaced" }));
+    return false;
+  }
+  const moved = movedTo(leg, linked, begun(work, work.services.clock.now()));
+  if (!(await save(work, moved))) return false;
+  await releaseTurn(work);
+  if (await takeTurn(work, account)) return true;
+  await park(work, givenBack(work.before, moved, work.services.clock.now(), MOVED_SECONDS));
+  return false;
+}
+
+async function failUnlinked(work: Work, code: LegFailure["code"]): Promise<undefined> {
+  await fail(work, { code, networkCode: null });
+}
+
+/** Finds the account that the leg goes out on and its credentials; undefined when the leg ended or waits for them. */
+export async function attachAccount(work: Work) {
+  const { services, place } = work;
+  const opened = await services.connections.open(place.profileId, work.stored.leg.network);
+  if (opened === undefined || opened.connection.status === "revoked")
+    return failUnlinked(work, "connection_missing");
+  const linked = opened.connection;
+  if (linked.status === "needs_reauth") return failUnlinked(work, "connection_needs_reauth");
+  if (!(await followAccount(work, linked))) return undefined;
+  const fresh = await freshCredentials(services, linked, opened);
+  if (fresh.kind === "usable") return fresh;
+  if (fresh.kind === "rejected") await reject(work, linked, fresh);
+  else if (work.stored.leg.sentAt === null) await tryLater(work, fresh);
+  else await lookAgain(work, fresh.failure);
+  return undefined;
+}

@@ -1,0 +1,101 @@
+import type { Connection } from "../../connections/connection.ts";
+import { repairWarning } from "../../networks/contract/media-rules.ts";
+import type { MediaRepair } from "../../networks/contract/media.ts";
+import type { LegToPublish, Network, NetworkTools } from "../../networks/contract/network.ts";
+import { accountOf, quotaFor } from "../accept/judge-accounts.ts";
+import { claimText, textHash } from "../accounts/recent-text.ts";
+import { type Leg, parked } from "../leg.ts";
+import { legDraft } from "../post.ts";
+import { fail, reject, tryLater } from "./settle.ts";
+import { holdingLease, park, type Work } from "./work.ts";
+
+/** Media that is still processing after this long will not become ready. */
+const PROCESSING_MS_MAX = 60 * 60 * 1000;
+
+/** How soon a leg looks again whether the one with the same text went out. */
+const TWIN_SECONDS = 5;
+
+/**
+ * Takes the account's text and quota for a leg before anything is sent; repeatable. False when another leg has them:
+ * this one then ended, or waits for what becomes of its twin.
+ */
+export async function claimAccount(work: Work, connection: Connection): Promise<boolean> {
+  const { services, place, post, stored } = work;
+  const { network, key } = stored.leg;
+  const account = accountOf(connection);
+  const hash = textHash(legDraft(post.draft, network).text);
+  if (hash !== undefined) {
+    const holding = await claimText(services, account, hash, { place, legKey: key });
+    const failure = { code: "duplicate_content", networkCode: null } as const;
+    if (holding.kind === "pending")
+      await tryLater(work, { kind: "try_later", failure, retryAfterSeconds: TWIN_SECONDS });
+    if (holding.kind === "published") await fail(work, failure);
+    if (holding.kind !== "free") return false;
+  }
+  const quota = quotaFor(services, post.draft, network, connection.limits);
+  if (quota === undefined) return true;
+  const now = services.clock.now();
+  if (await services.networkAccounts.claimQuota(account, quota, key, now)) return true;
+  await fail(work, { code: "quota_exceeded", networkCode: null });
+  return false;
+}
+
+/** The tools, with every repair of an image noted: what a reader sees is then not the file that was given. */
+function notingRepairs(tools: NetworkTools, noted: MediaRepair[]): NetworkTools {
+  return {
+    ...tools,
+    async planImage(file, target) {
+      const repairs = await tools.planImage(file, target);
+      noted.push(...repairs);
+      return repairs;
+    },
+    async fitImage(file, target) {
+      const fitted = await tools.fitImage(file, target);
+      noted.push(...fitted.repairs);
+      return fitted;
+    },
+  };
+}
+
+/** The leg with its repairs among its warnings, each once however often it is prepared. */
+function withRepairs(leg: Leg, repairs: readonly MediaRepair[]): Leg {
+  const found = repairs
+    .map((repair) => repairWarning(leg.network, repair, { field: null, mediaIndex: null }))
+    .map(({ rule, message }) => ({ code: rule, message }));
+  const known = new Set(leg.warnings.map(({ code }) => code));
+  const added = found.filter(({ code }) => !known.has(code) && known.add(code));
+  return added.length === 0 ? leg : { ...leg, warnings: [...leg.warnings, ...added] };
+}
+
+/** Uploads and containers. The prepared leg, or undefined when it ended or waits. */
+export async function prepare(
+  work: Work,
+  network: Network,
+  connection: Connection,
+  leg: LegToPublish,
+): Promise<LegToPublish | undefined> {
+  const repairs: MediaRepair[] = [];
+  const tools = notingRepairs(work.tools, repairs);
+  const outcome = await holdingLease(work, () => network.prepare(leg, tools));
+  // Written with whatever the leg's next state is.
+  work.stored = { ...work.stored, leg: withRepairs(work.stored.leg, repairs) };
+  const now = work.services.clock.now();
+  switch (outcome.kind) {
+    case "ready":
+      work.services.log.info("leg prepared", { network: network.name, repairs: repairs.length });
+      return { ...leg, remote: outcome.remote };
+    case "processing": {
+      const since = Date.parse(work.stored.leg.lastAttemptAt ?? now.toISOString());
+      if (now.getTime() - since > PROCESSING_MS_MAX)
+        await fail(work, { code: "media_not_ready", networkCode: null });
+      else await park(work, parked(work.stored.leg, outcome.remote, now, outcome.pollAfterSeconds));
+      return undefined;
+    }
+    case "try_later":
+      await tryLater(work, outcome, outcome.remote);
+      return undefined;
+    case "rejected":
+      await reject(work, connection, outcome);
+      return undefined;
+  }
+}

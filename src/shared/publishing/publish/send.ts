@@ -1,0 +1,88 @@
+import type { Connection } from "../../connections/connection.ts";
+import type {
+  LegToPublish,
+  Network,
+  PublishOutcome,
+  TryLater,
+} from "../../networks/contract/network.ts";
+import { nextRetrySeconds } from "../leg-times.ts";
+import { markedSent, putBack, unsent } from "../leg.ts";
+import { fail, lookAgain, reject, succeed, tryLater } from "./settle.ts";
+import { park, save, type Work } from "./work.ts";
+
+/** Whether the lease outlasts the longest call that may follow. */
+function leaseSuffices({ services, stored }: Work): boolean {
+  const leftMs = Date.parse(stored.leg.leaseUntil ?? "") - services.clock.now().getTime();
+  return leftMs > services.config.publishing.networkTimeoutMs;
+}
+
+const leaseTooShort: TryLater = {
+  kind: "try_later",
+  failure: { code: "network_unavailable", networkCode: "lease_too_short" },
+  retryAfterSeconds: 0,
+};
+
+/** For people to see which accounts are in use; a post does not fail for it. */
+async function recordUse({ services }: Work, connection: Connection): Promise<void> {
+  try {
+    await services.connections.recordUse(connection);
+  } catch (error) {
+    services.log.warn("use of a connection not recorded", { connection: connection.id, error });
+  }
+}
+
+async function finish(work: Work, connection: Connection, outcome: PublishOutcome): Promise<void> {
+  const { services, stored } = work;
+  switch (outcome.kind) {
+    case "published":
+      await succeed(work, outcome);
+      return recordUse(work, connection);
+    case "in_doubt":
+      return lookAgain(work, outcome.failure, outcome.pollAfterSeconds, outcome.remote);
+    case "try_later":
+      return tryLater(work, outcome);
+    case "rejected":
+      return reject(work, connection, outcome);
+    case "prepare_again": {
+      const seconds = nextRetrySeconds(
+        services.config.publishing.retrySeconds,
+        stored.leg.retries,
+        Math.random(),
+        outcome.pollAfterSeconds,
+      );
+      if (seconds === null) return fail(work, outcome.failure);
+      const back = putBack(stored.leg, services.clock.now(), seconds, work.doubtSince);
+      return park(work, { ...back, remote: outcome.remote }, outcome.failure);
+    }
+  }
+}
+
+/** The sent marker, then the one visible call; not begun on a lease that could end before the call does. */
+export async function send(
+  work: Work,
+  network: Network,
+  connection: Connection,
+  ready: LegToPublish,
+): Promise<void> {
+  const { services } = work;
+  // Uploads that took this long must not be done again, or they would use up the next lease as well.
+  if (!leaseSuffices(work)) return tryLater(work, leaseTooShort, ready.remote);
+  const now = services.clock.now();
+  const before = work.stored.leg;
+  const marked = markedSent(before, ready.remote, work.doubtSince, now);
+  if (!(await save(work, marked))) return;
+  const notSent = () => {
+    work.stored = { ...work.stored, leg: unsent(work.stored.leg, before) };
+  };
+  // The marker itself may have taken long.
+  if (!leaseSuffices(work)) {
+    notSent();
+    return tryLater(work, leaseTooShort);
+  }
+  const leg = { ...ready, sentAt: new Date(work.doubtSince ?? now) };
+  services.log.info("leg sent", { network: network.name, attempt: work.stored.leg.attempts });
+  const outcome = await network.publish(leg, work.tools);
+  // Certainly not sent: the owner's permission to send it holds on.
+  if (outcome.kind === "try_later" || outcome.kind === "prepare_again") notSent();
+  await finish(work, connection, outcome);
+}

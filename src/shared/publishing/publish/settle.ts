@@ -1,0 +1,223 @@
+import type { CoreOperation, Decision } from "../../billing/group-commit.ts";
+import type { Movement } from "../../billing/wallet.ts";
+import type { Connection } from "../../connections/connection.ts";
+import { markIfRefused } from "../../connections/refused-account.ts";
+import type {
+  LegFailure,
+  NetworkData,
+  Published,
+  Rejected,
+  TryLater,
+} from "../../networks/contract/network.ts";
+import type { NetworkName } from "../../networks/lookup.ts";
+import type { RowWrite } from "../../runtime/storage/row.ts";
+import { quotaFor } from "../accept/judge-accounts.ts";
+import type { PublishingDeps } from "../deps.ts";
+import { lastLookSeconds, nextLookSeconds, nextRetrySeconds } from "../leg-times.ts";
+import { failed, isEnded, type Leg, postStatus, putBack, succeeded, toBeLookedUp } from "../leg.ts";
+import { postRowKeys, readPost } from "../post-change.ts";
+import { postProgress, toLegRow } from "../post-row.ts";
+import { legKey, postKey, type PostPlace, workKey } from "../post-store.ts";
+import type { Post } from "../post.ts";
+import { withEvents } from "./post-events.ts";
+import { park, type Work } from "./work.ts";
+
+export type LegEnd =
+  | { readonly kind: "published"; readonly published: Published }
+  | { readonly kind: "failed"; readonly failure: LegFailure };
+
+interface Settlement {
+  readonly place: PostPlace;
+  readonly post: Post;
+  /** As its worker claimed it: only the owner of the claim may settle. */
+  readonly leg: Leg;
+  readonly end: LegEnd;
+}
+
+function movement(post: Post, leg: Leg, end: LegEnd): Movement {
+  return {
+    type: end.kind === "published" ? "settle" : "release",
+    operation: leg.hold.operation,
+    tokens: leg.hold.tokens,
+    postId: post.id,
+    network: leg.network,
+    applicationId: post.applicationId,
+    profileId: post.profileId,
+    actor: post.actor,
+    requestId: post.requestId,
+    note: null,
+    reservedOn: leg.hold.day,
+  };
+}
+
+/** The post after one of its legs ended; `completedAt` once none is left. */
+function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
+  const status = postStatus(legs);
+  const at = now.toISOString();
+  return { ...post, status, updatedAt: at, completedAt: legs.every(isEnded) ? at : null };
+}
+
+/**
+ * The settling transaction: leg, its reservation, wallet, ledger, the post's aggregate and, with the last leg, the
+ * work row. Guarded by the claim and the open reservation: applied once, whoever repeats it. Answers whether the
+ * leg was still the caller's to settle.
+ */
+export function settleOperation({ place, post, leg, end }: Settlement): CoreOperation<boolean> {
+  const work = workKey(place.postId);
+  return {
+    id: `settle|${legKey(place, leg.network)}|${leg.claimId}`,
+    rowKeys: postRowKeys(place, post),
+    decide(view): Decision<boolean> {
+      const current = readPost(view, place, post);
+      const mine = current?.legs.find((stored) => stored.leg.network === leg.network);
+      const isMine = mine?.leg.claimId === leg.claimId && mine.leg.hold.state === "open";
+      if (current === undefined || mine === undefined || !isMine)
+        return { kind: "done", answer: false };
+      const settled =
+        end.kind === "published"
+          ? succeeded(mine.leg, end.published, view.now)
+          : failed(mine.leg, end.failure);
+      const legs = current.legs.map((stored) => (stored === mine ? settled : stored.leg));
+      const told = withEvents(
+        {
+          before: { post: current.post, legs: current.legs.map((stored) => stored.leg) },
+          post: progressed(current.post, legs, view.now),
+          legs,
+        },
+        view.now,
+      );
+      const writes: RowWrite[] = [
+        { kind: "replace", row: toLegRow(legKey(place, leg.network), settled), etag: mine.etag },
+        {
+          kind: "merge",
+          row: { rowKey: postKey(place), ...postProgress(told.post) },
+          etag: current.etag,
+        },
+        ...told.writes,
+      ];
+      if (legs.every(isEnded) && view.row(work) !== undefined)
+        writes.push({ kind: "delete", rowKey: work });
+      return {
+        kind: "write",
+        movements: [movement(current.post, mine.leg, end)],
+        writes,
+        answer: true,
+      };
+    },
+  };
+}
+
+function noteDuration({ metrics, clock }: PublishingDeps, post: Post, network: NetworkName): void {
+  const sinceMs = clock.now().getTime() - Date.parse(post.startedAt ?? post.createdAt);
+  metrics.observe("legs.publish_s", sinceMs / 1000, { network });
+}
+
+async function settleLeg(services: PublishingDeps, settlement: Settlement): Promise<void> {
+  const { place, post, leg, end } = settlement;
+  const settled = await services.wallets.commit(place.platformId, settleOperation(settlement));
+  const { network } = leg;
+  const account = leg.account?.id ?? null;
+  const fields = { postId: place.postId, network, account, attempt: leg.attempts };
+  if (!settled) return services.log.warn("leg was settled by another worker", fields);
+  const outcome = end.kind === "failed" ? end.failure.code : "published";
+  services.metrics.count("legs.ended", { network, outcome });
+  if (end.kind === "failed") {
+    // Not `code`: the log blots out what is called that, for the codes of authenticator apps.
+    const { code: reason, ...failure } = end.failure;
+    services.log.info("leg failed", { ...fields, reason, ...failure });
+    return;
+  }
+  // A retry may come days after the post.
+  if (leg.round === post.id) noteDuration(services, post, network);
+  services.log.info("leg published", { ...fields, ...end.published });
+}
+
+/** Before the leg ends, so that a crash in between claims anew instead of losing a slot. */
+async function returnQuota({ services, post, stored }: Work): Promise<void> {
+  const { network, account, key } = stored.leg;
+  const quota = quotaFor(services, post.draft, network);
+  if (quota === undefined || account === null) return;
+  const real = { network, accountId: account.id };
+  await services.networkAccounts.returnQuota(real, quota.kind, key);
+}
+
+export async function fail(work: Work, failure: LegFailure): Promise<void> {
+  const { services, place, post, stored } = work;
+  services.unmappedSignals.record(stored.leg.network, failure);
+  const known = work.doubtSince === null ? failure : outcomeUnknown(failure);
+  const end = { kind: "failed", failure: known } as const;
+  const at = services.clock.now().toISOString();
+  if (known.code !== "outcome_unknown") await returnQuota(work);
+  await settleLeg(services, { place, post, leg: stored.leg, end });
+  work.readings.leave();
+  const { networkCode, note = null } = failure;
+  work.trace.record({ step: "leg_settled", at, outcome: known.code, networkCode, note });
+}
+
+export async function succeed(work: Work, published: Published): Promise<void> {
+  const { services, place, post, stored } = work;
+  const end = { kind: "published", published } as const;
+  const at = services.clock.now().toISOString();
+  await settleLeg(services, { place, post, leg: stored.leg, end });
+  work.readings.leave();
+  work.trace.record({ step: "leg_settled", at, outcome: "succeeded", note: published.url });
+}
+
+export async function reject(
+  work: Work,
+  connection: Connection,
+  { failure }: Rejected,
+): Promise<void> {
+  await markIfRefused(work.services, connection, failure);
+  await fail(work, failure);
+}
+
+/** Certainly not published: again by the schedule, or failed when it is used up. What was `prepared` is kept. */
+export async function tryLater(
+  work: Work,
+  { failure, retryAfterSeconds }: TryLater,
+  prepared: NetworkData | null = null,
+): Promise<void> {
+  const { services, stored } = work;
+  const seconds = nextRetrySeconds(
+    services.config.publishing.retrySeconds,
+    stored.leg.retries,
+    Math.random(),
+    retryAfterSeconds,
+  );
+  if (seconds === null) return failOrLook(work, failure);
+  const back = putBack(stored.leg, services.clock.now(), seconds, work.doubtSince);
+  await park(work, { ...back, remote: prepared ?? back.remote }, failure);
+}
+
+export function outcomeUnknown({ networkCode }: LegFailure): LegFailure {
+  return { code: "outcome_unknown", networkCode };
+}
+
+/** An outcome that can't be told yet: looked up again by the schedule, at last reported as unknown. */
+export async function lookAgain(
+  work: Work,
+  failure: LegFailure,
+  pollAfterSeconds?: number,
+  remote: NetworkData | null = null,
+): Promise<void> {
+  const { services, stored } = work;
+  const { retrySeconds } = services.config.publishing;
+  const { leg } = stored;
+  const now = services.clock.now();
+  const seconds =
+    nextLookSeconds(retrySeconds, leg.retries, Math.random(), pollAfterSeconds) ??
+    lastLookSeconds(leg, now);
+  if (seconds === null) return fail(work, outcomeUnknown(failure));
+  await park(work, toBeLookedUp(leg, remote, now, seconds), failure);
+}
+
+/** The schedule is used up. What may still show of an earlier call is looked up before the outcome is told. */
+export async function failOrLook(work: Work, failure: LegFailure): Promise<void> {
+  const { services, stored, doubtSince } = work;
+  const now = services.clock.now();
+  const seconds = doubtSince === null ? null : lastLookSeconds(stored.leg, now);
+  if (seconds === null) return fail(work, failure);
+  const doubted = { ...stored.leg, sentAt: doubtSince };
+  await park(work, toBeLookedUp(doubted, null, now, seconds), failure);
+}

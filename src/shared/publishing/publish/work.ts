@@ -1,0 +1,110 @@
+import type { LegFailure, NetworkTools } from "../../networks/contract/network.ts";
+import { findAvailable } from "../../networks/lookup.ts";
+import type { Turn } from "../accounts/turn-store.ts";
+import type { PublishingDeps } from "../deps.ts";
+import { type Leg, renewed } from "../leg.ts";
+import type { PostPlace, StoredLeg } from "../post-store.ts";
+import type { Post } from "../post.ts";
+import { hintLegs } from "./hint-legs.ts";
+import type { LegReadings } from "./leg-readings.ts";
+import type { Trace } from "./trace.ts";
+
+/** Renewals within one lease: losing one of them loses nothing. */
+const LEASE_RENEWALS = 3;
+
+/** One leg in the hands of one worker. `stored` follows every write; losing a race ends the work quietly. */
+export interface Work {
+  readonly services: PublishingDeps;
+  readonly place: PostPlace;
+  readonly post: Post;
+  readonly tools: NetworkTools;
+  readonly trace: Trace;
+  stored: StoredLeg;
+  /** As it was before this worker took it. */
+  readonly before: Leg;
+  /** Which of its files are being read. */
+  readonly readings: LegReadings;
+  /** The last write of the leg: each waits for the one before, whose version it has to name. */
+  writing: Promise<unknown>;
+  /** While the leg is the one that its account has in hand. */
+  turn: Turn | null;
+  /** Of an earlier call whose outcome is not known: until it is, a failure must not claim that nothing went out. */
+  doubtSince: string | null;
+}
+
+export const begun = ({ services, stored: { leg } }: Work, now: Date) =>
+  findAvailable(leg.network, services.config.networkApps)?.begin({ key: leg.key, now }) ?? null;
+
+/** Writes the leg's next state; false when another worker took it meanwhile. */
+export function save(work: Work, leg: Leg): Promise<boolean> {
+  return change(work, () => leg);
+}
+
+/** Writes what becomes of the leg as it is when its turn to be written comes. */
+export async function change(work: Work, next: (leg: Leg) => Leg): Promise<boolean> {
+  const write = async (): Promise<boolean> => {
+    const { services, place, stored, readings } = work;
+    const leg = { ...next(stored.leg), readings: readings.current };
+    const written = await services.posts.replaceLegIfUnchanged(place, leg, stored.etag);
+    if (written === undefined) return false;
+    work.stored = written;
+    readings.noteStored(leg.readings);
+    return true;
+  };
+  const writing = work.writing.then(write, write);
+  work.writing = writing;
+  return writing;
+}
+
+/**
+ * Keeps the leg ours while something takes longer than a lease, as large uploads do. When the lease is lost all the
+ * same, the next write of this worker finds it out.
+ */
+export async function holdingLease<T>(work: Work, run: () => Promise<T>): Promise<T> {
+  const { services } = work;
+  const { leaseSeconds } = services.config.publishing;
+  let renewing: Promise<unknown> = Promise.resolve();
+  const renew = async (): Promise<void> => {
+    const now = services.clock.now();
+    try {
+      const isOurs = await change(work, (leg) => renewed(leg, now, leaseSeconds));
+      const { leaseUntil } = work.stored.leg;
+      if (isOurs && work.turn !== null && leaseUntil !== null)
+        await services.turns.extend(work.turn, leaseUntil);
+    } catch (error) {
+      services.log.warn("lease not renewed", { postId: work.place.postId, error });
+    }
+  };
+  const timer = setInterval(
+    () => {
+      renewing = renewing.then(renew);
+    },
+    (leaseSeconds * 1000) / LEASE_RENEWALS,
+  );
+  try {
+    return await run();
+  } finally {
+    clearInterval(timer);
+    await renewing;
+  }
+}
+
+/**
+ * Gives the leg back until later and hints; the sweeper stands in for a lost hint. `failure`: what it met, where it does
+ * not just wait for its turn or its media.
+ */
+export async function park(work: Work, leg: Leg, failure?: LegFailure): Promise<void> {
+  const { services, place } = work;
+  if (!(await save(work, leg)) || leg.notBefore === null) return;
+  const { network, phase, retries, notBefore } = leg;
+  work.trace.record({ step: "leg_waiting", outcome: phase, note: `until ${notBefore}` });
+  const { code: reason, networkCode = null } = failure ?? {};
+  const until = { phase, retries, until: notBefore };
+  if (reason === undefined) services.log.info("leg waits", { network, ...until });
+  else {
+    services.metrics.count("legs.delayed", { network, reason });
+    services.log.info("leg delayed", { network, ...until, reason, networkCode });
+  }
+  const seconds = (Date.parse(leg.notBefore) - services.clock.now().getTime()) / 1000;
+  await hintLegs(services, place, [leg.network], seconds);
+}
