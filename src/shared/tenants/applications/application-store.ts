@@ -1,7 +1,7 @@
 import { PLATFORM_ROW_KEY, withDisabled } from "./disabled-applications.ts";
-import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { textOf, type Row } from "../../runtime/storage/row.ts";
+import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Application, ApplicationStatus } from "./application.ts";
@@ -9,7 +9,6 @@ import type { Application, ApplicationStatus } from "./application.ts";
 const PREFIX = "A|";
 const ID_START = "A|0000000000000000|".length;
 const ALL_MAX = 10_000;
-const TRIES_MAX = 10;
 
 /** Computed from the id, which carries its time: newest first, and still one point read. */
 const rowKey = (applicationId: string) =>
@@ -68,7 +67,7 @@ export class ApplicationStore {
   ): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
     const key = rowKey(applicationId);
-    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+    return untilWon(async () => {
       const [application, platform] = await Promise.all([
         this.#tenants.find(platformId, key),
         this.#tenants.find(platformId, PLATFORM_ROW_KEY),
@@ -83,10 +82,9 @@ export class ApplicationStore {
           etag: platform.etag,
         },
       ]);
-      if (kind === "applied") return toApplication({ ...application.row, ...changed });
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * attempt));
-    }
-    throw serviceUnavailable();
+      // In doubt, too: done once more, it is the same.
+      return kind === "applied" ? toApplication({ ...application.row, ...changed }) : LOST;
+    });
   }
 
   /** Every application of the platform, newest first. */

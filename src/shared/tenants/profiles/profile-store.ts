@@ -9,6 +9,7 @@ import {
   type Row,
   type RowWrite,
 } from "../../runtime/storage/row.ts";
+import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { ShardedCounter, type Counted } from "../../runtime/storage/sharded-counter.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
@@ -23,7 +24,6 @@ import {
 const PREFIX = "F|";
 const COUNT_PREFIX = "FN|";
 const ID_START = "F|0000000000000000|".length;
-const TRIES_MAX = 10;
 
 /** Computed from the id, which carries its time: newest first, and still one point read. */
 const rowKey = (profileId: string) =>
@@ -148,7 +148,7 @@ export class ProfileStore {
     change: (profile: Profile) => Profile,
   ): Promise<ProfileWritten | undefined> {
     if (!isId("profile", profileId)) return undefined;
-    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+    return untilWon(async () => {
       const stored = await this.#tenants.find(platformId, rowKey(profileId));
       if (stored === undefined) return undefined;
       const before = toProfile(stored.row);
@@ -161,9 +161,8 @@ export class ProfileStore {
       if (result.kind === "applied") return { kind: "written", profile: after };
       if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
       const existingId = await this.#holder(platformId, after);
-      if (existingId !== undefined) return { kind: "taken", existingId };
-    }
-    throw serviceUnavailable();
+      return existingId === undefined ? LOST : { kind: "taken", existingId };
+    });
   }
 
   /** Removes the row for good. Its external id has to be cleared before: the claim is a row of its own. May be repeated. */
