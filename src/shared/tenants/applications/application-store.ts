@@ -1,6 +1,8 @@
+import { applicationRow } from "./application-row.ts";
 import { PLATFORM_ROW_KEY, withDisabled } from "./disabled-applications.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
-import { textOf, type Row } from "../../runtime/storage/row.ts";
+import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
@@ -14,14 +16,9 @@ const ALL_MAX = 10_000;
 const rowKey = (applicationId: string) =>
   `${PREFIX}${inverted(timeOfId("application", applicationId))}|${applicationId}`;
 
+/** @throws DamagedRow */
 function toApplication(row: Row): Application {
-  return {
-    id: row.rowKey.slice(ID_START),
-    name: textOf(row, "name"),
-    status: textOf(row, "status") === "disabled" ? "disabled" : "active",
-    createdAt: textOf(row, "createdAt"),
-    updatedAt: textOf(row, "updatedAt"),
-  };
+  return { ...applicationRow.decode(row), id: row.rowKey.slice(ID_START) };
 }
 
 /** The applications of a platform, in its partition: another platform's id is simply not found. */
@@ -40,8 +37,8 @@ export class ApplicationStore {
 
   /** Repeating it with the same application is harmless. */
   async create(platformId: string, application: Application): Promise<void> {
-    const { id, name, status, createdAt, updatedAt } = application;
-    await this.#tenants.put(platformId, { rowKey: rowKey(id), name, status, createdAt, updatedAt });
+    const columns = applicationRow.encode(application);
+    await this.#tenants.put(platformId, { ...columns, rowKey: rowKey(application.id) });
   }
 
   async rename(
@@ -95,7 +92,9 @@ export class ApplicationStore {
       before: afterPrefix(PREFIX),
       limit: ALL_MAX,
     });
-    return rows.map(({ row }) => toApplication(row));
+    return rows
+      .map(({ row }) => unlessDamaged(() => toApplication(row)))
+      .filter((application) => application !== undefined);
   }
 
   /** Newest first; `after` is where the last listing stopped. */
