@@ -4,6 +4,7 @@ import type { Running } from "../shared/http/register.ts";
 import type { Endpoint, Route } from "../shared/http/route.ts";
 import { runTimer } from "../shared/http/worker.ts";
 import { buildServices } from "../shared/compose.ts";
+import { onDamagedRow } from "../shared/runtime/storage/damaged-row.ts";
 import { healthRoutes } from "./health.ts";
 import { endpoints } from "./manifest.ts";
 import { postReadRoutes } from "./post-reads.ts";
@@ -28,6 +29,7 @@ function workerOf(name: string) {
 /** Composes what the registered functions run. Opens nothing: connections are made when they are first used. */
 export function openRunning(config: Config): Running {
   const services = buildServices(config);
+  const stopReporting = onDamagedRow((damage) => services.log.error("damaged row", { ...damage }));
   return {
     answer: async (endpoint, incoming) => answer(await findRoute(endpoint), services, incoming),
     answerUnrouted: (incoming, path) => answerUnrouted(endpoints, services, incoming, path),
@@ -36,6 +38,7 @@ export function openRunning(config: Config): Running {
     async end() {
       await services.stop.announce();
       services.metrics.flush();
+      stopReporting();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../src/shared/runtime/errors.ts";
+import type { Row, RowChange } from "../../src/shared/runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../../src/shared/runtime/storage/table.ts";
 import type { Fault } from "../setup/fault-proxy.ts";
 
@@ -23,6 +24,7 @@ const unavailable = expect.objectContaining({ code: "service_unavailable" });
 export function describeTable(name: string, storage: ContractStorage): void {
   describe(name, () => {
     describeRows(storage);
+    describeChanges(storage);
     describeLists(storage);
     describeTransactions(storage);
     describeManyRows(storage);
@@ -95,6 +97,130 @@ function describeRows({ table, fresh }: ContractStorage): void {
     const [one, two] = fresh();
     await Promise.all([one.put("p", { rowKey: "a" }), two.put("p", { rowKey: "b" })]);
     expect(await one.list({ partitionKey: "p", limit: 10 })).toHaveLength(2);
+  });
+}
+
+function describeChanges({ table, faulty, during }: ContractStorage): void {
+  const stored = async (p: string) => (await table().find(p, "a"))?.row;
+  const raised = (row: Row | undefined) => Number(row?.["n"] ?? 0) + 1;
+
+  describe("a change", () => {
+    test("creates, replaces, merges, removes or leaves, and answers the row as it is then", async () => {
+      const p = partition();
+      const become = (change: RowChange) => table().change(p, "a", () => change);
+      expect(await become({ kind: "leave" })).toEqual({ kind: "left", row: undefined });
+      expect(await become({ kind: "remove" })).toEqual({ kind: "left", row: undefined });
+      expect(await become({ kind: "merge", columns: { n: 1 } })).toEqual({
+        kind: "left",
+        row: undefined,
+      });
+      const first = { rowKey: "a", n: 1, old: true };
+      expect(await become({ kind: "write", columns: { n: 1, old: true } })).toEqual({
+        kind: "created",
+        row: first,
+      });
+      expect(await become({ kind: "leave" })).toEqual({ kind: "left", row: first });
+      expect(await become({ kind: "merge", columns: { n: 2 } })).toEqual({
+        kind: "merged",
+        row: { ...first, n: 2 },
+      });
+      expect(await stored(p)).toEqual({ ...first, n: 2 });
+      expect(await become({ kind: "write", columns: { n: 3 } })).toEqual({
+        kind: "replaced",
+        row: { rowKey: "a", n: 3 },
+      });
+      expect(await stored(p)).toEqual({ rowKey: "a", n: 3 });
+      expect(await become({ kind: "remove" })).toEqual({ kind: "removed", row: undefined });
+      expect(await stored(p)).toBeUndefined();
+    });
+
+    test.each(["write", "merge"] as const)(
+      "decides anew after each lost race: %s",
+      async (kind) => {
+        const p = partition();
+        await table().put(p, { rowKey: "a", n: 1 });
+        let rivals = 3;
+        const changed = await table().change(p, "a", async (before) => {
+          if ((rivals -= 1) >= 0) await table().put(p, { rowKey: "a", n: raised(before?.row) });
+          return { kind, columns: { n: raised(before?.row) } };
+        });
+        expect(changed.row).toEqual({ rowKey: "a", n: 5 });
+        expect(await stored(p)).toEqual({ rowKey: "a", n: 5 });
+      },
+    );
+
+    test("of a row that is gone meanwhile is decided on its absence", async () => {
+      const p = partition();
+      const changed = async (kind: "write" | "merge" | "remove") => {
+        await table().put(p, { rowKey: "a", n: 1 });
+        return await table().change(p, "a", async (before) => {
+          if (before !== undefined) await table().delete(p, "a");
+          return { kind, columns: { n: raised(before?.row) } };
+        });
+      };
+      expect(await changed("merge")).toEqual({ kind: "left", row: undefined });
+      expect(await stored(p)).toBeUndefined();
+      expect(await changed("remove")).toEqual({ kind: "left", row: undefined });
+      expect(await changed("write")).toEqual({ kind: "created", row: { rowKey: "a", n: 1 } });
+    });
+
+    test("of a row that is created meanwhile is decided on what it holds", async () => {
+      const p = partition();
+      const changed = await table().change(p, "a", async (before) => {
+        if (before === undefined) await table().put(p, { rowKey: "a", n: 1 });
+        return { kind: "write", columns: { n: raised(before?.row) } };
+      });
+      expect(changed).toEqual({ kind: "replaced", row: { rowKey: "a", n: 2 } });
+    });
+
+    test("does not remove what was written meanwhile", async () => {
+      const p = partition();
+      await table().put(p, { rowKey: "a", n: 1 });
+      const changed = await table().change(p, "a", async (before) => {
+        if (before?.row["n"] !== 1) return { kind: "leave" };
+        await table().put(p, { rowKey: "a", n: 2 });
+        return { kind: "remove" };
+      });
+      expect(changed).toEqual({ kind: "left", row: { rowKey: "a", n: 2 } });
+    });
+
+    test.each([
+      ["lose_request", undefined],
+      ["lose_answer", { rowKey: "a", n: 1 }],
+    ] as const)(
+      "whose outcome is in doubt is unavailable, and not tried again: %s",
+      async (fault, left) => {
+        const p = partition();
+        const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+        let decisions = 0;
+        let failing: Promise<void> | undefined;
+        const change = faulty().change(p, "a", () => {
+          decisions += 1;
+          // From here on, so that the write meets it and the read did not.
+          failing = during(fault, () => ended);
+          return { kind: "write", columns: { n: 1 } };
+        });
+        await expect(change).rejects.toEqual(unavailable);
+        end();
+        await failing;
+        expect(decisions).toBe(1);
+        expect(await stored(p)).toEqual(left);
+      },
+    );
+
+    test("gives up as unavailable after 20 lost races", async () => {
+      const p = partition();
+      await table().put(p, { rowKey: "a", n: 0 });
+      let decisions = 0;
+      const change = table().change(p, "a", async () => {
+        decisions += 1;
+        await table().put(p, { rowKey: "a", n: decisions });
+        return { kind: "merge", columns: { n: -1 } };
+      });
+      await expect(change).rejects.toEqual(unavailable);
+      expect(decisions).toBe(20);
+      expect(await stored(p)).toEqual({ rowKey: "a", n: 20 });
+    });
   });
 }
 

@@ -1,12 +1,10 @@
 import { sha256Hex } from "../runtime/secrets.ts";
 import { numberOf, textOf, textOrNull } from "../runtime/storage/row.ts";
-import { serviceUnavailable } from "../runtime/errors.ts";
 import type { Table } from "../runtime/storage/table.ts";
 
 const POSITIONS = "position";
 const POISON = "poison";
 const TEXT_MAX = 4_000;
-const TRIES_MAX = 12;
 
 /** Long searches that are done piece by piece. */
 export type Search = "forgotten_work" | "untold_events" | "purge_platforms" | "purge_endpoints";
@@ -33,25 +31,14 @@ export class HousekeepingStore {
   async recordPoison(queue: string, message: string, now: Date): Promise<number> {
     const rowKey = `${queue}|${sha256Hex(message)}`;
     const at = now.toISOString();
-    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
-      const stored = await this.#table.find(POISON, rowKey);
-      const count = stored === undefined ? 1 : numberOf(stored.row, "count") + 1;
+    let count = 1;
+    await this.#table.change(POISON, rowKey, (stored) => {
+      count = stored === undefined ? 1 : numberOf(stored.row, "count") + 1;
       const firstAt = stored === undefined ? at : textOf(stored.row, "firstAt");
-      const row = {
-        rowKey,
-        queue,
-        message: message.slice(0, TEXT_MAX),
-        count,
-        firstAt,
-        lastAt: at,
-      };
-      const written =
-        stored === undefined
-          ? await this.#table.insertIfAbsent(POISON, row)
-          : await this.#table.replaceIfUnchanged(POISON, row, stored.etag);
-      if (written !== undefined) return count;
-    }
-    throw serviceUnavailable();
+      const kept = message.slice(0, TEXT_MAX);
+      return { kind: "write", columns: { queue, message: kept, count, firstAt, lastAt: at } };
+    });
+    return count;
   }
 
   /** Removes a page of the messages that did not come again since then. */

@@ -2,6 +2,7 @@ import type { Reconciled, StoredEntry } from "../billing/wallet-store.ts";
 import type { Wallet } from "../billing/wallet.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import type { Leg } from "../publishing/leg.ts";
+import { DamagedRow } from "../runtime/storage/damaged-row.ts";
 import { OPEN_WORK_PAGE } from "../publishing/post-store.ts";
 
 const PAGE_ENTRIES = 1_000;
@@ -115,13 +116,23 @@ export async function reconcilePlatform(
   return [];
 }
 
+/** A damaged row is a mismatch of its own platform, and does not keep the others from being checked. */
+async function mismatchesOf(services: BackgroundDeps, platformId: string): Promise<string[]> {
+  try {
+    return await reconcilePlatform(services, platformId);
+  } catch (error) {
+    if (error instanceof DamagedRow) return [error.message];
+    throw error;
+  }
+}
+
 /** Checks every platform. Idempotent; a mismatch is an error line for an alert to find. */
 export async function reconcileWallets(services: BackgroundDeps): Promise<void> {
   let after: string | undefined;
   do {
     const { items, next } = await services.platforms.list(after, PLATFORMS_OF_PAGE);
     for (const { id: platformId } of items) {
-      const mismatches = await reconcilePlatform(services, platformId);
+      const mismatches = await mismatchesOf(services, platformId);
       if (mismatches.length === 0) continue;
       services.metrics.count("wallets.mismatched", {});
       services.log.error("wallet does not reconcile", {

@@ -1,17 +1,8 @@
 import { AppError } from "../runtime/errors.ts";
 import { inverted, newId } from "../runtime/ids.ts";
-import type { NetworkName } from "../networks/lookup.ts";
-import {
-  numberOf,
-  textOf,
-  textOrNull,
-  type Row,
-  type RowWrite,
-  type TransactionResult,
-} from "../runtime/storage/row.ts";
+import type { Row, RowWrite, TransactionResult } from "../runtime/storage/row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import type { Actor } from "../callers/caller.ts";
 import { budgetReachedOperation, lowBalanceWrites, tellsOfWallet } from "./alerts.ts";
 import {
   GroupCommit,
@@ -20,15 +11,13 @@ import {
   type LedgerRow,
   type StoredWallet,
 } from "./group-commit.ts";
-import type { Operation } from "./rate-card.ts";
 import { MARKER_ROWS } from "./marker.ts";
-import { EMPTY_WALLET, utcDay, type EntryType, type LedgerEntry, type Wallet } from "./wallet.ts";
+import { ledgerRow, reconciledRow, walletRow } from "./wallet-row.ts";
+import { EMPTY_WALLET, utcDay, type LedgerEntry, type Wallet } from "./wallet.ts";
 
 const WALLET_KEY = "W";
 const ENTRY_PREFIX = "L|";
 const RECONCILED_KEY = "R";
-/** Merge can't clear a property: -1 stands for no budget. */
-const NO_BUDGET = -1;
 
 /** Committers of platforms that are quiet are dropped beyond this many. */
 const COMMITTERS_MAX = 10_000;
@@ -157,7 +146,7 @@ export class WalletStore {
   async #readStored(platformId: string): Promise<StoredWallet> {
     const stored = await this.#core.find(platformId, WALLET_KEY);
     if (stored === undefined) return { wallet: EMPTY_WALLET, etag: "" };
-    return { wallet: toWallet(stored.row), etag: stored.etag };
+    return { wallet: walletRow.decode(stored.row), etag: stored.etag };
   }
 
   /** The wallet as it is stored now; an empty one for a platform that never had tokens. */
@@ -168,17 +157,11 @@ export class WalletStore {
   async findReconciled(platformId: string): Promise<Reconciled | undefined> {
     const stored = await this.#core.find(platformId, RECONCILED_KEY);
     if (stored === undefined) return undefined;
-    const number = (property: string) => numberOf(stored.row, property);
-    return {
-      sequence: number("sequence"),
-      balance: number("balance"),
-      reserved: number("reserved"),
-    };
+    return reconciledRow.decode(stored.row);
   }
 
   async markReconciled(platformId: string, upTo: Reconciled): Promise<void> {
-    const { sequence, balance, reserved } = upTo;
-    await this.#core.put(platformId, { rowKey: RECONCILED_KEY, sequence, balance, reserved });
+    await this.#core.put(platformId, { ...reconciledRow.encode(upTo), rowKey: RECONCILED_KEY });
   }
 
   /**
@@ -229,77 +212,22 @@ export class WalletStore {
 const entryKey = (sequence: number) => ENTRY_PREFIX + inverted(sequence);
 
 function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRow[]): RowWrite[] {
-  const row: Row = {
-    rowKey: WALLET_KEY,
-    balance: to.balance,
-    reserved: to.reserved,
-    sequence: to.sequence,
-    dailyBudget: to.dailyBudget ?? NO_BUDGET,
-    budgetChangedAt: to.budgetChangedAt ?? "",
-    day: to.day,
-    daySpent: to.daySpent,
-    paceUntil: to.paceUntil ?? "",
-  };
+  const row: Row = { ...walletRow.encode(to), rowKey: WALLET_KEY };
   const wallet: RowWrite =
     from.etag === "" ? { kind: "create", row } : { kind: "replace", row, etag: from.etag };
   return [wallet, ...entries.map((entry): RowWrite => ({ kind: "create", row: entryRow(entry) }))];
 }
 
-function toWallet(row: Row): Wallet {
-  const dailyBudget = numberOf(row, "dailyBudget");
-  return {
-    balance: numberOf(row, "balance"),
-    reserved: numberOf(row, "reserved"),
-    sequence: numberOf(row, "sequence"),
-    dailyBudget: dailyBudget === NO_BUDGET ? null : dailyBudget,
-    budgetChangedAt: textOrNull(row, "budgetChangedAt"),
-    day: textOf(row, "day"),
-    daySpent: numberOf(row, "daySpent"),
-    paceUntil: textOrNull(row, "paceUntil"),
-  };
-}
-
 function entryRow(entry: LedgerRow): Row {
-  return {
-    rowKey: entryKey(entry.sequence),
-    id: newId("ledgerEntry", new Date(entry.createdAt)),
-    type: entry.type,
-    operation: entry.operation,
-    tokens: entry.tokens,
-    sequence: entry.sequence,
-    balanceAfter: entry.balanceAfter,
-    reservedAfter: entry.reservedAfter,
-    postId: entry.postId ?? "",
-    network: entry.network ?? "",
-    applicationId: entry.applicationId ?? "",
-    profileId: entry.profileId ?? "",
-    actorKind: entry.actor.kind,
-    actorId: entry.actor.id,
-    requestId: entry.requestId,
-    note: entry.note ?? "",
-    createdAt: entry.createdAt,
-  };
+  const id = newId("ledgerEntry", new Date(entry.createdAt));
+  const { kind: actorKind, id: actorId } = entry.actor;
+  const columns = ledgerRow.encode({ ...entry, id, actorKind, actorId });
+  return { ...columns, rowKey: entryKey(entry.sequence) };
 }
 
 function toEntry(row: Row): StoredEntry {
-  return {
-    id: textOf(row, "id"),
-    // Safe: the row was written by `entryRow` from these very types.
-    type: textOf(row, "type") as EntryType,
-    operation: textOf(row, "operation") as Operation,
-    tokens: numberOf(row, "tokens"),
-    sequence: numberOf(row, "sequence"),
-    balanceAfter: numberOf(row, "balanceAfter"),
-    reservedAfter: numberOf(row, "reservedAfter"),
-    postId: textOrNull(row, "postId"),
-    network: textOrNull(row, "network") as NetworkName | null,
-    applicationId: textOrNull(row, "applicationId"),
-    profileId: textOrNull(row, "profileId"),
-    actor: { kind: textOf(row, "actorKind"), id: textOf(row, "actorId") } as Actor,
-    requestId: textOf(row, "requestId"),
-    note: textOrNull(row, "note"),
-    createdAt: textOf(row, "createdAt"),
-  };
+  const { actorKind: kind, actorId: id, ...entry } = ledgerRow.decode(row);
+  return { ...entry, actor: { kind, id } };
 }
 
 function fitsFilter(entry: StoredEntry, filter: EntryFilter): boolean {

@@ -9,7 +9,6 @@ import type { ConnectSession } from "./connect-session.ts";
 import { brandingShape } from "./schema.ts";
 
 const ROW_KEY = "S";
-const CHANGE_TRIES_MAX = 12;
 
 const networksShape = shape(() => z.array(networkName()));
 const statusShape = shape(() => z.enum(["open", "completed", "canceled"]));
@@ -111,16 +110,14 @@ export class ConnectSessionStore {
     decide: (session: ConnectSession) => ConnectSession | undefined,
   ): Promise<ConnectSession | undefined> {
     if (!isId("connectSession", id)) return undefined;
-    for (let attempt = 1; attempt <= CHANGE_TRIES_MAX; attempt += 1) {
-      const stored = await this.#table.find(id, ROW_KEY);
-      if (stored === undefined) return undefined;
-      const before = fromRow(id, stored.row);
-      const after = decide(before);
-      if (after === undefined) return undefined;
-      if (after === before) return before;
-      const etag = await this.#table.replaceIfUnchanged(id, toRow(after), stored.etag);
-      if (etag !== undefined) return after;
-    }
-    throw serviceUnavailable();
+    let changed: ConnectSession | undefined;
+    await this.#table.change(id, ROW_KEY, (stored) => {
+      const before = stored === undefined ? undefined : fromRow(id, stored.row);
+      changed = before === undefined ? undefined : decide(before);
+      return changed === undefined || changed === before
+        ? { kind: "leave" }
+        : { kind: "write", columns: toRow(changed) };
+    });
+    return changed;
   }
 }

@@ -1,12 +1,18 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { AppError, invariant, serviceUnavailable } from "../runtime/errors.ts";
+import { AppError, invariant } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/network.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
-import { fromChunks, textOf, type Row, type StoredRow } from "../runtime/storage/row.ts";
+import {
+  fromChunks,
+  textOf,
+  type Row,
+  type RowChange,
+  type StoredRow,
+} from "../runtime/storage/row.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import { ConnectionIndexStore } from "./connection-index-store.ts";
 import {
@@ -19,7 +25,6 @@ import { grantIdOf, type Connection } from "./connection.ts";
 import { toConnection, toldOfLinking, type Linking } from "./hosted-page/linking.ts";
 import { isUntold, untoldNow, withUntold } from "./untold.ts";
 
-const CHANGE_TRIES_MAX = 12;
 const SAVE_TRIES_MAX = 5;
 const SAVE_WAIT_MS = 50;
 /** `lastUsedAt` is right to the minute: one write per post would be wasted. */
@@ -40,7 +45,7 @@ interface Parts {
   readonly clock: { now(): Date };
 }
 
-type Change = { readonly kind: "merge" | "replace"; readonly row: Row };
+const LEAVE = { kind: "leave" } as const;
 
 /** One row per profile and network: linking again replaces it. Secrets are sealed to their row. */
 export class ConnectionStore {
@@ -107,29 +112,27 @@ export class ConnectionStore {
     const { profileId, network } = linking;
     const now = this.#clock.now();
     const ids = { removed: newId("event", now), linked: newId("event", now) };
-    let earlier: OpenedConnection | undefined;
-    for (let attempt = 1; attempt <= CHANGE_TRIES_MAX; attempt += 1) {
-      const stored = await this.#table.find(profileId, network);
+    let saved: { connection: Connection; before: OpenedConnection | undefined } | undefined;
+    await this.#table.change(profileId, network, async (stored) => {
       const before = stored === undefined ? undefined : this.#opened(profileId, stored.row);
       // The last try was answered as lost and was not.
-      if (before !== undefined && isUntold(profileId, stored?.row, ids.linked))
-        return this.#saved(before.connection, earlier);
+      if (before !== undefined && isUntold(profileId, stored?.row, ids.linked)) {
+        saved = { connection: before.connection, before: saved?.before };
+        return LEAVE;
+      }
       const connection = toConnection(linking, before?.connection, now);
+      saved = { connection, before };
       await this.#index.add(connection);
       const sealed = this.#seal(connection, linking.linked.credentials);
       const told = toldOfLinking(connection, before?.connection, now, ids);
-      const row = {
+      const columns = {
         ...toConnectionRow(connection, sealed, ""),
         ...withUntold(profileId, stored?.row, ...told),
       };
-      const etag =
-        stored === undefined
-          ? await this.#table.insertIfAbsent(profileId, row)
-          : await this.#table.replaceIfUnchanged(profileId, row, stored.etag);
-      if (etag !== undefined) return this.#saved(connection, before);
-      earlier = before;
-    }
-    throw serviceUnavailable();
+      return { kind: "write", columns };
+    });
+    invariant(saved !== undefined, "a change was not decided");
+    return this.#saved(saved.connection, saved.before);
   }
 
   async #saved(connection: Connection, before: OpenedConnection | undefined) {
@@ -151,10 +154,10 @@ export class ConnectionStore {
     const eventId = newId("event", now);
     const connection = await this.#change(profileId, network, (stored) => {
       // An earlier try was answered as lost and was not: it had the secrets.
-      if (isUntold(profileId, stored.row, eventId)) return undefined;
+      if (isUntold(profileId, stored.row, eventId)) return LEAVE;
       opened = this.#opened(profileId, stored.row);
       const before = opened.connection;
-      if (before.id !== id || before.status === "revoked") return undefined;
+      if (before.id !== id || before.status === "revoked") return LEAVE;
       const updatedAt = now.toISOString();
       const generation = before.generation + 1;
       const revoked: Connection = {
@@ -166,7 +169,7 @@ export class ConnectionStore {
       };
       const told = untoldNow("connection.removed", revoked, now, eventId);
       const untold = withUntold(profileId, stored.row, told);
-      return { kind: "replace", row: { ...toConnectionRow(revoked, "", ""), ...untold } };
+      return { kind: "write", columns: { ...toConnectionRow(revoked, "", ""), ...untold } };
     });
     if (opened === undefined || connection?.id !== id) return undefined;
     await this.#index.remove(connection);
@@ -202,13 +205,13 @@ export class ConnectionStore {
       const isDue = before.generation === generation && before.status === "active";
       // Or by an earlier try that was answered as lost and was not.
       marked = isDue || isUntold(profileId, row, eventId);
-      if (!isDue) return undefined;
+      if (!isDue) return LEAVE;
       const lastError = JSON.stringify({ code: failure.code, at });
       const changes = { status: "needs_reauth", lastError, leaseUntil: "", updatedAt: at };
       const after = fromConnectionRow(profileId, { ...row, ...changes });
       const told = untoldNow("connection.needs_reauth", after, now, eventId);
       const untold = withUntold(profileId, row, told);
-      return { kind: "merge", row: { rowKey: network, ...changes, ...untold } };
+      return { kind: "merge", columns: { ...changes, ...untold } };
     });
     return marked;
   }
@@ -220,8 +223,8 @@ export class ConnectionStore {
     if (isRecent(connection.lastUsedAt ?? "")) return;
     await this.#change(profileId, network, ({ row }) =>
       textOf(row, "id") !== id || isRecent(textOf(row, "lastUsedAt"))
-        ? undefined
-        : { kind: "merge", row: { rowKey: network, lastUsedAt: now.toISOString() } },
+        ? LEAVE
+        : { kind: "merge", columns: { lastUsedAt: now.toISOString() } },
     );
   }
 
@@ -245,8 +248,8 @@ export class ConnectionStore {
     const { profileId, network } = connection;
     await this.#change(profileId, network, ({ row }) =>
       textOf(row, "leaseUntil") === leaseUntil
-        ? { kind: "merge", row: { rowKey: network, leaseUntil: "" } }
-        : undefined,
+        ? { kind: "merge", columns: { leaseUntil: "" } }
+        : LEAVE,
     );
   }
 
@@ -267,7 +270,7 @@ export class ConnectionStore {
       this.#change(profileId, network, ({ row }) => {
         const before = fromConnectionRow(profileId, row);
         isUnchanged = before.generation === connection.generation;
-        if (!isUnchanged) return undefined;
+        if (!isUnchanged) return LEAVE;
         const updatedAt = this.#clock.now().toISOString();
         const after = {
           ...before,
@@ -278,7 +281,7 @@ export class ConnectionStore {
           updatedAt,
         };
         const untold = withUntold(profileId, row);
-        return { kind: "replace", row: { ...toConnectionRow(after, sealed, ""), ...untold } };
+        return { kind: "write", columns: { ...toConnectionRow(after, sealed, ""), ...untold } };
       });
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -292,26 +295,16 @@ export class ConnectionStore {
     }
   }
 
-  /** Reads, decides, writes if unchanged, until it took; answers the row as it is after. */
+  /** Answers the connection as it is after; undefined when there is none, which is not decided on. */
   async #change(
     profileId: string,
     network: NetworkName,
-    decide: (stored: StoredRow) => Change | undefined,
+    decide: (stored: StoredRow) => RowChange,
   ): Promise<Connection | undefined> {
-    for (let attempt = 1; attempt <= CHANGE_TRIES_MAX; attempt += 1) {
-      const stored = await this.#table.find(profileId, network);
-      if (stored === undefined) return undefined;
-      const change = decide(stored);
-      if (change === undefined) return fromConnectionRow(profileId, stored.row);
-      const { kind, row } = change;
-      const etag =
-        kind === "merge"
-          ? await this.#table.mergeIfUnchanged(profileId, row, stored.etag)
-          : await this.#table.replaceIfUnchanged(profileId, row, stored.etag);
-      const after = kind === "merge" ? { ...stored.row, ...row } : row;
-      if (etag !== undefined) return fromConnectionRow(profileId, after);
-    }
-    throw serviceUnavailable();
+    const { row } = await this.#table.change(profileId, network, (stored) =>
+      stored === undefined ? LEAVE : decide(stored),
+    );
+    return row === undefined ? undefined : fromConnectionRow(profileId, row);
   }
 
   #opened(profileId: string, row: Row): OpenedConnection {

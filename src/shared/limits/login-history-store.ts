@@ -1,11 +1,8 @@
-import { serviceUnavailable } from "../runtime/errors.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
-import { numberOf, textOf, type Row } from "../runtime/storage/row.ts";
+import { numberOf, textOf, type Columns, type Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { isForgotten, NO_FAILURES, type LoginHistory } from "./login-history.ts";
 
-const TRIES_MAX = 20;
-const PAUSE_MS = 10;
 const PARTITION_PREFIX = "login|";
 const PARTITIONS = 256;
 const PURGED_ROWS_OF_PARTITION_MAX = 10_000;
@@ -19,9 +16,8 @@ function placeOf(email: string) {
 const textOfTime = (time: number) => (time === 0 ? "" : new Date(time).toISOString());
 const timeOfText = (text: string) => (text === "" ? 0 : Date.parse(text));
 
-function toRow(rowKey: string, { failedAt, blocks, blockedUntil }: LoginHistory): Row {
+function toColumns({ failedAt, blocks, blockedUntil }: LoginHistory): Columns {
   return {
-    rowKey,
     failedAt: failedAt.map(textOfTime).join(","),
     blocks,
     blockedUntil: textOfTime(blockedUntil),
@@ -49,7 +45,7 @@ export class LoginHistoryStore {
   }
 
   /**
-   * Stores what `change` makes of the history, again and again until nobody else wrote in between; `undefined` from it
+   * Stores what `change` makes of the history, decided anew when somebody else wrote in between; `undefined` from it
    * leaves the history alone. Answers the history that `change` was last given.
    */
   async change(
@@ -57,20 +53,15 @@ export class LoginHistoryStore {
     change: (history: LoginHistory) => LoginHistory | undefined,
   ): Promise<LoginHistory> {
     const { partitionKey, rowKey } = placeOf(email);
-    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
-      const stored = await this.#table.find(partitionKey, rowKey);
-      const history = stored === undefined ? NO_FAILURES : toHistory(stored.row);
+    let history = NO_FAILURES;
+    await this.#table.change(partitionKey, rowKey, (stored) => {
+      history = stored === undefined ? NO_FAILURES : toHistory(stored.row);
       const changed = change(history);
-      if (changed === undefined) return history;
-      const row = toRow(rowKey, changed);
-      const etag =
-        stored === undefined
-          ? await this.#table.insertIfAbsent(partitionKey, row)
-          : await this.#table.replaceIfUnchanged(partitionKey, row, stored.etag);
-      if (etag !== undefined) return history;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * attempt));
-    }
-    throw serviceUnavailable();
+      return changed === undefined
+        ? { kind: "leave" }
+        : { kind: "write", columns: toColumns(changed) };
+    });
+    return history;
   }
 
   async clear(email: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { inverted, timeOfId } from "../runtime/ids.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row, StoredRow } from "../runtime/storage/row.ts";
 import type { Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
@@ -56,8 +57,6 @@ export const OPEN_WORK_PAGE = 1_000;
 const ROWS_OF_POST_MAX = NETWORK_NAMES.length + 1;
 const LIST_PAGES_MAX = 10;
 
-const keyOf = ({ post }: PostWithLegs) => postKey({ profileId: post.profileId, postId: post.id });
-
 /** Posts and their legs (table `core`, with the platform's wallet): reads, and the single-row steps of a leg. */
 export class PostStore {
   readonly #core: Table;
@@ -74,7 +73,10 @@ export class PostStore {
       before: afterPrefix(`${key}|`),
       limit: ROWS_OF_POST_MAX,
     });
-    return assemble(place.platformId, rows)[0];
+    return assemble(
+      place.platformId,
+      rows.map(({ row }) => row),
+    );
   }
 
   async findPost(place: PostPlace): Promise<Post | undefined> {
@@ -115,18 +117,19 @@ export class PostStore {
         before: afterPrefix(prefix),
         limit: size,
       });
-      const posts = assemble(scope.platformId, rows);
+      const posts = assembleAll(scope.platformId, rows);
       const atEnd = rows.length < size;
       // The last post of a full page may lack legs: it is read again with the next page.
-      for (const found of atEnd ? posts : posts.slice(0, -1)) {
-        if (items.length === position.limit) return { items, next: keyOf(found) };
+      for (const { key, found } of atEnd ? posts : posts.slice(0, -1)) {
+        if (items.length === position.limit) return { items, next: key };
+        if (found === undefined) continue;
         const verdict = fits(found);
         if (verdict === "stop") return { items, next: undefined };
         if (verdict) items.push(found);
       }
       const last = posts.at(-1);
       if (atEnd || last === undefined) return { items, next: undefined };
-      from = keyOf(last);
+      from = last.key;
     }
     return { items, next: from };
   }
@@ -175,17 +178,32 @@ function isPostKey(rowKey: string): boolean {
   return rowKey.split("|").length === 4;
 }
 
-function assemble(platformId: string, rows: readonly StoredRow[]): PostWithLegs[] {
-  const posts: { post: Post; legs: Leg[] }[] = [];
+/** @throws DamagedRow when one of the rows is: without it the post would be another one */
+function assemble(platformId: string, rows: readonly Row[]): PostWithLegs | undefined {
+  const [first, ...others] = rows;
+  // Legs whose post is gone: a removal was cut short.
+  if (first === undefined || !isPostKey(first.rowKey)) return undefined;
+  const post = toPost(platformId, first);
+  const place = ({ network }: Leg) => post.draft.networks.indexOf(network);
+  return { post, legs: others.map(toLeg).sort((left, right) => place(left) - place(right)) };
+}
+
+interface Listed {
+  readonly key: string;
+  /** Undefined when a row of the post is damaged: a list leaves it out. */
+  readonly found: PostWithLegs | undefined;
+}
+
+function assembleAll(platformId: string, rows: readonly StoredRow[]): Listed[] {
+  const groups: Row[][] = [];
   for (const { row } of rows) {
-    if (isPostKey(row.rowKey)) posts.push({ post: toPost(platformId, row), legs: [] });
-    else posts.at(-1)?.legs.push(toLeg(row));
+    if (isPostKey(row.rowKey)) groups.push([row]);
+    else groups.at(-1)?.push(row);
   }
-  for (const { post, legs } of posts) {
-    const place = ({ network }: Leg) => post.draft.networks.indexOf(network);
-    legs.sort((left, right) => place(left) - place(right));
-  }
-  return posts;
+  return groups.map((group) => ({
+    key: group[0]?.rowKey ?? "",
+    found: unlessDamaged(() => assemble(platformId, group)),
+  }));
 }
 
 export function toWorkRow({ place, nextCheckAt, checks }: OpenWork): Row {

@@ -1,4 +1,3 @@
-import { serviceUnavailable } from "../../runtime/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import { fromChunks, textOf, toChunks, type Row } from "../../runtime/storage/row.ts";
@@ -6,7 +5,6 @@ import { idBefore } from "../../runtime/ids.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { PostPlace } from "../post-store.ts";
 
-const TRIES_MAX = 12;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A real account of a network, whoever linked it: profiles and platforms share it. */
@@ -54,9 +52,7 @@ function toUse(uses: readonly Use[]): QuotaUse {
   return { used: uses.length, resetsAt };
 }
 
-function quotaRow(kind: string, uses: readonly Use[]): Row {
-  return { rowKey: quotaKey(kind), ...toChunks("uses", JSON.stringify(uses)) };
-}
+const usesColumns = (uses: readonly Use[]) => toChunks("uses", JSON.stringify(uses));
 
 /** What was published to an account of late (table `accounts`): texts of 48 hours and a rolling day's quota. */
 export class AccountStore {
@@ -156,19 +152,13 @@ export class AccountStore {
     kind: string,
     change: (uses: readonly Use[]) => { readonly answer: boolean; readonly uses?: readonly Use[] },
   ): Promise<boolean> {
-    const partition = partitionOf(account);
-    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
-      const stored = await this.#table.find(partition, quotaKey(kind));
+    let answered = false;
+    await this.#table.change(partitionOf(account), quotaKey(kind), (stored) => {
       const { answer, uses } = change(stored === undefined ? [] : usesOf(stored.row));
-      if (uses === undefined) return answer;
-      const row = quotaRow(kind, uses);
-      const written =
-        stored === undefined
-          ? await this.#table.insertIfAbsent(partition, row)
-          : await this.#table.replaceIfUnchanged(partition, row, stored.etag);
-      if (written !== undefined) return answer;
-    }
-    throw serviceUnavailable();
+      answered = answer;
+      return uses === undefined ? { kind: "leave" } : { kind: "write", columns: usesColumns(uses) };
+    });
+    return answered;
   }
 }
 

@@ -8,6 +8,9 @@ export interface Row {
   readonly [property: string]: RowValue;
 }
 
+/** Columns of a row, by name. */
+export type Columns = Readonly<Record<string, RowValue>>;
+
 /** A row as it was read, with the version that a conditional write has to name. */
 export interface StoredRow {
   readonly row: Row;
@@ -28,6 +31,21 @@ export interface RowPut {
   readonly kind: "put";
   readonly row: Row;
 }
+
+/** What is to become of a row that was read, or of its absence. A row that is absent can't be merged into or removed. */
+export type RowChange =
+  | { readonly kind: "leave" }
+  | { readonly kind: "remove" }
+  /** The whole row: created where there was none, and replaced where there was one. */
+  | { readonly kind: "write"; readonly columns: Columns }
+  /** The named columns alone. */
+  | { readonly kind: "merge"; readonly columns: Columns };
+
+/** What became of it, and the row as it is after. */
+export type ChangedRow =
+  | { readonly kind: "created" | "replaced" | "merged"; readonly row: Row }
+  | { readonly kind: "removed"; readonly row: undefined }
+  | { readonly kind: "left"; readonly row: Row | undefined };
 
 /**
  * What became of a transaction. `refused`: none of it was applied by this call (somebody else's write, or an earlier

@@ -1,3 +1,4 @@
+import { unlessDamaged } from "./damaged-row.ts";
 import type { StoredRow } from "./row.ts";
 import type { Table } from "./table.ts";
 
@@ -24,7 +25,7 @@ interface Scan<T> {
 
 /**
  * Reads a range in key order and picks from it. The number of rows read is bounded: with a narrow filter a listing may
- * be short, or empty, and still say where to go on.
+ * be short, or empty, and still say where to go on. Rows that are damaged are left out.
  */
 export async function scan<T>(table: Table, options: Scan<T>): Promise<Scanned<T>> {
   const { partitionKey, before, limit } = options;
@@ -36,7 +37,7 @@ export async function scan<T>(table: Table, options: Scan<T>): Promise<Scanned<T
     const rows = await table.list({ partitionKey, from, before, limit: size });
     for (const stored of rows) {
       if (items.length === limit) return { items, next: stored.row.rowKey };
-      const item = options.pick(stored);
+      const item = unlessDamaged(() => options.pick(stored));
       if (item === "stop") return { items, next: undefined };
       if (item !== undefined) items.push(item);
       from = `${stored.row.rowKey} `;

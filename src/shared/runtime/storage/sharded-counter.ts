@@ -1,13 +1,11 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { serviceUnavailable } from "../errors.ts";
+import { pauseAfter, RACES_MAX } from "./retry-lost.ts";
 import { numberOf, type RowWrite, type TransactionResult } from "./row.ts";
 import { RowTurns } from "./row-turns.ts";
 import { afterPrefix, type Table } from "./table.ts";
 
 /** Rows that one count is spread over, so that many can be counted at the same time. */
 const SHARDS = 8;
-const TRIES_MAX = 30;
-const RETRY_MS = 10;
 const ROWS_MAX = 100_000;
 
 /** What is counted: its rows lie in the partition of what they count. */
@@ -60,7 +58,7 @@ export class ShardedCounter {
     settled: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
     const tries: Tries = { made: 0 };
-    while (tries.made < TRIES_MAX) {
+    while (tries.made < RACES_MAX) {
       const place = { ...counted, rowKey: this.#pick(counted, tries.made > 0) };
       const ended = await this.#turns.run(turnOf(place), () =>
         this.#persist(place, tries, { change, settled }),
@@ -87,14 +85,14 @@ export class ShardedCounter {
     tries: Tries,
     wanted: { readonly change: CountedChange; readonly settled: () => Promise<T | undefined> },
   ): Promise<{ readonly outcome: T | undefined } | undefined> {
-    while (tries.made < TRIES_MAX) {
+    while (tries.made < RACES_MAX) {
       tries.made += 1;
       const result = await this.#try(place, wanted.change);
       if (result.kind === "applied") return { outcome: undefined };
       const outcome = await wanted.settled();
       if (outcome !== undefined) return { outcome };
       if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
-      await wait(Math.random() * RETRY_MS * tries.made);
+      await pauseAfter(tries.made);
       // With every row taken, a turn for another one would have to be waited for.
       if (this.#freeRows(place).length > 0) return undefined;
     }

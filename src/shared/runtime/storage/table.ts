@@ -1,7 +1,19 @@
-import type { TableClient, TableEntityResult, TransactionAction } from "@azure/data-tables";
+import type { TableClient, TableEntityResult } from "@azure/data-tables";
 import { serviceUnavailable } from "../errors.ts";
+import { applyChange } from "./apply-change.ts";
+import { actionOf, toStored } from "./entity.ts";
 import { failureOf, isDefinite, isMissingContainer, retryRead } from "./failure.ts";
-import type { Row, RowPut, RowValue, RowWrite, StoredRow, TransactionResult } from "./row.ts";
+import { LOST, untilWon } from "./retry-lost.ts";
+import type {
+  ChangedRow,
+  Row,
+  RowChange,
+  RowPut,
+  RowValue,
+  RowWrite,
+  StoredRow,
+  TransactionResult,
+} from "./row.ts";
 import { filterOf, literal, type SelectedPage, type Selection } from "./selection.ts";
 import { SharedReads } from "./shared-reads.ts";
 
@@ -10,7 +22,6 @@ const CALL_TIMEOUT_MS = 10_000;
 /** The service's own page size. */
 const PAGE_ROWS_MAX = 1_000;
 const EMPTY_PAGES_MAX = 1_000;
-const UPDATE_TRIES_MAX = 20;
 const REMOVALS_AT_ONCE = 16;
 /** The service takes 100. */
 const TRANSACTION_ROWS_MAX = 100;
@@ -29,24 +40,6 @@ export interface RowRange {
 /** The row key that sorts after every key with this prefix. */
 export function afterPrefix(prefix: string): string {
   return `${prefix}\u{ffff}`;
-}
-
-/** What the service adds to a row, or what its place says already. */
-const NOT_OURS: ReadonlySet<string> = new Set([
-  "etag",
-  "timestamp",
-  "partitionKey",
-  "odata.metadata",
-]);
-
-function toStored(entity: TableEntityResult<Record<string, unknown>>): StoredRow {
-  const properties: Record<string, RowValue> = {};
-  for (const [name, value] of Object.entries(entity)) {
-    if (NOT_OURS.has(name)) continue;
-    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-      properties[name] = value;
-  }
-  return { row: { rowKey: entity.rowKey ?? "", ...properties }, etag: entity.etag };
 }
 
 const callOptions = () => ({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
@@ -139,24 +132,38 @@ export class Table {
   }
 
   /**
-   * Merges what `change` makes of the present row, again and again until nobody else wrote in between; `undefined` from
-   * it leaves the row alone. Answers the row as it is then, or undefined when there is none.
+   * Reads a row, lets `decide` say what becomes of it, and writes that unless somebody else wrote in between: then it
+   * reads and decides again, with one policy of pauses and one bound for all rows. Answers what came of it. Whatever
+   * `decide` does besides deciding has to bear repetition.
+   * @throws AppError `service_unavailable` when the outcome is not known (the change may be stored now, later or never),
+   * or after 20 lost races (it is not)
+   */
+  change(
+    partitionKey: string,
+    rowKey: string,
+    decide: (stored: StoredRow | undefined) => RowChange | Promise<RowChange>,
+  ): Promise<ChangedRow> {
+    return untilWon(async () => {
+      const stored = await this.find(partitionKey, rowKey);
+      const change = await decide(stored);
+      return (await applyChange(this, { partitionKey, rowKey }, stored, change)) ?? LOST;
+    });
+  }
+
+  /**
+   * Merges what `change` makes of the present row; `undefined` from it leaves the row alone. Answers the row as it is
+   * then, or undefined when there is none. @throws AppError as `change` does
    */
   async update(
     partitionKey: string,
     rowKey: string,
     change: (row: Row) => Readonly<Record<string, RowValue>> | undefined,
   ): Promise<Row | undefined> {
-    for (let attempt = 1; attempt <= UPDATE_TRIES_MAX; attempt += 1) {
-      const stored = await this.find(partitionKey, rowKey);
-      if (stored === undefined) return undefined;
-      const changed = change(stored.row);
-      if (changed === undefined) return stored.row;
-      const etag = await this.mergeIfUnchanged(partitionKey, { ...changed, rowKey }, stored.etag);
-      if (etag !== undefined) return { ...stored.row, ...changed };
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * attempt));
-    }
-    throw serviceUnavailable();
+    const { row } = await this.change(partitionKey, rowKey, (stored) => {
+      const columns = stored === undefined ? undefined : change(stored.row);
+      return columns === undefined ? { kind: "leave" } : { kind: "merge", columns };
+    });
+    return row;
   }
 
   /** Writes the row whatever was there. */
@@ -343,20 +350,5 @@ export class Table {
       if (isDefinite(error)) throw error;
       return { kind: "in_doubt", cause: error };
     }
-  }
-}
-
-function actionOf(partitionKey: string, write: RowWrite | RowPut): TransactionAction {
-  switch (write.kind) {
-    case "create":
-      return ["create", { partitionKey, ...write.row }];
-    case "replace":
-      return ["update", { partitionKey, ...write.row }, "Replace", { etag: write.etag }];
-    case "merge":
-      return ["update", { partitionKey, ...write.row }, "Merge", { etag: write.etag }];
-    case "put":
-      return ["upsert", { partitionKey, ...write.row }, "Replace"];
-    case "delete":
-      return ["delete", { partitionKey, rowKey: write.rowKey }];
   }
 }

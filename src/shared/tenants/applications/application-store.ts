@@ -1,7 +1,9 @@
+import { applicationRow } from "./application-row.ts";
 import { PLATFORM_ROW_KEY, withDisabled } from "./disabled-applications.ts";
-import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
-import { textOf, type Row } from "../../runtime/storage/row.ts";
+import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
+import type { Row } from "../../runtime/storage/row.ts";
+import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Application, ApplicationStatus } from "./application.ts";
@@ -9,20 +11,14 @@ import type { Application, ApplicationStatus } from "./application.ts";
 const PREFIX = "A|";
 const ID_START = "A|0000000000000000|".length;
 const ALL_MAX = 10_000;
-const TRIES_MAX = 10;
 
 /** Computed from the id, which carries its time: newest first, and still one point read. */
 const rowKey = (applicationId: string) =>
   `${PREFIX}${inverted(timeOfId("application", applicationId))}|${applicationId}`;
 
+/** @throws DamagedRow */
 function toApplication(row: Row): Application {
-  return {
-    id: row.rowKey.slice(ID_START),
-    name: textOf(row, "name"),
-    status: textOf(row, "status") === "disabled" ? "disabled" : "active",
-    createdAt: textOf(row, "createdAt"),
-    updatedAt: textOf(row, "updatedAt"),
-  };
+  return { ...applicationRow.decode(row), id: row.rowKey.slice(ID_START) };
 }
 
 /** The applications of a platform, in its partition: another platform's id is simply not found. */
@@ -41,8 +37,8 @@ export class ApplicationStore {
 
   /** Repeating it with the same application is harmless. */
   async create(platformId: string, application: Application): Promise<void> {
-    const { id, name, status, createdAt, updatedAt } = application;
-    await this.#tenants.put(platformId, { rowKey: rowKey(id), name, status, createdAt, updatedAt });
+    const columns = applicationRow.encode(application);
+    await this.#tenants.put(platformId, { ...columns, rowKey: rowKey(application.id) });
   }
 
   async rename(
@@ -68,7 +64,7 @@ export class ApplicationStore {
   ): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
     const key = rowKey(applicationId);
-    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+    return untilWon(async () => {
       const [application, platform] = await Promise.all([
         this.#tenants.find(platformId, key),
         this.#tenants.find(platformId, PLATFORM_ROW_KEY),
@@ -83,10 +79,9 @@ export class ApplicationStore {
           etag: platform.etag,
         },
       ]);
-      if (kind === "applied") return toApplication({ ...application.row, ...changed });
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * attempt));
-    }
-    throw serviceUnavailable();
+      // In doubt, too: done once more, it is the same.
+      return kind === "applied" ? toApplication({ ...application.row, ...changed }) : LOST;
+    });
   }
 
   /** Every application of the platform, newest first. */
@@ -97,7 +92,9 @@ export class ApplicationStore {
       before: afterPrefix(PREFIX),
       limit: ALL_MAX,
     });
-    return rows.map(({ row }) => toApplication(row));
+    return rows
+      .map(({ row }) => unlessDamaged(() => toApplication(row)))
+      .filter((application) => application !== undefined);
   }
 
   /** Newest first; `after` is where the last listing stopped. */

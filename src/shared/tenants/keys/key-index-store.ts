@@ -1,5 +1,4 @@
-import { setTimeout as wait } from "node:timers/promises";
-import { serviceUnavailable } from "../../runtime/errors.ts";
+import { serviceUnavailable, type AppError } from "../../runtime/errors.ts";
 import { inverted, timeOfId } from "../../runtime/ids.ts";
 import {
   textOf,
@@ -7,8 +6,8 @@ import {
   type Row,
   type RowWrite,
   type StoredRow,
-  type TransactionResult,
 } from "../../runtime/storage/row.ts";
+import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { RowTurns } from "../../runtime/storage/row-turns.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
@@ -29,8 +28,6 @@ const ROSTER_PREFIX = "KN|";
 const ROSTERS_MAX = 100_000;
 /** Rows that are changed in one transaction; the roster makes one more. */
 const TOGETHER_MAX = 90;
-const TRIES_MAX = 20;
-const RETRY_MS = 10;
 
 const indexKey = (keyId: string) => `${PREFIX}${inverted(timeOfId("key", keyId))}|${keyId}`;
 const isRevoked = (row: Row) => row["status"] === "revoked";
@@ -192,26 +189,26 @@ export class KeyIndexStore {
     decide: (rows: readonly (StoredRow | undefined)[], roster: KeyRoster) => Step<T>,
   ): Promise<T> {
     const key = rosterKey(applicationId);
-    return this.#turns.run(`${platformId}\n${key}`, async () => {
-      let last: TransactionResult = { kind: "refused" };
-      for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+    return this.#turns.run(`${platformId}\n${key}`, () => {
+      let inDoubt: AppError | undefined;
+      return untilWon(async () => {
         const [before, ...rows] = await Promise.all(
           [key, ...rowKeys].map((rowKey) => this.#tenants.find(platformId, rowKey)),
         );
         const step = decide(rows, toKeyRoster(before?.row));
         if (!("writes" in step)) return step.ended;
-        if (last.kind === "in_doubt") break;
+        if (inDoubt !== undefined) throw inDoubt;
         const row = keyRosterRow(key, step.roster);
-        last = await this.#tenants.transact(platformId, [
+        const result = await this.#tenants.transact(platformId, [
           ...step.writes,
           before === undefined
             ? { kind: "create", row }
             : { kind: "replace", row, etag: before.etag },
         ]);
-        if (last.kind === "applied") return step.ended;
-        await wait(Math.random() * RETRY_MS * attempt);
-      }
-      throw serviceUnavailable(last.kind === "in_doubt" ? last.cause : undefined);
+        if (result.kind === "applied") return step.ended;
+        if (result.kind === "in_doubt") inDoubt = serviceUnavailable(result.cause);
+        return LOST;
+      });
     });
   }
 }

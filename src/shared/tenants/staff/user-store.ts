@@ -9,6 +9,7 @@ import {
   type RowValue,
   type StoredRow,
 } from "../../runtime/storage/row.ts";
+import { LOST, pauseAfter, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { SecondFactor } from "./second-factor.ts";
@@ -18,10 +19,8 @@ const PREFIX = "U|";
 const ID_START = "U|0000000000000000|".length;
 /** Changes with every user that is removed, so that two removals can't both see the other's user as the one who stays. */
 const REMOVALS = "REMOVALS";
-const TRIES_MAX = 20;
 /** A lost answer costs up to ten seconds, a lost race almost nothing. */
 const LOST_ANSWERS_MAX = 3;
-const PAUSE_MS = 10;
 const MARK_BYTES = 9;
 
 export type UserChange = Partial<
@@ -82,9 +81,6 @@ function toUser(platformId: string, row: Row): User {
   };
 }
 
-const pause = (attempt: number) =>
-  new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * attempt));
-
 /** Whether the write may still have had its effect; throws on what is no lost answer. */
 function lostAnswer(error: unknown): AppError {
   if (error instanceof AppError && error.code === "service_unavailable") return error;
@@ -125,7 +121,7 @@ export class UserStore {
       } catch (error) {
         const lost = lostAnswer(error);
         if (attempt === LOST_ANSWERS_MAX) throw lost;
-        await pause(attempt);
+        await pauseAfter(attempt);
       }
     }
   }
@@ -142,7 +138,7 @@ export class UserStore {
     const rowKey = rowKeyOf(id);
     const mark = randomToken(MARK_BYTES);
     const lost: AppError[] = [];
-    for (let attempt = 1; attempt <= TRIES_MAX && lost.length < LOST_ANSWERS_MAX; attempt += 1) {
+    return untilWon(async () => {
       const stored = await this.#tenants.find(platformId, rowKey);
       if (stored === undefined) return undefined;
       const user = toUser(platformId, stored.row);
@@ -154,13 +150,12 @@ export class UserStore {
       const row = { ...columnsOf(changed), changeMark: mark, rowKey };
       try {
         const etag = await this.#tenants.mergeIfUnchanged(platformId, row, stored.etag);
-        if (etag !== undefined) return { ...user, ...changed };
+        return etag === undefined ? LOST : { ...user, ...changed };
       } catch (error) {
-        lost.push(lostAnswer(error));
+        if (lost.push(lostAnswer(error)) === LOST_ANSWERS_MAX) throw lost[0];
+        return LOST;
       }
-      await pause(attempt);
-    }
-    throw lost[0] ?? serviceUnavailable();
+    });
   }
 
   /** Removes the user unless nobody else would be left: of two that remove each other one stays. */
@@ -169,7 +164,7 @@ export class UserStore {
     userId: string,
   ): Promise<"deleted" | "absent" | "last"> {
     let inDoubt = 0;
-    for (let attempt = 1; attempt <= TRIES_MAX && inDoubt < LOST_ANSWERS_MAX; attempt += 1) {
+    return untilWon(async (attempts) => {
       // Read before the users: a removal that they don't show yet changes it, and refuses the transaction.
       const removals = await this.#tenants.find(platformId, REMOVALS);
       const [user, others] = await Promise.all([
@@ -177,17 +172,16 @@ export class UserStore {
         this.list(platformId, undefined, 2),
       ]);
       // It was there at first: an earlier try removed it, whatever became of its answer, or somebody else did.
-      if (user === undefined) return attempt === 1 ? "absent" : "deleted";
+      if (user === undefined) return attempts === 1 ? "absent" : "deleted";
       if (others.items.length < 2) return "last";
       const { kind } = await this.#tenants.transact(platformId, [
         { kind: "delete", rowKey: rowKeyOf(userId) },
         removalWrite(removals, userId),
       ]);
       if (kind === "applied") return "deleted";
-      if (kind === "in_doubt") inDoubt += 1;
-      await pause(attempt);
-    }
-    throw serviceUnavailable();
+      if (kind === "in_doubt" && (inDoubt += 1) === LOST_ANSWERS_MAX) throw serviceUnavailable();
+      return LOST;
+    });
   }
 }
 

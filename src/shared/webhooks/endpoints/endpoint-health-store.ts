@@ -1,4 +1,4 @@
-import { numberOf, textOf, textOrNull, type Row } from "../../runtime/storage/row.ts";
+import { numberOf, textOf, textOrNull, type Columns, type Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import {
   circuitAfterFailure,
@@ -31,6 +31,20 @@ function toHealth(row: Row): EndpointHealth {
 }
 
 const NO_FAILURES = { failures: 0, failingSince: "", openedAt: "", probeAt: "", wakeAt: "" };
+
+function withFailure(before: Row, now: Date): Columns {
+  const at = now.toISOString();
+  const failures = numberOf(before, "failures") + 1;
+  const circuit = circuitAfterFailure(toCircuit(before), failures, now);
+  return {
+    lastFailureAt: at,
+    failures,
+    failingSince: textOrNull(before, "failingSince") ?? at,
+    ...circuit,
+    // Where what waits begins, until all of it was sent: over more than one opening.
+    ...(circuit === null ? {} : { waitingSince: textOrNull(before, "waitingSince") ?? at }),
+  };
+}
 
 /** How the deliveries of an endpoint went (table `deliveries`, one row beside them). */
 export class EndpointHealthStore {
@@ -67,28 +81,12 @@ export class EndpointHealthStore {
   async noteFailure(endpointId: string, now: Date): Promise<EndpointHealth> {
     this.#succeededAt.delete(endpointId);
     const at = now.toISOString();
-    const row = await this.#addFailure(endpointId, now);
-    if (row !== undefined) return toHealth(row);
-    const first = { rowKey: ROW_KEY, lastFailureAt: at, failures: 1, failingSince: at };
-    if ((await this.#table.insertIfAbsent(endpointId, first)) !== undefined) return toHealth(first);
-    const second = await this.#addFailure(endpointId, now);
-    return second === undefined ? HEALTHY : toHealth(second);
-  }
-
-  #addFailure(endpointId: string, now: Date): Promise<Row | undefined> {
-    const at = now.toISOString();
-    return this.#table.update(endpointId, ROW_KEY, (before) => {
-      const failures = numberOf(before, "failures") + 1;
-      const circuit = circuitAfterFailure(toCircuit(before), failures, now);
-      return {
-        lastFailureAt: at,
-        failures,
-        failingSince: textOrNull(before, "failingSince") ?? at,
-        ...circuit,
-        // Where what waits begins, until all of it was sent: over more than one opening.
-        ...(circuit === null ? {} : { waitingSince: textOrNull(before, "waitingSince") ?? at }),
-      };
+    const { row } = await this.#table.change(endpointId, ROW_KEY, (stored) => {
+      if (stored === undefined)
+        return { kind: "write", columns: { lastFailureAt: at, failures: 1, failingSince: at } };
+      return { kind: "merge", columns: withFailure(stored.row, now) };
     });
+    return row === undefined ? HEALTHY : toHealth(row);
   }
 
   /** What a delivery that nobody tried yet may do; of those that ask at once one alone is the probe. */

@@ -1,8 +1,7 @@
-import { setTimeout as wait } from "node:timers/promises";
-import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
 import { textOf, textOrNull, type Row, type RowWrite } from "../../runtime/storage/row.ts";
+import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Endpoint, EventFilter } from "./endpoint.ts";
@@ -15,7 +14,6 @@ const ID_START = "H|0000000000000000|".length;
 const ALL_MAX = 100_000;
 /** The properties that hold sealed text. */
 const SECRETS = ["secret", "previousSecret"] as const;
-const TRIES_MAX = 20;
 
 export const ENDPOINTS_MAX = 20;
 
@@ -88,7 +86,7 @@ export class EndpointStore {
    */
   async create(endpoint: Endpoint, secret: string): Promise<boolean> {
     const { platformId, applicationId, id } = endpoint;
-    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+    return untilWon(async () => {
       const roster = await this.#roster(platformId, applicationId);
       if (roster.ids.includes(id)) return true;
       if (roster.ids.length >= ENDPOINTS_MAX) return false;
@@ -96,26 +94,22 @@ export class EndpointStore {
         roster.write([...roster.ids, id]),
         { kind: "create", row: this.#toRow(endpoint, secret) },
       ]);
-      if (result.kind === "applied") return true;
-      await wait(Math.random() * 10 * attempt);
-    }
-    throw serviceUnavailable();
+      return result.kind === "applied" ? true : LOST;
+    });
   }
 
   /** Whether it was there to be deleted. */
   async delete({ platformId, applicationId, id }: Endpoint): Promise<boolean> {
-    for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+    return untilWon(async (attempts) => {
       const roster = await this.#roster(platformId, applicationId);
       // A repeat of ours whose first answer was lost looks like this too.
-      if (!roster.ids.includes(id)) return attempt > 1;
+      if (!roster.ids.includes(id)) return attempts > 1;
       const result = await this.#tenants.transact(platformId, [
         roster.write(roster.ids.filter((other) => other !== id)),
         { kind: "delete", rowKey: rowKey(id) },
       ]);
-      if (result.kind === "applied") return true;
-      await wait(Math.random() * 10 * attempt);
-    }
-    throw serviceUnavailable();
+      return result.kind === "applied" ? true : LOST;
+    });
   }
 
   async #roster(platformId: string, applicationId: string) {

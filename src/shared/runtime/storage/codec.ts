@@ -1,0 +1,222 @@
+import type * as z from "zod";
+import { invariant } from "../errors.ts";
+import { DamagedRow } from "./damaged-row.ts";
+import { fromChunks, toChunks, type Columns, type Row, type RowValue } from "./row.ts";
+
+/** What a column can hold, for whoever has to make such values. */
+export type ColumnForm =
+  | { readonly kind: "text" | "text_or_null" | "long_text" }
+  | { readonly kind: "integer" | "integer_or_null" | "truth" }
+  | { readonly kind: "one_of"; readonly values: readonly string[] }
+  | { readonly kind: "json" | "json_or_null" | "long_json" | "long_json_or_null" };
+
+/** How a value is stored under a name. */
+export interface Column<Value> {
+  readonly form: ColumnForm;
+  write(into: Record<string, RowValue>, name: string, value: Value): void;
+  /** @throws Misfit when the row does not hold such a value */
+  read(row: Row, name: string): Value;
+}
+
+/** What is wrong with a column. */
+class Misfit extends Error {}
+
+type ValueOf<Of> = Of extends Column<infer Value> ? Value : never;
+type Declared = Readonly<Record<string, Column<unknown>>>;
+/** The value that a row stands for. */
+type RowOf<Of extends Declared> = { readonly [Name in keyof Of]: ValueOf<Of[Name]> };
+
+/** A kind of row: its columns, declared once, and both directions. The row key is the store's. */
+export interface RowCodec<Value> {
+  readonly kind: string;
+  readonly columns: Declared;
+  encode(value: Value): Columns;
+  /** The columns of what is given alone, for a merge, which can't cut a long column. */
+  encodePart(value: Partial<Value>): Columns;
+  /** @throws DamagedRow when a column is missing whose absence has no meaning, or holds what it can't hold */
+  decode(row: Row): Value;
+}
+
+function present(row: Row, name: string): RowValue {
+  const value = row[name];
+  if (value === undefined) throw new Misfit("is missing");
+  return value;
+}
+
+function textIn(row: Row, name: string): string {
+  const value = present(row, name);
+  if (typeof value !== "string") throw new Misfit("is no text");
+  return value;
+}
+
+function integerIn(row: Row, name: string): number {
+  const value = present(row, name);
+  if (typeof value !== "number" || !Number.isInteger(value)) throw new Misfit("is no whole number");
+  return value;
+}
+
+function parsed<Value>(text: string, schema: (() => z.ZodType<Value>) | undefined): Value {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Misfit("is no JSON");
+  }
+  // Safe without a schema: written by the same column from this very type.
+  if (schema === undefined) return value as Value;
+  const result = schema().safeParse(value);
+  if (!result.success) throw new Misfit("has another form");
+  return result.data;
+}
+
+const short = (into: Record<string, RowValue>, name: string, value: RowValue) => {
+  into[name] = value;
+};
+const long = (into: Record<string, RowValue>, name: string, value: string) => {
+  Object.assign(into, toChunks(name, value));
+};
+
+/** Text that may be empty. */
+export const text = <Value extends string = string>(): Column<Value> => ({
+  form: { kind: "text" },
+  write: short,
+  // Safe: written by the same column from this very type.
+  read: (row, name) => textIn(row, name) as Value,
+});
+
+/** Text, or null, which is stored as "": rows hold no nulls. */
+export const textOrNull = <Value extends string = string>(): Column<Value | null> => ({
+  form: { kind: "text_or_null" },
+  write: (into, name, value) => short(into, name, value ?? ""),
+  // Safe: written by the same column from this very type.
+  read: (row, name) => (textIn(row, name) || null) as Value | null,
+});
+
+/** One of these texts and no other. */
+export const oneOf = <const Value extends string>(values: readonly Value[]): Column<Value> => ({
+  form: { kind: "one_of", values },
+  write: short,
+  read(row, name) {
+    const stored = textIn(row, name);
+    const value = values.find((known) => known === stored);
+    if (value === undefined) throw new Misfit("is none of the values it can have");
+    return value;
+  },
+});
+
+export const integer = (): Column<number> => ({
+  form: { kind: "integer" },
+  write: short,
+  read: integerIn,
+});
+
+/** A number that is never negative, or null, which is stored as -1. */
+export const integerOrNull = (): Column<number | null> => ({
+  form: { kind: "integer_or_null" },
+  write: (into, name, value) => short(into, name, value ?? -1),
+  read(row, name) {
+    const value = integerIn(row, name);
+    return value === -1 ? null : value;
+  },
+});
+
+export const truth = (): Column<boolean> => ({
+  form: { kind: "truth" },
+  write: short,
+  read(row, name) {
+    const value = present(row, name);
+    if (typeof value !== "boolean") throw new Misfit("is neither true nor false");
+    return value;
+  },
+});
+
+export const json = <Value>(schema?: () => z.ZodType<Value>): Column<Value> => ({
+  form: { kind: "json" },
+  write: (into, name, value) => short(into, name, JSON.stringify(value)),
+  read: (row, name) => parsed(textIn(row, name), schema),
+});
+
+/** JSON, or null, which is stored as "". */
+export const jsonOrNull = <Value>(schema?: () => z.ZodType<Value>): Column<Value | null> => ({
+  form: { kind: "json_or_null" },
+  write: (into, name, value) => short(into, name, value === null ? "" : JSON.stringify(value)),
+  read(row, name) {
+    const stored = textIn(row, name);
+    return stored === "" ? null : parsed(stored, schema);
+  },
+});
+
+function longTextIn(row: Row, name: string): string {
+  textIn(row, `${name}0`);
+  return fromChunks(name, row);
+}
+
+/** Text in as many properties as it needs: `<name>0`, `<name>1` … */
+export const longText = (): Column<string> => ({
+  form: { kind: "long_text" },
+  write: long,
+  read: longTextIn,
+});
+
+export const longJson = <Value>(schema?: () => z.ZodType<Value>): Column<Value> => ({
+  form: { kind: "long_json" },
+  write: (into, name, value) => long(into, name, JSON.stringify(value)),
+  read: (row, name) => parsed(longTextIn(row, name), schema),
+});
+
+export const longJsonOrNull = <Value>(schema?: () => z.ZodType<Value>): Column<Value | null> => ({
+  form: { kind: "long_json_or_null" },
+  write: (into, name, value) => long(into, name, value === null ? "" : JSON.stringify(value)),
+  read(row, name) {
+    const stored = longTextIn(row, name);
+    return stored === "" ? null : parsed(stored, schema);
+  },
+});
+
+/** A column that rows of earlier versions lack, with what its absence means. */
+export const absentIs = <Value>(absent: Value, column: Column<Value>): Column<Value> => ({
+  form: column.form,
+  write: (into, name, value) => column.write(into, name, value),
+  read: (row, name) =>
+    row[name] === undefined && row[`${name}0`] === undefined ? absent : column.read(row, name),
+});
+
+/** Declares a kind of row. */
+export function rowCodec<const Of extends Declared>(
+  kind: string,
+  columns: Of,
+): RowCodec<RowOf<Of>> {
+  const entries = Object.entries(columns);
+  return {
+    kind,
+    columns,
+    encode(value) {
+      const into: Record<string, RowValue> = {};
+      for (const [name, column] of entries) column.write(into, name, value[name]);
+      return into;
+    },
+    encodePart(value) {
+      const into: Record<string, RowValue> = {};
+      for (const [name, column] of entries) {
+        const given = value[name];
+        if (given === undefined) continue;
+        invariant(!column.form.kind.startsWith("long"), `${name} can't be merged`);
+        column.write(into, name, given);
+      }
+      return into;
+    },
+    decode(row) {
+      const value: Record<string, unknown> = {};
+      for (const [name, column] of entries) {
+        try {
+          value[name] = column.read(row, name);
+        } catch (error) {
+          if (!(error instanceof Misfit)) throw error;
+          throw new DamagedRow({ kind, rowKey: row.rowKey, column: name, reason: error.message });
+        }
+      }
+      // Safe: every declared column was read, by its own type.
+      return value as RowOf<Of>;
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { reconcileWallets } from "../../src/shared/background/reconcile-wallet.ts";
+import { legKey } from "../../src/shared/publishing/post-store.ts";
+import { openTables } from "../../src/shared/runtime/storage/tables.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, readBalance, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+
+let relay: Relay;
+
+useSandboxedRelay((started) => {
+  relay = started.relay;
+});
+
+const core = () => openTables(relay.services.config).core;
+const submit = (publisher: Publisher) =>
+  submitPost(relay, publisher, { text: unique("Damaged"), platforms: ["mastodon"] });
+
+/** Puts text where the row has a number. */
+const damage = ({ owner }: Publisher, rowKey: string, column: string) =>
+  core().putProperties(owner.platformId, { rowKey, [column]: "12" });
+
+test("a damaged wallet stops its own platform, is never written over and does not end the hourly check", async () => {
+  const [broken, sound] = [await aPublisher(relay), await aPublisher(relay)];
+  await damage(broken, "W", "balance");
+  const before = await core().find(broken.owner.platformId, "W");
+  expect((await submit(broken)).status).toBe(500);
+  expect((await relay.call("GET", "/v1/billing/balance", { key: broken.key })).status).toBe(500);
+  expect(await core().find(broken.owner.platformId, "W")).toEqual(before);
+
+  expect((await submit(sound)).status).toBe(202);
+  expect(await readBalance(relay, sound)).toBeDefined();
+  await reconcileWallets(relay.services);
+  const lines = relay.logLines.filter((line) => line.includes("wallet does not reconcile"));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain(broken.owner.platformId);
+});
+
+test("a post with a damaged leg can't be read, and lists leave it out", async () => {
+  const publisher = await aPublisher(relay);
+  const { key, headers } = publisher;
+  const [first, second, third] = [
+    dataOf(await submit(publisher)),
+    dataOf(await submit(publisher)),
+    dataOf(await submit(publisher)),
+  ];
+  const place = { profileId: second.profileId, postId: second.id };
+  await damage(publisher, legKey(place, "mastodon"), "attempts");
+  const read = (id: string) => relay.call("GET", `/v1/posts/${id}`, { key, headers });
+  expect((await read(second.id)).status).toBe(500);
+  expect((await read(third.id)).status).toBe(200);
+  const listed = await relay.call("GET", "/v1/posts", { key, headers });
+  expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([third.id, first.id]);
+});

@@ -1,0 +1,188 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ledgerRow, reconciledRow, walletRow } from "../../src/shared/billing/wallet-row.ts";
+import { legRow, postRow } from "../../src/shared/publishing/post-row.ts";
+import type { Column, ColumnForm, RowCodec } from "../../src/shared/runtime/storage/codec.ts";
+import { DamagedRow, onDamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
+import type { Row } from "../../src/shared/runtime/storage/row.ts";
+import { applicationRow } from "../../src/shared/tenants/applications/application-row.ts";
+import { keyRow } from "../../src/shared/tenants/keys/key-row.ts";
+import { platformRow } from "../../src/shared/tenants/platforms/platform-row.ts";
+import { profileRow } from "../../src/shared/tenants/profiles/profile-row.ts";
+import { deliveryRow } from "../../src/shared/webhooks/deliveries/delivery-row.ts";
+import { dumpedRows, type DumpedRow } from "../old-data/dumped.ts";
+
+/** A codec, and where its rows lie. */
+interface Kind {
+  readonly codec: RowCodec<never>;
+  readonly table: string;
+  readonly isIt: (rowKey: string) => boolean;
+}
+
+const starting = (start: string) => (rowKey: string) => rowKey.startsWith(start);
+const partsOf = (rowKey: string) => rowKey.split("|").length;
+const kind = <Value>(
+  codec: RowCodec<Value>,
+  table: string,
+  isIt: (rowKey: string) => boolean,
+): Kind => ({
+  // Safe: values reach it from its own columns alone.
+  codec: codec as unknown as RowCodec<never>,
+  table,
+  isIt,
+});
+
+const KINDS: readonly Kind[] = [
+  kind(walletRow, "core", (key) => key === "W"),
+  kind(reconciledRow, "core", (key) => key === "R"),
+  kind(ledgerRow, "core", starting("L|")),
+  kind(postRow, "core", (key) => key.startsWith("P|") && partsOf(key) === 4),
+  kind(platformRow, "tenants", (key) => key === "P"),
+  kind(applicationRow, "tenants", starting("A|")),
+  kind(profileRow, "tenants", starting("F|")),
+  kind(keyRow, "keys", (key) => key === "K"),
+  kind(deliveryRow, "deliveries", starting("D|")),
+  kind(legRow, "core", (key) => key.startsWith("P|") && partsOf(key) === 5),
+];
+
+/** Values of columns whose JSON has a form of its own, by column. */
+const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {};
+
+const text = fc.string({ unit: "binary", maxLength: 40 });
+const filled = fc.string({ unit: "binary", minLength: 1, maxLength: 40 });
+/** As it comes out of JSON, which knows no negative zero. */
+const jsonValue = fc.jsonValue().map((value): unknown => JSON.parse(JSON.stringify(value)));
+const long = fc
+  .tuple(
+    fc.string({ unit: "binary", minLength: 1, maxLength: 8 }),
+    fc.constantFrom(1, 5_000, 9_000),
+  )
+  .map(([part, times]) => part.repeat(times).slice(0, 70_000));
+
+function valueOf(name: string, form: ColumnForm): fc.Arbitrary<unknown> {
+  const formed = FORMED[name];
+  switch (form.kind) {
+    case "text":
+      return text;
+    case "text_or_null":
+      return fc.option(filled);
+    case "long_text":
+      return fc.oneof(text, long);
+    case "integer":
+      return fc.integer();
+    case "integer_or_null":
+      return fc.option(fc.nat());
+    case "truth":
+      return fc.boolean();
+    case "one_of":
+      return fc.constantFrom(...form.values);
+    case "json":
+      return formed ?? jsonValue;
+    case "long_json":
+      return formed ?? fc.oneof(jsonValue, long);
+    case "json_or_null":
+    case "long_json_or_null":
+      return fc.option(formed ?? fc.dictionary(filled, jsonValue));
+  }
+}
+
+function valuesOf(columns: Readonly<Record<string, Column<unknown>>>): fc.Arbitrary<never> {
+  const record = Object.entries(columns).map(([name, { form }]) => [name, valueOf(name, form)]);
+  // Safe: every column has a value of its own form.
+  return fc.record(Object.fromEntries(record) as never) as unknown as fc.Arbitrary<never>;
+}
+
+const rowOf = ({ rowKey, columns }: DumpedRow): Row => {
+  for (const value of Object.values(columns)) expect(value).not.toBeTypeOf("object");
+  return { rowKey, ...(columns as Record<string, string>) };
+};
+
+const damageOf = (read: () => unknown) => {
+  try {
+    read();
+  } catch (error) {
+    expect(error).toBeInstanceOf(DamagedRow);
+    return (error as DamagedRow).damage;
+  }
+  return undefined;
+};
+
+describe.each(KINDS.map((of) => [of.codec.kind, of] as const))("a row of kind %s", (_, of) => {
+  const { codec } = of;
+  const dumped = dumpedRows().filter(({ table, rowKey }) => table === of.table && of.isIt(rowKey));
+
+  test("is read as it was written", () => {
+    fc.assert(
+      fc.property(valuesOf(codec.columns), (value) => {
+        const row = { ...codec.encode(value), rowKey: "r" };
+        expect(codec.decode(row)).toEqual(value);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("of version 0.2.0 is read, and written as it was", () => {
+    expect(dumped.length).toBeGreaterThan(0);
+    for (const row of dumped.map(rowOf)) {
+      const value = codec.decode(row);
+      // What later versions added is written beside it.
+      const { rowKey, ...columns } = row;
+      expect({ rowKey, ...codec.encode(value) }).toMatchObject({ rowKey, ...columns });
+    }
+  });
+
+  test("without a column that all rows of 0.2.0 have is damaged; no other column may be missing", () => {
+    const rows = dumped.map(rowOf);
+    const [whole] = rows;
+    if (whole === undefined) throw new Error("the dump has no such row");
+    for (const name of Object.keys(codec.columns)) {
+      const stored = [name, `${name}0`].find((known) => known in whole);
+      const isInAll = rows.every((row) => name in row || `${name}0` in row);
+      const { [stored ?? name]: _dropped, ...rest } = whole;
+      const damage = damageOf(() => codec.decode({ ...rest, rowKey: "r" }));
+      expect(damage?.column, name).toBe(isInAll ? name : undefined);
+    }
+  });
+
+  test("with a value of another type is damaged", () => {
+    const [whole] = dumped.map(rowOf);
+    if (whole === undefined) throw new Error("the dump has no such row");
+    for (const [name, { form }] of Object.entries(codec.columns)) {
+      const isLong = form.kind.startsWith("long");
+      const wrong = form.kind === "truth" ? "true" : form.kind.startsWith("integer") ? "1" : 1;
+      const row = { ...whole, [isLong ? `${name}0` : name]: wrong };
+      expect(damageOf(() => codec.decode(row))?.column).toBe(name);
+      if (!form.kind.includes("json")) continue;
+      const torn = { ...whole, [isLong ? `${name}0` : name]: '{"torn":' };
+      expect(damageOf(() => codec.decode(torn))?.reason).toBe("is no JSON");
+    }
+  });
+});
+
+test("a number that is no whole one, and a text that is none of those it can be, are damage", () => {
+  const wallet = { balance: 1, reserved: 0, sequence: 1, dailyBudget: null, daySpent: 0, day: "" };
+  const columns = walletRow.encode({ ...wallet, budgetChangedAt: null, paceUntil: null });
+  const row = { ...columns, rowKey: "W" };
+  expect(damageOf(() => walletRow.decode({ ...row, balance: 1.5 }))?.column).toBe("balance");
+  expect(walletRow.decode(row).dailyBudget).toBeNull();
+  const [leg] = dumpedRows().filter(
+    ({ rowKey }) => rowKey.startsWith("P|") && partsOf(rowKey) === 5,
+  );
+  if (leg === undefined) throw new Error("the dump has no leg");
+  expect(damageOf(() => legRow.decode({ ...rowOf(leg), phase: "lost" }))).toEqual({
+    kind: "leg",
+    rowKey: leg.rowKey,
+    column: "phase",
+    reason: "is none of the values it can have",
+  });
+});
+
+test("whoever asked is told of each damaged row that is read, until they ask no more", () => {
+  const told: unknown[] = [];
+  const stop = onDamagedRow((damage) => told.push(damage));
+  const damage = damageOf(() => reconciledRow.decode({ rowKey: "R", sequence: 1, balance: 1 }));
+  expect(told).toEqual([damage]);
+  stop();
+  damageOf(() => reconciledRow.decode({ rowKey: "R" }));
+  expect(told).toHaveLength(1);
+});
