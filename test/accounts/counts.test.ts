@@ -11,7 +11,7 @@ import {
   type TestApplication,
 } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
-import { Random } from "../simulation/random.ts";
+import { Random } from "../model/random.ts";
 import { countedBy, linkAccount, tallyOf } from "./tally.ts";
 
 const HOUR = 3_600_000;

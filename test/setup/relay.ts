@@ -14,8 +14,8 @@ import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";
 import { drainQueues } from "./drain.ts";
-import { MemoryQueues } from "./memory-queues.ts";
-import { memoryTables } from "./memory-tables.ts";
+import { MemoryQueues } from "../model/memory-queues.ts";
+import { memoryTables } from "../model/memory-tables.ts";
 
 /** A Wednesday, far from any change of the year or of daylight saving time. */
 const START = Date.parse("2026-03-04T10:00:00.000Z");

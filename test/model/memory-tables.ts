@@ -1,9 +1,9 @@
 import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
-import { Machine, natureOf } from "../simulation/machine.ts";
-import { tablesOver } from "../simulation/model-client.ts";
-import { Random } from "../simulation/random.ts";
-import { TableModel } from "../simulation/table-model.ts";
-import { VirtualTime } from "../simulation/virtual-time.ts";
+import { Machine, natureOf } from "./machine.ts";
+import { tablesOver } from "./model-client.ts";
+import { Random } from "./random.ts";
+import { TableModel } from "./table-model.ts";
+import { VirtualTime } from "./virtual-time.ts";
 
 /** A process whose calls to storage take no time and never fail. */
 class CalmMachine extends Machine {
