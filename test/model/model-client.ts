@@ -142,8 +142,11 @@ export class ModelClient {
     this.#table = table;
   }
 
-  #writeFault(): WriteFault | undefined {
+  #writeFault(actions: readonly Action[]): WriteFault | undefined {
     if (this.fault !== undefined) return this.fault;
+    const { fate } = this.#machine;
+    const rowKeys = actions.map(({ rowKey }) => rowKey);
+    if (fate !== undefined) return fate({ table: this.#table, method: "POST", rowKeys });
     const { random, rates } = this.#machine.nature;
     return random.chance(rates.write) ? random.pick(rates.writeFaults) : undefined;
   }
@@ -154,7 +157,7 @@ export class ModelClient {
       counts.transactions += 1;
       return this.#model.transact(this.#table, partitionKey, actions);
     };
-    switch (this.#writeFault()) {
+    switch (this.#writeFault(actions)) {
       case undefined:
         return apply();
       case "error_before":
@@ -192,6 +195,9 @@ export class ModelClient {
   #read<T>(look: () => T): Promise<T> {
     const { random, rates } = this.#machine.nature;
     return this.#machine.call(() => {
+      const fate = this.#machine.fate?.({ table: this.#table, method: "GET", rowKeys: [] });
+      if (fate === "unavailable") throw new StorageError(503, "ServerBusy");
+      if (fate !== undefined) throw noAnswer();
       if (this.fault === "unavailable" || random.chance(rates.read))
         throw random.chance(0.5) ? noAnswer() : new StorageError(503, "ServerBusy");
       return look();
@@ -236,15 +242,20 @@ export class ModelClient {
     return { subResponses };
   }
 
+  /** How many rows the service gives at once; now and then few or none although there is more. */
+  #pageLimit(maxPageSize: number): number {
+    const { random, rates } = this.#machine.nature;
+    const isOdd = random.chance(rates.page);
+    return isOdd ? Math.min(maxPageSize, random.below(SHORT_PAGE_MAX)) : maxPageSize;
+  }
+
   listEntities({ queryOptions }: { readonly queryOptions: { readonly filter: string } }) {
     const asked = rangeOf(queryOptions.filter);
     if (asked.partitionKey === undefined) return this.#listPartitions(asked);
     const { partitionKey, from, before } = asked;
-    const { random, rates } = this.#machine.nature;
     /** The continuation is the key to go on from. */
     const page = (maxPageSize: number, start: string) => {
-      const isOdd = random.chance(rates.page);
-      const limit = isOdd ? Math.min(maxPageSize, random.below(SHORT_PAGE_MAX)) : maxPageSize;
+      const limit = this.#pageLimit(maxPageSize);
       // One more than asked for, which is where to go on.
       const range = { partitionKey, from: start, before, limit: limit + 1 };
       const rows = this.#model.page(this.#table, range);
@@ -280,8 +291,9 @@ export class ModelClient {
       const rows = [...this.#model.rows(this.#table)]
         .filter((row) => fits(row) && placeOf(row) >= start)
         .sort((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1));
-      const next = rows[maxPageSize];
-      const entities = rows.slice(0, maxPageSize).map((row) => toEntity(row.partitionKey, row));
+      const limit = this.#pageLimit(maxPageSize);
+      const next = rows[limit];
+      const entities = rows.slice(0, limit).map((row) => toEntity(row.partitionKey, row));
       return Object.assign(
         entities,
         next === undefined ? {} : { continuationToken: placeOf(next) },

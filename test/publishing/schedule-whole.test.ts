@@ -19,7 +19,7 @@ let relay: Relay;
 beforeAll(async () => {
   sandbox = await startSandbox();
   const settings = sandboxSettings(sandbox, sandbox.url);
-  relay = await startRelay({ memoryQueues: true, memoryTables: true, settings });
+  relay = await startRelay({ settings });
 });
 afterAll(async () => {
   await relay.stop();
