@@ -1,6 +1,7 @@
 import type { TableClient } from "@azure/data-tables";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
 import { TABLE_NAMES, type Tables } from "../../src/shared/runtime/storage/tables.ts";
+import { parseFilter, type Filter } from "./filter.ts";
 import { quietly, type Machine } from "./machine.ts";
 import {
   StorageError,
@@ -71,52 +72,6 @@ const toEntity = (partitionKey: string, { rowKey, properties, etag }: ModelRow) 
   etag,
   timestamp: "",
 });
-
-const OF_PROPERTY = /^\((\w+) eq '((?:[^']|'')*)'\)$/;
-
-/** What a property of the rows has to be, by a filter with one value for it. */
-function propertyOf(condition: string): readonly [string, string] | undefined {
-  const [, name, value] = OF_PROPERTY.exec(condition) ?? [];
-  return name === undefined || value === undefined
-    ? undefined
-    : [name, value.replaceAll("''", "'")];
-}
-
-/** The parts of a filter as the product writes them; another one is beyond the model, and says so. */
-function rangeOf(filter: string) {
-  const all = filter.split(" and ");
-  const range = {
-    partitionKey: undefined as string | undefined,
-    partitions: { from: "", before: undefined as string | undefined },
-    from: "",
-    before: undefined as string | undefined,
-    property: all.map(propertyOf).find((wanted) => wanted !== undefined),
-  };
-  for (const condition of all.filter((each) => !OF_PROPERTY.test(each))) {
-    const match = /^(PartitionKey|RowKey) (eq|ge|lt) '((?:[^']|'')*)'$/.exec(condition);
-    const value = match?.[3]?.replaceAll("''", "'") ?? "";
-    switch (`${match?.[1]} ${match?.[2]}`) {
-      case "PartitionKey eq":
-        range.partitionKey = value;
-        break;
-      case "PartitionKey ge":
-        range.partitions.from = value;
-        break;
-      case "PartitionKey lt":
-        range.partitions.before = value;
-        break;
-      case "RowKey ge":
-        range.from = value;
-        break;
-      case "RowKey lt":
-        range.before = value;
-        break;
-      default:
-        throw new Error(`the model does not know the filter ${filter}`);
-    }
-  }
-  return range;
-}
 
 /** What a repeat inside a client library is told of the write that it repeats. */
 function conflictOf(actions: readonly Action[]): StorageError {
@@ -250,48 +205,11 @@ export class ModelClient {
   }
 
   listEntities({ queryOptions }: { readonly queryOptions: { readonly filter: string } }) {
-    const asked = rangeOf(queryOptions.filter);
-    if (asked.partitionKey === undefined) return this.#listPartitions(asked);
-    const { partitionKey, from, before } = asked;
-    /** The continuation is the key to go on from. */
-    const page = (maxPageSize: number, start: string) => {
+    const filter = parseFilter(queryOptions.filter);
+    const page = (maxPageSize: number, start: string | undefined) => {
       const limit = this.#pageLimit(maxPageSize);
       // One more than asked for, which is where to go on.
-      const range = { partitionKey, from: start, before, limit: limit + 1 };
-      const rows = this.#model.page(this.#table, range);
-      const continuationToken = rows[limit]?.rowKey;
-      const entities = rows.slice(0, limit).map((row) => toEntity(partitionKey, row));
-      return Object.assign(entities, continuationToken === undefined ? {} : { continuationToken });
-    };
-    return {
-      byPage: (options: { readonly maxPageSize: number; readonly continuationToken?: string }) => ({
-        next: async () => {
-          const start = options.continuationToken ?? from;
-          return { value: await this.#read(() => page(options.maxPageSize, start)) };
-        },
-      }),
-    };
-  }
-
-  /** Rows of several partitions; the continuation is the place to go on from. */
-  #listPartitions({ partitions, from, before, property }: ReturnType<typeof rangeOf>) {
-    const placeOf = (row: { partitionKey: string; rowKey: string }) =>
-      `${row.partitionKey}\n${row.rowKey}`;
-    const fits = ({
-      partitionKey,
-      rowKey,
-      properties,
-    }: ModelRow & { readonly partitionKey: string }) =>
-      (property === undefined || properties[property[0]] === property[1]) &&
-      partitionKey >= partitions.from &&
-      (partitions.before === undefined || partitionKey < partitions.before) &&
-      rowKey >= from &&
-      (before === undefined || rowKey < before);
-    const page = (maxPageSize: number, start: string) => {
-      const rows = [...this.#model.rows(this.#table)]
-        .filter((row) => fits(row) && placeOf(row) >= start)
-        .sort((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1));
-      const limit = this.#pageLimit(maxPageSize);
+      const rows = this.#select(filter, start, limit + 1);
       const next = rows[limit];
       const entities = rows.slice(0, limit).map((row) => toEntity(row.partitionKey, row));
       return Object.assign(
@@ -301,14 +219,35 @@ export class ModelClient {
     };
     return {
       byPage: (options: { readonly maxPageSize: number; readonly continuationToken?: string }) => ({
-        next: async () => {
-          const start = options.continuationToken ?? "";
-          return { value: await this.#read(() => page(options.maxPageSize, start)) };
-        },
+        next: async () => ({
+          value: await this.#read(() => page(options.maxPageSize, options.continuationToken)),
+        }),
       }),
     };
   }
+
+  /** So many rows in order, from the place on that a continuation names. */
+  #select(filter: Filter, start: string | undefined, limit: number): PlacedRow[] {
+    const { partitionKey, before, isSelective } = filter;
+    if (partitionKey === undefined)
+      return [...this.#model.rows(this.#table)]
+        .filter((row) => filter.fits(row.partitionKey, row.rowKey, row.properties))
+        .filter((row) => start === undefined || placeOf(row) >= start)
+        .toSorted((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1))
+        .slice(0, limit);
+    const from = start?.slice(partitionKey.length + 1) ?? filter.from;
+    const range = { partitionKey, from, before, limit: isSelective ? Infinity : limit };
+    return this.#model
+      .page(this.#table, range)
+      .filter(({ rowKey, properties }) => filter.fits(partitionKey, rowKey, properties))
+      .slice(0, limit)
+      .map((row) => ({ ...row, partitionKey }));
+  }
 }
+
+type PlacedRow = ModelRow & { readonly partitionKey: string };
+
+const placeOf = ({ partitionKey, rowKey }: PlacedRow) => `${partitionKey}\n${rowKey}`;
 
 /** The product's own table over the model. */
 export function tableOver(client: ModelClient): Table {

@@ -76,6 +76,7 @@ describe("instances whose clocks differ by a minute", () => {
     return buildServices(parseConfig(relay.settings), {
       clock: { now: () => new Date(relay.clock.now().getTime() + skewMs) },
       log: relay.services.log,
+      tables: relay.tables,
       queue: (name) => relay.queues.open(name),
       outbound: relay.services.outbound,
     });
