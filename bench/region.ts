@@ -4,11 +4,11 @@ import { parseConfig } from "../src/shared/runtime/config.ts";
 import type { Worker } from "../src/shared/http/worker.ts";
 import { buildServices, type Services } from "../src/shared/compose.ts";
 import type { MessageQueue } from "../src/shared/runtime/storage/queue.ts";
-import { Machine, natureOf, quietly } from "../test/simulation/machine.ts";
-import { tablesOver } from "../test/simulation/model-client.ts";
-import { Random } from "../test/simulation/random.ts";
-import { TableModel } from "../test/simulation/table-model.ts";
-import { VirtualTime } from "../test/simulation/virtual-time.ts";
+import { Machine, natureOf, quietly } from "../test/model/machine.ts";
+import { tablesOver } from "../test/model/model-client.ts";
+import { Random } from "../test/model/random.ts";
+import { TableModel } from "../test/model/table-model.ts";
+import { VirtualTime } from "../test/model/virtual-time.ts";
 import { settingsOf } from "./relay.ts";
 
 /** What a request to storage takes within a region, there and back. */

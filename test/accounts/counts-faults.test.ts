@@ -2,13 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { aKey, anApplication, aProfile, type TestApplication } from "../setup/factories.ts";
-import type { Fault } from "../setup/fault-proxy.ts";
-import {
-  faultsAtWrites,
-  settleAfter,
-  startFaultedRelay,
-  type FaultedRelay,
-} from "../setup/faulted-relay.ts";
+import type { TableFault } from "../model/storage-model.ts";
+import { faultsAtWrites, startFaultedRelay, type FaultedRelay } from "../setup/faulted-relay.ts";
 import type { Relay } from "../setup/relay.ts";
 import { countedBy, linkAccount, tallyOf, type Tally } from "./tally.ts";
 
@@ -28,7 +23,7 @@ afterAll(() => faulted.stop());
 
 /** Does it under the fault and, when that ended in doubt, once more when the weather is fine; counts are right at any time. */
 async function persistently(
-  [fault, nth]: readonly [Fault, number],
+  [fault, nth]: readonly [TableFault, number],
   application: TestApplication,
   act: () => Promise<unknown>,
 ): Promise<Tally> {
@@ -53,7 +48,7 @@ async function persistently(
   );
   faulted.clear();
   expect(["done", "service_unavailable"]).toContain(first);
-  await settleAfter(fault);
+  await faulted.land();
   await expectRight();
   if (first !== "done") await act();
   return await expectRight();

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXPIRING_KEYS_MAX, LIVE_KEYS_MAX } from "../../src/shared/tenants/keys/key-roster.ts";
 import { toChunks } from "../../src/shared/runtime/storage/row.ts";
-import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import {
   aKey,
   anApplication,
@@ -11,7 +10,7 @@ import {
   type TestApplication,
 } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
-import { Random } from "../simulation/random.ts";
+import { Random } from "../model/random.ts";
 import { countedBy, linkAccount, tallyOf } from "./tally.ts";
 
 const HOUR = 3_600_000;
@@ -218,7 +217,7 @@ describe("keys that expire", () => {
 
   async function fill(application: TestApplication, times: readonly number[]): Promise<void> {
     const rowKey = ROSTER + application.id;
-    await openTables(relay.services.config).tenants.put(application.platform.id, {
+    await relay.tables.tenants.put(application.platform.id, {
       rowKey,
       lasting: 1,
       ...toChunks("expiring", JSON.stringify(times)),
@@ -297,7 +296,7 @@ describe("keys that expire", () => {
       Array.from({ length: EXPIRING_KEYS_MAX }, () => now - 2 * HOUR),
     );
     await aKey(relay, application, { expiresAt: new Date(now + HOUR).toISOString() });
-    const { tenants } = openTables(relay.services.config);
+    const { tenants } = relay.tables;
     const stored = await tenants.find(application.platform.id, ROSTER + application.id);
     expect(stored?.row).toMatchObject({ expiring0: JSON.stringify([now + HOUR]) });
     expect((await countedBy(relay, application, "application")).activeApiKeys).toBe(2);

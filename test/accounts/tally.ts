@@ -3,7 +3,6 @@ import { newId } from "../../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { afterPrefix, type Table } from "../../src/shared/runtime/storage/table.ts";
 import { textOf, textOrNull, type Row } from "../../src/shared/runtime/storage/row.ts";
-import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import { aLinkedAccount, dataOf, type TestApplication } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
 
@@ -38,7 +37,7 @@ export async function tallyOf(
   { id, platform }: TestApplication,
   whole: "application" | "platform",
 ): Promise<Tally> {
-  const { tenants, connections } = openTables(relay.services.config);
+  const { tenants, connections } = relay.tables;
   const isMeant = (row: Row) => whole === "platform" || row["applicationId"] === id;
   const isActive = (row: Row) => {
     const revoked = textOf(row, "status") === "revoked";

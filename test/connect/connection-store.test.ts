@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Linking } from "../../src/shared/connections/hosted-page/linking.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
-import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 let relay: Relay;
@@ -39,7 +38,7 @@ beforeEach(() => {
 });
 
 const store = () => relay.services.connections;
-const table = () => openTables(relay.services.config).connections;
+const table = () => relay.tables.connections;
 const save = async (change: Partial<Linking> = {}) =>
   (await store().saveLinked({ ...linking, ...change })).connection;
 const withAccount = (id: string): Linking["linked"] => ({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { checkConnection } from "../../src/shared/connections/check-connection.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
@@ -20,7 +20,7 @@ import {
   dataOf,
   type TestApplication,
 } from "../setup/factories.ts";
-import { startFaultProxy, type Fault } from "../setup/fault-proxy.ts";
+import type { TableFault } from "../model/storage-model.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { startReceiver, type Receiver } from "../webhooks/receiver.ts";
@@ -44,7 +44,6 @@ beforeAll(async () => {
   const hosts = JSON.parse(world.OUTBOUND_HOST_MAP) as object;
   const receivers = JSON.parse(receiver.settings["OUTBOUND_HOST_MAP"] ?? "{}") as object;
   calm = await startRelay({
-    memoryQueues: true,
     settings: {
       ...receiver.settings,
       ...world,
@@ -155,12 +154,10 @@ async function act(name: keyof typeof ACTS, on: Relay): Promise<void> {
   await ACTS[name]?.act(on);
 }
 
-const tablePort = () => Number(/TableEndpoint=http:\/\/[^:]+:(\d+)/.exec(inject("azurite"))?.[1]);
-
 /** Runs it on a process of its own until it ends or its storage is gone for good; answers the calls' methods. */
 async function runUntil(
   fatal: number,
-  last: Fault,
+  last: TableFault,
   act: (on: Relay) => Promise<unknown>,
 ): Promise<readonly string[]> {
   const calls: string[] = [];
@@ -168,23 +165,20 @@ async function runUntil(
   const death = new Promise<void>((resolve) => {
     die = resolve;
   });
-  const proxy = await startFaultProxy(tablePort(), ({ method }) => {
-    calls.push(method);
-    if (calls.length < fatal) return "pass";
-    // Its last call may have an effect first, and what it still does after that is lost as well.
-    if (calls.length > fatal || last === "lose_request") die();
-    return calls.length === fatal ? last : "lose_request";
-  });
   const victim = await startRelay({
-    memoryQueues: true,
     sameDeploymentAs: calm,
-    settings: {
-      AzureWebJobsStorage: inject("azurite").replace(String(tablePort()), String(proxy.port)),
+    tableFault({ method }) {
+      calls.push(method);
+      if (calls.length < fatal) return "pass";
+      // Its last call may have an effect first, and what it still does after that is lost as well.
+      if (calls.length > fatal || last === "lose_request") die();
+      return calls.length === fatal ? last : "lose_request";
     },
   });
+  // What it had in its queues dies with it.
+  victim.queues.onSend = () => (calls.length >= fatal ? "lose" : "keep");
   const ended = act(victim).catch(() => undefined);
   await Promise.race([ended, death]);
-  await proxy.stop();
   await victim.stop();
   return calls;
 }
@@ -239,7 +233,7 @@ describe("a process that dies", () => {
 
 /** Storage takes no events, however often it is asked. */
 async function withoutEvents(run: (on: Relay) => Promise<unknown>): Promise<void> {
-  const on = await startRelay({ memoryQueues: true, sameDeploymentAs: calm });
+  const on = await startRelay({ sameDeploymentAs: calm });
   on.services.events.add = () => Promise.reject(new Error("storage is away"));
   await run(on);
   await on.stop();
@@ -284,7 +278,7 @@ describe("events that could not be told", () => {
   test("are told once by several who find them at the same time", async () => {
     await withoutEvents((on) => link(on, account(FIRST)));
     calm.advance(LATE);
-    const other = await startRelay({ memoryQueues: true, sameDeploymentAs: calm });
+    const other = await startRelay({ sameDeploymentAs: calm });
     await Promise.all(
       [calm, other, calm, other].map(({ services }) => tellUntold(services, place())),
     );

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { freshCredentials } from "../../src/shared/connections/fresh-credentials.ts";
 import { SingleFlight } from "../../src/shared/connections/single-flight.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
@@ -7,7 +7,7 @@ import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { type LinkedAccount } from "../../src/shared/networks/contract/network.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
-import { startFaultProxy, type Fault, type FaultProxy } from "../setup/fault-proxy.ts";
+import type { TableFault } from "../model/storage-model.ts";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { anOwner, openWorld, type Owner, type World } from "./world.ts";
 
@@ -19,17 +19,13 @@ let world: World;
 let owner: Owner;
 let connection: Connection;
 
-const tablePort = () => Number(/TableEndpoint=http:\/\/[^:]+:(\d+)/.exec(inject("azurite"))?.[1]);
-let tableFault: (method: string, path: string) => Fault = () => "pass";
-let tables: FaultProxy;
+let tableFault: (method: string) => TableFault = () => "pass";
 
 beforeAll(async () => {
   world = await openWorld();
-  tables = await startFaultProxy(tablePort(), ({ method, path }) => tableFault(method, path));
 });
 afterAll(async () => {
   await world.close();
-  await tables.stop();
 });
 beforeEach(async () => {
   world.intercept(undefined);
@@ -171,9 +167,9 @@ describe("credentials that are about to end", () => {
   test.each(["lose_request", "lose_answer", "late", "false_412", "unavailable"] as const)(
     "renewed ones are not lost when storage suffers %s",
     async (fault) => {
-      const port = String(tables.port);
-      const AzureWebJobsStorage = inject("azurite").replace(String(tablePort()), port);
-      const services = await world.anotherProcess({ AzureWebJobsStorage });
+      const services = await world.anotherProcess({
+        tableFault: ({ method }) => tableFault(method),
+      });
       let isRenewed = false;
       world.intercept(async (request, send) => {
         const response = await send(request);
@@ -229,7 +225,7 @@ describe("credentials that can't be had", () => {
 
   test("whose sealing key is gone: the account has to be linked again", async () => {
     const DATA_KEYS = JSON.stringify({ another: Buffer.alloc(32, 9).toString("base64") });
-    const services = await world.anotherProcess({ DATA_KEYS });
+    const services = await world.anotherProcess({ settings: { DATA_KEYS } });
     const outcome = await freshCredentials(services, connection);
     expect(outcome).toMatchObject({
       kind: "rejected",

@@ -5,7 +5,7 @@ import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-ca
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { anApplication, aPlatform, aProfile, type TestApplication } from "../setup/factories.ts";
-import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+import { startRelay, type Answer, type Relay, type RelayOptions } from "../setup/relay.ts";
 
 export const BASE = "http://localhost:7071/api";
 /** A customer's own site, to which end users return. */
@@ -41,7 +41,7 @@ export interface World {
   /** What a browser does: a whole address, a form, an answer that need not be JSON. */
   page(method: "GET" | "POST", address: string, call?: PageCall): Promise<Answer>;
   /** The services of another process of the same deployment. */
-  anotherProcess(settings?: Readonly<Record<string, string>>): Promise<Services>;
+  anotherProcess(options?: Pick<RelayOptions, "settings" | "tableFault">): Promise<Services>;
   /** Stands between the relay and the networks, until undone with undefined. */
   intercept(hear: Hear | undefined): void;
   close(): Promise<void>;
@@ -91,9 +91,8 @@ export async function openWorld(
       });
     },
     async anotherProcess(more) {
-      const options = { sameDeploymentAs: started, outbound };
-      return (await startRelay(more === undefined ? options : { ...options, settings: more }))
-        .services;
+      const process = await startRelay({ ...more, sameDeploymentAs: started, outbound });
+      return process.services;
     },
     intercept: (hear) => {
       heard = hear;

@@ -43,7 +43,6 @@ beforeAll(async () => {
   tools = await toolsFolder();
   sandbox = await startSandbox();
   relay = await startRelay({
-    memoryQueues: true,
     settings: sandboxSettings(sandbox, sandbox.url),
   });
   server = await serveRelay(relay);

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { reconcileWallets } from "../../src/shared/background/reconcile-wallet.ts";
-import { startFaultProxy, type FaultProxy } from "../setup/fault-proxy.ts";
 import { readBalance } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
@@ -22,7 +21,6 @@ const RUNS_MAX = 150;
 
 let sandbox: Sandbox;
 let receiver: EndCustomers;
-let proxy: FaultProxy;
 let calm: Relay;
 let dying: Relay;
 let writesLeft = Infinity;
@@ -30,30 +28,23 @@ let writesLeft = Infinity;
 beforeAll(async () => {
   sandbox = await startSandbox();
   receiver = await startEndCustomers();
-  const connectionString = inject("azurite");
-  const tablePort = Number(/TableEndpoint=http:\/\/127\.0\.0\.1:(\d+)/.exec(connectionString)?.[1]);
-  proxy = await startFaultProxy(tablePort, ({ method, path }) => {
-    // What is written beside the request comes in no order that a test could count: a key's last use, rate limits.
-    const isBeside = /RowKey='U'|ratewindows/.test(decodeURIComponent(path));
-    if (method === "GET" || isBeside) return "pass";
-    writesLeft -= 1;
-    if (writesLeft >= 0) return "pass";
-    // The last one before the end had its effect, and nobody heard of it.
-    return writesLeft === -1 ? "lose_answer" : "lose_request";
-  });
-  calm = await startRelay({ memoryQueues: true, settings: worldSettings(sandbox, receiver) });
+  calm = await startRelay({ settings: worldSettings(sandbox, receiver) });
   dying = await startRelay({
     sameDeploymentAs: calm,
-    memoryQueues: true,
-    settings: {
-      AzureWebJobsStorage: connectionString.replace(`:${tablePort}/`, `:${proxy.port}/`),
+    tableFault({ method, table, rowKeys }) {
+      // What is written beside the request comes in no order that a test could count: a key's last use, rate limits.
+      const isBeside = table === "ratewindows" || rowKeys.includes("U");
+      if (method === "GET" || isBeside) return "pass";
+      writesLeft -= 1;
+      if (writesLeft >= 0) return "pass";
+      // The last one before the end had its effect, and nobody heard of it.
+      return writesLeft === -1 ? "lose_answer" : "lose_request";
     },
   });
 });
 afterAll(async () => {
   await calm.stop();
   await dying.stop();
-  await proxy.stop();
   await receiver.stop();
   await sandbox.stop();
 });

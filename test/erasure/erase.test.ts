@@ -24,7 +24,7 @@ beforeAll(async () => {
   sandbox = await startSandbox();
   receiver = await startEndCustomers();
   const settings = worldSettings(sandbox, receiver);
-  relay = await startRelay({ memoryQueues: true, settings });
+  relay = await startRelay({ settings });
 });
 afterAll(async () => {
   await relay.stop();

@@ -3,7 +3,7 @@ import type { Sandbox } from "../../dev/networks/server.ts";
 import { purgeExpired } from "../../src/shared/background/purge-expired.ts";
 import { idempotencyRowKey } from "../../src/shared/publishing/accept/accepted.ts";
 import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
-import { openTables, type Tables } from "../../src/shared/runtime/storage/tables.ts";
+import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
@@ -29,7 +29,7 @@ useSandboxedRelay((started) => {
   ({ relay, sandbox } = started);
 });
 beforeAll(async () => {
-  tables = openTables(relay.services.config);
+  tables = relay.tables;
   const { outbound } = relay.services;
   const request = outbound.request.bind(outbound);
   outbound.request = (asked) =>

@@ -8,7 +8,7 @@ let relay: Relay;
 let application: TestApplication;
 
 beforeAll(async () => {
-  relay = await startRelay({ memoryQueues: true });
+  relay = await startRelay();
   application = await anApplication(relay);
 });
 afterAll(() => relay.stop());

@@ -7,13 +7,8 @@ import {
   PASSWORD,
   type TestApplication,
 } from "../setup/factories.ts";
-import type { Fault } from "../setup/fault-proxy.ts";
-import {
-  faultsAtWrites,
-  settleAfter,
-  startFaultedRelay,
-  type FaultedRelay,
-} from "../setup/faulted-relay.ts";
+import type { TableFault } from "../model/storage-model.ts";
+import { faultsAtWrites, startFaultedRelay, type FaultedRelay } from "../setup/faulted-relay.ts";
 import type { Answer, Relay } from "../setup/relay.ts";
 
 /** No call here writes more often. */
@@ -30,13 +25,13 @@ beforeEach(async () => {
 afterEach(() => faulted.stop());
 
 /** Calls under the fault and, when it was told that nothing is known, once more when the weather is fine. */
-async function persistently(fault: Fault, nth: number, call: () => Promise<Answer>) {
+async function persistently(fault: TableFault, nth: number, call: () => Promise<Answer>) {
   faulted.next(fault, nth);
   const first = await call();
   faulted.clear();
   expect(first.status === 503 || first.status < 300).toBe(true);
   if (first.status !== 503) return first;
-  await settleAfter(fault);
+  await faulted.land();
   return await call();
 }
 
@@ -138,7 +133,7 @@ describe.each(faultsAtWrites(WRITES_MAX))("with %s at write %i", (fault, nth) =>
       relay.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD, totpCode } });
     for (const code of [recoveryCodes[0], app.code(1)]) {
       expect((await persistently(fault, nth, () => logIn(code))).status).toBe(200);
-      await settleAfter(fault);
+      await faulted.land();
       expect((await logIn(code)).status).toBe(401);
     }
     const removal = { password: PASSWORD, code: recoveryCodes[1] };

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import {
   aKey,
   anApplication,
@@ -81,7 +80,7 @@ describe("a key that a key makes", () => {
   });
 
   test("descends from at most 500 keys that are still there", async () => {
-    const { tenants } = openTables(relay.services.config);
+    const { tenants } = relay.tables;
     const maker = await madeBy(application.key);
     const rows = await tenants.list({
       partitionKey: application.platform.id,
@@ -108,7 +107,7 @@ describe("a key that a key makes", () => {
   });
 
   test("of a version that kept no maker shows null, and what it makes descends from it", async () => {
-    const { keys, tenants } = openTables(relay.services.config);
+    const { keys, tenants } = relay.tables;
     const old = await madeBy(application.key);
     const {
       creatorKind: _,

@@ -166,7 +166,7 @@ describe("listing keys", () => {
     const row = await relay.services.keys.findWithHash(orphan.id);
     expect(row).toBeDefined();
     const { openTables } = await import("../../src/shared/runtime/storage/tables.ts");
-    await openTables(relay.services.config).keys.delete(orphan.id, "K");
+    await relay.tables.keys.delete(orphan.id, "K");
     expect(await statusOf(orphan.secret)).toBe("401 invalid_credentials");
     const count = async () =>
       dataOf(await relay.call("GET", "/v1/me", { key: own.key })).counts.activeApiKeys;
@@ -352,6 +352,7 @@ describe("what a key costs to check", () => {
 
   test("a mistyped one costs no look-up", async () => {
     const fresh = await startRelay({
+      emulatedTables: true,
       // Nobody answers there: a look-up would be a 503.
       settings: {
         AzureWebJobsStorage:
@@ -372,7 +373,7 @@ describe("what is stored of a key", () => {
     const { id, secret } = await aKey(relay, application);
     const { parseApiKey, sha256Hex } = await import("../../src/shared/runtime/secrets.ts");
     const { openTables } = await import("../../src/shared/runtime/storage/tables.ts");
-    const rows = await openTables(relay.services.config).keys.list({ partitionKey: id, limit: 10 });
+    const rows = await relay.tables.keys.list({ partitionKey: id, limit: 10 });
     const stored = JSON.stringify(rows);
     const secretPart = parseApiKey(secret)?.secretPart ?? "";
     for (const text of [secret, secretPart, sha256Hex(secretPart), sha256Hex(secret)])

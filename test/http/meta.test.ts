@@ -36,7 +36,11 @@ describe("health and readiness", () => {
     // Port 9 answers nobody on loopback.
     const gone = ["Blob", "Queue", "Table"].map((name) => `${name}Endpoint=http://127.0.0.1:9/a;`);
     const AzureWebJobsStorage = `DefaultEndpointsProtocol=http;AccountName=a;AccountKey=Yg==;${gone.join("")}`;
-    const blind = await startRelay({ settings: { AzureWebJobsStorage } });
+    const blind = await startRelay({
+      emulatedTables: true,
+      emulatedQueues: true,
+      settings: { AzureWebJobsStorage },
+    });
     const { status, headers, body } = await blind.call("GET", "/ready");
     expect(status).toBe(503);
     expect(headers.get("retry-after")).toBe("1");

@@ -32,7 +32,7 @@ describe("operators", () => {
     const own = await startRelay();
     const { id } = await aPlatform(own);
     const { openTables } = await import("../../src/shared/runtime/storage/tables.ts");
-    const { tenants } = openTables(own.services.config);
+    const { tenants } = own.tables;
     await tenants.put("platforms", {
       rowKey: `0000000000000000|plt_${"0".repeat(26)}`,
     });
@@ -110,7 +110,7 @@ describe("what operators look at", () => {
   test("is recorded, whichever route they ask", async () => {
     expect(readRoutes.length).toBeGreaterThan(2);
     for (const { path } of readRoutes) {
-      const own = await startRelay({ memoryTables: true });
+      const own = await startRelay();
       const { id } = await aPlatform(own, { tokens: 0 });
       const asked = `/${path.replace("{platformId}", id)}`;
       const { status } = await own.call("GET", asked, { operator: ["Admin"] });
@@ -127,7 +127,7 @@ describe("what operators look at", () => {
   });
 
   test("is recorded where there was nothing to see", async () => {
-    const own = await startRelay({ memoryTables: true });
+    const own = await startRelay();
     const unknown = `plt_${"0".repeat(26)}`;
     for (const id of [unknown, "x".repeat(500)])
       await own.call("GET", `/v1/admin/platforms/${id}`, { operator: [] });
@@ -139,7 +139,7 @@ describe("what operators look at", () => {
   });
 
   test("again and again is in the log each time, and in the list once a minute", async () => {
-    const own = await startRelay({ memoryTables: true });
+    const own = await startRelay();
     const list = async () => {
       const { body } = await own.call("GET", "/v1/admin/audit?limit=100", { operator: ["Admin"] });
       return body.data.map(({ action }: { action: string }) => action);

@@ -18,7 +18,7 @@ const settings = {
 };
 let relay: Relay;
 beforeAll(async () => {
-  relay = await startRelay({ memoryQueues: true, settings });
+  relay = await startRelay({ settings });
 });
 afterAll(() => relay.stop());
 

@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import { newApiKey } from "../../src/shared/runtime/secrets.ts";
 import { aKey, aPlatform, aProfile, anApplication } from "../setup/factories.ts";
-import { startFaultProxy } from "../setup/fault-proxy.ts";
+import type { FatedCall } from "../model/machine.ts";
+import type { TableFault } from "../model/storage-model.ts";
 import { startRelay, type Answer, type Relay, type RelayOptions } from "../setup/relay.ts";
 
 const LIMIT = 300;
@@ -26,15 +27,8 @@ async function aRelay(options: RelayOptions = {}): Promise<Relay> {
 }
 
 /** Storage whose counts of requests can't be reached; everything else works. */
-async function withoutCounts(): Promise<Record<string, string>> {
-  const connectionString = inject("azurite");
-  const port = Number(/TableEndpoint=http:\/\/127\.0\.0\.1:(\d+)/.exec(connectionString)?.[1]);
-  const proxy = await startFaultProxy(port, ({ path }) =>
-    path.includes("ratewindows") ? "unavailable" : "pass",
-  );
-  opened.push(proxy);
-  return { AzureWebJobsStorage: connectionString.replace(`:${port}/`, `:${proxy.port}/`) };
-}
+const withoutCounts = ({ table }: FatedCall): TableFault =>
+  table === "ratewindows" ? "unavailable" : "pass";
 
 function nextMinute(relay: Relay): void {
   relay.advance(WINDOW_MS - (relay.clock.now().getTime() % WINDOW_MS));
@@ -134,8 +128,8 @@ describe("a key", () => {
   });
 
   test("keeps its limit on the instance while counts can't be stored, which is logged once", async () => {
-    const settings = { ...(await withoutCounts()), RATE_LIMIT_PER_MINUTE: "100" };
-    const relay = await aRelay({ settings });
+    const settings = { RATE_LIMIT_PER_MINUTE: "100" };
+    const relay = await aRelay({ settings, tableFault: withoutCounts });
     const { key } = await anApplication(relay);
     expect(statuses(await ask(relay, key, 130))).toEqual({ 200: 100, 429: 30 });
     expect(relay.logLines.filter((line) => line.includes("storage fails"))).toHaveLength(1);

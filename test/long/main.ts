@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { fuzzFiles } from "../media/fuzz.ts";
 
 /**
  * What takes too long for every change: `npm run check:long` runs all of it, `npm run check:long -- files simulate`
  * some. The last line printed is `N passed, N failed`.
  */
+const VITEST = "node_modules/vitest/vitest.mjs";
 const MUTANTS = 50_000;
 const BLOCKED_MS_MAX = 100;
 const GROWN_BYTES_MAX = 64 * 1024 * 1024;
@@ -14,8 +14,8 @@ const GROWN_BYTES_MAX = 64 * 1024 * 1024;
 const write = (line: string) => void process.stdout.write(`${line}\n`);
 
 /** A program of the tests, in a process of its own. */
-async function program(path: string): Promise<boolean> {
-  const child = spawn(process.execPath, [path], { stdio: ["ignore", "inherit", "inherit"] });
+async function program(...path: readonly string[]): Promise<boolean> {
+  const child = spawn(process.execPath, path, { stdio: ["ignore", "inherit", "inherit"] });
   const [code] = (await once(child, "exit")) as [number | null];
   return code === 0;
 }
@@ -37,8 +37,7 @@ const BOUNDED = [
 ];
 
 async function bounds(): Promise<boolean> {
-  const vitest = fileURLToPath(import.meta.resolve("vitest/vitest.mjs"));
-  const child = spawn(process.execPath, [vitest, "run", "--maxWorkers=1", ...BOUNDED], {
+  const child = spawn(process.execPath, [VITEST, "run", "--maxWorkers=1", ...BOUNDED], {
     stdio: ["ignore", "inherit", "inherit"],
     env: { ...process.env, EXACT_BOUNDS: "true" },
   });
@@ -46,9 +45,16 @@ async function bounds(): Promise<boolean> {
   return code === 0;
 }
 
+/** A file of tests that `npm test` leaves out. */
+const tests = (name: string) =>
+  program(VITEST, "run", "--config", "test/long/vitest.config.ts", `test/long/${name}.long.ts`);
+
 const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   bounds,
   files,
+  commit: () => tests("group-commit"),
+  load: () => tests("schedule"),
+  whole: () => tests("outage"),
   simulate: () => program("test/simulation/simulate.ts"),
   soak: () => program("test/soak/main.ts"),
 };

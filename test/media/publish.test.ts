@@ -56,7 +56,6 @@ beforeAll(async () => {
   const { port } = door.address() as AddressInfo;
   const hosts = Object.fromEntries(sandbox.hosts.map((host) => [host, sandbox.url]));
   relay = await startRelay({
-    memoryQueues: true,
     settings: {
       ...files.settings,
       OUTBOUND_HOST_MAP: JSON.stringify({ ...hosts, [FILES_HOST]: files.origin }),

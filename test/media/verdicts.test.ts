@@ -85,8 +85,6 @@ beforeAll(async () => {
   const hosts = Object.fromEntries(sandbox.hosts.map((host) => [host, sandbox.url]));
   const port = await freePort();
   relay = await startRelay({
-    memoryQueues: true,
-    memoryTables: true,
     settings: {
       ...DEMO_APPS,
       OUTBOUND_HOST_MAP: JSON.stringify(hosts),

@@ -21,7 +21,6 @@ beforeAll(async () => {
   // The worker, its accounts and the sandbox go by one clock: tests put it forward.
   sandbox = await startSandbox({ now: () => relay?.clock.now().getTime() ?? Date.now() });
   relay = await startRelay({
-    memoryQueues: true,
     settings: {
       ...sandboxSettings(sandbox, sandbox.url),
       ...settings(DEMO_FACEBOOK_APP, "facebook"),

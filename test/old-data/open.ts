@@ -100,7 +100,7 @@ export async function openOldData(): Promise<OldData> {
   const hosts = [...sandbox.hosts, ...SERVERS.map((name) => `${name}.sandbox.test`)];
   const receivers = JSON.parse(receiver.settings["OUTBOUND_HOST_MAP"] ?? "{}") as object;
   const relay = await startRelay({
-    memoryQueues: true,
+    emulatedTables: true,
     settings: {
       ...known.settings,
       OUTBOUND_HOST_MAP: JSON.stringify({

@@ -6,7 +6,6 @@ import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts
 import { PublishHint } from "../../src/shared/publishing/publish/publish-queue.ts";
 import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import type { LegOfAccount, Turn } from "../../src/shared/publishing/accounts/turn-store.ts";
-import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher,
@@ -135,7 +134,7 @@ describe("an account", () => {
   }
   const release = (turn: Turn) => relay.services.turns.release(turn, relay.clock.now());
   const rowOf = ({ accountId }: ReturnType<typeof account>) =>
-    openTables(relay.services.config).accounts.find(`bluesky|${sha256Hex(accountId)}`, "B");
+    relay.tables.accounts.find(`bluesky|${sha256Hex(accountId)}`, "B");
 
   test("has one leg in hand, and hands over to the others in the order of their acceptance", async () => {
     const own = account("one at a time");

@@ -34,7 +34,6 @@ beforeAll(async () => {
   sandbox = await startSandbox({ now: () => relay?.clock.now().getTime() ?? Date.now() });
   const hosts = Object.fromEntries(sandbox.hosts.map((host) => [host, sandbox.url]));
   relay = await startRelay({
-    memoryQueues: true,
     settings: {
       ...files.settings,
       OUTBOUND_HOST_MAP: JSON.stringify({ ...hosts, [FILES_HOST]: files.origin }),

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import {
   reconcilePlatform,
   reconcileWallets,
@@ -26,7 +25,7 @@ const check = ({ owner }: Publisher) => reconcilePlatform(relay.services, owner.
 
 /** Changes a row of the platform behind the product's back. */
 async function tamper({ owner }: Publisher, rowKey: string, change: Record<string, number>) {
-  const { core } = openTables(relay.services.config);
+  const { core } = relay.tables;
   await core.putProperties(owner.platformId, { rowKey, ...change });
 }
 
@@ -63,7 +62,7 @@ test("a missing entry is reported", async () => {
   const publisher = await aPublisher(relay);
   await submit(publisher);
   const { platformId } = publisher.owner;
-  const { core } = openTables(relay.services.config);
+  const { core } = relay.tables;
   const [newest] = await core.list({ partitionKey: platformId, from: "L|", before: "M", limit: 1 });
   await core.delete(platformId, newest?.row.rowKey ?? "");
   expect((await check(publisher)).join()).toContain("the ledger ends at");

@@ -27,7 +27,7 @@ describe("2,500 posts of one minute", () => {
     { timeout: 120_000 },
     async () => {
       // Of its own: rows that nothing stands behind would be hinted in the other tests too.
-      const own = await startRelay({ memoryQueues: true });
+      const own = await startRelay();
       const { due } = own.services;
       const now = own.clock.now();
       const dueAt = new Date(now.getTime() + 70_000).toISOString();
@@ -76,6 +76,7 @@ describe("instances whose clocks differ by a minute", () => {
     return buildServices(parseConfig(relay.settings), {
       clock: { now: () => new Date(relay.clock.now().getTime() + skewMs) },
       log: relay.services.log,
+      tables: relay.tables,
       queue: (name) => relay.queues.open(name),
       outbound: relay.services.outbound,
     });

@@ -14,8 +14,10 @@ import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";
 import { drainQueues } from "./drain.ts";
-import { MemoryQueues } from "./memory-queues.ts";
-import { memoryTables } from "./memory-tables.ts";
+import { MemoryQueues } from "../model/memory-queues.ts";
+import type { FatedCall } from "../model/machine.ts";
+import { StorageModel, type TableFault } from "../model/storage-model.ts";
+import { openTables, type Tables } from "../../src/shared/runtime/storage/tables.ts";
 
 /** A Wednesday, far from any change of the year or of daylight saving time. */
 const START = Date.parse("2026-03-04T10:00:00.000Z");
@@ -49,10 +51,12 @@ export interface RelayOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** The outside world, the operators' key set excepted. */
   readonly outbound?: Outbound;
-  /** Queues of this process, whose delays follow the relay's clock, instead of the emulator's. */
-  readonly memoryQueues?: boolean;
-  /** Tables of this process instead of the emulator's; not for two instances of one deployment. */
-  readonly memoryTables?: boolean;
+  /** The emulator's queues instead of the model's, whose delays follow the relay's clock. */
+  readonly emulatedQueues?: boolean;
+  /** The emulator's tables instead of the model's, for tests that are about storage itself. */
+  readonly emulatedTables?: boolean;
+  /** What becomes of each call to the model's tables. */
+  readonly tableFault?: (call: FatedCall) => TableFault;
   /** The clock of another relay, for two instances of one deployment. */
   readonly sameDeploymentAs?: Relay;
 }
@@ -84,14 +88,18 @@ export interface Relay {
   readonly clock: TestClock;
   readonly issuer: OperatorIssuer;
   readonly settings: Readonly<Record<string, string>>;
-  /** Where messages wait, with `memoryQueues`. */
+  /** Where messages wait, unless `emulatedQueues`. */
   readonly queues: MemoryQueues;
+  /** As this process reaches them. */
+  readonly tables: Tables;
+  /** What holds the tables; undefined with `emulatedTables`. */
+  readonly storage: StorageModel | undefined;
   /** Lines that were logged, oldest first. */
   readonly logLines: readonly string[];
   advance(ms: number): void;
   /** Runs queued messages that are due until none is left; answers how many there were. */
   drain(): Promise<number>;
-  /** The same for messages in the emulator's queues, also with `memoryQueues`: another build may have left them there. */
+  /** The same for messages in the emulator's queues, whatever queues the relay has: another build may have left them there. */
   drainStored(): Promise<number>;
   /** One run of a timer, by the name that it is registered under. */
   runTimer(name: string): Promise<void>;
@@ -131,7 +139,7 @@ function toAnswer({ status, headers, body }: Outgoing): Answer {
   return { status, headers, body: isJson && typeof body === "string" ? JSON.parse(body) : body };
 }
 
-/** The product in this process over the run's storage emulator, with storage of its own. */
+/** The product in this process over a storage model of its own, or over the run's emulator where that is asked for. */
 export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
   const issuer = options.sameDeploymentAs?.issuer ?? (await createOperatorIssuer());
   const settings = settingsFor(options, issuer);
@@ -140,13 +148,17 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
   const logLines: string[] = [];
   const log = createLog({ level: config.logLevel, sink: (_level, line) => logLines.push(line) });
   const outbound = issuer.inFrontOf(options.outbound ?? createOutbound(config));
-  const queues = new MemoryQueues(clock.now);
+  const same = options.sameDeploymentAs;
+  const queues = new MemoryQueues(clock.now, same?.queues);
+  const isEmulated = options.emulatedTables ?? (same !== undefined && same.storage === undefined);
+  const storage = isEmulated ? undefined : (same?.storage ?? new StorageModel());
+  const tables = storage?.open(options.tableFault) ?? openTables(config);
   const services = buildServices(config, {
     clock,
     log,
     outbound,
-    ...(options.memoryTables === true ? { tables: memoryTables() } : {}),
-    ...(options.memoryQueues === true ? { queue: (name: string) => queues.open(name) } : {}),
+    tables,
+    ...(options.emulatedQueues === true ? {} : { queue: (name: string) => queues.open(name) }),
   });
 
   return {
@@ -157,10 +169,12 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
     logLines,
     advance: clock.advance,
     queues,
+    tables,
+    storage,
     drain: () =>
-      options.memoryQueues === true
-        ? queues.drain(workers, services)
-        : drainQueues(workers, services),
+      options.emulatedQueues === true
+        ? drainQueues(workers, services)
+        : queues.drain(workers, services),
     drainStored: () => drainQueues(workers, services),
     async runTimer(name) {
       const timer = timers.find((one) => one.name === name);

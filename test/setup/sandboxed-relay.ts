@@ -21,7 +21,6 @@ export function useSandboxedRelay(
   beforeAll(async () => {
     sandbox = await startSandbox();
     relay = await startRelay({
-      memoryQueues: true,
       settings: { ...sandboxSettings(sandbox, sandbox.url), ...settings },
     });
     keep({ sandbox, relay });

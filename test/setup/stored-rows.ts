@@ -1,4 +1,5 @@
 import { TableClient, TableServiceClient } from "@azure/data-tables";
+import { TABLE_NAMES } from "../../src/shared/runtime/storage/tables.ts";
 import type { Relay } from "./relay.ts";
 
 export interface DumpedRow {
@@ -11,7 +12,16 @@ export interface DumpedRow {
 }
 
 /** Every row of every table of the relay's deployment, whoever wrote it. */
-export async function storedRows({ settings }: Relay): Promise<DumpedRow[]> {
+export async function storedRows({ settings, storage }: Relay): Promise<DumpedRow[]> {
+  if (storage !== undefined)
+    return [...storage.rows(TABLE_NAMES)].map(({ properties, ...place }) => ({
+      ...place,
+      text: JSON.stringify({
+        ...properties,
+        partitionKey: place.partitionKey,
+        rowKey: place.rowKey,
+      }),
+    }));
   const connectionString = settings["AzureWebJobsStorage"] ?? "";
   const prefix = settings["STORAGE_PREFIX"] ?? "";
   const options = { allowInsecureConnection: true };

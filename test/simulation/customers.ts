@@ -11,12 +11,12 @@ import type { PostView } from "../../src/shared/publishing/read/post-view.ts";
 import { retryPost } from "../../src/shared/publishing/publish/retry-post.ts";
 import { UpdatePostBody } from "../../src/shared/publishing/accept/schema.ts";
 import type { Host, Hosts, World } from "./hosts.ts";
-import type { Message } from "./queue-model.ts";
-import type { Random } from "./random.ts";
+import type { Message } from "../model/queue-model.ts";
+import type { Random } from "../model/random.ts";
 import { Requests, type Ask, type Change, type Patch } from "./requests.ts";
 import { creditTokens, linkAccount, type Tenant } from "./tenants.ts";
-import type { VirtualTime } from "./virtual-time.ts";
-import { FAIR } from "./weather.ts";
+import type { VirtualTime } from "../model/virtual-time.ts";
+import { FAIR } from "../model/weather.ts";
 
 export const ASKED_WITHIN_MS = 90_000;
 const SEQUEL_WITHIN_MS = 400_000;

@@ -1,8 +1,8 @@
 import type { Draft } from "../../src/shared/publishing/post.ts";
 import { toPost } from "../../src/shared/publishing/post-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
-import type { ModelRow, TableModel } from "./table-model.ts";
-import type { VirtualTime } from "./virtual-time.ts";
+import type { ModelRow, TableModel } from "../model/table-model.ts";
+import type { VirtualTime } from "../model/virtual-time.ts";
 
 /** A post between two writes of what it is to be. */
 export interface Version {

@@ -6,13 +6,13 @@ import type { Log } from "../../src/shared/runtime/log.ts";
 import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import type { History } from "./history.ts";
-import { Machine, type Nature } from "./machine.ts";
-import { tablesOver } from "./model-client.ts";
+import { Machine, type Nature } from "../model/machine.ts";
+import { tablesOver } from "../model/model-client.ts";
 import type { Mutant } from "./mutant.ts";
 import type { NetworkModel } from "./network-model.ts";
-import type { Message, QueueModel } from "./queue-model.ts";
+import type { Message, QueueModel } from "../model/queue-model.ts";
 import { LAST_CALLS_MAX } from "./requests.ts";
-import type { TableModel } from "./table-model.ts";
+import type { TableModel } from "../model/table-model.ts";
 
 /** Short schedules: what is under test is their order, not their length. */
 const config = parseConfig({

@@ -1,5 +1,5 @@
 import type { Services } from "../../src/shared/compose.ts";
-import type { Rewrite } from "./machine.ts";
+import type { Rewrite } from "../model/machine.ts";
 
 /** The product, or the product with one of its safeguards taken away. */
 export interface Mutant {

@@ -5,8 +5,8 @@ import type { Services } from "../../src/shared/compose.ts";
 import type { StoredRow, TransactionResult } from "../../src/shared/runtime/storage/row.ts";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
 import type { Mutant } from "./mutant.ts";
-import { STANDSTILL_EVERY, STORM_EVERY } from "./weather.ts";
-import type { Action } from "./table-model.ts";
+import { STANDSTILL_EVERY, STORM_EVERY } from "../model/weather.ts";
+import type { Action } from "../model/table-model.ts";
 
 const isLegKey = (rowKey: string) => rowKey.startsWith("P|") && rowKey.split("|").length === 5;
 const isMoney = ({ rowKey }: Action) => rowKey === "W" || /^[LO]\|/.test(rowKey);

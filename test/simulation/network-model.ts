@@ -4,7 +4,7 @@ import {
   type HttpResponse,
 } from "../../src/shared/runtime/http-call.ts";
 import type { Outbound } from "../../src/shared/runtime/outbound.ts";
-import { quietly, type Machine, type Nature } from "./machine.ts";
+import { quietly, type Machine, type Nature } from "../model/machine.ts";
 
 /** What everybody can see: one post of one account. */
 export interface Visible {

@@ -1,5 +1,5 @@
 import type { Outcome } from "./simulation.ts";
-import { noCounts, type Counts } from "./weather.ts";
+import { noCounts, type Counts } from "../model/weather.ts";
 
 const LABELS: Readonly<Record<keyof Counts, string>> = {
   transactions: "transactions",

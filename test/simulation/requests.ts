@@ -2,7 +2,7 @@ import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Draft } from "../../src/shared/publishing/post.ts";
 import type { PostView } from "../../src/shared/publishing/read/post-view.ts";
 import type { Host, Hosts } from "./hosts.ts";
-import type { Nature } from "./machine.ts";
+import type { Nature } from "../model/machine.ts";
 import type { Tenant } from "./tenants.ts";
 
 const PATIENCE_MS = 30_000;

@@ -5,7 +5,7 @@ import { numberOf, type Row } from "../../src/shared/runtime/storage/row.ts";
 import { toRow, type Version } from "./history.ts";
 import { isSilence, type Ask, type Change } from "./requests.ts";
 import type { Simulation } from "./simulation.ts";
-import type { TableModel } from "./table-model.ts";
+import type { TableModel } from "../model/table-model.ts";
 
 const LEG_TOKENS = 10;
 const SCHEDULE_TOKENS = 2;

@@ -2,15 +2,15 @@ import type { Log } from "../../src/shared/runtime/log.ts";
 import { ASKED_WITHIN_MS, Customers } from "./customers.ts";
 import { History } from "./history.ts";
 import { Hosts, type World } from "./hosts.ts";
-import { natureOf } from "./machine.ts";
+import { natureOf } from "../model/machine.ts";
 import { THE_PRODUCT, type Mutant } from "./mutant.ts";
 import { NetworkModel } from "./network-model.ts";
-import { QueueModel } from "./queue-model.ts";
-import { Random } from "./random.ts";
+import { QueueModel } from "../model/queue-model.ts";
+import { Random } from "../model/random.ts";
 import { openWork, violationsOf } from "./rules.ts";
-import { TableModel } from "./table-model.ts";
+import { TableModel } from "../model/table-model.ts";
 import { createTenants, type Tenant } from "./tenants.ts";
-import { inVirtualTime, VirtualTime } from "./virtual-time.ts";
+import { inVirtualTime, VirtualTime } from "../model/virtual-time.ts";
 import {
   BAD_POST,
   FAIR,
@@ -20,7 +20,7 @@ import {
   STORM_EVERY,
   type Counts,
   type Rates,
-} from "./weather.ts";
+} from "../model/weather.ts";
 
 /** The first run's; every run has hours of its own, so that a seed's ids are the same whenever it is run. */
 const EPOCH = Date.parse("2026-03-04T10:00:00.000Z");

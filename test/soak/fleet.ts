@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Random } from "../simulation/random.ts";
+import type { Random } from "../model/random.ts";
 import { startRelayProcess } from "../whole/relay-process.ts";
 import type { RelayProcess } from "../whole/relay-process.ts";
 

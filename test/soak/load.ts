@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Random } from "../simulation/random.ts";
+import type { Random } from "../model/random.ts";
 import type { Answer } from "../whole/relay-process.ts";
 import type { Fleet } from "./fleet.ts";
 import type { Tenant } from "./tenants.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../simulation/random.ts";
+import type { Random } from "../model/random.ts";
 import { startFaultProxy } from "../setup/fault-proxy.ts";
 import type { Fault, FaultProxy, MessageFault } from "../setup/fault-proxy.ts";
 

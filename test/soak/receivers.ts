@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Random } from "../simulation/random.ts";
+import type { Random } from "../model/random.ts";
 import { startReceiver } from "../webhooks/receiver.ts";
 import type { Received, Receiver } from "../webhooks/receiver.ts";
 

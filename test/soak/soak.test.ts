@@ -1,9 +1,9 @@
 import { expect, inject, test } from "vitest";
 import { runSoak } from "./soak.ts";
 
-const SECONDS = 60;
+const SECONDS = 20;
 
-/** The short form of `npm run soak`. */
+/** The short form of `npm run soak`, which the long check runs. */
 test(
   `in ${SECONDS} s of kills, lost and doubled messages nothing is lost, nothing happens twice`,
   { timeout: 480_000 },
@@ -19,10 +19,10 @@ test(
     process.stdout.write(`${report.text}\n`);
     expect(report.violations).toEqual([]);
     // It is worth something only if all of this happened.
-    expect(report.kills).toBeGreaterThan(3);
+    expect(report.kills).toBeGreaterThan(1);
     expect(report.restarts).toBe(report.kills);
-    expect(report.messagesDropped).toBeGreaterThan(5);
-    expect(report.messagesDoubled).toBeGreaterThan(5);
+    expect(report.messagesDropped).toBeGreaterThan(1);
+    expect(report.messagesDoubled).toBeGreaterThan(1);
     expect(report.postsAccepted).toBeGreaterThan(SECONDS / 2);
     expect(report.legsSucceeded).toBeGreaterThan(SECONDS / 2);
     expect(report.visiblePosts).toBeGreaterThanOrEqual(report.legsSucceeded);

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import { Random } from "../simulation/random.ts";
+import { Random } from "../model/random.ts";
 import { startWorld } from "../whole/world.ts";
 import type { World } from "../whole/world.ts";
 import { Fleet } from "./fleet.ts";

@@ -37,8 +37,6 @@ beforeAll(async () => {
     ...(JSON.parse(receiver.settings["OUTBOUND_HOST_MAP"] ?? "{}") as object),
   };
   relay = await startRelay({
-    memoryQueues: true,
-    memoryTables: true,
     settings: { ...settings, OUTBOUND_HOST_MAP: JSON.stringify(hosts) },
   });
   publisher = await aPublisher(relay);

@@ -166,7 +166,7 @@ describe("a delivery to an address that is not public", () => {
 
   beforeAll(async () => {
     port = await listening(listener);
-    relay = await startRelay({ memoryQueues: true, memoryTables: true });
+    relay = await startRelay();
     const cases: [string, string][] = [];
     for (const addresses of RESOLVED) {
       const name = newName();
@@ -265,7 +265,7 @@ describe("a delivery over TLS", () => {
     good = makeCertificate("*.receivers.example");
     setDefaultCACertificates([...DEFAULTS, good.cert]);
     const settings = { OUTBOUND_ALLOW_CIDRS: `${STAND_IN}/32` };
-    relay = await startRelay({ memoryQueues: true, memoryTables: true, settings });
+    relay = await startRelay({ settings });
   });
   beforeEach(() => void names.asked.splice(0));
   afterAll(async () => {

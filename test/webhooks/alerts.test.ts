@@ -89,7 +89,7 @@ describe("a daily budget that refuses something", () => {
     const refused = { code: "daily_budget_reached" };
     for (let index = 0; index < 3; index += 1)
       await expect(spend(platform.id, 11)).rejects.toMatchObject(refused);
-    const other = await startRelay({ memoryQueues: true, sameDeploymentAs: relay });
+    const other = await startRelay({ sameDeploymentAs: relay });
     const url = "https://hooks.example.com/";
     await budget(application, 4);
     const call = { key: application.key, body: { url } };

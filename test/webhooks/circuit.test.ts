@@ -21,8 +21,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
 });
 // Hours pass in most of these, at which the timer looks again and again.
-const start = (settings = receiver.settings) =>
-  startRelay({ memoryQueues: true, memoryTables: true, settings });
+const start = (settings = receiver.settings) => startRelay({ settings });
 beforeEach(async () => {
   relay = await start();
 });
@@ -226,8 +225,8 @@ describe("where no retry is due", () => {
   });
 
   test("of many that look at once in several processes one alone is the probe", async () => {
-    const own = await startRelay({ memoryQueues: true, settings: settings() });
-    const instance = await startRelay({ memoryQueues: true, sameDeploymentAs: own });
+    const own = await startRelay({ settings: settings() });
+    const instance = await startRelay({ sameDeploymentAs: own });
     const endpoint = await failing(6, own);
     own.advance(40 * SECOND);
     const hints = (await deliveriesOf(own, endpoint))
@@ -396,7 +395,8 @@ test("an endpoint that is dead for five days is disabled although its deliveries
 
 test("an endpoint that is well costs each of its deliveries nothing for all this", async () => {
   await relay.stop();
-  relay = await startRelay({ memoryQueues: true, settings: receiver.settings });
+  // Requests to the storage service are what is counted.
+  relay = await startRelay({ emulatedTables: true, settings: receiver.settings });
   const endpoint = await anEndpoint(relay, receiver);
   await tell(endpoint, 1);
   relay.queues.onSend = (message) => ("deliveryId" in message ? "lose" : "keep");

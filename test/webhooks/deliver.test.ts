@@ -35,7 +35,7 @@ beforeAll(async () => {
 // Each test has its own: days pass in some, and a timer that stood still for days has much to look through.
 beforeEach(async () => {
   const settings = { ...receiver.settings, WEBHOOK_TIMEOUT_MS: String(TIMEOUT_MS) };
-  relay = await startRelay({ memoryQueues: true, settings });
+  relay = await startRelay({ settings });
 });
 afterEach(() => relay.stop());
 afterAll(() => receiver.stop());

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const MANY = 1_100;
 let relay: Relay;
 beforeEach(async () => {
-  relay = await startRelay({ memoryQueues: true });
+  relay = await startRelay();
 });
 afterEach(() => relay.stop());
 

@@ -27,8 +27,8 @@ beforeAll(async () => {
       ...JSON.parse(receiver.settings["OUTBOUND_HOST_MAP"] ?? "{}"),
     }),
   };
-  relay = await startRelay({ memoryQueues: true, settings });
-  instance = await startRelay({ memoryQueues: true, sameDeploymentAs: relay });
+  relay = await startRelay({ settings });
+  instance = await startRelay({ sameDeploymentAs: relay });
 });
 beforeEach(() => {
   relay.queues.onSend = () => "keep";

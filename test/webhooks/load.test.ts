@@ -22,7 +22,7 @@ let relay: Relay;
 beforeAll(async () => {
   receiver = await startReceiver();
   const settings = { ...receiver.settings, WEBHOOK_TIMEOUT_MS: String(HANG_MS) };
-  relay = await startRelay({ memoryQueues: true, settings });
+  relay = await startRelay({ settings });
 });
 afterAll(async () => {
   await relay.stop();

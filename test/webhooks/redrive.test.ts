@@ -15,8 +15,8 @@ beforeAll(async () => {
   receiver = await startReceiver();
   // One attempt and one more: what fails twice is dead.
   const settings = { ...receiver.settings, WEBHOOK_RETRY_SECONDS: "1" };
-  relay = await startRelay({ memoryQueues: true, settings });
-  instance = await startRelay({ memoryQueues: true, sameDeploymentAs: relay });
+  relay = await startRelay({ settings });
+  instance = await startRelay({ sameDeploymentAs: relay });
 });
 afterAll(async () => {
   await Promise.all([relay.stop(), instance.stop(), receiver.stop()]);

@@ -24,8 +24,6 @@ const LENIENT = "gotosocial.sandbox.test";
 const REVOKED = "revoked.sandbox.test";
 const DISABLED = "disabled.sandbox.test";
 const HALF_A_MINUTE_MS = 35_000;
-/** A leg looks for the last time a minute after its latest call. */
-const LAST_LOOK_MS = 90_000;
 const PHOTO = "https://media.sandbox.test/photo.jpg";
 const CLIP = "https://media.sandbox.test/clip.mp4";
 
@@ -266,34 +264,6 @@ describe("a post that the network refuses", () => {
     expect(waitMs).toBeLessThan(45_000);
     expect(statusesSaying(text)).toEqual([]);
   });
-
-  it(
-    "an outage that outlasts every attempt fails the post, unpaid and retryable, and a retry goes out",
-    async () => {
-      const text = "Closed on Mondays";
-      world.sandbox.fault("mastodon", "statuses", "fail:network_unavailable", 6);
-      const postId = await publishOn(customer, { text });
-      const post = await endedPost(relay, customer, postId, LAST_LOOK_MS);
-      expect(post.tokens).toEqual({ reserved: 0, charged: 0, released: 10 });
-      // Within half a minute of a call its absence proves nothing: it is looked for once more after that.
-      expect(legOf(post, "mastodon")).toMatchObject({
-        status: "failed",
-        error: { code: "network_unavailable" },
-        retryAvailable: true,
-      });
-      expect(statusesSaying(text)).toEqual([]);
-      world.sandbox.clearFaults();
-      const retried = await relay.call("POST", `/v1/posts/${postId}/retry`, {
-        bearer: customer.key,
-        headers: { "x-profile-id": customer.profileId },
-        body: {},
-      });
-      expect(retried.status).toBe(202);
-      expect((await endedPost(relay, customer, postId)).status).toBe("succeeded");
-      expect(statusesSaying(text)).toHaveLength(1);
-    },
-    LAST_LOOK_MS + 40_000,
-  );
 
   it.each([
     ["connection_needs_reauth", REVOKED],

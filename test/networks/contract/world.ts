@@ -90,8 +90,6 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const now = (): number => relay.clock.now().getTime();
   const wire = new Wire(createOutbound(config), standIn, now);
   const relay = await startRelay({
-    memoryQueues: true,
-    memoryTables: true,
     settings,
     outbound: wire,
   });

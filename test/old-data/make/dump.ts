@@ -2,7 +2,7 @@ import { TableClient } from "@azure/data-tables";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TABLE_NAMES } from "../../../src/shared/storage/tables.ts";
-import type { Waiting } from "../../setup/memory-queues.ts";
+import type { Waiting } from "../../model/memory-queues.ts";
 import type { Relay } from "../../setup/relay.ts";
 import type { Known } from "./known.ts";
 

@@ -98,10 +98,10 @@ export async function openOldWorld(): Promise<OldWorld> {
     }),
     OUTBOUND_ALLOW_CIDRS: "127.0.0.1/32",
   };
-  const before = await startRelay({ memoryQueues: true, settings });
+  const before = await startRelay({ emulatedTables: true, settings });
   started = before;
   const relay = await startRelay({
-    memoryQueues: true,
+    emulatedTables: true,
     sameDeploymentAs: before,
     settings: ROTATED,
   });
@@ -127,7 +127,7 @@ export async function openOldWorld(): Promise<OldWorld> {
     },
   };
   const dying = await startRelay({
-    memoryQueues: true,
+    emulatedTables: true,
     sameDeploymentAs: relay,
     settings: ROTATED,
     outbound,

@@ -1,6 +1,7 @@
 import type { TableClient } from "@azure/data-tables";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
 import { TABLE_NAMES, type Tables } from "../../src/shared/runtime/storage/tables.ts";
+import { parseFilter, type Filter } from "./filter.ts";
 import { quietly, type Machine } from "./machine.ts";
 import {
   StorageError,
@@ -72,52 +73,6 @@ const toEntity = (partitionKey: string, { rowKey, properties, etag }: ModelRow) 
   timestamp: "",
 });
 
-const OF_PROPERTY = /^\((\w+) eq '((?:[^']|'')*)'\)$/;
-
-/** What a property of the rows has to be, by a filter with one value for it. */
-function propertyOf(condition: string): readonly [string, string] | undefined {
-  const [, name, value] = OF_PROPERTY.exec(condition) ?? [];
-  return name === undefined || value === undefined
-    ? undefined
-    : [name, value.replaceAll("''", "'")];
-}
-
-/** The parts of a filter as the product writes them; another one is beyond the model, and says so. */
-function rangeOf(filter: string) {
-  const all = filter.split(" and ");
-  const range = {
-    partitionKey: undefined as string | undefined,
-    partitions: { from: "", before: undefined as string | undefined },
-    from: "",
-    before: undefined as string | undefined,
-    property: all.map(propertyOf).find((wanted) => wanted !== undefined),
-  };
-  for (const condition of all.filter((each) => !OF_PROPERTY.test(each))) {
-    const match = /^(PartitionKey|RowKey) (eq|ge|lt) '((?:[^']|'')*)'$/.exec(condition);
-    const value = match?.[3]?.replaceAll("''", "'") ?? "";
-    switch (`${match?.[1]} ${match?.[2]}`) {
-      case "PartitionKey eq":
-        range.partitionKey = value;
-        break;
-      case "PartitionKey ge":
-        range.partitions.from = value;
-        break;
-      case "PartitionKey lt":
-        range.partitions.before = value;
-        break;
-      case "RowKey ge":
-        range.from = value;
-        break;
-      case "RowKey lt":
-        range.before = value;
-        break;
-      default:
-        throw new Error(`the model does not know the filter ${filter}`);
-    }
-  }
-  return range;
-}
-
 /** What a repeat inside a client library is told of the write that it repeats. */
 function conflictOf(actions: readonly Action[]): StorageError {
   const [first] = actions;
@@ -142,8 +97,11 @@ export class ModelClient {
     this.#table = table;
   }
 
-  #writeFault(): WriteFault | undefined {
+  #writeFault(actions: readonly Action[]): WriteFault | undefined {
     if (this.fault !== undefined) return this.fault;
+    const { fate } = this.#machine;
+    const rowKeys = actions.map(({ rowKey }) => rowKey);
+    if (fate !== undefined) return fate({ table: this.#table, method: "POST", rowKeys });
     const { random, rates } = this.#machine.nature;
     return random.chance(rates.write) ? random.pick(rates.writeFaults) : undefined;
   }
@@ -154,7 +112,7 @@ export class ModelClient {
       counts.transactions += 1;
       return this.#model.transact(this.#table, partitionKey, actions);
     };
-    switch (this.#writeFault()) {
+    switch (this.#writeFault(actions)) {
       case undefined:
         return apply();
       case "error_before":
@@ -192,6 +150,9 @@ export class ModelClient {
   #read<T>(look: () => T): Promise<T> {
     const { random, rates } = this.#machine.nature;
     return this.#machine.call(() => {
+      const fate = this.#machine.fate?.({ table: this.#table, method: "GET", rowKeys: [] });
+      if (fate === "unavailable") throw new StorageError(503, "ServerBusy");
+      if (fate !== undefined) throw noAnswer();
       if (this.fault === "unavailable" || random.chance(rates.read))
         throw random.chance(0.5) ? noAnswer() : new StorageError(503, "ServerBusy");
       return look();
@@ -236,52 +197,21 @@ export class ModelClient {
     return { subResponses };
   }
 
-  listEntities({ queryOptions }: { readonly queryOptions: { readonly filter: string } }) {
-    const asked = rangeOf(queryOptions.filter);
-    if (asked.partitionKey === undefined) return this.#listPartitions(asked);
-    const { partitionKey, from, before } = asked;
+  /** How many rows the service gives at once; now and then few or none although there is more. */
+  #pageLimit(maxPageSize: number): number {
     const { random, rates } = this.#machine.nature;
-    /** The continuation is the key to go on from. */
-    const page = (maxPageSize: number, start: string) => {
-      const isOdd = random.chance(rates.page);
-      const limit = isOdd ? Math.min(maxPageSize, random.below(SHORT_PAGE_MAX)) : maxPageSize;
-      // One more than asked for, which is where to go on.
-      const range = { partitionKey, from: start, before, limit: limit + 1 };
-      const rows = this.#model.page(this.#table, range);
-      const continuationToken = rows[limit]?.rowKey;
-      const entities = rows.slice(0, limit).map((row) => toEntity(partitionKey, row));
-      return Object.assign(entities, continuationToken === undefined ? {} : { continuationToken });
-    };
-    return {
-      byPage: (options: { readonly maxPageSize: number; readonly continuationToken?: string }) => ({
-        next: async () => {
-          const start = options.continuationToken ?? from;
-          return { value: await this.#read(() => page(options.maxPageSize, start)) };
-        },
-      }),
-    };
+    const isOdd = random.chance(rates.page);
+    return isOdd ? Math.min(maxPageSize, random.below(SHORT_PAGE_MAX)) : maxPageSize;
   }
 
-  /** Rows of several partitions; the continuation is the place to go on from. */
-  #listPartitions({ partitions, from, before, property }: ReturnType<typeof rangeOf>) {
-    const placeOf = (row: { partitionKey: string; rowKey: string }) =>
-      `${row.partitionKey}\n${row.rowKey}`;
-    const fits = ({
-      partitionKey,
-      rowKey,
-      properties,
-    }: ModelRow & { readonly partitionKey: string }) =>
-      (property === undefined || properties[property[0]] === property[1]) &&
-      partitionKey >= partitions.from &&
-      (partitions.before === undefined || partitionKey < partitions.before) &&
-      rowKey >= from &&
-      (before === undefined || rowKey < before);
-    const page = (maxPageSize: number, start: string) => {
-      const rows = [...this.#model.rows(this.#table)]
-        .filter((row) => fits(row) && placeOf(row) >= start)
-        .sort((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1));
-      const next = rows[maxPageSize];
-      const entities = rows.slice(0, maxPageSize).map((row) => toEntity(row.partitionKey, row));
+  listEntities({ queryOptions }: { readonly queryOptions: { readonly filter: string } }) {
+    const filter = parseFilter(queryOptions.filter);
+    const page = (maxPageSize: number, start: string | undefined) => {
+      const limit = this.#pageLimit(maxPageSize);
+      // One more than asked for, which is where to go on.
+      const rows = this.#select(filter, start, limit + 1);
+      const next = rows[limit];
+      const entities = rows.slice(0, limit).map((row) => toEntity(row.partitionKey, row));
       return Object.assign(
         entities,
         next === undefined ? {} : { continuationToken: placeOf(next) },
@@ -289,14 +219,35 @@ export class ModelClient {
     };
     return {
       byPage: (options: { readonly maxPageSize: number; readonly continuationToken?: string }) => ({
-        next: async () => {
-          const start = options.continuationToken ?? "";
-          return { value: await this.#read(() => page(options.maxPageSize, start)) };
-        },
+        next: async () => ({
+          value: await this.#read(() => page(options.maxPageSize, options.continuationToken)),
+        }),
       }),
     };
   }
+
+  /** So many rows in order, from the place on that a continuation names. */
+  #select(filter: Filter, start: string | undefined, limit: number): PlacedRow[] {
+    const { partitionKey, before, isSelective } = filter;
+    if (partitionKey === undefined)
+      return [...this.#model.rows(this.#table)]
+        .filter((row) => filter.fits(row.partitionKey, row.rowKey, row.properties))
+        .filter((row) => start === undefined || placeOf(row) >= start)
+        .toSorted((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1))
+        .slice(0, limit);
+    const from = start?.slice(partitionKey.length + 1) ?? filter.from;
+    const range = { partitionKey, from, before, limit: isSelective ? Infinity : limit };
+    return this.#model
+      .page(this.#table, range)
+      .filter(({ rowKey, properties }) => filter.fits(partitionKey, rowKey, properties))
+      .slice(0, limit)
+      .map((row) => ({ ...row, partitionKey }));
+  }
 }
+
+type PlacedRow = ModelRow & { readonly partitionKey: string };
+
+const placeOf = ({ partitionKey, rowKey }: PlacedRow) => `${partitionKey}\n${rowKey}`;
 
 /** The product's own table over the model. */
 export function tableOver(client: ModelClient): Table {

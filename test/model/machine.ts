@@ -1,7 +1,7 @@
 import type { Random } from "./random.ts";
 import type { Action } from "./table-model.ts";
 import type { VirtualTime } from "./virtual-time.ts";
-import { FAIR, noCounts, type Counts, type Rates } from "./weather.ts";
+import { FAIR, noCounts, type Counts, type Rates, type WriteFault } from "./weather.ts";
 
 /** What all processes of a run share. */
 export interface Nature {
@@ -19,6 +19,13 @@ export function natureOf(time: VirtualTime, random: Random): Nature {
 /** A defect that is put into a process on purpose: its writes come out as these transactions. */
 export type Rewrite = (table: string, actions: readonly Action[]) => readonly (readonly Action[])[];
 
+/** A call to a table, as a test that chooses its fate sees it. */
+export interface FatedCall {
+  readonly table: string;
+  readonly method: "GET" | "POST";
+  readonly rowKeys: readonly string[];
+}
+
 const HOP_MS_MAX = 12;
 const SLOW_MS_MAX = 9_000;
 /** A call that its dead sender had on the wire is over by then. */
@@ -33,6 +40,8 @@ export class Machine {
   readonly died: Promise<"died">;
   readonly #die: () => void;
   rewrite: Rewrite | undefined;
+  /** What becomes of a call to a table, where a test chooses it. */
+  fate: ((call: FatedCall) => WriteFault | undefined) | undefined;
   /** The number of the call that it will not live to see answered. */
   crashAt = Infinity;
   calls = 0;

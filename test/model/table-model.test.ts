@@ -1,21 +1,12 @@
 import { expect, test } from "vitest";
-import type { Fault } from "../setup/fault-proxy.ts";
 import { describeTable } from "../storage/table-contract.ts";
 import { Machine, natureOf } from "./machine.ts";
 import { ModelClient, tableOver } from "./model-client.ts";
 import { Random } from "./random.ts";
+import { WRITE_FAULTS_BY_NAME } from "./storage-model.ts";
 import { TableModel } from "./table-model.ts";
 import { VirtualTime } from "./virtual-time.ts";
-import { FAIR, type WriteFault } from "./weather.ts";
-
-const FAULTS: Readonly<Record<Fault, WriteFault | undefined>> = {
-  pass: undefined,
-  lose_request: "error_before",
-  lose_answer: "error_after",
-  late: "late",
-  false_412: "false_conflict",
-  unavailable: "unavailable",
-};
+import { FAIR } from "./weather.ts";
 
 /** Time that runs as fast as it can, beside the test's own. */
 class RunningTime extends VirtualTime {
@@ -36,7 +27,7 @@ describeTable("a table of the model", {
   table: () => tableOver(new ModelClient(model, machine, "contract")),
   faulty: () => tableOver(faulty),
   async during(fault, call) {
-    faulty.fault = FAULTS[fault];
+    faulty.fault = WRITE_FAULTS_BY_NAME[fault];
     try {
       return await call();
     } finally {

@@ -13,12 +13,14 @@ const MESSAGES_MAX = 40_000;
 /** Queues whose delays follow the test's clock, with the losses that a test asks for. */
 export class MemoryQueues {
   readonly #now: () => Date;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: Waiting[];
   /** Called before a message is taken in; what it throws, the sender gets. */
   onSend: (message: object) => "keep" | "lose" | "double" = () => "keep";
 
-  constructor(now: () => Date) {
+  /** `same` are the queues of another process of the deployment: what one sends, the other may take. */
+  constructor(now: () => Date, same?: MemoryQueues) {
     this.#now = now;
+    this.#waiting = same === undefined ? [] : same.#waiting;
   }
 
   open(queue: string): MessageQueue {

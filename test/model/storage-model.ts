@@ -1,0 +1,72 @@
+import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
+import { Machine, natureOf, type FatedCall, type Nature } from "./machine.ts";
+import { tablesOver } from "./model-client.ts";
+import { Random } from "./random.ts";
+import { TableModel } from "./table-model.ts";
+import { VirtualTime } from "./virtual-time.ts";
+import { FAIR, type WriteFault } from "./weather.ts";
+
+/** What becomes of one call, in the words of the fault proxy. */
+export type TableFault =
+  "pass" | "lose_request" | "lose_answer" | "late" | "false_412" | "unavailable";
+
+export const WRITE_FAULTS_BY_NAME: Readonly<Record<TableFault, WriteFault | undefined>> = {
+  pass: undefined,
+  lose_request: "error_before",
+  lose_answer: "error_after",
+  late: "late",
+  false_412: "false_conflict",
+  unavailable: "unavailable",
+};
+
+/** How often a page is short or empty although there is more: often enough for each test of a list to meet it. */
+const ODD_PAGES = 0.2;
+/** What a call takes, as far as writes that land late are concerned: within forty calls. */
+const CALL_MS = 500;
+const LATE_MS_MAX = 20_000;
+
+/** A process whose calls to storage take no time, and fail only where the test says so. */
+class CalmMachine extends Machine {
+  override async call<T>(reach: () => T): Promise<T> {
+    await Promise.resolve();
+    const { counts, time } = this.nature;
+    if (counts.lateWrites > 0) await time.pass(time.now + CALL_MS);
+    return reach();
+  }
+}
+
+/** The tables of one deployment, of this process: the model that is held against the emulator. */
+export class StorageModel {
+  readonly #model = new TableModel();
+  readonly #nature: Nature;
+
+  constructor() {
+    this.#nature = natureOf(new VirtualTime(0), new Random(1));
+    this.#nature.rates = { ...FAIR, page: ODD_PAGES };
+  }
+
+  /** The tables as one process reaches them. */
+  open(choose?: (call: FatedCall) => TableFault): Tables {
+    const machine = new CalmMachine("test", this.#nature);
+    if (choose !== undefined) machine.fate = (call) => WRITE_FAULTS_BY_NAME[choose(call)];
+    return tablesOver(this.#model, machine);
+  }
+
+  /** Gives whole pages from now on, for tests that count calls. */
+  giveWholePages(): void {
+    this.#nature.rates = FAIR;
+  }
+
+  /** Lets every write land that is late. */
+  async land(): Promise<void> {
+    const { time } = this.#nature;
+    await time.pass(time.now + LATE_MS_MAX);
+  }
+
+  /** Every row of every table, whoever wrote it. */
+  *rows(tables: readonly string[]) {
+    for (const table of tables)
+      for (const { partitionKey, rowKey, properties } of this.#model.rows(table))
+        yield { table, partitionKey, rowKey, properties };
+  }
+}
