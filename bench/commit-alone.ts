@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { newId } from "../src/shared/runtime/ids.ts";
-import { acceptOperation, placeOf } from "../src/shared/publishing/accept/accept.ts";
+import { acceptOperation } from "../src/shared/publishing/accept/accept.ts";
+import { placeOf } from "../src/shared/publishing/post-change.ts";
 import { firstLeg } from "../src/shared/publishing/leg.ts";
 import { judgeDraft } from "../src/shared/publishing/accept/check-draft.ts";
 import type { Draft, Post } from "../src/shared/publishing/post.ts";

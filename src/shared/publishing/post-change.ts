@@ -1,14 +1,60 @@
-import type { CoreView } from "../billing/group-commit.ts";
+import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
 import { invariant } from "../runtime/errors.ts";
-import { toLeg, toPost } from "./post-row.ts";
-import { legKey, postKey, type PostPlace, workKey } from "./post-store.ts";
+import type { RowWrite } from "../runtime/storage/row.ts";
+import { EVENT_ROWS } from "../webhooks/events/event.ts";
+import type { PublishingDeps } from "./deps.ts";
+import { isEnded, postStatus, type Leg } from "./leg.ts";
+import { withEvents } from "./publish/post-events.ts";
+import { postProgress, toLeg, toLegRow, toPost, toPostRow } from "./post-row.ts";
+import {
+  legKey,
+  postKey,
+  toWorkRow,
+  workKey,
+  type PostPlace,
+  type PostWithLegs,
+  type StoredLeg,
+} from "./post-store.ts";
 import type { Post } from "./post.ts";
 
-/**
- * The post's rows as the transaction sees them; undefined when somebody changed the post since it was read as `known`.
- * Whatever was decided on what was read, and the list of legs with it, then holds no more.
- */
-export function readPost(view: CoreView, place: PostPlace, known: Post) {
+// The only writer of posts: every verb says what a post was and what it becomes, and the rows follow from that here.
+// Between two such transactions a worker moves its own leg alone, under its claim, by `PostStore`.
+
+export function placeOf(post: Post): PostPlace {
+  return { platformId: post.platformId, profileId: post.profileId, postId: post.id };
+}
+
+/** A post's rows as a transaction sees them. */
+export interface CurrentPost {
+  readonly post: Post;
+  readonly etag: string;
+  readonly legs: readonly StoredLeg[];
+  readonly hasWork: boolean;
+}
+
+/** What a post becomes. */
+export interface NextPost extends PostWithLegs {
+  /** When the sweeper first looks at the legs that this change puts on their way; absent when it puts none. */
+  readonly nextCheckAt?: string;
+}
+
+type Write<Answer> = Extract<Decision<Answer>, { readonly kind: "write" }>;
+
+export type PostDecision<Answer> =
+  | (Omit<Write<Answer>, "kind" | "writes"> & { readonly kind: "change"; readonly after: NextPost })
+  | Exclude<Decision<Answer>, { readonly kind: "write" }>;
+
+/** One change of a post that is stored. */
+export interface PostChange<Answer> {
+  /** Names the very change: whoever repeats it under way shares its answer. */
+  readonly id: string;
+  /** As it was read. */
+  readonly known: Post;
+  /** `current` is undefined when somebody changed the post since: what was decided on what was read holds no more. */
+  decide(current: CurrentPost | undefined, view: CoreView): PostDecision<Answer>;
+}
+
+function readPost(view: CoreView, place: PostPlace, known: Post): CurrentPost | undefined {
   const stored = view.row(postKey(place));
   invariant(stored !== undefined, "a post lost its row");
   const post = toPost(place.platformId, stored.row);
@@ -19,10 +65,111 @@ export function readPost(view: CoreView, place: PostPlace, known: Post) {
     return found === undefined ? [] : [{ leg: toLeg(found.row), etag: found.etag }];
   });
   invariant(legs.length === networks.length, "a post lost rows");
-  return { post, etag: stored.etag, legs };
+  const hasWork = view.row(workKey(place.postId)) !== undefined;
+  return { post, etag: stored.etag, legs, hasWork };
 }
 
-export function postRowKeys(place: PostPlace, post: Post): string[] {
-  const legs = post.draft.networks.map((network) => legKey(place, network));
-  return [postKey(place), workKey(place.postId), ...legs];
+/** Returns the post as it stands with its legs: `completedAt` is set once none is left. */
+export function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
+  const at = now.toISOString();
+  const completedAt = legs.every(isEnded) ? at : null;
+  return { ...post, status: postStatus(legs), updatedAt: at, completedAt };
+}
+
+/** An edit, which has a revision of its own, writes the whole row; progress only what it moves. */
+function postWrite(before: CurrentPost | undefined, post: Post): RowWrite {
+  const rowKey = postKey(placeOf(post));
+  if (before === undefined) return { kind: "create", row: toPostRow(rowKey, post) };
+  const { etag } = before;
+  if (before.post.revision !== post.revision)
+    return { kind: "replace", row: toPostRow(rowKey, post), etag };
+  return { kind: "merge", row: { rowKey, ...postProgress(post) }, etag };
+}
+
+function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs): RowWrite[] {
+  const place = placeOf(post);
+  const stored = before?.legs ?? [];
+  const gone = stored.filter(({ leg }) => legs.every(({ network }) => network !== leg.network));
+  const writes = legs.flatMap((leg): RowWrite[] => {
+    const row = toLegRow(legKey(place, leg.network), leg);
+    const earlier = stored.find((other) => other.leg.network === leg.network);
+    if (earlier === undefined) return [{ kind: "create", row }];
+    return earlier.leg === leg ? [] : [{ kind: "replace", row, etag: earlier.etag }];
+  });
+  const removed = gone.map(({ leg }): RowWrite => {
+    return { kind: "delete", rowKey: legKey(place, leg.network) };
+  });
+  return [...writes, ...removed];
+}
+
+/** The work row stands as long as a post that has started has a leg that is not ended. */
+function workWrites(before: CurrentPost | undefined, after: NextPost): RowWrite[] {
+  const { post, legs, nextCheckAt } = after;
+  const hasWork = before?.hasWork === true;
+  const place = placeOf(post);
+  if (legs.every(isEnded)) return hasWork ? [{ kind: "delete", rowKey: workKey(post.id) }] : [];
+  if (hasWork || nextCheckAt === undefined) return [];
+  return [{ kind: "create", row: toWorkRow({ place, nextCheckAt, checks: 0 }) }];
+}
+
+/** Returns everything that a change of a post writes: its row, its legs', the work row, and the events that tell of it. */
+export function postWrites(
+  before: CurrentPost | undefined,
+  after: NextPost,
+  now: Date,
+): readonly RowWrite[] {
+  const known = before && { post: before.post, legs: before.legs.map(({ leg }) => leg) };
+  const { post, writes } = withEvents({ before: known, ...after }, now);
+  return [
+    postWrite(before, post),
+    ...legWrites(before, { ...after, post }),
+    ...workWrites(before, after),
+    ...writes,
+  ];
+}
+
+/** Makes the transaction of a change: it reads every row that it decides on. */
+export function postOperation<Answer>(change: PostChange<Answer>): CoreOperation<Answer> {
+  const { id, known } = change;
+  const place = placeOf(known);
+  const legs = known.draft.networks.map((network) => legKey(place, network));
+  return {
+    id,
+    rowKeys: [postKey(place), workKey(place.postId), ...legs],
+    decide(view): Decision<Answer> {
+      const current = readPost(view, place, known);
+      const decision = change.decide(current, view);
+      if (decision.kind !== "change") return decision;
+      const { after, ...rest } = decision;
+      return { ...rest, kind: "write", writes: postWrites(current, after, view.now) };
+    },
+  };
+}
+
+const isEventWrite = (write: RowWrite) =>
+  write.kind === "create" && write.row.rowKey.startsWith(EVENT_ROWS);
+
+/**
+ * Commits a change of a post, and hints that its events wait when it has any. `teller`: a worker that has the post in
+ * hand, or is hinted about it right after, hints for all of its changes at once.
+ */
+export async function commitPost<Answer>(
+  services: PublishingDeps,
+  platformId: string,
+  operation: CoreOperation<Answer>,
+  teller: "now" | "worker",
+): Promise<Answer> {
+  let hasEvents = false;
+  const answer = await services.wallets.commit(platformId, {
+    ...operation,
+    decide(view) {
+      const decision = operation.decide(view);
+      // Kept from try to try: one whose outcome was not known may have been the one that was applied.
+      hasEvents ||= decision.kind === "write" && decision.writes.some(isEventWrite);
+      return decision;
+    },
+  });
+  if (hasEvents && teller === "now")
+    await services.fanOutQueue.announceAndHint(platformId, services.clock.now());
+  return answer;
 }

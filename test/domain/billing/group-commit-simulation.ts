@@ -9,9 +9,9 @@ import { AppError } from "../../../src/shared/runtime/errors.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import {
   acceptOperation,
-  placeOf,
   type AcceptAnswer,
 } from "../../../src/shared/publishing/accept/accept.ts";
+import { placeOf } from "../../../src/shared/publishing/post-change.ts";
 import {
   idempotencyRowKey,
   toAccepted,

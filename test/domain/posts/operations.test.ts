@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { CoreView } from "../../../src/shared/billing/group-commit.ts";
 import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
-import { acceptOperation, placeOf } from "../../../src/shared/publishing/accept/accept.ts";
+import { acceptOperation } from "../../../src/shared/publishing/accept/accept.ts";
+import { placeOf } from "../../../src/shared/publishing/post-change.ts";
 import { idempotencyRowKey } from "../../../src/shared/publishing/accept/accepted.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import type { Post } from "../../../src/shared/publishing/post.ts";

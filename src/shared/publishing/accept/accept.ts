@@ -3,13 +3,12 @@ import { checkAfter, paced } from "../../billing/pace.ts";
 import { priceOf } from "../../billing/rate-card.ts";
 import { refusal, type Movement } from "../../billing/wallet.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { Row, RowWrite } from "../../runtime/storage/row.ts";
+import type { RowWrite } from "../../runtime/storage/row.ts";
 import type { Post } from "../post.ts";
 import { type Leg, startingAt } from "../leg.ts";
 import { idempotencyRowKey, toAccepted, type Accepted } from "./accepted.ts";
-import { withEvents } from "../publish/post-events.ts";
-import { toLegRow, toPostRow } from "../post-row.ts";
-import { legKey, postKey, toWorkRow, type PostPlace, type PostWithLegs } from "../post-store.ts";
+import { postWrites } from "../post-change.ts";
+import type { PostWithLegs } from "../post-store.ts";
 
 export interface Acceptance {
   readonly idempotencyKey: string;
@@ -24,10 +23,6 @@ export interface Acceptance {
 export interface AcceptAnswer extends Accepted {
   /** When the legs begin; null for at once. */
   readonly startAt: string | null;
-}
-
-export function placeOf(post: Post): PostPlace {
-  return { platformId: post.platformId, profileId: post.profileId, postId: post.id };
 }
 
 export function reservation(post: Post, tokens: number): Movement {
@@ -54,20 +49,17 @@ function storage(post: Post): Movement {
   return { ...reservation(post, tokens), type: "debit", operation };
 }
 
-function acceptedRows(acceptance: Acceptance, startAt: string | null, now: Date): RowWrite[] {
+function acceptedWrites(acceptance: Acceptance, startAt: string | null, now: Date): RowWrite[] {
   const { idempotencyKey, accepted, found } = acceptance;
-  const legs = startingAt(found.legs, startAt);
-  const nextCheckAt = checkAfter(acceptance.nextCheckAt, startAt, now);
-  const { post, writes } = withEvents({ before: undefined, ...found }, now);
-  const place = placeOf(post);
-  const rows: Row[] = [
-    { rowKey: idempotencyRowKey(idempotencyKey), ...accepted, createdAt: post.createdAt },
-    toPostRow(postKey(place), post),
-    ...legs.map((leg) => toLegRow(legKey(place, leg.network), leg)),
-    // A scheduled post has a due row; its work begins when it fires.
-    ...(post.status === "scheduled" ? [] : [toWorkRow({ place, nextCheckAt, checks: 0 })]),
-  ];
-  return [...rows.map((row): RowWrite => ({ kind: "create", row })), ...writes];
+  const { post } = found;
+  const key = { rowKey: idempotencyRowKey(idempotencyKey), ...accepted, createdAt: post.createdAt };
+  // A scheduled post has a due row; its work begins when it fires.
+  const work =
+    post.status === "scheduled"
+      ? {}
+      : { nextCheckAt: checkAfter(acceptance.nextCheckAt, startAt, now) };
+  const after = { post, legs: startingAt(found.legs, startAt), ...work };
+  return [{ kind: "create", row: key }, ...postWrites(undefined, after, now)];
 }
 
 /**
@@ -96,7 +88,7 @@ export function acceptOperation(acceptance: Acceptance): CoreOperation<AcceptAns
         kind: "write",
         movements: [movement],
         paceUntil,
-        writes: acceptedRows(acceptance, startAt, now),
+        writes: acceptedWrites(acceptance, startAt, now),
         answer: { ...accepted, startAt },
       };
     },

@@ -7,7 +7,8 @@ import { AppError, invariant, refuseIssues } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { currentOrigin, noteWork } from "../../runtime/telemetry/work-context.ts";
-import { acceptOperation, placeOf, pendingOf } from "./accept.ts";
+import { acceptOperation, pendingOf } from "./accept.ts";
+import { commitPost, placeOf } from "../post-change.ts";
 import { firstLeg } from "../leg.ts";
 import type { Accepted } from "./accepted.ts";
 import { hintIfSoon } from "../schedule/enqueue-due-posts.ts";
@@ -180,7 +181,8 @@ async function acceptPost(
   const httpStatus = isScheduled ? CREATED : ACCEPTED;
   // Before the post: a crash in between leaves a row that nothing stands behind, never a post that nobody fires.
   if (draft.scheduleAt !== null) await services.due.add({ place, dueAt: draft.scheduleAt }, now);
-  const accepted = await services.wallets.commit(
+  const accepted = await commitPost(
+    services,
     scope.platformId,
     acceptOperation({
       idempotencyKey: key,
@@ -189,6 +191,8 @@ async function acceptPost(
       nextCheckAt: firstCheckAt(services, now),
       legsPerSecond: services.config.publishing.legsPerSecond,
     }),
+    // The worker of a post that goes out now tells of it too.
+    isScheduled ? "now" : "worker",
   );
   if (accepted.postId !== post.id) return replay(services, scope, accepted, print);
   invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
@@ -198,13 +202,11 @@ async function acceptPost(
     action: isScheduled ? "post.scheduled" : "post.accepted",
     target: { type: "post", id: post.id },
   });
-  // The worker of a post that goes out now tells of it too.
   if (draft.scheduleAt === null) {
     const seconds = secondsUntil(accepted.startAt, services.clock.now());
     await hintLegs(services, place, pendingOf(found.legs), seconds);
   } else {
     await hintIfSoon(services, { place, dueAt: draft.scheduleAt });
-    await services.fanOutQueue.announceAndHint(scope.platformId, services.clock.now());
   }
   return { post: postView(found, connections), httpStatus, replayed: false };
 }

@@ -1,7 +1,7 @@
 import type { RowWrite } from "../../runtime/storage/row.ts";
 import { eventWrite, type EventType } from "../../webhooks/events/event.ts";
 import { isEnded, type Leg } from "../leg.ts";
-import type { Post } from "../post.ts";
+import { hasStarted, type Post } from "../post.ts";
 import { legView, postView } from "../read/post-view.ts";
 
 interface Told {
@@ -18,26 +18,30 @@ function toldOfLegs(before: readonly Leg[], after: readonly Leg[]): Told[] {
   });
 }
 
-/** The event of a post's own change; none where its state stays, as while legs end one by one. */
+/**
+ * The event of a post's own change; none where its state stays, as while legs end one by one, and none for a post that
+ * is on its way again.
+ */
 function toldOfPost(before: Post | undefined, after: Post): Told[] {
+  const isRetry = before !== undefined && hasStarted(before) && after.status === "processing";
+  if (isRetry) return [];
   return before?.status === after.status ? [] : [{ type: `post.${after.status}` }];
 }
 
 /**
  * What is told of a change, as rows of the transaction that makes it: each leg that ended, then the post's new state.
- * The post comes back with its event sequence advanced. `isRetry`: a post on its way again is not announced anew.
+ * The post comes back with its event sequence advanced.
  */
 export function withEvents(
   change: {
     readonly before: { readonly post: Post; readonly legs: readonly Leg[] } | undefined;
     readonly post: Post;
     readonly legs: readonly Leg[];
-    readonly isRetry?: boolean;
   },
   now: Date,
 ): { readonly post: Post; readonly writes: readonly RowWrite[] } {
   const { before, legs } = change;
-  const post = change.isRetry === true ? [] : toldOfPost(before?.post, change.post);
+  const post = toldOfPost(before?.post, change.post);
   // A post that begins is told first, one that ends last.
   const ofLegs = toldOfLegs(before?.legs ?? [], legs);
   const told = legs.every(isEnded) ? [...ofLegs, ...post] : [...post, ...ofLegs];

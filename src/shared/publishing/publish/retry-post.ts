@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { recordAudit } from "../../audit/record.ts";
-import type { CoreOperation, CoreView, Decision } from "../../billing/group-commit.ts";
+import type { CoreOperation } from "../../billing/group-commit.ts";
 import { checkAfter, paced, secondsUntil } from "../../billing/pace.ts";
 import { priceOf } from "../../billing/rate-card.ts";
 import { refusal, type Movement } from "../../billing/wallet.ts";
@@ -9,17 +9,21 @@ import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
-import type { RowWrite } from "../../runtime/storage/row.ts";
-import { placeOf, reservation } from "../accept/accept.ts";
+import { reservation } from "../accept/accept.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { firstCheckAt } from "../schedule/first-check.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/get-post.ts";
 import { hasStarted, type Draft, type Post } from "../post.ts";
-import { type Leg, retried } from "../leg.ts";
-import { postProgress, toLegRow } from "../post-row.ts";
+import { type Leg, retried, startingAt } from "../leg.ts";
 import type { PostView } from "../read/post-view.ts";
-import { legKey, postKey, toWorkRow, workKey, type PostWithLegs } from "../post-store.ts";
-import { postRowKeys, readPost } from "../post-change.ts";
+import type { PostWithLegs } from "../post-store.ts";
+import {
+  commitPost,
+  placeOf,
+  postOperation,
+  progressed,
+  type PostDecision,
+} from "../post-change.ts";
 import { step } from "../timeline-store.ts";
 import { noteStep } from "./trace.ts";
 
@@ -64,62 +68,42 @@ function retryOperation({
   nextCheckAt: firstCheck,
   legsPerSecond,
 }: Retry): CoreOperation<Retried> {
-  const place = placeOf(found.post);
   const isWanted = ({ network, status }: Leg) => networks?.includes(network) ?? status === "failed";
-  return {
+  return postOperation({
     id: `retry|${round}`,
-    rowKeys: postRowKeys(place, found.post),
-    decide(view: CoreView): Decision<Retried> {
-      const { now } = view;
-      const current = readPost(view, place, found.post);
+    known: found.post,
+    decide(current, { now, wallet }): PostDecision<Retried> {
       if (current === undefined || !hasStarted(current.post))
         return { kind: "refuse", error: nothingToRetry() };
-      const legs = current.legs.map(({ leg }) => leg);
-      const own = legs.filter((leg) => leg.round === round);
+      const before = current.legs.map(({ leg }) => leg);
+      const own = before.filter((leg) => leg.round === round);
       if (own.length > 0)
         return { kind: "done", answer: { networks: networksOf(own), startAt: null } };
-      const chosen = current.legs.filter(({ leg }) => isWanted(leg));
-      if (chosen.length === 0 || chosen.some(({ leg }) => leg.status !== "failed"))
+      const chosen = before.filter(isWanted);
+      if (chosen.length === 0 || chosen.some(({ status }) => status !== "failed"))
         return { kind: "refuse", error: nothingToRetry() };
       const tokens = chosen.length * priceOf("posts.retry_leg");
-      const error = refusal(view.wallet, tokens, now);
+      const error = refusal(wallet, tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
-      const { paceUntil, startAt } = paced(view.wallet, chosen.length, now, legsPerSecond);
-      const nextCheckAt = checkAfter(firstCheck, startAt, now);
-      const post = {
-        ...current.post,
-        status: "processing" as const,
-        updatedAt: now.toISOString(),
-        completedAt: null,
-      };
-      const writes: RowWrite[] = [
-        ...chosen.map(({ leg, etag }): RowWrite => {
-          return {
-            kind: "replace",
-            row: toLegRow(legKey(place, leg.network), {
-              ...retried(leg, round, now),
-              notBefore: startAt,
-            }),
-            etag,
-          };
-        }),
-        {
-          kind: "merge",
-          row: { rowKey: postKey(place), ...postProgress(post) },
-          etag: current.etag,
-        },
-      ];
-      if (view.row(workKey(place.postId)) === undefined)
-        writes.push({ kind: "create", row: toWorkRow({ place, nextCheckAt, checks: 0 }) });
+      const { paceUntil, startAt } = paced(wallet, chosen.length, now, legsPerSecond);
+      const again = startingAt(
+        chosen.map((leg) => retried(leg, round, now)),
+        startAt,
+      );
+      const legs = before.map((leg) => again.find(({ network }) => network === leg.network) ?? leg);
       return {
-        kind: "write",
-        movements: [reservationOf(scope, post, tokens)],
+        kind: "change",
+        movements: [reservationOf(scope, current.post, tokens)],
         paceUntil,
-        writes,
-        answer: { networks: networksOf(chosen.map(({ leg }) => leg)), startAt },
+        after: {
+          post: progressed(current.post, legs, now),
+          legs,
+          nextCheckAt: checkAfter(firstCheck, startAt, now),
+        },
+        answer: { networks: networksOf(chosen), startAt },
       };
     },
-  };
+  });
 }
 
 /** Of networks that the post does not have. */
@@ -163,7 +147,8 @@ export async function retryPost(
   await services.dirty.announce(scope.platformId, now);
   const nextCheckAt = firstCheckAt(services, now);
   const { legsPerSecond } = services.config.publishing;
-  const { networks, startAt } = await services.wallets.commit(
+  const { networks, startAt } = await commitPost(
+    services,
     scope.platformId,
     retryOperation({
       round: randomUUID(),
@@ -173,6 +158,7 @@ export async function retryPost(
       nextCheckAt,
       legsPerSecond,
     }),
+    "worker",
   );
   services.log.info("legs retried", { networks });
   recordAudit(services, scope, {

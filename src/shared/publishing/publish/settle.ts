@@ -1,4 +1,4 @@
-import type { CoreOperation, Decision } from "../../billing/group-commit.ts";
+import type { CoreOperation } from "../../billing/group-commit.ts";
 import type { Movement } from "../../billing/wallet.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { markIfRefused } from "../../connections/refused-account.ts";
@@ -10,16 +10,13 @@ import type {
   TryLater,
 } from "../../networks/contract/network.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { RowWrite } from "../../runtime/storage/row.ts";
 import { quotaFor } from "../accept/judge-accounts.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { lastLookSeconds, nextLookSeconds, nextRetrySeconds } from "../leg-times.ts";
-import { failed, isEnded, type Leg, postStatus, putBack, succeeded, toBeLookedUp } from "../leg.ts";
-import { postRowKeys, readPost } from "../post-change.ts";
-import { postProgress, toLegRow } from "../post-row.ts";
-import { legKey, postKey, type PostPlace, workKey } from "../post-store.ts";
+import { failed, type Leg, putBack, succeeded, toBeLookedUp } from "../leg.ts";
+import { commitPost, postOperation, progressed, type PostDecision } from "../post-change.ts";
+import { legKey, type PostPlace } from "../post-store.ts";
 import type { Post } from "../post.ts";
-import { withEvents } from "./post-events.ts";
 import { park, type Work } from "./work.ts";
 
 export type LegEnd =
@@ -50,61 +47,33 @@ function movement(post: Post, leg: Leg, end: LegEnd): Movement {
   };
 }
 
-/** The post after one of its legs ended; `completedAt` once none is left. */
-function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
-  const status = postStatus(legs);
-  const at = now.toISOString();
-  return { ...post, status, updatedAt: at, completedAt: legs.every(isEnded) ? at : null };
-}
-
 /**
  * The settling transaction: leg, its reservation, wallet, ledger, the post's aggregate and, with the last leg, the
  * work row. Guarded by the claim and the open reservation: applied once, whoever repeats it. Answers whether the
  * leg was still the caller's to settle.
  */
 export function settleOperation({ place, post, leg, end }: Settlement): CoreOperation<boolean> {
-  const work = workKey(place.postId);
-  return {
+  return postOperation({
     id: `settle|${legKey(place, leg.network)}|${leg.claimId}`,
-    rowKeys: postRowKeys(place, post),
-    decide(view): Decision<boolean> {
-      const current = readPost(view, place, post);
+    known: post,
+    decide(current, { now }): PostDecision<boolean> {
       const mine = current?.legs.find((stored) => stored.leg.network === leg.network);
       const isMine = mine?.leg.claimId === leg.claimId && mine.leg.hold.state === "open";
       if (current === undefined || mine === undefined || !isMine)
         return { kind: "done", answer: false };
       const settled =
         end.kind === "published"
-          ? succeeded(mine.leg, end.published, view.now)
+          ? succeeded(mine.leg, end.published, now)
           : failed(mine.leg, end.failure);
       const legs = current.legs.map((stored) => (stored === mine ? settled : stored.leg));
-      const told = withEvents(
-        {
-          before: { post: current.post, legs: current.legs.map((stored) => stored.leg) },
-          post: progressed(current.post, legs, view.now),
-          legs,
-        },
-        view.now,
-      );
-      const writes: RowWrite[] = [
-        { kind: "replace", row: toLegRow(legKey(place, leg.network), settled), etag: mine.etag },
-        {
-          kind: "merge",
-          row: { rowKey: postKey(place), ...postProgress(told.post) },
-          etag: current.etag,
-        },
-        ...told.writes,
-      ];
-      if (legs.every(isEnded) && view.row(work) !== undefined)
-        writes.push({ kind: "delete", rowKey: work });
       return {
-        kind: "write",
+        kind: "change",
         movements: [movement(current.post, mine.leg, end)],
-        writes,
+        after: { post: progressed(current.post, legs, now), legs },
         answer: true,
       };
     },
-  };
+  });
 }
 
 function noteDuration({ metrics, clock }: PublishingDeps, post: Post, network: NetworkName): void {
@@ -114,7 +83,8 @@ function noteDuration({ metrics, clock }: PublishingDeps, post: Post, network: N
 
 async function settleLeg(services: PublishingDeps, settlement: Settlement): Promise<void> {
   const { place, post, leg, end } = settlement;
-  const settled = await services.wallets.commit(place.platformId, settleOperation(settlement));
+  const operation = settleOperation(settlement);
+  const settled = await commitPost(services, place.platformId, operation, "worker");
   const { network } = leg;
   const account = leg.account?.id ?? null;
   const fields = { postId: place.postId, network, account, attempt: leg.attempts };

@@ -1,23 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { recordAudit } from "../../audit/record.ts";
-import type { CoreOperation, Decision } from "../../billing/group-commit.ts";
+import type { CoreOperation } from "../../billing/group-commit.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { PublishingDeps } from "../deps.ts";
-import type { RowWrite } from "../../runtime/storage/row.ts";
 import { canceled, firstLeg, isEnded } from "../leg.ts";
-import { placeOf } from "../accept/accept.ts";
+
 import { hintIfSoon } from "./enqueue-due-posts.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/get-post.ts";
 import { judgePost, unpublishableRefusal } from "../accept/judge-accounts.ts";
 import type { Post } from "../post.ts";
-import { withEvents } from "../publish/post-events.ts";
-import { toLegRow, toPostRow } from "../post-row.ts";
 import type { PostView } from "../read/post-view.ts";
-import { legKey, postKey, type PostWithLegs } from "../post-store.ts";
+import { postKey, type PostWithLegs } from "../post-store.ts";
 import { issuesOfChange } from "../draft-issues.ts";
 import { updatedDraft, type UpdatePost } from "../accept/schema.ts";
-import { postRowKeys, readPost } from "../post-change.ts";
+import { commitPost, placeOf, postOperation, type PostDecision } from "../post-change.ts";
 
 function requireScheduled(post: Post): void {
   if (post.status === "scheduled") return;
@@ -30,41 +27,20 @@ function requireScheduled(post: Post): void {
 
 /** Replaces a scheduled post and its legs as long as it is scheduled. `revision` marks the post as changed by us. */
 function changeOperation(before: Post, after: PostWithLegs): CoreOperation<void> {
-  const place = placeOf(before);
   const { revision } = after.post;
-  return {
+  return postOperation({
     id: `change|${revision}`,
-    rowKeys: postRowKeys(place, before),
-    decide(view): Decision<void> {
-      const stored = view.row(postKey(place));
+    known: before,
+    decide(current, view): PostDecision<void> {
+      const stored = view.row(postKey(placeOf(before)));
       if (stored?.row["revision"] === revision) return { kind: "done", answer: undefined };
-      const current = readPost(view, place, before);
       if (current?.post.status !== "scheduled") {
         const message = "The post was changed or fired meanwhile. Read it again.";
         return { kind: "refuse", error: new AppError("invalid_state", message) };
       }
-      const legsBefore = current.legs.map(({ leg }) => leg);
-      const told = withEvents(
-        { before: { post: current.post, legs: legsBefore }, ...after },
-        view.now,
-      );
-      const row = toPostRow(postKey(place), told.post);
-      const writes: RowWrite[] = [{ kind: "replace", row, etag: current.etag }, ...told.writes];
-      for (const { leg, etag } of current.legs) {
-        const next = after.legs.find(({ network }) => network === leg.network);
-        const rowKey = legKey(place, leg.network);
-        writes.push(
-          next === undefined
-            ? { kind: "delete", rowKey }
-            : { kind: "replace", row: toLegRow(rowKey, next), etag },
-        );
-      }
-      for (const leg of after.legs)
-        if (!current.legs.some((stored) => stored.leg.network === leg.network))
-          writes.push({ kind: "create", row: toLegRow(legKey(place, leg.network), leg) });
-      return { kind: "write", movements: [], writes, answer: undefined };
+      return { kind: "change", movements: [], after, answer: undefined };
     },
-  };
+  });
 }
 
 /**
@@ -91,12 +67,11 @@ export async function updatePost(
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt: now.toISOString() };
   const legs = judgements.map((judgement) => firstLeg(post, judgement, now));
   const place = placeOf(post);
-  // Told at once, as every leg that ends.
-  const hasFailed = legs.some(isEnded);
   if (dueAt !== before) await services.due.add({ place, dueAt }, now);
-  if (hasFailed) await services.dirty.announce(scope.platformId, now);
-  await services.wallets.commit(scope.platformId, changeOperation(found.post, { post, legs }));
-  if (hasFailed) await services.fanOutQueue.announceAndHint(scope.platformId, services.clock.now());
+  // A leg that ends has an event.
+  if (legs.some(isEnded)) await services.dirty.announce(scope.platformId, now);
+  const operation = changeOperation(found.post, { post, legs });
+  await commitPost(services, scope.platformId, operation, "now");
   // The row of the old time stays: another change may have brought that time back meanwhile. It ends with its hint.
   if (dueAt !== before) await hintIfSoon(services, { place, dueAt });
   recordAudit(services, scope, {
@@ -138,8 +113,8 @@ export async function cancelPost(
   };
   const legs = found.legs.map(canceled);
   await services.dirty.announce(scope.platformId, services.clock.now());
-  await services.wallets.commit(scope.platformId, changeOperation(found.post, { post, legs }));
-  await services.fanOutQueue.announceAndHint(scope.platformId, services.clock.now());
+  const operation = changeOperation(found.post, { post, legs });
+  await commitPost(services, scope.platformId, operation, "now");
   const dueAt = found.post.draft.scheduleAt ?? "";
   await services.due.remove({ place: placeOf(post), dueAt });
   recordAudit(services, scope, {

@@ -1,4 +1,4 @@
-import type { CoreOperation, CoreView, Decision } from "../../billing/group-commit.ts";
+import type { CoreOperation, CoreView } from "../../billing/group-commit.ts";
 import { checkAfter, paced, secondsUntil } from "../../billing/pace.ts";
 import type { AppError } from "../../runtime/errors.ts";
 import { timeOfId } from "../../runtime/ids.ts";
@@ -7,20 +7,17 @@ import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
-import type { RowWrite } from "../../runtime/storage/row.ts";
 import { reservation } from "../accept/accept.ts";
 import type { Judgement } from "../accept/judgement.ts";
-import { type Leg, isEnded, notStarted, postStatus, started, startingAt } from "../leg.ts";
+import { type Leg, isEnded, notStarted, started, startingAt } from "../leg.ts";
 import type { DuePost } from "./due-post.ts";
 import { firstCheckAt } from "./first-check.ts";
 import type { FireHint } from "./fire-queue.ts";
 import { hintLegs } from "../publish/hint-legs.ts";
 import { judgePost } from "../accept/judge-accounts.ts";
 import type { Post } from "../post.ts";
-import { withEvents } from "../publish/post-events.ts";
-import { postProgress, toLegRow } from "../post-row.ts";
-import { legKey, postKey, toWorkRow, type PostPlace } from "../post-store.ts";
-import { postRowKeys, readPost } from "../post-change.ts";
+import { postKey, type PostPlace } from "../post-store.ts";
+import { commitPost, postOperation, progressed, type PostDecision } from "../post-change.ts";
 
 /** Later than this a post is not published any more. */
 const LATE_MS_MAX = 24 * 60 * 60 * 1000;
@@ -91,57 +88,33 @@ function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredL
  */
 function fireOperation(asked: Firing): CoreOperation<Fired> {
   const { place, post } = asked;
-  return {
+  return postOperation({
     id: `fire|${postKey(place)}|${post.revision}`,
-    rowKeys: postRowKeys(place, post),
-    decide(view): Decision<Fired> {
-      const current = readPost(view, place, post);
+    known: post,
+    decide(current, view): PostDecision<Fired> {
       const { now } = view;
       if (current === undefined) return { kind: "done", answer: { kind: "changed" } };
       if (current.post.status !== "scheduled")
         return { kind: "done", answer: { kind: "fired_before" } };
-      const before = { post: current.post, legs: current.legs.map(({ leg }) => leg) };
-      const { legs: firing, unpaid } = firedLegs(asked, before.legs, view);
+      const before = current.legs.map(({ leg }) => leg);
+      const { legs: firing, unpaid } = firedLegs(asked, before, view);
       const held = firing.filter(({ hold }) => hold.state === "open");
       const { paceUntil, startAt } = paced(view.wallet, held.length, now, asked.legsPerSecond);
       const legs = startingAt(firing, startAt);
-      const at = now.toISOString();
-      const isOver = legs.every(isEnded);
-      const running: Post = {
-        ...current.post,
-        status: postStatus(legs),
-        updatedAt: at,
-        startedAt: at,
-        completedAt: isOver ? at : null,
-      };
-      const told = withEvents({ before, post: running, legs }, now);
-      const writes: RowWrite[] = [
-        ...told.writes,
-        {
-          kind: "merge",
-          row: { rowKey: postKey(place), ...postProgress(told.post) },
-          etag: current.etag,
-        },
-      ];
-      for (const [index, leg] of legs.entries()) {
-        const row = toLegRow(legKey(place, leg.network), leg);
-        writes.push({ kind: "replace", row, etag: current.legs[index]?.etag ?? "" });
-      }
-      if (!isOver) {
-        const nextCheckAt = checkAfter(asked.nextCheckAt, startAt, now);
-        const row = toWorkRow({ place, nextCheckAt, checks: 0 });
-        writes.push({ kind: "create", row });
-      }
       const tokens = held.reduce((sum, { hold }) => sum + hold.tokens, 0);
       return {
-        kind: "write",
+        kind: "change",
         movements: tokens === 0 ? [] : [reservation(current.post, tokens)],
         paceUntil,
-        writes,
+        after: {
+          post: { ...progressed(current.post, legs, now), startedAt: now.toISOString() },
+          legs,
+          nextCheckAt: checkAfter(asked.nextCheckAt, startAt, now),
+        },
         answer: { kind: "fired", networks: held.map(({ network }) => network), startAt, unpaid },
       };
     },
-  };
+  });
 }
 
 async function standstillOf(services: PublishingDeps, post: Post): Promise<Standstill | undefined> {
@@ -171,9 +144,11 @@ async function fire(
   const judgements = await judgePost(services, { ...post.draft, scheduleAt: null }, connections);
   const nextCheckAt = firstCheckAt(services, now);
   const { legsPerSecond } = services.config.publishing;
-  const outcome = await services.wallets.commit(
+  const outcome = await commitPost(
+    services,
     place.platformId,
     fireOperation({ place, post, standstill, judgements, nextCheckAt, legsPerSecond }),
+    "now",
   );
   if (outcome.kind !== "fired") return outcome.kind;
   if (outcome.unpaid !== undefined)
@@ -183,7 +158,6 @@ async function fire(
   services.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
   services.log.info("post fired", { networks: outcome.networks, latenessMs });
   await hintLegs(services, place, outcome.networks, secondsUntil(outcome.startAt, firedAt));
-  await services.fanOutQueue.announceAndHint(place.platformId, firedAt);
   return outcome.kind;
 }
 

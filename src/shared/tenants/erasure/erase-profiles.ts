@@ -1,7 +1,7 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
 import { invariant } from "../../runtime/errors.ts";
-import { placeOf } from "../../publishing/accept/accept.ts";
+import { placeOf } from "../../publishing/post-change.ts";
 import { isEnded } from "../../publishing/leg.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { CLEARING_STEPS } from "./clear-rows.ts";
