@@ -5,6 +5,11 @@ import { legRow, postRow } from "../../src/shared/publishing/post-row.ts";
 import type { Column, ColumnForm, RowCodec } from "../../src/shared/runtime/storage/codec.ts";
 import { DamagedRow, onDamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
+import { applicationRow } from "../../src/shared/tenants/applications/application-row.ts";
+import { keyRow } from "../../src/shared/tenants/keys/key-row.ts";
+import { platformRow } from "../../src/shared/tenants/platforms/platform-row.ts";
+import { profileRow } from "../../src/shared/tenants/profiles/profile-row.ts";
+import { deliveryRow } from "../../src/shared/webhooks/deliveries/delivery-row.ts";
 import { dumpedRows, type DumpedRow } from "../old-data/dumped.ts";
 
 /** A codec, and where its rows lie. */
@@ -32,6 +37,11 @@ const KINDS: readonly Kind[] = [
   kind(reconciledRow, "core", (key) => key === "R"),
   kind(ledgerRow, "core", starting("L|")),
   kind(postRow, "core", (key) => key.startsWith("P|") && partsOf(key) === 4),
+  kind(platformRow, "tenants", (key) => key === "P"),
+  kind(applicationRow, "tenants", starting("A|")),
+  kind(profileRow, "tenants", starting("F|")),
+  kind(keyRow, "keys", (key) => key === "K"),
+  kind(deliveryRow, "deliveries", starting("D|")),
   kind(legRow, "core", (key) => key.startsWith("P|") && partsOf(key) === 5),
 ];
 

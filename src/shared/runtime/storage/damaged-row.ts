@@ -44,3 +44,13 @@ export function unlessDamaged<T>(read: () => T): T | undefined {
     throw error;
   }
 }
+
+/** The same of a row that is being read. */
+export async function undefinedIfDamaged<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof DamagedRow) return undefined;
+    throw error;
+  }
+}

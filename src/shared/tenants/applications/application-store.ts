@@ -1,6 +1,7 @@
+import { applicationRow } from "./application-row.ts";
 import { PLATFORM_ROW_KEY, withDisabled } from "./disabled-applications.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
-import { textOf, type Row } from "../../runtime/storage/row.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
@@ -14,14 +15,9 @@ const ALL_MAX = 10_000;
 const rowKey = (applicationId: string) =>
   `${PREFIX}${inverted(timeOfId("application", applicationId))}|${applicationId}`;
 
+/** @throws DamagedRow */
 function toApplication(row: Row): Application {
-  return {
-    id: row.rowKey.slice(ID_START),
-    name: textOf(row, "name"),
-    status: textOf(row, "status") === "disabled" ? "disabled" : "active",
-    createdAt: textOf(row, "createdAt"),
-    updatedAt: textOf(row, "updatedAt"),
-  };
+  return { ...applicationRow.decode(row), id: row.rowKey.slice(ID_START) };
 }
 
 /** The applications of a platform, in its partition: another platform's id is simply not found. */
@@ -40,8 +36,8 @@ export class ApplicationStore {
 
   /** Repeating it with the same application is harmless. */
   async create(platformId: string, application: Application): Promise<void> {
-    const { id, name, status, createdAt, updatedAt } = application;
-    await this.#tenants.put(platformId, { rowKey: rowKey(id), name, status, createdAt, updatedAt });
+    const columns = applicationRow.encode(application);
+    await this.#tenants.put(platformId, { ...columns, rowKey: rowKey(application.id) });
   }
 
   async rename(
@@ -87,7 +83,7 @@ export class ApplicationStore {
     });
   }
 
-  /** Every application of the platform, newest first. */
+  /** Every application of the platform, newest first, or none: events have to reach all. @throws DamagedRow */
   async listAll(platformId: string): Promise<Application[]> {
     const rows = await this.#tenants.list({
       partitionKey: platformId,

@@ -1,9 +1,11 @@
 import { isId } from "../../runtime/ids.ts";
-import { fromChunks, textOf, textOrNull, toChunks, type Row } from "../../runtime/storage/row.ts";
+import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
+import { textOf, textOrNull, type Row } from "../../runtime/storage/row.ts";
 import type { Scanned } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { ApiKey } from "./key.ts";
 import { KeyIndexStore, type Descendant, type KeyPlace } from "./key-index-store.ts";
+import { keyRow } from "./key-row.ts";
 import type { Lineage } from "./key-lineage.ts";
 
 const TRUTH = "K";
@@ -37,27 +39,21 @@ const hashColumns = (hash: Uint8Array) => ({
 });
 
 function toKey(id: string, row: Row, usage: Row | undefined): ApiKey {
+  const { status, creatorKind, creatorId, keyHash, keyDerivation, ...key } = keyRow.decode(row);
   return {
+    ...key,
     id,
-    platformId: textOf(row, "platformId"),
-    applicationId: textOf(row, "applicationId"),
-    name: textOf(row, "name"),
-    scope: textOf(row, "scope") === "app_admin" ? "app_admin" : "restricted",
-    allowedProfileIds: JSON.parse(fromChunks("allowedProfileIds", row) || "[]") as string[],
-    keyPrefix: textOf(row, "keyPrefix"),
-    revoked: textOf(row, "status") === "revoked",
-    expiresAt: textOrNull(row, "expiresAt"),
+    revoked: status === "revoked",
     lastUsedAt: usage === undefined ? null : textOrNull(usage, "lastUsedAt"),
-    createdAt: textOf(row, "createdAt"),
-    createdBy: creatorOf(row),
+    createdBy: creatorOf(creatorKind, creatorId),
   };
 }
 
-function creatorOf(row: Row): ApiKey["createdBy"] {
-  const id = textOrNull(row, "creatorId");
-  if (id === null) return null;
-  return { kind: textOf(row, "creatorKind") === "api_key" ? "api_key" : "session", id };
+function creatorOf(kind: string, id: string): ApiKey["createdBy"] {
+  return id === "" ? null : { kind: kind === "api_key" ? "api_key" : "session", id };
 }
+
+const orAbsent = (key: ApiKey | undefined) => key ?? "absent";
 
 /** Does the work for each, a few at a time. */
 async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
@@ -118,22 +114,14 @@ export class KeyStore {
 
   /** False when the application has as many keys as it may have. */
   async create(key: ApiKey, hash: Uint8Array, lineage: Lineage): Promise<boolean> {
-    const { platformId, applicationId, name, scope, keyPrefix, createdAt, createdBy } = key;
-    await this.#keys.put(key.id, {
-      rowKey: TRUTH,
-      platformId,
-      applicationId,
-      name,
-      scope,
-      ...toChunks("allowedProfileIds", JSON.stringify(key.allowedProfileIds)),
-      keyPrefix,
+    const columns = keyRow.encode({
+      ...key,
       ...hashColumns(hash),
       status: "active",
-      expiresAt: key.expiresAt ?? "",
-      createdAt,
-      creatorKind: createdBy?.kind ?? "",
-      creatorId: createdBy?.id ?? "",
+      creatorKind: key.createdBy?.kind ?? "",
+      creatorId: key.createdBy?.id ?? "",
     });
+    await this.#keys.put(key.id, { ...columns, rowKey: TRUTH });
     if (await this.#index.add(key, lineage)) return true;
     await this.#keys.delete(key.id, TRUTH);
     return false;
@@ -199,10 +187,14 @@ export class KeyStore {
     position: { readonly after: string | undefined; readonly limit: number },
   ): Promise<Scanned<ApiKey>> {
     const { items, next } = await this.#index.list(platformId, applicationId, position);
-    const found = await Promise.all(items.map(({ id }) => this.find(platformId, id)));
-    const left = items.filter((_item, index) => found[index] === undefined);
-    await Promise.all(left.map((place) => this.#index.remove(place)));
-    return { items: found.filter((key) => key !== undefined), next };
+    const found = await Promise.all(
+      items.map(async (place) => {
+        const key = await undefinedIfDamaged(this.find(platformId, place.id).then(orAbsent));
+        if (key === "absent") await this.#index.remove(place);
+        return key;
+      }),
+    );
+    return { items: found.filter((key) => key !== undefined && key !== "absent"), next };
   }
 
   /** Counted on the index alone. */

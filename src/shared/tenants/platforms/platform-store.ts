@@ -1,8 +1,10 @@
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
-import { textOf, type Row } from "../../runtime/storage/row.ts";
+import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import { platformRow } from "./platform-row.ts";
 import type { Platform, PlatformAccess, PlatformStatus } from "./platform.ts";
 import { disabledApplicationIds, PLATFORM_ROW_KEY } from "../applications/disabled-applications.ts";
 import type { User } from "../staff/user.ts";
@@ -15,17 +17,10 @@ const INDEX_TIME_LENGTH = "0000000000000000|".length;
 const indexKey = (platformId: string) =>
   `${inverted(timeOfId("platform", platformId))}|${platformId}`;
 
-const statusOf = (row: Row): PlatformStatus =>
-  textOf(row, "status") === "suspended" ? "suspended" : "active";
-
+/** @throws DamagedRow */
 function toPlatform(id: string, row: Row): Platform {
-  return {
-    id,
-    name: textOf(row, "name"),
-    status: statusOf(row),
-    createdAt: textOf(row, "createdAt"),
-    updatedAt: textOf(row, "updatedAt"),
-  };
+  const { name, status, createdAt, updatedAt } = platformRow.decode(row);
+  return { id, name, status, createdAt, updatedAt };
 }
 
 /** The paying customers: each has a partition of its own in table `tenants`. */
@@ -47,7 +42,8 @@ export class PlatformStore {
     const stored = await this.#tenants.find(platformId, PLATFORM_ROW_KEY);
     if (stored === undefined) return undefined;
     const { row } = stored;
-    return { status: statusOf(row), disabledApplicationIds: disabledApplicationIds(row) };
+    const { status } = platformRow.decode(row);
+    return { status, disabledApplicationIds: disabledApplicationIds(row) };
   }
 
   /**
@@ -56,9 +52,10 @@ export class PlatformStore {
    */
   async createWithOwner(platform: Platform, owner: User): Promise<void> {
     const { id, name, status, createdAt, updatedAt } = platform;
+    const columns = platformRow.encodePart({ name, status, createdAt, updatedAt });
     await this.#tenants.put(INDEX, { rowKey: indexKey(id) });
     const result = await this.#tenants.transact(id, [
-      { kind: "create", row: { rowKey: PLATFORM_ROW_KEY, name, status, createdAt, updatedAt } },
+      { kind: "create", row: { ...columns, rowKey: PLATFORM_ROW_KEY } },
       { kind: "create", row: userRow(owner) },
     ]);
     if (result.kind === "applied") return;
@@ -79,7 +76,7 @@ export class PlatformStore {
     return row === undefined ? undefined : toPlatform(platformId, row);
   }
 
-  /** All platforms, newest first; `after` is where the last listing stopped. */
+  /** All platforms but those whose row is damaged, newest first; `after` is where the last listing stopped. */
   async list(after: string | undefined, limit: number): Promise<Scanned<Platform>> {
     const index = await scan(this.#tenants, {
       partitionKey: INDEX,
@@ -88,7 +85,7 @@ export class PlatformStore {
       limit,
       pick: ({ row }) => row.rowKey.slice(INDEX_TIME_LENGTH),
     });
-    const platforms = await Promise.all(index.items.map((id) => this.find(id)));
+    const platforms = await Promise.all(index.items.map((id) => undefinedIfDamaged(this.find(id))));
     return { items: platforms.filter((platform) => platform !== undefined), next: index.next };
   }
 

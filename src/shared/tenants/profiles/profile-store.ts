@@ -1,18 +1,13 @@
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
-import {
-  fromChunks,
-  textOf,
-  textOrNull,
-  toChunks,
-  type Row,
-  type RowWrite,
-} from "../../runtime/storage/row.ts";
+import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
+import { textOf, type Row, type RowWrite } from "../../runtime/storage/row.ts";
 import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { ShardedCounter, type Counted } from "../../runtime/storage/sharded-counter.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import { profileRow } from "./profile-row.ts";
 import {
   fitsFilter,
   PROFILE_STATUSES,
@@ -39,36 +34,19 @@ function countOf(partitionKey: string, applicationId: string | null): Counted {
   return { partitionKey, prefix };
 }
 
-function profileRow(profile: Profile): Row {
-  return {
-    rowKey: rowKey(profile.id),
-    applicationId: profile.applicationId,
-    title: profile.title,
-    externalId: profile.externalId ?? "",
-    ...toChunks("metadata", JSON.stringify(profile.metadata)),
-    status: profile.status,
-    createdAt: profile.createdAt,
-    updatedAt: profile.updatedAt,
-  };
+function toRow(profile: Profile): Row {
+  return { ...profileRow.encode(profile), rowKey: rowKey(profile.id) };
 }
 
 /** A status that is not one of ours is none to publish under. */
-function statusOf(row: Row): ProfileStatus {
-  const status = textOf(row, "status");
+function statusOf(status: string): ProfileStatus {
   return PROFILE_STATUSES.find((known) => known === status) ?? "disabled";
 }
 
+/** @throws DamagedRow */
 function toProfile(row: Row): Profile {
-  return {
-    id: row.rowKey.slice(ID_START),
-    applicationId: textOf(row, "applicationId"),
-    title: textOf(row, "title"),
-    externalId: textOrNull(row, "externalId"),
-    metadata: JSON.parse(fromChunks("metadata", row) || "{}") as Record<string, string>,
-    status: statusOf(row),
-    createdAt: textOf(row, "createdAt"),
-    updatedAt: textOf(row, "updatedAt"),
-  };
+  const profile = profileRow.decode(row);
+  return { ...profile, id: row.rowKey.slice(ID_START), status: statusOf(profile.status) };
 }
 
 /** The writes that move the claim of an external id along with its profile. */
@@ -127,7 +105,7 @@ export class ProfileStore {
   /** Of concurrent creates with one external id exactly one is written. */
   async create(platformId: string, profile: Profile): Promise<ProfileWritten> {
     const written: ProfileWritten = { kind: "written", profile };
-    const row: RowWrite = { kind: "create", row: profileRow(profile) };
+    const row: RowWrite = { kind: "create", row: toRow(profile) };
     const other = await this.#counter.commit<ProfileWritten>(
       countOf(platformId, profile.applicationId),
       { by: 1, writes: [row, ...claimWrites(undefined, profile)] },
@@ -155,7 +133,7 @@ export class ProfileStore {
       const after = change(before);
       invariant(after.id === profileId, "an update changed a profile's id");
       const result = await this.#tenants.transact(platformId, [
-        { kind: "replace", row: profileRow(after), etag: stored.etag },
+        { kind: "replace", row: toRow(after), etag: stored.etag },
         ...claimWrites(before, after),
       ]);
       if (result.kind === "applied") return { kind: "written", profile: after };
@@ -218,7 +196,9 @@ export class ProfileStore {
     const items: Profile[] = [];
     for (let start = 0; start < ordered.length; start += limit + 1) {
       const batch = ordered.slice(start, start + limit + 1);
-      const found = await Promise.all(batch.map(([, id]) => this.find(platformId, id)));
+      const found = await Promise.all(
+        batch.map(([, id]) => undefinedIfDamaged(this.find(platformId, id))),
+      );
       for (const profile of found) {
         if (profile === undefined || !fitsFilter(profile, filter)) continue;
         if (items.length === limit) return { items, next: rowKey(profile.id) };

@@ -1,13 +1,13 @@
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
-import { numberOf, textOf, textOrNull, type Row } from "../../runtime/storage/row.ts";
+import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
+import { textOf, type Row } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import { originOf, originProperties } from "../../runtime/telemetry/origin.ts";
-import type { Delivery, DeliveryError, DeliveryPlace, DeliveryStatus } from "./delivery.ts";
+import { deliveryRow } from "./delivery-row.ts";
+import type { Delivery, DeliveryPlace, DeliveryStatus } from "./delivery.ts";
 import type { EventType } from "../events/event.ts";
 
 const PREFIX = "D|";
-const NONE = -1;
 /** More than an endpoint gets while it fails; of still more the newest are listed. */
 const UNTRIED_MAX = 20_000;
 
@@ -26,52 +26,14 @@ export interface DeliveryFilter {
 const rowKey = (deliveryId: string) =>
   `${PREFIX}${inverted(timeOfId("delivery", deliveryId))}|${deliveryId}`;
 
-/** What is not there is stored as "", a number as -1: rows are replaced whole and hold no nulls. */
 function toRow({ origin, ...delivery }: Delivery): Row {
-  const { lastStatusCode, durationMs, ...texts } = delivery;
-  const stored = Object.entries(texts)
-    // The partition key says it.
-    .filter(([name]) => name !== "endpointId")
-    .map(([name, value]) => [name, value ?? ""] as const);
-  return {
-    rowKey: rowKey(delivery.id),
-    ...Object.fromEntries(stored),
-    ...originProperties(origin),
-    lastStatusCode: lastStatusCode ?? NONE,
-    durationMs: durationMs ?? NONE,
-  };
+  return { ...deliveryRow.encode({ ...delivery, ...origin }), rowKey: rowKey(delivery.id) };
 }
 
+/** @throws DamagedRow */
 function toDelivery(endpointId: string, row: Row): Delivery {
-  const numberOrNull = (property: string) => {
-    const value = numberOf(row, property);
-    return value === NONE ? null : value;
-  };
-  return {
-    id: textOf(row, "id"),
-    endpointId,
-    platformId: textOf(row, "platformId"),
-    applicationId: textOf(row, "applicationId"),
-    eventId: textOf(row, "eventId"),
-    // Safe, like the status and the error below: written by `toRow` from these very types.
-    eventType: textOf(row, "eventType") as EventType,
-    profileId: textOrNull(row, "profileId"),
-    postId: textOrNull(row, "postId"),
-    origin: originOf(row),
-    status: textOf(row, "status") as DeliveryStatus,
-    attempts: numberOf(row, "attempts"),
-    nextAttemptAt: textOrNull(row, "nextAttemptAt"),
-    leaseUntil: textOrNull(row, "leaseUntil"),
-    lastStatusCode: numberOrNull("lastStatusCode"),
-    lastError: textOrNull(row, "lastError") as DeliveryError | null,
-    durationMs: numberOrNull("durationMs"),
-    responseBody: textOrNull(row, "responseBody"),
-    redriveOf: textOrNull(row, "redriveOf"),
-    redrivenAs: textOrNull(row, "redrivenAs"),
-    createdAt: textOf(row, "createdAt"),
-    deliveredAt: textOrNull(row, "deliveredAt"),
-    diedAt: textOrNull(row, "diedAt"),
-  };
+  const { traceId, requestId, ...delivery } = deliveryRow.decode(row);
+  return { ...delivery, endpointId, origin: { traceId, requestId } };
 }
 
 function fits({ status, eventType, profileIds }: DeliveryFilter, row: Row): boolean {
@@ -152,9 +114,11 @@ export class DeliveryStore {
     let after: string | undefined;
     do {
       const { rows, next } = await this.#table.select(selection, after);
-      for (const { row } of rows)
-        if (row["status"] === "pending" && row["attempts"] === 0)
-          untried.push(toDelivery(endpointId, row));
+      for (const { row } of rows) {
+        if (row["status"] !== "pending" || row["attempts"] !== 0) continue;
+        const delivery = unlessDamaged(() => toDelivery(endpointId, row));
+        if (delivery !== undefined) untried.push(delivery);
+      }
       after = next;
     } while (after !== undefined && untried.length < UNTRIED_MAX);
     return untried.toReversed();
