@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { reconcileWallets } from "../../src/shared/background/reconcile-wallet.ts";
 import { legKey } from "../../src/shared/publishing/post-store.ts";
+import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readBalance, submitPost, unique, type Publisher } from "../setup/publisher.ts";
@@ -37,7 +38,7 @@ test("a damaged wallet stops its own platform, is never written over and does no
   expect(lines[0]).toContain(broken.owner.platformId);
 });
 
-test("a post with a damaged leg can't be read, and lists leave it out", async () => {
+test("a post with a damaged leg can't be read, lists leave it out, and an erasure does not pass over it", async () => {
   const publisher = await aPublisher(relay);
   const { key, headers } = publisher;
   const [first, second, third] = [
@@ -50,6 +51,12 @@ test("a post with a damaged leg can't be read, and lists leave it out", async ()
   const read = (id: string) => relay.call("GET", `/v1/posts/${id}`, { key, headers });
   expect((await read(second.id)).status).toBe(500);
   expect((await read(third.id)).status).toBe(200);
+  const { platformId } = publisher.owner;
+  const scope = { platformId, profileId: second.profileId };
+  const whole = { after: undefined, limit: 10, missesNone: true } as const;
+  await expect(relay.services.posts.listOfProfile(scope, whole, () => true)).rejects.toThrow(
+    DamagedRow,
+  );
   const listed = await relay.call("GET", "/v1/posts", { key, headers });
   expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([third.id, first.id]);
 });

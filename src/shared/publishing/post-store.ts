@@ -46,6 +46,14 @@ export function workKey(postId: string): string {
   return `X|${postId}`;
 }
 
+/** Where a list of posts begins, and how long it is. */
+interface PostPosition {
+  readonly after: string | undefined;
+  readonly limit: number;
+  /** For who removes posts: a damaged one ends the list with an error. Otherwise the list leaves it out. */
+  readonly missesNone?: true;
+}
+
 /** A row that tells that a post still has open legs; deleted by the transaction that ends the post. */
 export interface OpenWork {
   readonly place: PostPlace;
@@ -100,10 +108,13 @@ export class PostStore {
     return written === undefined ? undefined : { leg, etag: written };
   }
 
-  /** A profile's posts with their legs, newest first, that `fits` accepts; the number of rows read is bounded. */
+  /**
+   * A profile's posts with their legs, newest first, that `fits` accepts; the number of rows read is bounded.
+   * @throws DamagedRow when none may be missed and one of them is damaged
+   */
   async listOfProfile(
     scope: { readonly platformId: string; readonly profileId: string },
-    position: { readonly after: string | undefined; readonly limit: number },
+    position: PostPosition,
     fits: (post: PostWithLegs) => boolean | "stop",
   ): Promise<Scanned<PostWithLegs>> {
     const prefix = profilePrefix(scope.profileId);
@@ -117,7 +128,7 @@ export class PostStore {
         before: afterPrefix(prefix),
         limit: size,
       });
-      const posts = assembleAll(scope.platformId, rows);
+      const posts = assembleAll(scope.platformId, rows, position.missesNone === true);
       const atEnd = rows.length < size;
       // The last post of a full page may lack legs: it is read again with the next page.
       for (const { key, found } of atEnd ? posts : posts.slice(0, -1)) {
@@ -194,16 +205,20 @@ interface Listed {
   readonly found: PostWithLegs | undefined;
 }
 
-function assembleAll(platformId: string, rows: readonly StoredRow[]): Listed[] {
+function assembleAll(
+  platformId: string,
+  rows: readonly StoredRow[],
+  missesNone: boolean,
+): Listed[] {
   const groups: Row[][] = [];
   for (const { row } of rows) {
     if (isPostKey(row.rowKey)) groups.push([row]);
     else groups.at(-1)?.push(row);
   }
-  return groups.map((group) => ({
-    key: group[0]?.rowKey ?? "",
-    found: unlessDamaged(() => assemble(platformId, group)),
-  }));
+  return groups.map((group) => {
+    const read = () => assemble(platformId, group);
+    return { key: group[0]?.rowKey ?? "", found: missesNone ? read() : unlessDamaged(read) };
+  });
 }
 
 export function toWorkRow({ place, nextCheckAt, checks }: OpenWork): Row {

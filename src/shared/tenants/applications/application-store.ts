@@ -84,7 +84,7 @@ export class ApplicationStore {
     });
   }
 
-  /** Every application of the platform, newest first. */
+  /** Every application of the platform, newest first, or none: events have to reach all. @throws DamagedRow */
   async listAll(platformId: string): Promise<Application[]> {
     const rows = await this.#tenants.list({
       partitionKey: platformId,

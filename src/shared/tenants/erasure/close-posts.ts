@@ -31,7 +31,7 @@ export async function closePosts(
   scope: ProfileScope,
   after: string | undefined,
 ): Promise<{ readonly open: number; readonly next: string | undefined }> {
-  const position = { after, limit: PAGE_POSTS };
+  const position = { after, limit: PAGE_POSTS, missesNone: true } as const;
   const { items, next } = await services.posts.listOfProfile(
     scope,
     position,

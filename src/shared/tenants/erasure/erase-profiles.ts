@@ -50,7 +50,7 @@ async function remove(
   scope: ProfileScope,
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
-  const position = { after: undefined, limit: PAGE_POSTS };
+  const position = { after: undefined, limit: PAGE_POSTS, missesNone: true } as const;
   const { items } = await services.posts.listOfProfile(scope, position, () => true);
   // Nothing can have opened one since; should it, its tokens must come back before its rows go.
   if (items.some(({ legs }) => legs.some((leg) => !isEnded(leg))))
