@@ -16,7 +16,17 @@ import {
   truth,
 } from "../runtime/storage/codec.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
-import type { Draft, Leg, LegAccount, LegProblem, LegWarning, Post, Readings } from "./post.ts";
+import type {
+  Draft,
+  Hold,
+  Leg,
+  LegAccount,
+  LegPhase,
+  LegProblem,
+  LegWarning,
+  Post,
+  Readings,
+} from "./post.ts";
 
 /** What was asked for, with what is known of how far it came. */
 export const postRow = rowCodec("post", {
@@ -41,7 +51,7 @@ export const postRow = rowCodec("post", {
 export const legRow = rowCodec("leg", {
   network: text<NetworkName>(),
   status: oneOf(["pending", "publishing", "succeeded", "failed", "skipped"]),
-  phase: oneOf(["idle", "claimed", "waiting", "sent"]),
+  phase: oneOf<LegPhase>(["idle", "claimed", "waiting", "sent"]),
   key: text(),
   claimId: textOrNull(),
   leaseUntil: textOrNull(),
@@ -56,7 +66,7 @@ export const legRow = rowCodec("leg", {
   calledAt: textOrNull(),
   resend: truth(),
   remote: longJsonOrNull<NetworkData>(),
-  holdState: oneOf(["none", "open", "captured", "released"]),
+  holdState: oneOf<Hold["state"]>(["none", "open", "captured", "released"]),
   holdTokens: integer(),
   holdOperation: text<Operation>(),
   holdDay: text(),
