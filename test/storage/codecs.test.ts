@@ -10,6 +10,7 @@ import { keyRow } from "../../src/shared/tenants/keys/key-row.ts";
 import { platformRow } from "../../src/shared/tenants/platforms/platform-row.ts";
 import { profileRow } from "../../src/shared/tenants/profiles/profile-row.ts";
 import { deliveryRow } from "../../src/shared/webhooks/deliveries/delivery-row.ts";
+import { endpointRow } from "../../src/shared/webhooks/endpoints/endpoint-row.ts";
 import { dumpedRows, type DumpedRow } from "../old-data/dumped.ts";
 
 /** A codec, and where its rows lie. */
@@ -41,6 +42,7 @@ const KINDS: readonly Kind[] = [
   kind(applicationRow, "tenants", starting("A|")),
   kind(profileRow, "tenants", starting("F|")),
   kind(keyRow, "keys", (key) => key === "K"),
+  kind(endpointRow, "tenants", starting("H|")),
   kind(deliveryRow, "deliveries", starting("D|")),
   kind(legRow, "core", (key) => key.startsWith("P|") && partsOf(key) === 5),
 ];

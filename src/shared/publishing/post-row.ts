@@ -17,7 +17,7 @@ import {
 } from "../runtime/storage/codec.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
 import type { Draft, Post } from "./post.ts";
-import type { Leg, LegAccount, LegWarning, Readings } from "./leg.ts";
+import type { Hold, Leg, LegAccount, LegPhase, LegWarning, Readings } from "./leg.ts";
 import type { LegProblem } from "./leg-problem.ts";
 
 /** What was asked for, with what is known of how far it came. */
@@ -43,7 +43,7 @@ export const postRow = rowCodec("post", {
 export const legRow = rowCodec("leg", {
   network: text<NetworkName>(),
   status: oneOf(["pending", "publishing", "succeeded", "failed", "skipped"]),
-  phase: oneOf(["idle", "claimed", "waiting", "sent"]),
+  phase: oneOf<LegPhase>(["idle", "claimed", "waiting", "sent"]),
   key: text(),
   claimId: textOrNull(),
   leaseUntil: textOrNull(),
@@ -58,7 +58,7 @@ export const legRow = rowCodec("leg", {
   calledAt: textOrNull(),
   resend: truth(),
   remote: longJsonOrNull<NetworkData>(),
-  holdState: oneOf(["none", "open", "captured", "released"]),
+  holdState: oneOf<Hold["state"]>(["none", "open", "captured", "released"]),
   holdTokens: integer(),
   holdOperation: text<Operation>(),
   holdDay: text(),

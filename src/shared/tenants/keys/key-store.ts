@@ -39,7 +39,8 @@ const hashColumns = (hash: Uint8Array) => ({
 });
 
 function toKey(id: string, row: Row, usage: Row | undefined): ApiKey {
-  const { status, creatorKind, creatorId, keyHash, keyDerivation, ...key } = keyRow.decode(row);
+  const { status, creatorKind, creatorId, ...columns } = keyRow.decode(row);
+  const { keyHash: _hash, keyDerivation: _derivation, ...key } = columns;
   return {
     ...key,
     id,

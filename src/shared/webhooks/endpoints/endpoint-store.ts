@@ -1,10 +1,11 @@
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
-import { textOf, textOrNull, type Row, type RowWrite } from "../../runtime/storage/row.ts";
+import { textOf, type Columns, type Row, type RowWrite } from "../../runtime/storage/row.ts";
 import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Endpoint, EventFilter } from "./endpoint.ts";
+import { endpointRow } from "./endpoint-row.ts";
 import { secretHint } from "../deliveries/signature.ts";
 
 const PREFIX = "H|";
@@ -25,20 +26,22 @@ const idsOf = (roster: Row) => JSON.parse(textOf(roster, "ids")) as string[];
 /** What the secrets of an endpoint are sealed to. */
 const placeOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
 
+/** @throws DamagedRow */
 function toEndpoint(platformId: string, row: Row): Endpoint {
+  const { applicationId, url, description, events, status, ...rest } = endpointRow.decode(row);
+  const { disabledReason, secretHint: hint, createdAt, updatedAt } = rest;
   return {
     id: row.rowKey.slice(ID_START),
     platformId,
-    applicationId: textOf(row, "applicationId"),
-    url: textOf(row, "url"),
-    description: textOrNull(row, "description"),
-    // Safe: written by this store from this very type.
-    events: JSON.parse(textOf(row, "events")) as EventFilter[],
-    status: textOf(row, "status") === "disabled" ? "disabled" : "active",
-    disabledReason: textOrNull(row, "disabledReason"),
-    secretHint: textOf(row, "secretHint"),
-    createdAt: textOf(row, "createdAt"),
-    updatedAt: textOf(row, "updatedAt"),
+    applicationId,
+    url,
+    description,
+    events,
+    status,
+    disabledReason,
+    secretHint: hint,
+    createdAt,
+    updatedAt,
   };
 }
 
@@ -59,15 +62,15 @@ export interface OpenedEndpoint {
   readonly secrets: readonly string[];
 }
 
-function toProperties(change: EndpointChange): Record<string, string> {
+function toProperties(change: EndpointChange): Columns {
   const { url, description, events, status, disabledReason } = change;
-  return {
+  return endpointRow.encodePart({
     ...(url === undefined ? {} : { url }),
-    ...(description === undefined ? {} : { description: description ?? "" }),
-    ...(events === undefined ? {} : { events: JSON.stringify(events) }),
+    ...(description === undefined ? {} : { description }),
+    ...(events === undefined ? {} : { events }),
     ...(status === undefined ? {} : { status }),
-    ...(disabledReason === undefined ? {} : { disabledReason: disabledReason ?? "" }),
-  };
+    ...(disabledReason === undefined ? {} : { disabledReason }),
+  });
 }
 
 /** The webhook endpoints of a platform (table `tenants`): another platform's id is simply not found. */
