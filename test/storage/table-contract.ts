@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { afterPrefix, type Table } from "../../src/shared/runtime/storage/table.ts";
 import type { Fault } from "../setup/fault-proxy.ts";
+import { describeSelections } from "./selection-contract.ts";
 
 /** A storage that the contract is checked on. */
 export interface ContractStorage {
@@ -24,6 +25,7 @@ export function describeTable(name: string, storage: ContractStorage): void {
   describe(name, () => {
     describeRows(storage);
     describeLists(storage);
+    describeSelections(storage.fresh);
     describeTransactions(storage);
     describeManyRows(storage);
     describeLimits(storage);
