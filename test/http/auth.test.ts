@@ -139,7 +139,10 @@ describe("logging in", () => {
       await logIn(email, "another password", slow);
       return performance.now() - startedAt;
     };
-    const [unknownMs, knownMs] = [await time("nobody@example.com"), await time(known.email)];
+    // The best of a few of each: a busy machine makes single ones slow, never fast.
+    const best = async (email: string) =>
+      Math.min(await time(email), await time(email), await time(email));
+    const [unknownMs, knownMs] = [await best("nobody@example.com"), await best(known.email)];
     expect(unknownMs).toBeGreaterThan(knownMs / 3);
     await slow.stop();
   });

@@ -165,7 +165,6 @@ describe("listing keys", () => {
     const orphan = await aKey(relay, own);
     const row = await relay.services.keys.findWithHash(orphan.id);
     expect(row).toBeDefined();
-    const { openTables } = await import("../../src/shared/runtime/storage/tables.ts");
     await relay.tables.keys.delete(orphan.id, "K");
     expect(await statusOf(orphan.secret)).toBe("401 invalid_credentials");
     const count = async () =>
@@ -372,7 +371,6 @@ describe("what is stored of a key", () => {
   test("neither the secret nor a hash of it alone", async () => {
     const { id, secret } = await aKey(relay, application);
     const { parseApiKey, sha256Hex } = await import("../../src/shared/runtime/secrets.ts");
-    const { openTables } = await import("../../src/shared/runtime/storage/tables.ts");
     const rows = await relay.tables.keys.list({ partitionKey: id, limit: 10 });
     const stored = JSON.stringify(rows);
     const secretPart = parseApiKey(secret)?.secretPart ?? "";

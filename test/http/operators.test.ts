@@ -31,7 +31,6 @@ describe("operators", () => {
   test("a platform that a crash kept from being made is not listed", async () => {
     const own = await startRelay();
     const { id } = await aPlatform(own);
-    const { openTables } = await import("../../src/shared/runtime/storage/tables.ts");
     const { tenants } = own.tables;
     await tenants.put("platforms", {
       rowKey: `0000000000000000|plt_${"0".repeat(26)}`,

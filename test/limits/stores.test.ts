@@ -22,7 +22,9 @@ const total = (counts: ReadonlyMap<string, number>) =>
   [...counts.values()].reduce((sum, value) => sum + value, 0);
 
 const countRows = (of: Relay) =>
-  storedRows(of).then((rows) => rows.filter(({ table }) => table === "ratewindows"));
+  storedRows(of).then((rows) =>
+    rows.filter(({ table }) => table === "ratewindows").map(({ text }) => text),
+  );
 
 describe("counts by subject and minute", () => {
   test("of any number of processes that write at once none is lost", async () => {

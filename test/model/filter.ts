@@ -46,8 +46,10 @@ function clausesOf(filter: string): Clause[] {
     if (clauses.length > 0 && !skip(" and ")) throw beyond(filter);
     const isGroup = skip("(");
     const clause = [comparison()];
-    while (isGroup && skip(" or ")) clause.push(comparison());
-    if (isGroup && !skip(")")) throw beyond(filter);
+    if (isGroup) {
+      while (skip(" or ")) clause.push(comparison());
+      if (!skip(")")) throw beyond(filter);
+    }
     clauses.push(clause);
   }
   return clauses;

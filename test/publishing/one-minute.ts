@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox } from "../../dev/networks/server.ts";
 import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";

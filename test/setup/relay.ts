@@ -3,7 +3,7 @@ import { inject } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
 import { timers } from "../../src/functions/timers.ts";
 import { workers } from "../../src/functions/workers.ts";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig, type Config } from "../../src/shared/runtime/config.ts";
 import { answer, answerUnrouted, type Outgoing } from "../../src/shared/http/answer.ts";
 import type { Incoming } from "../../src/shared/http/incoming.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
@@ -139,6 +139,18 @@ function toAnswer({ status, headers, body }: Outgoing): Answer {
   return { status, headers, body: isJson && typeof body === "string" ? JSON.parse(body) : body };
 }
 
+/** The storage of a deployment as one of its processes reaches it. */
+function storageOf(
+  { sameDeploymentAs: same, emulatedTables, tableFault }: RelayOptions,
+  config: Config,
+  clock: TestClock,
+) {
+  const queues = new MemoryQueues(clock.now, same?.queues);
+  const isEmulated = emulatedTables ?? (same !== undefined && same.storage === undefined);
+  const storage = isEmulated ? undefined : (same?.storage ?? new StorageModel());
+  return { queues, storage, tables: storage?.open(tableFault) ?? openTables(config) };
+}
+
 /** The product in this process over a storage model of its own, or over the run's emulator where that is asked for. */
 export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
   const issuer = options.sameDeploymentAs?.issuer ?? (await createOperatorIssuer());
@@ -148,11 +160,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
   const logLines: string[] = [];
   const log = createLog({ level: config.logLevel, sink: (_level, line) => logLines.push(line) });
   const outbound = issuer.inFrontOf(options.outbound ?? createOutbound(config));
-  const same = options.sameDeploymentAs;
-  const queues = new MemoryQueues(clock.now, same?.queues);
-  const isEmulated = options.emulatedTables ?? (same !== undefined && same.storage === undefined);
-  const storage = isEmulated ? undefined : (same?.storage ?? new StorageModel());
-  const tables = storage?.open(options.tableFault) ?? openTables(config);
+  const { queues, storage, tables } = storageOf(options, config, clock);
   const services = buildServices(config, {
     clock,
     log,

@@ -3,6 +3,7 @@ import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Row, RowChange } from "../../src/shared/runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../../src/shared/runtime/storage/table.ts";
 import type { Fault } from "../setup/fault-proxy.ts";
+import { describeSelections } from "./selection-contract.ts";
 
 /** A storage that the contract is checked on. */
 export interface ContractStorage {
@@ -26,6 +27,7 @@ export function describeTable(name: string, storage: ContractStorage): void {
     describeRows(storage);
     describeChanges(storage);
     describeLists(storage);
+    describeSelections(storage.fresh);
     describeTransactions(storage);
     describeManyRows(storage);
     describeLimits(storage);

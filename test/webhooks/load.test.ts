@@ -80,6 +80,7 @@ test("one hanging receiver among twenty holds up nobody else's thousand deliveri
     clock: relay.clock,
     outbound: relay.services.outbound,
     log: relay.services.log,
+    tables: relay.tables,
     queue: (name) => host.open(name),
   });
   for (let index = 0; index < EVENTS; index += 1) await happen({ ...relay, services }, application);
