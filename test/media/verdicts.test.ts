@@ -27,6 +27,8 @@ async function makeFiles(): Promise<Readonly<Record<string, Buffer>>> {
     text: text("This is no picture at all.\n".repeat(9)),
     html: text("<!doctype html><title>Sign in</title>"),
     pdf: text("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"),
+    "gif-text": text("GIF89a is how this text begins, and no picture follows."),
+    "cut-jpeg": (await picture().jpeg().toBuffer()).subarray(0, 900),
     zip: padded("PK\u0003\u0004\u0014"),
     svg: text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'),
     mp3: padded("ID3\u0004"),
@@ -174,7 +176,18 @@ async function disagreements(bodies: Readonly<Record<string, object>>): Promise<
   );
 }
 
-const TAKEN_NOWHERE = ["text", "html", "zip", "svg", "empty", "bomb", "interlaced", "endless"];
+const TAKEN_NOWHERE = [
+  "text",
+  "html",
+  "zip",
+  "svg",
+  "empty",
+  "bomb",
+  "interlaced",
+  "endless",
+  "gif-text",
+  "cut-jpeg",
+];
 
 describe("what validation says of a file is what publishing does with it", () => {
   test("whatever it is, on every network", { timeout: 240_000 }, async () => {

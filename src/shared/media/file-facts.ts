@@ -1,6 +1,6 @@
 import type { MediaFacts } from "../networks/contract/media.ts";
 import type { FileAnswer, Piece } from "./file-job.ts";
-import { refuseTooLarge } from "./fit-bytes.ts";
+import { refuseUnreadable } from "./fit-bytes.ts";
 import { factsOfSample } from "./image-facts.ts";
 import { mediaTypeOf } from "./media-type.ts";
 import { videoFacts } from "./video-facts.ts";
@@ -14,7 +14,7 @@ type File = Pick<MediaFacts, "contentType" | "size">;
 export async function factsOf(file: File, pieces: readonly Piece[]): Promise<FileAnswer> {
   if (!file.contentType.startsWith("image/")) return videoFacts(file, pieces);
   const sample = pieces.find(({ start }) => start === 0)?.bytes ?? new Uint8Array();
-  await refuseTooLarge(sample, file.contentType);
+  await refuseUnreadable(sample, file.contentType, sample.length === file.size);
   const { width, height } = mediaTypeOf(sample);
   const image = factsOfSample({ ...file, width, height, durationSeconds: null }, sample);
   return { kind: "facts", width, height, durationSeconds: null, image };

@@ -95,16 +95,22 @@ async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Met
 }
 
 /**
- * Refuses an image that is too large to be decoded, as far as its first bytes tell. What else is wrong with it shows
- * when all of it is there.
+ * Refuses an image that could never be made to fit: too large to be decoded, or, where these are all of its bytes,
+ * damaged. Of a longer one the damage shows when all of it is there.
  * @throws MediaFailure
  */
-export async function refuseTooLarge(sample: Uint8Array, contentType: string): Promise<void> {
+export async function refuseUnreadable(
+  sample: Uint8Array,
+  contentType: string,
+  isWhole: boolean,
+): Promise<void> {
   try {
-    await readMetadata(sample, contentType);
+    const metadata = await readMetadata(sample, contentType);
+    if (isWhole && metadata !== undefined) await decode(sample);
   } catch (error) {
     const failure = error instanceof MediaFailure ? error : undecodable(error);
-    if (failure.reason === "pixels") throw failure;
+    const isDamaged = isWhole && READABLE.has(contentType);
+    if (failure.reason === "pixels" || isDamaged) throw failure;
   }
 }
 
@@ -181,9 +187,13 @@ function unread(file: Omit<FittedImage, "repairs">, target: ImageTarget): Fitted
 
 /** A damaged file is found here, where it can be said, and not by the network. */
 async function untouched(bytes: Uint8Array, facts: ImageFacts): Promise<FittedImage> {
+  await decode(bytes);
+  return toFitted(bytes, facts, []);
+}
+
+async function decode(bytes: Uint8Array): Promise<void> {
   const image = await openImage(bytes);
   await image.resize(8, 8, { fit: "fill", fastShrinkOnLoad: true }).raw().toBuffer();
-  return toFitted(bytes, facts, []);
 }
 
 interface Repairing {
