@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { reconcileWallets } from "../../src/shared/background/reconcile-wallet.ts";
 import { legKey } from "../../src/shared/publishing/post-store.ts";
 import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
-import { openTables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readBalance, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
@@ -14,7 +13,7 @@ useSandboxedRelay((started) => {
   relay = started.relay;
 });
 
-const core = () => openTables(relay.services.config).core;
+const core = () => relay.tables.core;
 const submit = (publisher: Publisher) =>
   submitPost(relay, publisher, { text: unique("Damaged"), platforms: ["mastodon"] });
 
