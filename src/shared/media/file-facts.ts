@@ -5,6 +5,9 @@ import { factsOfSample } from "./image-facts.ts";
 import { mediaTypeOf } from "./media-type.ts";
 import { videoFacts } from "./video-facts.ts";
 
+/** Longer images are not decoded at a look, which has to be short. */
+const DECODED_BYTES_MAX = 131_072;
+
 type File = Pick<MediaFacts, "contentType" | "size">;
 
 /**
@@ -14,7 +17,8 @@ type File = Pick<MediaFacts, "contentType" | "size">;
 export async function factsOf(file: File, pieces: readonly Piece[]): Promise<FileAnswer> {
   if (!file.contentType.startsWith("image/")) return videoFacts(file, pieces);
   const sample = pieces.find(({ start }) => start === 0)?.bytes ?? new Uint8Array();
-  await refuseUnreadable(sample, file.contentType, sample.length === file.size);
+  const isWhole = sample.length === file.size && file.size <= DECODED_BYTES_MAX;
+  await refuseUnreadable(sample, file.contentType, isWhole);
   const { width, height } = mediaTypeOf(sample);
   const image = factsOfSample({ ...file, width, height, durationSeconds: null }, sample);
   return { kind: "facts", width, height, durationSeconds: null, image };
