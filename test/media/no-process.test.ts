@@ -32,7 +32,7 @@ describe("where no process can read a file", () => {
       const program = `
         import { closeSync, openSync } from "node:fs";
         import { mediaReader } from ${JSON.stringify(READER)};
-        const file = { contentType: "image/jpeg", size: 3 };
+        const file = { contentType: "image/jpeg", size: 300_000 };
         const facts = () => mediaReader.facts("owner", file, [{ start: 0, bytes: Buffer.from([255, 216, 255]) }]);
         const taken = [];
         try { for (;;) taken.push(openSync("/dev/null", "r")); } catch { /* none is left */ }
