@@ -6,7 +6,7 @@ import {
   FACTS_LIMITS,
   FIT_LIMITS,
 } from "../../src/shared/media/media-reader.ts";
-import type { ReadBy } from "../../src/shared/media/read-facts.ts";
+import type { ReadBy } from "../../src/shared/media/media-reader.ts";
 import { MediaFailure, type ImageTarget } from "../../src/shared/networks/contract/media.ts";
 import { inMemory } from "./in-memory.ts";
 import { mutantOf, seedFiles } from "./mutants.ts";

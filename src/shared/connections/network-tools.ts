@@ -4,7 +4,7 @@ import type { MediaFile } from "../networks/contract/media.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { fittedUrl } from "../media/fitted-url.ts";
-import type { ReadByFile } from "../media/read-facts.ts";
+import type { ReadByFile } from "../media/media-reader.ts";
 
 /** Loaded when a post's files are first looked at: most requests never need them. */
 const media = {

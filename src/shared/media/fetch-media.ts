@@ -5,8 +5,8 @@ import { follow, mediaRequest, toMediaFailure, tooLarge, unreachable } from "./d
 import type { Dialler } from "./dialled.ts";
 import { HeldBytes } from "./remote-bytes.ts";
 import { contentTypeOf } from "./content-type.ts";
-import { mediaReader } from "./media-reader.ts";
-import { readFacts, type ReadBy } from "./read-facts.ts";
+import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
+import { readFacts } from "./read-facts.ts";
 
 async function get(dialler: Dialler, url: string, bytesMax: number): Promise<HttpResponse> {
   try {
@@ -26,7 +26,7 @@ export async function fetchMedia(
   url: string,
   {
     bytesMax,
-    readBy = { reader: mediaReader, owner: "" },
+    readBy = READ_BY_NOBODY,
   }: { readonly bytesMax: number; readonly readBy?: ReadBy | undefined },
 ): Promise<FetchedMedia> {
   const { answer } = await follow(url, (address) => get(dialler, address, bytesMax));

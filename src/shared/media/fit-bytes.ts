@@ -1,7 +1,7 @@
 import type sharpType from "sharp";
 import type { Metadata, Sharp, SharpOptions } from "sharp";
 import type { FittedImage, ImageTarget } from "../networks/contract/media.ts";
-import { MediaFailure } from "../networks/contract/media.ts";
+import { MediaFailure, READABLE_IMAGES } from "../networks/contract/media.ts";
 import { withoutChunks } from "./chunks.ts";
 import { refused } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
@@ -70,11 +70,6 @@ const DECODERS: Readonly<Record<string, string>> = {
   "image/heif": "heif",
   "image/tiff": "tiff",
 };
-/** Types whose every picture can be read: what fails in one of them is damaged. */
-const READABLE: ReadonlySet<string> = new Set(
-  ["jpeg", "png", "gif", "webp", "avif", "tiff"].map((type) => `image/${type}`),
-);
-
 /** Undefined of a type that can't be read here. */
 async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Metadata | undefined> {
   const decoder = DECODERS[contentType];
@@ -84,7 +79,8 @@ async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Met
   try {
     metadata = await image.metadata();
   } catch (error) {
-    if (READABLE.has(contentType)) throw error;
+    // Every picture of these can be read: what fails in one of them is damaged.
+    if (READABLE_IMAGES.includes(contentType)) throw error;
     return undefined;
   }
   if (metadata.format !== decoder)
@@ -109,7 +105,7 @@ export async function refuseUnreadable(
     if (isWhole && metadata !== undefined) await decode(sample);
   } catch (error) {
     const failure = error instanceof MediaFailure ? error : undecodable(error);
-    const isDamaged = isWhole && READABLE.has(contentType);
+    const isDamaged = isWhole && READABLE_IMAGES.includes(contentType);
     if (failure.reason === "pixels" || isDamaged) throw failure;
   }
 }

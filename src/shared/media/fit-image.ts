@@ -11,9 +11,9 @@ import { refused, tooLarge, unreachable } from "./dialled.ts";
 import { FairSlots } from "./fair-slots.ts";
 import type { FitPlan } from "./fit-plan.ts";
 import { planFit } from "./fit-plan.ts";
-import { mediaReader } from "./media-reader.ts";
+import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { SAMPLE_BYTES } from "./open-media.ts";
-import { inTime, type ReadBy } from "./read-facts.ts";
+import { inTime } from "./read-facts.ts";
 
 /** Longest PNG that a network may fetch from its own address: longer ones are made anew. */
 const SEEN_BYTES_MAX = 1_048_576;
@@ -26,8 +26,6 @@ const held = new FairSlots({
   perOwner: 64 * 1024 * 1024,
   waitingMax: 64,
 });
-
-const HERE: ReadBy = { reader: mediaReader, owner: "" };
 
 function refuseUnfit({ contentType, size }: MediaFile): void {
   if (!contentType.startsWith("image/")) throw refused("type", `${contentType} is no image`);
@@ -42,7 +40,7 @@ function refuseUnfit({ contentType, size }: MediaFile): void {
 export async function fitImage(
   file: MediaFile,
   target: ImageTarget,
-  { reader, owner }: ReadBy = HERE,
+  { reader, owner }: ReadBy = READ_BY_NOBODY,
 ): Promise<FittedImage> {
   refuseUnfit(file);
   const fitted = await held.run(owner, file.size, async () => {
@@ -65,7 +63,7 @@ export async function fitImage(
 export async function planImage(
   file: MediaFile,
   target: ImageTarget,
-  by: ReadBy = HERE,
+  by: ReadBy = READ_BY_NOBODY,
 ): Promise<readonly MediaRepair[]> {
   refuseUnfit(file);
   let plan = await planOf(file, SAMPLE_BYTES, { by, target });

@@ -31,6 +31,15 @@ export interface WholeImage extends Pick<MediaFacts, "contentType" | "width" | "
   readonly bytes: Uint8Array;
 }
 
+/** Whose file it is, and where it is read. */
+export interface ReadBy {
+  readonly reader: MediaReader;
+  readonly owner: string;
+}
+
+/** Chosen for each file, by its address. */
+export type ReadByFile = (reader: MediaReader, url: string) => ReadBy;
+
 const MEGABYTE = 1024 * 1024;
 
 export const FACTS_LIMITS: ReadingLimits = {
@@ -44,11 +53,10 @@ export const FIT_LIMITS: ReadingLimits = {
   answerBytes: IMAGE_SOURCE_BYTES_MAX,
 };
 
-const MEMORY_WAITING_MAX = 64;
 /** Looks are short; publishing and validating share them. */
-const factsSlots = new FairSlots({ capacity: 3, perOwner: 2, waitingMax: 4 * MEMORY_WAITING_MAX });
+const factsSlots = new FairSlots({ capacity: 3, perOwner: 2, waitingMax: 256 });
 /** In units of a light image: all together stay well below the memory of the smallest instance. */
-const fitSlots = new FairSlots({ capacity: 4, perOwner: 3, waitingMax: MEMORY_WAITING_MAX });
+const fitSlots = new FairSlots({ capacity: 4, perOwner: 3, waitingMax: 64 });
 const LIGHT = 1;
 const HEAVY = 2;
 const LIGHT_PIXELS_MAX = 16_000_000;
@@ -172,6 +180,9 @@ export function createMediaReader(limits: {
 
 /** The reader of this process: 3 s and 256 MB to look at a file, 20 s and 640 MB to make an image fit. */
 export const mediaReader = createMediaReader({ facts: FACTS_LIMITS, fit: FIT_LIMITS });
+
+/** For files that are no customer's own. */
+export const READ_BY_NOBODY: ReadBy = { reader: mediaReader, owner: "" };
 
 function weightOf({ contentType, width, height }: WholeImage): number {
   const pixels = width === null || height === null ? Infinity : width * height;

@@ -5,8 +5,8 @@ import type { Dialler, Place } from "./dialled.ts";
 import { mediaRequest, openResponse, tooLarge, unreachable, versionOf } from "./dialled.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { HeldMemory } from "./held-memory.ts";
-import { mediaReader } from "./media-reader.ts";
-import { readFacts, type ReadBy } from "./read-facts.ts";
+import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
+import { readFacts } from "./read-facts.ts";
 import { HeldBytes, RangedBytes, StreamedBytes, takeUpTo } from "./remote-bytes.ts";
 import type { RemoteBytes } from "./remote-bytes.ts";
 
@@ -43,7 +43,7 @@ export interface OpenedMedia extends MediaFile {
 export async function openMedia(
   dialler: Dialler,
   url: string,
-  { readBy = { reader: mediaReader, owner: "" }, ...limits }: OpenLimits,
+  { readBy = READ_BY_NOBODY, ...limits }: OpenLimits,
 ): Promise<OpenedMedia> {
   const { bytesMax } = limits;
   const { sample, bytes } = await open(dialler, url, { ...limits, owner: readBy.owner });

@@ -5,7 +5,7 @@ import type { Dialler } from "./dialled.ts";
 import { follow, mediaRequest, unreachable } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { openMedia } from "./open-media.ts";
-import type { ReadBy } from "./read-facts.ts";
+import type { ReadBy } from "./media-reader.ts";
 
 /** What was found out about a file without downloading it. */
 export interface MediaProbe extends MediaFacts {

@@ -2,7 +2,7 @@ import type { MediaFacts } from "../networks/contract/media.ts";
 import { unreachable } from "./dialled.ts";
 import { HeldMemory } from "./held-memory.ts";
 import { KnownPieces } from "./known-pieces.ts";
-import type { FileFacts, MediaReader } from "./media-reader.ts";
+import type { FileFacts, ReadBy } from "./media-reader.ts";
 import type { RemoteBytes } from "./remote-bytes.ts";
 
 /** Index tables of long videos take a few megabytes; what needs more is left to the network to judge. */
@@ -13,15 +13,6 @@ const LOOKS_MAX = 24;
 const FETCH_MS_MAX = 30_000;
 
 const UNKNOWN: FileFacts = { width: null, height: null, durationSeconds: null, image: null };
-
-/** Whose file it is, and where it is read. */
-export interface ReadBy {
-  readonly reader: MediaReader;
-  readonly owner: string;
-}
-
-/** Chosen for each file, by its address. */
-export type ReadByFile = (reader: MediaReader, url: string) => ReadBy;
 
 type File = Pick<MediaFacts, "contentType" | "size">;
 

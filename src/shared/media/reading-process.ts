@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { IMAGE_SOURCE_BYTES_MAX } from "../networks/contract/media.ts";
+import { programFile } from "../runtime/program-file.ts";
 import { frameHead, FrameReader, type Frame } from "./frames.ts";
 import { BEGUN, fileAnswerShape, type FileAnswer, type FileJob } from "./file-job.ts";
 import { usageOf, type ProcessUsage } from "./process-usage.ts";
@@ -44,19 +45,9 @@ const SHELL = "/bin/sh";
 const FIRST_TO_GO = "echo 1000 2>/dev/null >/proc/self/oom_score_adj";
 const ANSWER_MAX = { messageMax: 64 * 1024, bytesMax: IMAGE_SOURCE_BYTES_MAX };
 
-/** Beside this file in the sources; in a build, beside the bundle, of which this is in a part, a folder below. */
-function programFile(): string {
-  const { url } = import.meta;
-  const beside = url.endsWith(".ts")
-    ? "./reading-child.ts"
-    : /\/parts\/[^/]+$/.test(url)
-      ? "../reading-child.js"
-      : "./reading-child.js";
-  return fileURLToPath(new URL(beside, url));
-}
-
 function open(): ChildProcess {
-  const node = [process.execPath, `--max-old-space-size=${HEAP_MEGABYTES}`, programFile()];
+  const reader = fileURLToPath(programFile(import.meta.url, "reading-child"));
+  const node = [process.execPath, `--max-old-space-size=${HEAP_MEGABYTES}`, reader];
   const limited = `${FIRST_TO_GO}; ulimit -t ${ORPHAN_CPU_SECONDS}; exec "$@"`;
   const [program = "", ...args] = existsSync(SHELL) ? [SHELL, "-c", limited, "sh", ...node] : node;
   // None of the service's settings, its secrets among them, is any use to it.

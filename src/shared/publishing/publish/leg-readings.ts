@@ -1,4 +1,4 @@
-import type { ReadByFile } from "../../media/read-facts.ts";
+import type { ReadByFile } from "../../media/media-reader.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
 import { type Draft, legDraft } from "../post.ts";

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { AppError, serviceUnavailable } from "../../runtime/errors.ts";
+import { programFile } from "../../runtime/program-file.ts";
 import { HashingLanes, type Urgency } from "./hashing-lanes.ts";
 
 /** Hashing occupies a core for a third of a second; more threads would only take turns. */
@@ -34,16 +35,6 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
-/** Beside this file in the sources; in a build, beside the bundle, of which this is in a part, a folder below. */
-function threadFile(): URL {
-  const { url } = import.meta;
-  if (url.endsWith(".ts")) return new URL("./password-worker.ts", url);
-  return new URL(
-    /\/parts\/[^/]+$/.test(url) ? "../password-worker.js" : "./password-worker.js",
-    url,
-  );
-}
-
 /** Threads that hash, so that the event loop goes on meanwhile. They start when first needed and never keep a process alive. */
 class HashingThreads implements Hasher {
   readonly #idle: Worker[] = [];
@@ -72,7 +63,10 @@ class HashingThreads implements Hasher {
 
   #open(): Worker {
     // Neither the secrets of the environment nor the flags of the main thread are any use to it.
-    const thread = new Worker(threadFile(), { env: {}, execArgv: [] });
+    const thread = new Worker(programFile(import.meta.url, "password-worker"), {
+      env: {},
+      execArgv: [],
+    });
     thread.on("message", (answer: unknown) => {
       const job = this.#busy.get(thread);
       this.#busy.delete(thread);
