@@ -26,7 +26,7 @@ async function openHoldsOf(services: Services, { platformId, profileId }: Tenant
     const page = await services.posts.listOfProfile(scope, { after, limit: PAGE }, () => true);
     for (const { legs } of page.items) {
       posts += 1;
-      for (const { hold } of legs) if (hold.state === "open") tokens += hold.tokens;
+      for (const { reservation } of legs) if (reservation.state === "open") tokens += reservation.tokens;
     }
     if (page.next === undefined) return { posts, tokens };
     after = page.next;

@@ -307,8 +307,8 @@ export const MUTANTS: readonly Mutant[] = [
       const { posts } = services;
       const findLeg: typeof posts.findLeg = async (place, network) => {
         const found = await posts.findLeg(place, network);
-        if (found?.leg.hold.state !== "none") return found;
-        return { ...found, leg: { ...found.leg, hold: { ...found.leg.hold, state: "open" } } };
+        if (found?.leg.reservation.state !== "none") return found;
+        return { ...found, leg: { ...found.leg, reservation: { ...found.leg.reservation, state: "open" } } };
       };
       return { ...services, posts: withMethods(posts, { findLeg }) };
     },

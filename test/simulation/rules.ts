@@ -89,8 +89,8 @@ function moneyViolations(model: TableModel, platformId: string): string[] {
   const held = postsOf(model)
     .filter(({ post }) => post.platformId === platformId)
     .flatMap(({ legs }) => legs)
-    .filter(({ hold }) => hold.state === "open")
-    .reduce((total, { hold }) => total + hold.tokens, 0);
+    .filter(({ reservation }) => reservation.state === "open")
+    .reduce((total, { reservation }) => total + reservation.tokens, 0);
   if (held !== reserved) violations.push(`legs hold ${held}, the wallet has ${reserved} reserved`);
   if (reserved !== 0) violations.push(`${reserved} tokens are reserved at rest`);
   return violations;

@@ -69,7 +69,7 @@ async function openHolds(services: BackgroundDeps, platformId: string): Promise<
       const batch = works.slice(index, index + POSTS_AT_ONCE);
       const posts = await Promise.all(batch.map(({ place }) => services.posts.find(place)));
       const legs = posts.flatMap((found) => found?.legs ?? []);
-      holding.push(...legs.filter(({ hold }) => hold.state === "open"));
+      holding.push(...legs.filter(({ reservation }) => reservation.state === "open"));
     }
     after = works.length < OPEN_WORK_PAGE ? undefined : works.at(-1)?.place.postId;
   } while (after !== undefined);
@@ -78,7 +78,7 @@ async function openHolds(services: BackgroundDeps, platformId: string): Promise<
 
 function holdMismatches(legs: readonly Leg[], wallet: Wallet, now: Date): string[] {
   const mismatches: string[] = [];
-  const held = legs.reduce((sum, { hold }) => sum + hold.tokens, 0);
+  const held = legs.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
   if (held !== wallet.reserved)
     mismatches.push(`open legs hold ${held}, the wallet has ${wallet.reserved} reserved`);
   const oldest = new Date(now.getTime() - HOLD_MS_MAX).toISOString();

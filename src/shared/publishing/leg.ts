@@ -13,7 +13,7 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  * A leg is one network's part of a post. This file has its type and every transition of it, as pure functions: the
  * clock is handed in, and nothing is written here. `leg-times.ts` says when the next attempt or look is due.
  *
- * State is `status`, `phase` where the leg is under way, and whether tokens are reserved (`hold`). A leg with a claim
+ * State is `status`, `phase` where the leg is under way, and whether tokens are reserved (`reservation`). A leg with a claim
  * (`claimId`, `leaseUntil`) belongs to one worker until the lease ends.
  *
  *   State                    Event                            Next state            Written                       Tokens
@@ -61,7 +61,7 @@ export interface LegAccount {
 }
 
 /** Tokens promised to a leg: open until the leg ends, then taken or given back, once. */
-export interface Hold {
+export interface Reservation {
   readonly state: "none" | "open" | "captured" | "released";
   readonly tokens: number;
   readonly operation: Operation;
@@ -104,7 +104,7 @@ export interface Leg {
   /** The caller asked again although an earlier call may have published: what can't be known is sent again. */
   readonly resend: boolean;
   readonly remote: NetworkData | null;
-  readonly hold: Hold;
+  readonly reservation: Reservation;
   readonly tokensCharged: number;
   readonly tokensReleased: number;
   readonly connectionId: string | null;
@@ -153,7 +153,7 @@ export type LegStep =
 
 export function nextStep(leg: Leg, now: Date): LegStep {
   if (isEnded(leg)) return { kind: "ended" };
-  if (leg.hold.state !== "open") return { kind: "unreserved" };
+  if (leg.reservation.state !== "open") return { kind: "unreserved" };
   const at = now.toISOString();
   if (leg.leaseUntil !== null && leg.leaseUntil > at) return { kind: "later", at: leg.leaseUntil };
   if (leg.notBefore !== null && leg.notBefore > at) return { kind: "later", at: leg.notBefore };
@@ -185,7 +185,7 @@ export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
     calledAt: null,
     resend: false,
     remote: null,
-    hold: {
+    reservation: {
       state: reserves ? "open" : "none",
       tokens: reserves ? priceOf("publish_leg") : 0,
       operation: "publish_leg",
@@ -213,7 +213,7 @@ export function started(leg: Leg, judgement: Judgement | undefined, now: Date): 
     ...leg,
     connectionId: connection?.id ?? null,
     account: connection === undefined ? null : accountOn(connection),
-    hold: {
+    reservation: {
       state: "open",
       tokens: priceOf("publish_leg"),
       operation: "publish_leg",
@@ -234,7 +234,7 @@ export function canceled(leg: Leg): Leg {
 
 /** The legs that are paid for begin then. */
 export function startingAt(legs: readonly Leg[], startAt: string | null): Leg[] {
-  return legs.map((leg) => (leg.hold.state === "open" ? { ...leg, notBefore: startAt } : leg));
+  return legs.map((leg) => (leg.reservation.state === "open" ? { ...leg, notBefore: startAt } : leg));
 }
 
 /** A worker takes the leg: it is its alone until the lease ends. What the network chose once stays. */
@@ -366,8 +366,8 @@ export function succeeded(leg: Leg, published: Published, now: Date): Leg {
     publishedAt: now.toISOString(),
     error: null,
     resend: false,
-    hold: { ...leg.hold, state: "captured" },
-    tokensCharged: leg.tokensCharged + leg.hold.tokens,
+    reservation: { ...leg.reservation, state: "captured" },
+    tokensCharged: leg.tokensCharged + leg.reservation.tokens,
   };
 }
 
@@ -381,8 +381,8 @@ export function failed(leg: Leg, failure: LegFailure): Leg {
     resend: false,
     sentAt: failure.code === "outcome_unknown" ? leg.sentAt : null,
     calledAt: failure.code === "outcome_unknown" ? leg.calledAt : null,
-    hold: { ...leg.hold, state: "released" },
-    tokensReleased: leg.tokensReleased + leg.hold.tokens,
+    reservation: { ...leg.reservation, state: "released" },
+    tokensReleased: leg.tokensReleased + leg.reservation.tokens,
   };
 }
 
@@ -401,7 +401,7 @@ export function retried(leg: Leg, round: string, now: Date): Leg {
     readings: {},
     resend: leg.sentAt !== null,
     error: null,
-    hold: {
+    reservation: {
       state: "open",
       tokens: priceOf("posts.retry_leg"),
       operation: "posts.retry_leg",

@@ -17,7 +17,7 @@ import {
 } from "../runtime/storage/codec.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
 import type { Draft, Post } from "./post.ts";
-import type { Hold, Leg, LegAccount, LegPhase, LegWarning, Readings } from "./leg.ts";
+import type { Reservation, Leg, LegAccount, LegPhase, LegWarning, Readings } from "./leg.ts";
 import type { LegProblem } from "./leg-problem.ts";
 
 /** What was asked for, with what is known of how far it came. */
@@ -58,7 +58,7 @@ export const legRow = rowCodec("leg", {
   calledAt: textOrNull(),
   resend: truth(),
   remote: longJsonOrNull<NetworkData>(),
-  holdState: oneOf<Hold["state"]>(["none", "open", "captured", "released"]),
+  holdState: oneOf<Reservation["state"]>(["none", "open", "captured", "released"]),
   holdTokens: integer(),
   holdOperation: text<Operation>(),
   holdDay: text(),
@@ -92,14 +92,14 @@ export function toPost(platformId: string, row: Row): Post {
 }
 
 export function toLegRow(rowKey: string, leg: Leg): Row {
-  const { state: holdState, tokens, operation, day } = leg.hold;
-  const hold = { holdState, holdTokens: tokens, holdOperation: operation, holdDay: day };
-  return { ...legRow.encode({ ...leg, ...hold }), rowKey };
+  const { state: holdState, tokens, operation, day } = leg.reservation;
+  const reservation = { holdState, holdTokens: tokens, holdOperation: operation, holdDay: day };
+  return { ...legRow.encode({ ...leg, ...reservation }), rowKey };
 }
 
 /** @throws DamagedRow */
 export function toLeg(row: Row): Leg {
   const { holdState, holdTokens, holdOperation, holdDay, ...leg } = legRow.decode(row);
-  const hold = { state: holdState, tokens: holdTokens, operation: holdOperation, day: holdDay };
-  return { ...leg, hold };
+  const reservation = { state: holdState, tokens: holdTokens, operation: holdOperation, day: holdDay };
+  return { ...leg, reservation };
 }

@@ -172,7 +172,7 @@ describe("a leg as it is accepted", () => {
       network: "bluesky",
       status: "pending",
       phase: "idle",
-      hold: { state: "open", tokens: 10, operation: "publish_leg", day: "2030-01-31" },
+      reservation: { state: "open", tokens: 10, operation: "publish_leg", day: "2030-01-31" },
       connectionId: "con_test",
       account: { id: "did:plc:test", username: "test", url: "https://social.example/test" },
       error: null,
@@ -185,7 +185,7 @@ describe("a leg as it is accepted", () => {
     const leg = firstLeg(postOf(), judge({}, undefined), NOW);
     expect(leg).toMatchObject({
       status: "failed",
-      hold: { state: "none", tokens: 0 },
+      reservation: { state: "none", tokens: 0 },
       connectionId: null,
       account: null,
       error: { code: "connection_missing", networkCode: null },
@@ -194,7 +194,7 @@ describe("a leg as it is accepted", () => {
 
   it("of a scheduled post waits and holds nothing yet", () => {
     const leg = firstLeg(postOf({ status: "scheduled" }), judge({}, connectionOf()), NOW);
-    expect(leg).toMatchObject({ status: "pending", hold: { state: "none", tokens: 0 } });
+    expect(leg).toMatchObject({ status: "pending", reservation: { state: "none", tokens: 0 } });
   });
 
   it("has a key of its own by post, network and content", () => {

@@ -61,7 +61,7 @@ export function legOf(overrides: Partial<Leg> = {}): Leg {
     calledAt: null,
     resend: false,
     remote: null,
-    hold: { state: "open", tokens: 10, operation: "publish_leg", day: "2030-01-31" },
+    reservation: { state: "open", tokens: 10, operation: "publish_leg", day: "2030-01-31" },
     tokensCharged: 0,
     tokensReleased: 0,
     connectionId: "con_test",

@@ -88,10 +88,10 @@ describe("a claimed leg", () => {
 
   it("keeps what the network chose, what is held and what it is worth", () => {
     const leg = legOf({ remote: { recordKey: "3k" }, tokensCharged: 10, tokensReleased: 20 });
-    const { remote, hold, key, round, tokensCharged, tokensReleased } = leg;
+    const { remote, reservation, key, round, tokensCharged, tokensReleased } = leg;
     expect(claimed(leg, claim)).toMatchObject({
       remote,
-      hold,
+      reservation,
       key,
       round,
       tokensCharged,
@@ -102,8 +102,8 @@ describe("a claimed leg", () => {
 
 describe("a leg without an open reservation", () => {
   it.each(["none", "captured", "released"] as const)("(%s) is nobody's to work on", (state) => {
-    const { hold } = legOf();
-    expect(nextStep(legOf({ hold: { ...hold, state } }), now)).toEqual({ kind: "unreserved" });
+    const { reservation } = legOf();
+    expect(nextStep(legOf({ reservation: { ...reservation, state } }), now)).toEqual({ kind: "unreserved" });
     expect(nextStep(legOf(), now)).toEqual({ kind: "claim", afterCrash: false });
   });
 });
@@ -169,7 +169,7 @@ describe("a leg that is put back", () => {
       notBefore: inSeconds(30).toISOString(),
       retries: 2,
       sentAt: null,
-      hold: owned.hold,
+      reservation: owned.reservation,
     });
   });
 
@@ -197,7 +197,7 @@ describe("a leg that succeeded", () => {
       publishedAt: at,
       error: null,
       resend: false,
-      hold: { state: "captured", tokens: 10 },
+      reservation: { state: "captured", tokens: 10 },
       tokensCharged: 10,
       tokensReleased: 10,
     });
@@ -221,7 +221,7 @@ describe("a leg that failed", () => {
       leaseUntil: null,
       notBefore: null,
       sentAt: null,
-      hold: { state: "released", tokens: 10 },
+      reservation: { state: "released", tokens: 10 },
       tokensCharged: 10,
       tokensReleased: 10,
       error: { code: "media_rejected", networkCode: "42", rule: "media.size", mediaIndex: 1 },
@@ -233,7 +233,7 @@ describe("a leg that failed", () => {
   it("remembers that something was sent when that is all that is known", () => {
     const leg = failed(sent, { code: "outcome_unknown", networkCode: null });
     expect(leg).toMatchObject({ sentAt: at, error: { code: "outcome_unknown", rule: null } });
-    expect(leg.hold.state).toBe("released");
+    expect(leg.reservation.state).toBe("released");
   });
 });
 

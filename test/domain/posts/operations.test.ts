@@ -70,10 +70,10 @@ describe("accepting a post", () => {
   });
 
   it("holds nothing for a leg that failed from the start", () => {
-    const hold = { state: "none", tokens: 0, operation: "publish_leg", day: "2030-01-31" } as const;
+    const reservation = { state: "none", tokens: 0, operation: "publish_leg", day: "2030-01-31" } as const;
     const partly = [
       legOf({ network: "bluesky" }),
-      legOf({ network: "mastodon", status: "failed", hold }),
+      legOf({ network: "mastodon", status: "failed", reservation }),
     ];
     expect(accept({ post, legs: partly }).decide(viewOf([]))).toMatchObject({
       movements: [{ tokens: 10 }],
@@ -148,7 +148,7 @@ describe("settling a leg", () => {
     ]);
     expect(leg).toMatchObject({
       status: "succeeded",
-      hold: { state: "captured" },
+      reservation: { state: "captured" },
       tokensCharged: 10,
     });
     expect(decision.answer).toBe(true);
@@ -159,7 +159,7 @@ describe("settling a leg", () => {
     expect(decision.movements).toMatchObject([{ type: "release", tokens: 10 }]);
     expect(leg).toMatchObject({
       status: "failed",
-      hold: { state: "released" },
+      reservation: { state: "released" },
       tokensReleased: 10,
     });
   });
@@ -188,9 +188,9 @@ describe("settling a leg", () => {
   it.each<[string, Partial<Leg>]>([
     ["that another worker claimed", { claimId: "claim 2" }],
     ["that was given back", { claimId: null }],
-    ["that was settled", { hold: { ...mine.hold, state: "captured" }, status: "succeeded" }],
-    ["that was released", { hold: { ...mine.hold, state: "released" }, status: "failed" }],
-    ["that never held tokens", { hold: { ...mine.hold, state: "none", tokens: 0 } }],
+    ["that was settled", { reservation: { ...mine.reservation, state: "captured" }, status: "succeeded" }],
+    ["that was released", { reservation: { ...mine.reservation, state: "released" }, status: "failed" }],
+    ["that never held tokens", { reservation: { ...mine.reservation, state: "none", tokens: 0 } }],
   ])("changes nothing of a leg %s", (_, leg) => {
     const stored = { ...mine, ...leg };
     for (const end of [published, failed])

@@ -123,7 +123,7 @@ const leg: fc.Arbitrary<Leg> = fc.record({
   sentAt: timeOrNull,
   resend: fc.boolean(),
   remote: fc.option(json, { nil: null }),
-  hold: fc.record({
+  reservation: fc.record({
     state: fc.constantFrom("none", "open", "captured", "released"),
     tokens: count,
     operation: fc.constantFrom("publish_leg", "posts.retry_leg"),

@@ -25,7 +25,7 @@ export interface AcceptAnswer extends Accepted {
   readonly startAt: string | null;
 }
 
-export function reservation(post: Post, tokens: number): Movement {
+export function reserveMovement(post: Post, tokens: number): Movement {
   return {
     type: "reserve",
     operation: "publish_leg",
@@ -46,7 +46,7 @@ function storage(post: Post): Movement {
     tokens: priceOf("posts.schedule"),
     operation: "posts.schedule",
   } as const;
-  return { ...reservation(post, tokens), type: "debit", operation };
+  return { ...reserveMovement(post, tokens), type: "debit", operation };
 }
 
 function acceptedWrites(acceptance: Acceptance, startAt: string | null, now: Date): RowWrite[] {
@@ -69,9 +69,9 @@ function acceptedWrites(acceptance: Acceptance, startAt: string | null, now: Dat
 export function acceptOperation(acceptance: Acceptance): CoreOperation<AcceptAnswer> {
   const { accepted, found } = acceptance;
   const keyRow = idempotencyRowKey(acceptance.idempotencyKey);
-  const held = found.legs.reduce((sum, { hold }) => sum + hold.tokens, 0);
+  const reserved = found.legs.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
   const movement =
-    found.post.status === "scheduled" ? storage(found.post) : reservation(found.post, held);
+    found.post.status === "scheduled" ? storage(found.post) : reserveMovement(found.post, reserved);
   return {
     id: `accept|${keyRow}|${accepted.fingerprint}`,
     rowKeys: [keyRow],
@@ -82,7 +82,7 @@ export function acceptOperation(acceptance: Acceptance): CoreOperation<AcceptAns
         return { kind: "done", answer: { ...toAccepted(taken.row), startAt: null } };
       const error = refusal(wallet, movement.tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
-      const legs = found.legs.filter(({ hold }) => hold.state === "open").length;
+      const legs = found.legs.filter(({ reservation }) => reservation.state === "open").length;
       const { paceUntil, startAt } = paced(wallet, legs, now, acceptance.legsPerSecond);
       return {
         kind: "write",

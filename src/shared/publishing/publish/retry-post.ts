@@ -9,7 +9,7 @@ import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { reservation } from "../accept/accept.ts";
+import { reserveMovement } from "../accept/accept.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { firstCheckAt } from "../schedule/first-check.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/get-post.ts";
@@ -29,7 +29,7 @@ import { noteStep } from "./trace.ts";
 
 function reservationOf(scope: ProfileScope, post: Post, tokens: number): Movement {
   return {
-    ...reservation(post, tokens),
+    ...reserveMovement(post, tokens),
     operation: "posts.retry_leg",
     actor: actorOf(scope.caller),
     requestId: scope.requestId,

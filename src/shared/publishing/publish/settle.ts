@@ -34,8 +34,8 @@ interface Settlement {
 function movement(post: Post, leg: Leg, end: LegEnd): Movement {
   return {
     type: end.kind === "published" ? "settle" : "release",
-    operation: leg.hold.operation,
-    tokens: leg.hold.tokens,
+    operation: leg.reservation.operation,
+    tokens: leg.reservation.tokens,
     postId: post.id,
     network: leg.network,
     applicationId: post.applicationId,
@@ -43,7 +43,7 @@ function movement(post: Post, leg: Leg, end: LegEnd): Movement {
     actor: post.actor,
     requestId: post.requestId,
     note: null,
-    reservedOn: leg.hold.day,
+    reservedOn: leg.reservation.day,
   };
 }
 
@@ -58,7 +58,7 @@ export function settleOperation({ place, post, leg, end }: Settlement): CoreOper
     known: post,
     decide(current, { now }): PostDecision<boolean> {
       const mine = current?.legs.find((stored) => stored.leg.network === leg.network);
-      const isMine = mine?.leg.claimId === leg.claimId && mine.leg.hold.state === "open";
+      const isMine = mine?.leg.claimId === leg.claimId && mine.leg.reservation.state === "open";
       if (current === undefined || mine === undefined || !isMine)
         return { kind: "done", answer: false };
       const settled =

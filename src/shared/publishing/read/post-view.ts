@@ -47,7 +47,7 @@ export function legView(leg: Leg, connection: Connection | undefined) {
 function tokensOf(legs: readonly Leg[]) {
   const sum = (amount: (leg: Leg) => number) => legs.reduce((total, leg) => total + amount(leg), 0);
   return {
-    reserved: sum(({ hold }) => (hold.state === "open" ? hold.tokens : 0)),
+    reserved: sum(({ reservation }) => (reservation.state === "open" ? reservation.tokens : 0)),
     charged: sum((leg) => leg.tokensCharged),
     released: sum((leg) => leg.tokensReleased),
   };

@@ -7,7 +7,7 @@ import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
-import { reservation } from "../accept/accept.ts";
+import { reserveMovement } from "../accept/accept.ts";
 import type { Judgement } from "../accept/judgement.ts";
 import { type Leg, isEnded, notStarted, started, startingAt } from "../leg.ts";
 import type { DuePost } from "./due-post.ts";
@@ -74,7 +74,7 @@ function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredL
     ),
   );
   const tokens = going.reduce(
-    (sum, { hold }) => sum + (hold.state === "open" ? hold.tokens : 0),
+    (sum, { reservation }) => sum + (reservation.state === "open" ? reservation.tokens : 0),
     0,
   );
   const unpaid = tokens === 0 ? undefined : refusal(view.wallet, tokens, view.now);
@@ -98,20 +98,20 @@ function fireOperation(asked: Firing): CoreOperation<Fired> {
         return { kind: "done", answer: { kind: "fired_before" } };
       const before = current.legs.map(({ leg }) => leg);
       const { legs: firing, unpaid } = firedLegs(asked, before, view);
-      const held = firing.filter(({ hold }) => hold.state === "open");
-      const { paceUntil, startAt } = paced(view.wallet, held.length, now, asked.legsPerSecond);
+      const reserved = firing.filter(({ reservation }) => reservation.state === "open");
+      const { paceUntil, startAt } = paced(view.wallet, reserved.length, now, asked.legsPerSecond);
       const legs = startingAt(firing, startAt);
-      const tokens = held.reduce((sum, { hold }) => sum + hold.tokens, 0);
+      const tokens = reserved.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
       return {
         kind: "change",
-        movements: tokens === 0 ? [] : [reservation(current.post, tokens)],
+        movements: tokens === 0 ? [] : [reserveMovement(current.post, tokens)],
         paceUntil,
         after: {
           post: { ...progressed(current.post, legs, now), startedAt: now.toISOString() },
           legs,
           nextCheckAt: checkAfter(asked.nextCheckAt, startAt, now),
         },
-        answer: { kind: "fired", networks: held.map(({ network }) => network), startAt, unpaid },
+        answer: { kind: "fired", networks: reserved.map(({ network }) => network), startAt, unpaid },
       };
     },
   });
