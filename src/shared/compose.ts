@@ -29,7 +29,7 @@ import { createCursors } from "./runtime/page.ts";
 import { createGrants } from "./tenants/profiles/grant.ts";
 import { ProfileStore } from "./tenants/profiles/profile-store.ts";
 import { AccountStore } from "./publishing/accounts/account-store.ts";
-import { DirtyStore } from "./due/dirty-store.ts";
+import { OpenWorkStore } from "./due/open-work-store.ts";
 import { DUE_POSTS } from "./publishing/schedule/due-post.ts";
 import { FIRE_QUEUE, FireQueue } from "./publishing/schedule/fire-queue.ts";
 import { IdempotencyStore } from "./publishing/idempotency-store.ts";
@@ -77,8 +77,8 @@ function webhookServices(
   {
     log,
     queue,
-    dirty,
-  }: { readonly log: Log; readonly queue: QueueMaker; readonly dirty: DirtyStore },
+    openWork,
+  }: { readonly log: Log; readonly queue: QueueMaker; readonly openWork: OpenWorkStore },
 ) {
   return {
     events: new EventStore(tables.core, tables.events),
@@ -87,7 +87,7 @@ function webhookServices(
     deliveries: new DeliveryStore(tables.deliveries),
     dueDeliveries: new DueStore(tables.duedeliveries, DUE_DELIVERIES),
     deadDeliveries: new DeadDeliveryStore(tables.dead),
-    fanOutQueue: new FanOutQueue(queue(FAN_OUT_QUEUE), { dirty, log }),
+    fanOutQueue: new FanOutQueue(queue(FAN_OUT_QUEUE), { openWork, log }),
     deliveryQueue: new DeliveryQueue(queue(DELIVERY_QUEUE)),
     fanOuts: new Rerun(),
     deliverySlots: new EndpointSlots(),
@@ -97,14 +97,14 @@ function webhookServices(
 function walletsOf(
   { limits }: Config,
   core: Tables["core"],
-  parts: Pick<Services, "metrics" | "fanOutQueue" | "dirty" | "clock">,
+  parts: Pick<Services, "metrics" | "fanOutQueue" | "openWork" | "clock">,
 ): WalletStore {
-  const { metrics, fanOutQueue, dirty, clock } = parts;
+  const { metrics, fanOutQueue, openWork, clock } = parts;
   const now = () => clock.now();
   return new WalletStore(core, now, {
     balanceLowTokens: limits.balanceLowTokens,
-    announce: (platformId) => dirty.announce(platformId, now()),
-    onEvent: (platformId) => void fanOutQueue.announceAndHint(platformId, now()),
+    mark: (platformId) => openWork.mark(platformId, now()),
+    onEvent: (platformId) => void fanOutQueue.markAndHint(platformId, now()),
     onBatch: (operations, outcome) =>
       metrics.observe("wallet.batch_operations", operations, { outcome }),
   });
@@ -133,8 +133,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const outbound = overrides.outbound ?? createOutbound(config);
   const log = overrides.log ?? createLog({ level: config.logLevel });
   const metrics = new Metrics(log);
-  const dirty = new DirtyStore(tables.dirty);
-  const webhooks = webhookServices(config, tables, { log, queue, dirty });
+  const openWork = new OpenWorkStore(tables.dirty);
+  const webhooks = webhookServices(config, tables, { log, queue, openWork });
   return {
     config,
     clock,
@@ -166,10 +166,10 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     oauthStates: new OAuthStateStore(tables.oauthstates, identity.dataKeys),
     hosts: new HostStore(tables.instances, identity.dataKeys),
     credentialFlights: new SingleFlight(),
-    wallets: walletsOf(config, tables.core, { metrics, dirty, clock, ...webhooks }),
+    wallets: walletsOf(config, tables.core, { metrics, openWork, clock, ...webhooks }),
     posts: new PostStore(tables.core),
     idempotency: new IdempotencyStore(tables.core),
-    dirty,
+    openWork,
     limits: createLimits({
       config: config.limits,
       now,

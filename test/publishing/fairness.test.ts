@@ -88,7 +88,7 @@ describe("a platform that asks for much at once", () => {
     const now = relay.clock.now();
     const dueAt = new Date(now.getTime() + 30_000).toISOString();
     const dueOf = (platformId: string) => ({
-      place: { platformId, profileId: newId("profile", now), postId: newId("post", now) },
+      ref: { platformId, profileId: newId("profile", now), postId: newId("post", now) },
       dueAt,
     });
     const [busy, quiet] = [newId("platform", now), newId("platform", now)];
@@ -97,8 +97,8 @@ describe("a platform that asks for much at once", () => {
     const delays = new Map<string, number[]>();
     await enqueueDue(relay.services, {
       store: due,
-      hint: ({ place }, seconds) => {
-        delays.set(place.platformId, [...(delays.get(place.platformId) ?? []), seconds]);
+      hint: ({ ref }, seconds) => {
+        delays.set(ref.platformId, [...(delays.get(ref.platformId) ?? []), seconds]);
         return Promise.resolve();
       },
     });

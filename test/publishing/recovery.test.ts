@@ -47,7 +47,7 @@ function replaced<T extends object>(store: T, methods: object): T {
   });
 }
 
-/** Lets `between` happen after the platform announced itself and before its transaction. */
+/** Lets `between` happen after the platform was marked and before its transaction. */
 async function submitWith(publisher: Publisher, body: object, between: () => Promise<void>) {
   const { wallets } = relay.services;
   const commit = wallets.commit.bind(wallets);
@@ -65,7 +65,7 @@ async function submitWith(publisher: Publisher, body: object, between: () => Pro
   }
 }
 
-describe("a process that stands still between its announcement and its work", () => {
+describe("a process that stands still between its mark and its work", () => {
   const standStill = async () => {
     for (let minute = 0; minute < 6; minute += 1) {
       relay.advance(MINUTE);
@@ -87,17 +87,17 @@ describe("a process that stands still between its announcement and its work", ()
     const publisher = await aPublisher(relay);
     const text = unique("Stood still and died");
     const body = { text, platforms: ["bluesky"] };
-    const { dirty } = relay.services;
-    const announce = dirty.announce.bind(dirty);
+    const { openWork } = relay.services;
+    const mark = openWork.mark.bind(openWork);
     const standAndDie = async () => {
       await standStill();
       // What it would have done after its transaction is never done.
-      dirty.announce = () => Promise.resolve();
+      openWork.mark = () => Promise.resolve();
     };
     try {
       await submitWith(publisher, body, standAndDie);
     } finally {
-      dirty.announce = announce;
+      openWork.mark = mark;
     }
     await sweep(4);
     expect(visible(text)).toHaveLength(0);
@@ -136,15 +136,15 @@ describe("a process that stands still between its announcement and its work", ()
 });
 
 describe("the search through all platforms", () => {
-  test("announces nobody without open work, and can be repeated", async () => {
+  test("marks nobody without open work, and can be repeated", async () => {
     const { platform } = (await aPublisher(relay)).application;
-    const announced: string[] = [];
-    const dirty = replaced(relay.services.dirty, {
-      announce: (platformId: string) => Promise.resolve(announced.push(platformId)),
+    const marked: string[] = [];
+    const openWork = replaced(relay.services.openWork, {
+      mark: (platformId: string) => Promise.resolve(marked.push(platformId)),
     });
-    await findForgottenWork({ ...relay.services, dirty });
-    await findForgottenWork({ ...relay.services, dirty });
-    expect(announced).not.toContain(platform.id);
+    await findForgottenWork({ ...relay.services, openWork });
+    await findForgottenWork({ ...relay.services, openWork });
+    expect(marked).not.toContain(platform.id);
   });
 });
 

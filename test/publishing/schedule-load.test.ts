@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
-import { minuteOf } from "../../src/shared/due/due-store.ts";
+import { minuteOf } from "../../src/shared/due/watermark-store.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
 import { firePost } from "../../src/shared/publishing/schedule/fire-post.ts";
@@ -40,7 +40,7 @@ describe("2,500 posts of one minute", () => {
               profileId: newId("profile", now),
               postId: newId("post", now),
             };
-            return due.add({ place, dueAt }, now);
+            return due.add({ ref: place, dueAt }, now);
           }),
         );
       const hinted = new Map<string, number>();
@@ -96,7 +96,7 @@ describe("instances whose clocks differ by a minute", () => {
     const waiting: { readonly hint: FireHint; readonly at: number }[] = [];
     for (const services of [timer, worker])
       services.fireQueue.hint = (row, seconds) => {
-        const hint = FireHint().parse({ v: 1, ...row.place, dueAt: row.dueAt });
+        const hint = FireHint().parse({ v: 1, ...row.ref, dueAt: row.dueAt });
         const at = relay.clock.now().getTime() + Math.max(0, Math.ceil(seconds)) * 1000;
         waiting.push({ hint, at });
         return Promise.resolve();

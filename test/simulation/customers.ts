@@ -439,7 +439,7 @@ export class Customers {
           const { publishQueue, fireQueue } = services;
           this.#world.nature.counts.strayHints += 1;
           try {
-            if (isFire) await fireQueue.hint({ place, dueAt: draft.scheduleAt ?? iso(0) }, 0);
+            if (isFire) await fireQueue.hint({ ref: place, dueAt: draft.scheduleAt ?? iso(0) }, 0);
             else await publishQueue.hint(place, NETWORKS, 0);
           } catch (error) {
             this.#hosts.note("a stray hint", error);

@@ -221,15 +221,15 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    name: "C3: open work is announced only once it is there",
+    name: "C3: open work is marked only once it is there",
     era: 13,
     services(services) {
-      const { dirty, posts } = services;
-      const announce: typeof dirty.announce = async (platformId, now) => {
+      const { openWork, posts } = services;
+      const mark: typeof openWork.mark = async (platformId, now) => {
         const open = await posts.listOpenWork(platformId, "", 1);
-        if (open.length > 0) await dirty.announce(platformId, now);
+        if (open.length > 0) await openWork.mark(platformId, now);
       };
-      return { ...services, dirty: withMethods(dirty, { announce }) };
+      return { ...services, openWork: withMethods(openWork, { mark }) };
     },
   },
   {
@@ -308,7 +308,10 @@ export const MUTANTS: readonly Mutant[] = [
       const findLeg: typeof posts.findLeg = async (place, network) => {
         const found = await posts.findLeg(place, network);
         if (found?.leg.reservation.state !== "none") return found;
-        return { ...found, leg: { ...found.leg, reservation: { ...found.leg.reservation, state: "open" } } };
+        return {
+          ...found,
+          leg: { ...found.leg, reservation: { ...found.leg.reservation, state: "open" } },
+        };
       };
       return { ...services, posts: withMethods(posts, { findLeg }) };
     },

@@ -1,7 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ledgerRow, reconciledRow, walletRow } from "../../src/shared/billing/wallet-row.ts";
+import { watermarkRow } from "../../src/shared/due/watermark-store.ts";
 import { legRow, postRow } from "../../src/shared/publishing/post-row.ts";
+import { DUE_POSTS } from "../../src/shared/publishing/schedule/due-post.ts";
 import type { Column, ColumnForm, RowCodec } from "../../src/shared/runtime/storage/codec.ts";
 import { DamagedRow, onDamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
@@ -9,6 +11,8 @@ import { applicationRow } from "../../src/shared/tenants/applications/applicatio
 import { keyRow } from "../../src/shared/tenants/keys/key-row.ts";
 import { platformRow } from "../../src/shared/tenants/platforms/platform-row.ts";
 import { profileRow } from "../../src/shared/tenants/profiles/profile-row.ts";
+import { deadDeliveryRow } from "../../src/shared/webhooks/deliveries/dead-delivery-store.ts";
+import { DUE_DELIVERIES } from "../../src/shared/webhooks/deliveries/delivery.ts";
 import { deliveryRow } from "../../src/shared/webhooks/deliveries/delivery-row.ts";
 import { endpointRow } from "../../src/shared/webhooks/endpoints/endpoint-row.ts";
 import { dumpedRows, type DumpedRow } from "../old-data/dumped.ts";
@@ -45,6 +49,10 @@ const KINDS: readonly Kind[] = [
   kind(endpointRow, "tenants", starting("H|")),
   kind(deliveryRow, "deliveries", starting("D|")),
   kind(legRow, "core", (key) => key.startsWith("P|") && partsOf(key) === 5),
+  kind(DUE_POSTS.codec, "due", starting("2")),
+  kind(DUE_DELIVERIES.codec, "duedeliveries", starting("2")),
+  kind(watermarkRow, "due", (key) => key === "due"),
+  kind(deadDeliveryRow, "dead", () => true),
 ];
 
 /** Values of columns whose JSON has a form of its own, by column. */

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { isId } from "../../src/shared/runtime/ids.ts";
-import { minuteOf } from "../../src/shared/due/due-store.ts";
+import { minuteOf } from "../../src/shared/due/watermark-store.ts";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/due-delivery.ts";
 import { dataOf } from "../setup/factories.ts";
@@ -171,7 +171,7 @@ describe("a delivery", () => {
       expect(wait).toBeGreaterThan(seconds * 0.9 * SECOND - 2 * SECOND);
       const dueAt: string = before.nextAttemptAt;
       const due = await relay.services.dueDeliveries.listMinute(minuteOf(dueAt), undefined);
-      expect(due.dues.map(({ place }) => place.deliveryId)).toContain(before.id);
+      expect(due.dues.map(({ ref }) => ref.deliveryId)).toContain(before.id);
       const hint = { ...hintOf(endpoint, before), dueAt };
       await deliverWebhook(relay.services, hint);
       expect(receiver.received(endpoint.path)).toHaveLength(index + 1);

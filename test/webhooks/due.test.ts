@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { minuteOf } from "../../src/shared/due/due-store.ts";
+import { minuteOf } from "../../src/shared/due/watermark-store.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/due-delivery.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
@@ -18,7 +18,7 @@ async function add(count: number, dueAt: string): Promise<void> {
   const now = relay.clock.now();
   for (let index = 0; index < count; index += 50) {
     const batch = Array.from({ length: Math.min(50, count - index) }, () => ({
-      place: { endpointId: newId("endpoint", now), deliveryId: newId("delivery", now) },
+      ref: { endpointId: newId("endpoint", now), deliveryId: newId("delivery", now) },
       dueAt,
     }));
     await Promise.all(batch.map((due) => dueDeliveries.add(due, now)));

@@ -5,13 +5,13 @@ const RUN_MS_MAX = 45_000;
 const PLATFORMS_OF_PAGE = 100;
 const PLATFORMS_AT_ONCE = 8;
 
-async function announceIfOpen(services: BackgroundDeps, platformId: string): Promise<boolean> {
+async function markIfOpen(services: BackgroundDeps, platformId: string): Promise<boolean> {
   const [works, events] = await Promise.all([
     services.posts.listOpenWork(platformId, "", 1),
     services.events.listWaiting(platformId, 1),
   ]);
   if (works.length + events.length === 0) return false;
-  await services.dirty.announce(platformId, services.clock.now());
+  await services.openWork.mark(platformId, services.clock.now());
   return true;
 }
 
@@ -25,8 +25,8 @@ async function tellOfConnections(services: BackgroundDeps): Promise<void> {
 }
 
 /**
- * Announces every platform with open work to the sweeper, whatever it said itself. A platform announces itself before
- * its work is written; a process that stands still in between for longer than an announcement lasts, and dies right
+ * Marks every platform with open work for the sweeper, whatever was marked before. A platform is marked before
+ * its work is written; a process that stands still in between for longer than a mark lasts, and dies right
  * after it wrote, leaves work that only this finds. What became of connections is told in the same way. Goes on where
  * the last run stopped.
  */
@@ -39,7 +39,7 @@ export async function findForgottenWork(services: BackgroundDeps): Promise<void>
     const { items, next } = await services.platforms.list(after, PLATFORMS_OF_PAGE);
     for (let index = 0; index < items.length; index += PLATFORMS_AT_ONCE) {
       const batch = items.slice(index, index + PLATFORMS_AT_ONCE);
-      const found = await Promise.all(batch.map(({ id }) => announceIfOpen(services, id)));
+      const found = await Promise.all(batch.map(({ id }) => markIfOpen(services, id)));
       looked += batch.length;
       open += found.filter(Boolean).length;
     }

@@ -9,7 +9,7 @@ const PAGE_ENTRIES = 1_000;
 const PLATFORMS_OF_PAGE = 100;
 const POSTS_AT_ONCE = 32;
 const TRIES_MAX = 3;
-const HOLD_MS_MAX = 24 * 60 * 60 * 1000;
+const RESERVED_MS_MAX = 24 * 60 * 60 * 1000;
 
 const BEGINNING: Reconciled = { sequence: 0, balance: 0, reserved: 0 };
 
@@ -60,8 +60,8 @@ async function entriesAfter(
 }
 
 /** Legs with tokens promised to them: only posts with open work have any. */
-async function openHolds(services: BackgroundDeps, platformId: string): Promise<Leg[]> {
-  const holding: Leg[] = [];
+async function openReservations(services: BackgroundDeps, platformId: string): Promise<Leg[]> {
+  const reserving: Leg[] = [];
   let after: string | undefined;
   do {
     const works = await services.posts.listOpenWork(platformId, after);
@@ -69,22 +69,24 @@ async function openHolds(services: BackgroundDeps, platformId: string): Promise<
       const batch = works.slice(index, index + POSTS_AT_ONCE);
       const posts = await Promise.all(batch.map(({ place }) => services.posts.find(place)));
       const legs = posts.flatMap((found) => found?.legs ?? []);
-      holding.push(...legs.filter(({ reservation }) => reservation.state === "open"));
+      reserving.push(...legs.filter(({ reservation }) => reservation.state === "open"));
     }
     after = works.length < OPEN_WORK_PAGE ? undefined : works.at(-1)?.place.postId;
   } while (after !== undefined);
-  return holding;
+  return reserving;
 }
 
-function holdMismatches(legs: readonly Leg[], wallet: Wallet, now: Date): string[] {
+function reservationMismatches(legs: readonly Leg[], wallet: Wallet, now: Date): string[] {
   const mismatches: string[] = [];
-  const held = legs.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
-  if (held !== wallet.reserved)
-    mismatches.push(`open legs hold ${held}, the wallet has ${wallet.reserved} reserved`);
-  const oldest = new Date(now.getTime() - HOLD_MS_MAX).toISOString();
+  const reserved = legs.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
+  if (reserved !== wallet.reserved)
+    mismatches.push(
+      `open legs have ${reserved} reserved, the wallet has ${wallet.reserved} reserved`,
+    );
+  const oldest = new Date(now.getTime() - RESERVED_MS_MAX).toISOString();
   for (const leg of legs)
     if (leg.lastAttemptAt !== null && leg.lastAttemptAt < oldest)
-      mismatches.push(`${leg.key} holds tokens since ${leg.lastAttemptAt}`);
+      mismatches.push(`${leg.key} has tokens reserved since ${leg.lastAttemptAt}`);
   return mismatches;
 }
 
@@ -102,13 +104,13 @@ export async function reconcilePlatform(
     if (wallet.sequence < from.sequence) return [`the wallet went back to ${wallet.sequence}`];
     const [entries, legs] = await Promise.all([
       entriesAfter(services, platformId, from.sequence),
-      openHolds(services, platformId),
+      openReservations(services, platformId),
     ]);
     const after = await services.wallets.read(platformId);
     if (after.sequence !== wallet.sequence) continue;
     const mismatches = [
       ...ledgerMismatches(from, entries, wallet),
-      ...holdMismatches(legs, wallet, services.clock.now()),
+      ...reservationMismatches(legs, wallet, services.clock.now()),
     ];
     if (mismatches.length === 0) await services.wallets.markReconciled(platformId, wallet);
     return mismatches;

@@ -76,7 +76,7 @@ async function repairPlatform(services: BackgroundDeps, platformId: string): Pro
   ]);
   // First, so that a crash below leaves the platform where the next sweep finds it.
   if (works.length + events.length > 0)
-    await services.dirty.announce(platformId, services.clock.now());
+    await services.openWork.mark(platformId, services.clock.now());
   if (events.length > 0) await services.fanOutQueue.hint(platformId);
   const due = await dueWork(services, platformId, works);
   const sent = { legs: 0 };
@@ -109,16 +109,16 @@ class Sweep {
  * late. The watermark moves only over minutes whose platforms were all looked at.
  */
 export async function repairStalledLegs(services: BackgroundDeps): Promise<void> {
-  const { dirty } = services;
+  const { openWork } = services;
   const now = services.clock.now();
   const sweep = new Sweep(services);
-  for (const left of await dirty.listLeftBehind()) {
+  for (const left of await openWork.listLeftBehind()) {
     if (!(await sweep.look(left.platformId))) return;
-    await dirty.removeLeftBehind(left);
+    await openWork.removeLeftBehind(left);
   }
-  for (const minute of await dirty.minutes(now, MINUTES_MAX)) {
-    for (const platformId of await dirty.platformsOf(minute))
+  for (const minute of await openWork.minutes(now, MINUTES_MAX)) {
+    for (const platformId of await openWork.platformsOf(minute))
       if (!(await sweep.look(platformId))) return;
-    await dirty.advance(minute, now);
+    await openWork.advance(minute, now);
   }
 }

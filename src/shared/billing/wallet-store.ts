@@ -25,9 +25,9 @@ const COMMITTERS_MAX = 10_000;
 /** What customers are told of their wallet, and the operator of how it is written. */
 export interface WalletAlerts {
   readonly balanceLowTokens: number;
-  /** An event is going to be written beside a change of the platform's wallet: the sweeper is told where to look. */
-  announce(platformId: string): Promise<void>;
-  /** It was written, as far as is known. */
+  /** Marks the platform as having open work, before an event is written beside a change of its wallet. */
+  mark(platformId: string): Promise<void>;
+  /** The event was written, as far as is known. */
   onEvent(platformId: string): void;
   /** A transaction was tried with the changes of so many callers. */
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
@@ -35,7 +35,7 @@ export interface WalletAlerts {
 
 const SILENT: WalletAlerts = {
   balanceLowTokens: 0,
-  announce: () => Promise.resolve(),
+  mark: () => Promise.resolve(),
   onEvent: () => undefined,
 };
 
@@ -129,7 +129,7 @@ export class WalletStore {
       transact: async (writes) => {
         const isTelling = writes.some(tellsOfWallet);
         // Before: the answer may be lost, or the process.
-        if (isTelling) await this.#alerts.announce(platformId);
+        if (isTelling) await this.#alerts.mark(platformId);
         const result = await this.#core.transact(platformId, writes);
         if (isTelling && result.kind !== "refused") this.#alerts.onEvent(platformId);
         return result;

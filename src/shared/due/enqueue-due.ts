@@ -1,5 +1,6 @@
 import type { DueDeps } from "./deps.ts";
-import { minuteOf, type Due, type DueStore, type StoredDue } from "./due-store.ts";
+import type { Due, DueStore, StoredDue } from "./due-store.ts";
+import { minuteOf } from "./watermark-store.ts";
 
 /** How far ahead hints are sent: their delay makes the work exact to the second. */
 const AHEAD_MS = 90_000;
@@ -17,9 +18,9 @@ const OWNER_FREE = 50;
 const OWNER_MS = 20;
 
 /** One kind of work that becomes due: where its times are kept, and how its workers are told. */
-export interface DueWork<Place> {
-  readonly store: DueStore<Place>;
-  readonly hint: (due: Due<Place>, delaySeconds: number) => Promise<void>;
+export interface DueWork<Ref> {
+  readonly store: DueStore<Ref>;
+  readonly hint: (due: Due<Ref>, delaySeconds: number) => Promise<void>;
 }
 
 /** Whether the timer might look too late, so that whoever writes the row sends the hint too. */
@@ -29,7 +30,7 @@ export function isSoon({ dueAt }: Due<unknown>, now: Date): boolean {
 
 /** What a row needs now: a first hint, another one because the last was lost, or patience. */
 export function needOf(
-  { dueAt, hintedAt, lost }: Omit<StoredDue<unknown>, "place">,
+  { dueAt, hintedAt, lost }: Omit<StoredDue<unknown>, "ref">,
   now: Date,
 ): "hint" | "hint_again" | "wait" {
   if (Date.parse(dueAt) > now.getTime() + AHEAD_MS) return "wait";
@@ -40,27 +41,27 @@ export function needOf(
 }
 
 /** One run of the timer. */
-interface Run<Place> {
+interface Run<Ref> {
   readonly services: DueDeps;
-  readonly work: DueWork<Place>;
+  readonly work: DueWork<Ref>;
   readonly now: Date;
   /** When an owner's next hint of a minute may be seen. */
   readonly turns: Map<string, number>;
 }
 
 /** Seconds after which the hint of a row is seen: when it is due, or after those of its owner that came before. */
-function delaySeconds<Place>({ work, now, turns }: Run<Place>, due: Due<Place>): number {
+function delaySeconds<Ref>({ work, now, turns }: Run<Ref>, due: Due<Ref>): number {
   const dueAt = Math.max(now.getTime(), Date.parse(due.dueAt));
   const owner = work.store.ownerOf(due);
   if (owner === undefined) return (dueAt - now.getTime()) / 1000;
-  const key = `${owner}|${minuteOf(new Date(dueAt).toISOString())}`;
+  const key = `${owner}|${minuteOf(new Date(dueAt))}`;
   const turn = Math.max(turns.get(key) ?? 0, dueAt - OWNER_FREE * OWNER_MS) + OWNER_MS;
   turns.set(key, turn);
   return (Math.max(dueAt, turn) - now.getTime()) / 1000;
 }
 
 /** True when the row needs no other look in its minute. */
-async function attend<Place>(run: Run<Place>, due: StoredDue<Place>): Promise<boolean> {
+async function attend<Ref>(run: Run<Ref>, due: StoredDue<Ref>): Promise<boolean> {
   const { services, work, now } = run;
   const { store, hint } = work;
   try {
@@ -84,10 +85,10 @@ async function attend<Place>(run: Run<Place>, due: StoredDue<Place>): Promise<bo
 }
 
 /** For work that is written so close to its time that the timer might look too late. A loss of the hint costs only time. */
-export async function hintIfSoon<Place>(
+export async function hintIfSoon<Ref>(
   services: DueDeps,
-  { store, hint }: DueWork<Place>,
-  due: Due<Place>,
+  { store, hint }: DueWork<Ref>,
+  due: Due<Ref>,
 ): Promise<void> {
   const now = services.clock.now();
   if (!isSoon(due, now)) return;
@@ -99,7 +100,7 @@ export async function hintIfSoon<Place>(
 }
 
 /** Hints a minute's work. True when none is left in it: work that was done has removed its row. */
-async function enqueueMinute<Place>(run: Run<Place>, minute: string): Promise<boolean> {
+async function enqueueMinute<Ref>(run: Run<Ref>, minute: string): Promise<boolean> {
   let isDone = true;
   let after: string | undefined;
   do {
@@ -115,7 +116,7 @@ async function enqueueMinute<Place>(run: Run<Place>, minute: string): Promise<bo
 }
 
 /** Brings what was written too late for its minute into the present, and hints it. */
-async function catchUp<Place>(run: Run<Place>): Promise<void> {
+async function catchUp<Ref>(run: Run<Ref>): Promise<void> {
   const { services, work, now } = run;
   for (const due of await work.store.listLeftBehind(now)) {
     try {
@@ -136,7 +137,7 @@ function unbroken(done: readonly boolean[]): number {
  * Sends a hint for everything that is due soon or was missed. Idempotent; safe when missed, doubled or late: the
  * watermark moves only over minutes that were read to their end and have no row left.
  */
-export async function enqueueDue<Place>(services: DueDeps, work: DueWork<Place>): Promise<void> {
+export async function enqueueDue<Ref>(services: DueDeps, work: DueWork<Ref>): Promise<void> {
   const startedAt = Date.now();
   const now = services.clock.now();
   const run = { services, work, now, turns: new Map<string, number>() };

@@ -170,6 +170,6 @@ export async function commitPost<Answer>(
     },
   });
   if (hasEvents && teller === "now")
-    await services.fanOutQueue.announceAndHint(platformId, services.clock.now());
+    await services.fanOutQueue.markAndHint(platformId, services.clock.now());
   return answer;
 }

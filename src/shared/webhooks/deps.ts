@@ -1,13 +1,13 @@
 import type { BillingDeps } from "../billing/deps.ts";
 import type { DueStore } from "../due/due-store.ts";
-import type { DirtyStore } from "../due/dirty-store.ts";
+import type { OpenWorkStore } from "../due/open-work-store.ts";
 import type { Config } from "../runtime/config.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 import type { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
 import type { DeliveryQueue } from "./deliveries/delivery-queue.ts";
 import type { DeliveryStore } from "./deliveries/delivery-store.ts";
-import type { DeliveryPlace } from "./deliveries/delivery.ts";
+import type { DeliveryRef } from "./deliveries/delivery.ts";
 import type { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
 import type { EndpointSlots } from "./endpoints/endpoint-slots.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
@@ -36,7 +36,7 @@ export interface WebhooksDeps extends BillingDeps {
   readonly applications: {
     listAll(platformId: string): Promise<readonly { readonly id: string }[]>;
   };
-  readonly dirty: DirtyStore;
+  readonly openWork: OpenWorkStore;
   /** Where people look for what became of a post. */
   readonly timeline: {
     append(postId: string, run: string, steps: readonly WebhookStep[]): Promise<void>;
@@ -45,7 +45,7 @@ export interface WebhooksDeps extends BillingDeps {
   readonly endpoints: EndpointStore;
   readonly endpointHealth: EndpointHealthStore;
   readonly deliveries: DeliveryStore;
-  readonly dueDeliveries: DueStore<DeliveryPlace>;
+  readonly dueDeliveries: DueStore<DeliveryRef>;
   readonly deadDeliveries: DeadDeliveryStore;
   readonly fanOutQueue: FanOutQueue;
   readonly deliveryQueue: DeliveryQueue;

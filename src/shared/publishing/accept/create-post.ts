@@ -168,7 +168,7 @@ async function acceptPost(
   const [earlier] = await Promise.all([
     // Its due row is written before the transaction can say that the key is taken.
     isScheduled ? services.idempotency.find(scope.platformId, key) : undefined,
-    services.dirty.announce(scope.platformId, now),
+    services.openWork.mark(scope.platformId, now),
   ]);
   if (earlier !== undefined) return replay(services, scope, earlier, print);
   refuseIssues(scheduleIssues(draft.scheduleAt, now));
@@ -180,7 +180,8 @@ async function acceptPost(
   const found = { post, legs: judgements.map((judgement) => firstLeg(post, judgement, now)) };
   const httpStatus = isScheduled ? CREATED : ACCEPTED;
   // Before the post: a crash in between leaves a row that nothing stands behind, never a post that nobody fires.
-  if (draft.scheduleAt !== null) await services.due.add({ place, dueAt: draft.scheduleAt }, now);
+  if (draft.scheduleAt !== null)
+    await services.due.add({ ref: place, dueAt: draft.scheduleAt }, now);
   const accepted = await commitPost(
     services,
     scope.platformId,
@@ -206,7 +207,7 @@ async function acceptPost(
     const seconds = secondsUntil(accepted.startAt, services.clock.now());
     await hintLegs(services, place, pendingOf(found.legs), seconds);
   } else {
-    await hintIfSoon(services, { place, dueAt: draft.scheduleAt });
+    await hintIfSoon(services, { ref: place, dueAt: draft.scheduleAt });
   }
   return { post: postView(found, connections), httpStatus, replayed: false };
 }

@@ -4,7 +4,7 @@ import type { PostPlace } from "../post-store.ts";
 
 /**
  * Hints that legs have something to do. A hint that can't be sent costs only time: the sweeper sends it later. For it
- * the platform is announced anew, since the work may have been written long after it was announced first.
+ * the platform is marked anew, since the work may have been written long after it was marked first.
  */
 export async function hintLegs(
   services: PublishingDeps,
@@ -15,7 +15,7 @@ export async function hintLegs(
   if (networks.length === 0) return;
   try {
     await Promise.all([
-      services.dirty.announce(place.platformId, services.clock.now()),
+      services.openWork.mark(place.platformId, services.clock.now()),
       services.publishQueue.hint(place, networks, delaySeconds),
     ]);
   } catch (error) {

@@ -144,7 +144,7 @@ export async function retryPost(
   const found = await findPostOf(services, scope, input.postId);
   refuseIssues(foreignIssues(found.post.draft, input.networks ?? []));
   const now = services.clock.now();
-  await services.dirty.announce(scope.platformId, now);
+  await services.openWork.mark(scope.platformId, now);
   const nextCheckAt = firstCheckAt(services, now);
   const { legsPerSecond } = services.config.publishing;
   const { networks, startAt } = await commitPost(

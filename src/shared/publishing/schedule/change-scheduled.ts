@@ -67,13 +67,13 @@ export async function updatePost(
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt: now.toISOString() };
   const legs = judgements.map((judgement) => firstLeg(post, judgement, now));
   const place = placeOf(post);
-  if (dueAt !== before) await services.due.add({ place, dueAt }, now);
+  if (dueAt !== before) await services.due.add({ ref: place, dueAt }, now);
   // A leg that ends has an event.
-  if (legs.some(isEnded)) await services.dirty.announce(scope.platformId, now);
+  if (legs.some(isEnded)) await services.openWork.mark(scope.platformId, now);
   const operation = changeOperation(found.post, { post, legs });
   await commitPost(services, scope.platformId, operation, "now");
   // The row of the old time stays: another change may have brought that time back meanwhile. It ends with its hint.
-  if (dueAt !== before) await hintIfSoon(services, { place, dueAt });
+  if (dueAt !== before) await hintIfSoon(services, { ref: place, dueAt });
   recordAudit(services, scope, {
     action: "post.updated",
     target: { type: "post", id: post.id },
@@ -112,11 +112,11 @@ export async function cancelPost(
     completedAt: at,
   };
   const legs = found.legs.map(canceled);
-  await services.dirty.announce(scope.platformId, services.clock.now());
+  await services.openWork.mark(scope.platformId, services.clock.now());
   const operation = changeOperation(found.post, { post, legs });
   await commitPost(services, scope.platformId, operation, "now");
   const dueAt = found.post.draft.scheduleAt ?? "";
-  await services.due.remove({ place: placeOf(post), dueAt });
+  await services.due.remove({ ref: placeOf(post), dueAt });
   recordAudit(services, scope, {
     action: "post.canceled",
     target: { type: "post", id: post.id },

@@ -111,7 +111,12 @@ function fireOperation(asked: Firing): CoreOperation<Fired> {
           legs,
           nextCheckAt: checkAfter(asked.nextCheckAt, startAt, now),
         },
-        answer: { kind: "fired", networks: reserved.map(({ network }) => network), startAt, unpaid },
+        answer: {
+          kind: "fired",
+          networks: reserved.map(({ network }) => network),
+          startAt,
+          unpaid,
+        },
       };
     },
   });
@@ -139,7 +144,7 @@ async function fire(
   const [standstill, connections] = await Promise.all([
     standstillOf(services, post),
     services.connections.listOfProfile(post.profileId),
-    services.dirty.announce(place.platformId, now),
+    services.openWork.mark(place.platformId, now),
   ]);
   const judgements = await judgePost(services, { ...post.draft, scheduleAt: null }, connections);
   const nextCheckAt = firstCheckAt(services, now);
@@ -166,12 +171,12 @@ async function fire(
  * between is read anew, by another hint.
  */
 async function attend(services: PublishingDeps, due: DuePost, post: Post): Promise<void> {
-  const { place } = due;
+  const { ref: place } = due;
   const now = services.clock.now();
   const platform = await services.platforms.find(place.platformId);
   if (post.status === "scheduled" && platform?.status === "suspended") {
     const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
-    await services.due.add({ place, dueAt: later }, now);
+    await services.due.add({ ref: place, dueAt: later }, now);
   } else if (post.status === "scheduled") {
     if ((await fire(services, place, post)) === "changed") return services.fireQueue.hint(due, 0);
   }
@@ -185,7 +190,7 @@ async function attend(services: PublishingDeps, due: DuePost, post: Post): Promi
 export async function firePost(services: PublishingDeps, hint: FireHint): Promise<void> {
   const { dueAt, platformId, profileId, postId } = hint;
   const place = { platformId, profileId, postId };
-  const due = { place, dueAt };
+  const due = { ref: place, dueAt };
   const now = services.clock.now();
   const post = await services.posts.findPost(place);
   if (post === undefined) {

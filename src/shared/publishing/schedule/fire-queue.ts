@@ -27,8 +27,8 @@ export class FireQueue {
   }
 
   /** May be lost, doubled, early or late without harm. */
-  async hint({ place, dueAt }: DuePost, delaySeconds: number): Promise<void> {
-    const { platformId, profileId, postId } = place;
+  async hint({ ref, dueAt }: DuePost, delaySeconds: number): Promise<void> {
+    const { platformId, profileId, postId } = ref;
     const hint: FireHint = { v: 1, platformId, profileId, postId, dueAt, ...hintTrace() };
     await this.#queue.send(hint, delaySeconds);
   }

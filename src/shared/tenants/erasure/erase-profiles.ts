@@ -59,7 +59,7 @@ async function remove(
     const { scheduleAt } = found.post.draft;
     // A run that died right after it canceled the post left the row that says when it was due.
     if (scheduleAt !== null)
-      await services.due.remove({ place: placeOf(found.post), dueAt: scheduleAt });
+      await services.due.remove({ ref: placeOf(found.post), dueAt: scheduleAt });
     await services.timeline.remove(found.post.id);
     await services.posts.remove(found);
   }

@@ -1,13 +1,13 @@
 import { inverted } from "../../runtime/ids.ts";
-import { textOf } from "../../runtime/storage/row.ts";
+import { rowCodec, text } from "../../runtime/storage/codec.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import type { Delivery, DeliveryPlace } from "./delivery.ts";
+import { refOf, type Delivery, type DeliveryRef } from "./delivery.ts";
 
 const PARTITION = "dead";
 
 export interface DeadDelivery {
-  readonly place: DeliveryPlace;
+  readonly ref: DeliveryRef;
   readonly platformId: string;
   readonly diedAt: string;
 }
@@ -19,8 +19,15 @@ export interface DeadFilter {
   readonly since?: string | undefined;
 }
 
-const rowKey = ({ diedAt, place }: Pick<DeadDelivery, "diedAt" | "place">) =>
-  `${inverted(Date.parse(diedAt))}|${place.deliveryId}`;
+export const deadDeliveryRow = rowCodec("dead delivery", {
+  platformId: text(),
+  endpointId: text(),
+  deliveryId: text(),
+  diedAt: text(),
+});
+
+const rowKey = ({ diedAt, ref }: Pick<DeadDelivery, "diedAt" | "ref">) =>
+  `${inverted(Date.parse(diedAt))}|${ref.deliveryId}`;
 
 /** Which deliveries are dead and were not redriven yet (table `dead`), the latest first, for the operators. */
 export class DeadDeliveryStore {
@@ -31,13 +38,13 @@ export class DeadDeliveryStore {
   }
 
   /** Written before the delivery says so: what a crash leaves in between is passed over and removed. */
-  async add({ endpointId, id, platformId }: Delivery, diedAt: string): Promise<void> {
-    const place = { endpointId, deliveryId: id };
-    const row = { rowKey: rowKey({ diedAt, place }), platformId, ...place, diedAt };
-    await this.#table.put(PARTITION, row);
+  async add(delivery: Delivery, diedAt: string): Promise<void> {
+    const ref = refOf(delivery);
+    const columns = deadDeliveryRow.encode({ platformId: delivery.platformId, ...ref, diedAt });
+    await this.#table.put(PARTITION, { ...columns, rowKey: rowKey({ diedAt, ref }) });
   }
 
-  async remove(dead: Pick<DeadDelivery, "diedAt" | "place">): Promise<void> {
+  async remove(dead: Pick<DeadDelivery, "diedAt" | "ref">): Promise<void> {
     await this.#table.delete(PARTITION, rowKey(dead));
   }
 
@@ -50,7 +57,7 @@ export class DeadDeliveryStore {
     );
   }
 
-  /** `after` is where the last listing stopped. */
+  /** Lists dead deliveries that fit the filter; `after` is where the last listing stopped. */
   list(
     filter: DeadFilter,
     { after, limit }: { readonly after: string | undefined; readonly limit: number },
@@ -61,15 +68,12 @@ export class DeadDeliveryStore {
       before: afterPrefix("9"),
       limit,
       pick({ row }) {
-        const diedAt = textOf(row, "diedAt");
+        const { platformId, diedAt, ...ref } = deadDeliveryRow.decode(row);
         if (filter.since !== undefined && diedAt < filter.since) return "stop";
-        const platformId = textOf(row, "platformId");
-        const endpointId = textOf(row, "endpointId");
         const fits =
           (filter.platformId === undefined || filter.platformId === platformId) &&
-          (filter.endpointId === undefined || filter.endpointId === endpointId);
-        const place = { endpointId, deliveryId: textOf(row, "deliveryId") };
-        return fits ? { place, platformId, diedAt } : undefined;
+          (filter.endpointId === undefined || filter.endpointId === ref.endpointId);
+        return fits ? { ref, platformId, diedAt } : undefined;
       },
     });
   }

@@ -89,7 +89,7 @@ async function recordSuccess(work: Call, attempt: Attempt): Promise<void> {
 /** The time of the next look is kept before the delivery says so: no crash leaves it without either. */
 async function postpone(work: Work, dueAt: string, change: Partial<Delivery>): Promise<void> {
   const { services, stored } = work;
-  const due = { place: work.due.place, dueAt };
+  const due = { ref: work.due.ref, dueAt };
   await addDueDelivery(services, due);
   const after = { ...stored.delivery, ...change, nextAttemptAt: dueAt, leaseUntil: null };
   if (await write(work, after)) await hintDueDelivery(services, due);
@@ -184,7 +184,7 @@ async function claim(work: Work, now: Date): Promise<Work | undefined> {
     return claimed && { ...work, stored: claimed };
   }
   // It waited and need not any more: should this worker die, somebody has to look after the lease and not much later.
-  const dueNow = { place: due.place, dueAt: at };
+  const dueNow = { ref: due.ref, dueAt: at };
   await addDueDelivery(services, dueNow);
   const claimed = await services.deliveries.replaceIfUnchanged(
     { ...taken, nextAttemptAt: at },
@@ -225,11 +225,11 @@ async function wait(services: WebhooksDeps, due: DueDelivery, at: string): Promi
 }
 
 async function attend(services: WebhooksDeps, due: DueDelivery): Promise<void> {
-  const stored = await services.deliveries.find(due.place);
+  const stored = await services.deliveries.find(due.ref);
   const now = services.clock.now();
   if (stored === undefined) {
     // Not by `dueAt`, which moves on with every hint that is sent again.
-    const { deliveryId } = due.place;
+    const { deliveryId } = due.ref;
     const isYoung =
       isId("delivery", deliveryId) && now.getTime() - timeOfId("delivery", deliveryId) <= ORPHAN_MS;
     if (!isYoung) await services.dueDeliveries.remove(due);
@@ -263,8 +263,8 @@ async function moveOn(work: Work): Promise<void> {
  */
 export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint): Promise<void> {
   const { endpointId, deliveryId, dueAt } = hint;
-  const due = { place: { endpointId, deliveryId }, dueAt };
-  if (isRelease(due.place)) return releaseWaiting(services, due);
+  const due = { ref: { endpointId, deliveryId }, dueAt };
+  if (isRelease(due.ref)) return releaseWaiting(services, due);
   const slot = services.deliverySlots.take(endpointId);
   if (slot === undefined) {
     const seconds = services.deliverySlots.secondsToWait(endpointId);

@@ -3,7 +3,7 @@ import type { Due } from "../../due/due-store.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { MessageQueue } from "../../runtime/storage/queue.ts";
 import { HINT_TRACE, hintTrace } from "../../runtime/telemetry/hint-trace.ts";
-import type { DeliveryPlace } from "./delivery.ts";
+import type { DeliveryRef } from "./delivery.ts";
 
 /** A hint that a delivery is due. Ids and the time only: the rows are the truth. */
 export const DeliveryHint = shape(() =>
@@ -27,8 +27,8 @@ export class DeliveryQueue {
   }
 
   /** May be lost, doubled, early or late without harm. */
-  async hint({ place, dueAt }: Due<DeliveryPlace>, delaySeconds: number): Promise<void> {
-    const hint: DeliveryHint = { v: 1, ...place, dueAt, ...hintTrace() };
+  async hint({ ref, dueAt }: Due<DeliveryRef>, delaySeconds: number): Promise<void> {
+    const hint: DeliveryHint = { v: 1, ...ref, dueAt, ...hintTrace() };
     await this.#queue.send(hint, delaySeconds);
   }
 }

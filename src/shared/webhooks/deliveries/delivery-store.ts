@@ -4,7 +4,7 @@ import { textOf, type Row } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import { deliveryRow } from "./delivery-row.ts";
-import type { Delivery, DeliveryPlace, DeliveryStatus } from "./delivery.ts";
+import type { Delivery, DeliveryRef, DeliveryStatus } from "./delivery.ts";
 import type { EventType } from "../events/event.ts";
 
 const PREFIX = "D|";
@@ -58,7 +58,7 @@ export class DeliveryStore {
     return deliveries.filter(({ id }) => inserted.has(rowKey(id)));
   }
 
-  async find({ endpointId, deliveryId }: DeliveryPlace): Promise<StoredDelivery | undefined> {
+  async find({ endpointId, deliveryId }: DeliveryRef): Promise<StoredDelivery | undefined> {
     if (!isId("delivery", deliveryId)) return undefined;
     const stored = await this.#table.find(endpointId, rowKey(deliveryId));
     if (stored === undefined) return undefined;

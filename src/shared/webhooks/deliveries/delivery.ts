@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { DueKind } from "../../due/due-store.ts";
-import { textOf } from "../../runtime/storage/row.ts";
+import { DUE_COLUMNS, type DueKind } from "../../due/due-store.ts";
+import { rowCodec, text } from "../../runtime/storage/codec.ts";
 import type { Origin } from "../../runtime/telemetry/origin.ts";
 import type { EventType } from "../events/event.ts";
 
@@ -23,7 +23,7 @@ export type DeliveryError = (typeof DELIVERY_ERRORS)[number] | `http_${number}`;
 
 export type DeliveryStatus = "pending" | "succeeded" | "dead";
 
-export interface DeliveryPlace {
+export interface DeliveryRef {
   readonly endpointId: string;
   readonly deliveryId: string;
 }
@@ -53,25 +53,21 @@ export interface Delivery {
   readonly durationMs: number | null;
   readonly responseBody: string | null;
   readonly redriveOf: string | null;
-  /** The delivery that took its place in a redrive. */
+  /** The delivery that a redrive made in its stead. */
   readonly redrivenAs: string | null;
   readonly createdAt: string;
   readonly deliveredAt: string | null;
   readonly diedAt: string | null;
 }
 
-export function placeOf({ endpointId, id }: Delivery): DeliveryPlace {
+export function refOf({ endpointId, id }: Delivery): DeliveryRef {
   return { endpointId, deliveryId: id };
 }
 
-/** How deliveries that are due are kept (table `duedeliveries`). */
-export const DUE_DELIVERIES: DueKind<DeliveryPlace> = {
+/** How deliveries that are due are stored (table `duedeliveries`). */
+export const DUE_DELIVERIES: DueKind<DeliveryRef> = {
+  codec: rowCodec("due delivery", { ...DUE_COLUMNS, endpointId: text(), deliveryId: text() }),
   idOf: ({ deliveryId }) => deliveryId,
-  toProperties: ({ endpointId, deliveryId }) => ({ endpointId, deliveryId }),
-  toPlace: (row) => ({
-    endpointId: textOf(row, "endpointId"),
-    deliveryId: textOf(row, "deliveryId"),
-  }),
 };
 
 const ID_PREFIX_LENGTH = "evt_".length;

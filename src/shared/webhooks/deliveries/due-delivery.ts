@@ -1,15 +1,15 @@
 import type { Due } from "../../due/due-store.ts";
 import { enqueueDue, hintIfSoon, isSoon, type DueWork } from "../../due/enqueue-due.ts";
 import type { WebhooksDeps } from "../deps.ts";
-import type { DeliveryPlace } from "./delivery.ts";
+import type { DeliveryRef } from "./delivery.ts";
 
 /** A delivery whose next attempt is due at a time (table `duedeliveries`). */
-export type DueDelivery = Due<DeliveryPlace>;
+export type DueDelivery = Due<DeliveryRef>;
 
 function dueDeliveries({
   dueDeliveries: store,
   deliveryQueue,
-}: WebhooksDeps): DueWork<DeliveryPlace> {
+}: WebhooksDeps): DueWork<DeliveryRef> {
   return { store, hint: (due, delaySeconds) => deliveryQueue.hint(due, delaySeconds) };
 }
 

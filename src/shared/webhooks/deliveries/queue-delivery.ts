@@ -1,5 +1,5 @@
 import type { WebhooksDeps } from "../deps.ts";
-import { deliveryIdOf, placeOf, type Delivery } from "./delivery.ts";
+import { deliveryIdOf, refOf, type Delivery } from "./delivery.ts";
 import { hintDueDelivery } from "./due-delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Event } from "../events/event.ts";
@@ -60,7 +60,7 @@ export async function queueDeliveries(
   deliveries: readonly Delivery[],
 ): Promise<readonly Delivery[]> {
   const dueOf = (delivery: Delivery) => ({
-    place: placeOf(delivery),
+    ref: refOf(delivery),
     dueAt: delivery.createdAt,
   });
   await services.dueDeliveries.addHinted(deliveries.map(dueOf), services.clock.now());

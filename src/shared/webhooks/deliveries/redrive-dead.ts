@@ -39,10 +39,10 @@ async function claim(
 
 /** Whether this call put it on its way. What can never be redriven leaves the index. */
 async function redrive(services: WebhooksDeps, dead: DeadDelivery): Promise<boolean> {
-  const { place, platformId } = dead;
+  const { ref, platformId } = dead;
   const [stored, endpoint] = await Promise.all([
-    services.deliveries.find(place),
-    services.endpoints.find(platformId, place.endpointId),
+    services.deliveries.find(ref),
+    services.endpoints.find(platformId, ref.endpointId),
   ]);
   if (stored?.delivery.status !== "dead" || endpoint === undefined) {
     await services.deadDeliveries.remove(dead);

@@ -3,7 +3,7 @@ import type { PlatformScope } from "../../callers/scope.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { WebhooksDeps } from "../deps.ts";
-import { placeOf, viewDelivery, type Delivery, type DeliveryView } from "./delivery.ts";
+import { refOf, viewDelivery, type Delivery, type DeliveryView } from "./delivery.ts";
 import type { StoredDelivery } from "./delivery-store.ts";
 import { getEndpoint } from "../endpoints/get-endpoint.ts";
 import { queueDelivery, redriveOf } from "./queue-delivery.ts";
@@ -23,7 +23,7 @@ async function markRedriven(
 ): Promise<void> {
   if (delivery.diedAt === null) return;
   await services.deliveries.replaceIfUnchanged({ ...delivery, redrivenAs }, etag);
-  await services.deadDeliveries.remove({ place: placeOf(delivery), diedAt: delivery.diedAt });
+  await services.deadDeliveries.remove({ ref: refOf(delivery), diedAt: delivery.diedAt });
 }
 
 /**
@@ -36,8 +36,8 @@ export async function redriveDelivery(
   input: { readonly webhookId: string; readonly deliveryId: string },
 ): Promise<DeliveryView> {
   const endpoint = await getEndpoint(services, scope, input.webhookId);
-  const place = { endpointId: endpoint.id, deliveryId: input.deliveryId };
-  const stored = await services.deliveries.find(place);
+  const ref = { endpointId: endpoint.id, deliveryId: input.deliveryId };
+  const stored = await services.deliveries.find(ref);
   if (stored === undefined) throw notFound();
   const { delivery } = stored;
   requireEnded(delivery);

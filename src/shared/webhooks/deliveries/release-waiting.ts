@@ -1,5 +1,5 @@
 import type { WebhooksDeps } from "../deps.ts";
-import { placeOf, type Delivery } from "./delivery.ts";
+import { refOf, type Delivery } from "./delivery.ts";
 import { addDueDelivery, hintDueDelivery, type DueDelivery } from "./due-delivery.ts";
 
 /** In the place of a delivery's id: the endpoint's name tells two apart that are due at one time. */
@@ -13,7 +13,7 @@ const BEFORE_OPENING_MS = 60 * 60_000;
 /** When what waited at an endpoint is to be sent: work like a delivery, and found again like one. */
 export function releaseDue(endpointId: string, at: Date): DueDelivery {
   return {
-    place: { endpointId, deliveryId: RELEASE_PREFIX + endpointId },
+    ref: { endpointId, deliveryId: RELEASE_PREFIX + endpointId },
     dueAt: at.toISOString(),
   };
 }
@@ -34,7 +34,7 @@ async function hintInTurn(services: WebhooksDeps, waiting: readonly Delivery[]):
       turns.slice(index, index + AT_ONCE).map(([delivery, seconds]) => {
         // As its row has it, so that the row is removed with the attempt.
         const dueAt = delivery.nextAttemptAt ?? delivery.createdAt;
-        return services.deliveryQueue.hint({ place: placeOf(delivery), dueAt }, seconds);
+        return services.deliveryQueue.hint({ ref: refOf(delivery), dueAt }, seconds);
       }),
     );
 }
@@ -44,7 +44,7 @@ async function hintInTurn(services: WebhooksDeps, waiting: readonly Delivery[]):
  * and looks again until none is left. Stops when the circuit opens anew: the next success begins where it stopped.
  */
 export async function releaseWaiting(services: WebhooksDeps, due: DueDelivery): Promise<void> {
-  const { endpointId } = due.place;
+  const { endpointId } = due.ref;
   const since = await services.endpointHealth.releasableSince(endpointId);
   if (since === null) return services.dueDeliveries.remove(due);
   const from = new Date(Date.parse(since) - BEFORE_OPENING_MS);

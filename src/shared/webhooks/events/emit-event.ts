@@ -10,7 +10,7 @@ async function keep(services: WebhooksDeps, platformId: string, event: Event): P
   for (let tries = 1; ; tries += 1) {
     try {
       // First, so that the sweeper finds the event should its hint be lost.
-      await services.dirty.announce(platformId, services.clock.now());
+      await services.openWork.mark(platformId, services.clock.now());
       return await services.events.add(platformId, event);
     } catch (error) {
       if (tries === TRIES_MAX) throw error;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { OpenWorkStore } from "../../due/open-work-store.ts";
 import type { Log } from "../../runtime/log.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { MessageQueue } from "../../runtime/storage/queue.ts";
@@ -12,19 +13,14 @@ export type FanOutHint = ShapeOf<typeof FanOutHint>;
 
 export const FAN_OUT_QUEUE = "fan-out-events";
 
-/** Where platforms with open work say so, for the sweeper to find them. */
-interface Announcements {
-  announce(platformId: string, now: Date): Promise<void>;
-}
-
 export class FanOutQueue {
   readonly #queue: MessageQueue;
-  readonly #dirty: Announcements;
+  readonly #openWork: OpenWorkStore;
   readonly #log: Log;
 
-  constructor(queue: MessageQueue, parts: { readonly dirty: Announcements; readonly log: Log }) {
+  constructor(queue: MessageQueue, parts: { readonly openWork: OpenWorkStore; readonly log: Log }) {
     this.#queue = queue;
-    this.#dirty = parts.dirty;
+    this.#openWork = parts.openWork;
     this.#log = parts.log;
   }
 
@@ -38,12 +34,15 @@ export class FanOutQueue {
     }
   }
 
-  /** The same for a change that nobody announced before it was made. Never throws either. */
-  async announceAndHint(platformId: string, now: Date): Promise<void> {
+  /** Does the same for a change whose platform was not marked before it was made. Never throws either. */
+  async markAndHint(platformId: string, now: Date): Promise<void> {
     try {
-      await this.#dirty.announce(platformId, now);
+      await this.#openWork.mark(platformId, now);
     } catch (error) {
-      this.#log.warn("platform not announced, its next post will be", { platformId, error });
+      this.#log.warn("platform not marked as having open work, its next post marks it", {
+        platformId,
+        error,
+      });
     }
     await this.hint(platformId);
   }
