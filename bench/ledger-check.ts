@@ -26,7 +26,8 @@ async function openHoldsOf(services: Services, { platformId, profileId }: Tenant
     const page = await services.posts.listOfProfile(scope, { after, limit: PAGE }, () => true);
     for (const { legs } of page.items) {
       posts += 1;
-      for (const { reservation } of legs) if (reservation.state === "open") tokens += reservation.tokens;
+      for (const { reservation } of legs)
+        if (reservation.state === "open") tokens += reservation.tokens;
     }
     if (page.next === undefined) return { posts, tokens };
     after = page.next;

@@ -234,7 +234,9 @@ export function canceled(leg: Leg): Leg {
 
 /** The legs that are paid for begin then. */
 export function startingAt(legs: readonly Leg[], startAt: string | null): Leg[] {
-  return legs.map((leg) => (leg.reservation.state === "open" ? { ...leg, notBefore: startAt } : leg));
+  return legs.map((leg) =>
+    leg.reservation.state === "open" ? { ...leg, notBefore: startAt } : leg,
+  );
 }
 
 /** A worker takes the leg: it is its alone until the lease ends. What the network chose once stays. */

@@ -100,6 +100,11 @@ export function toLegRow(rowKey: string, leg: Leg): Row {
 /** @throws DamagedRow */
 export function toLeg(row: Row): Leg {
   const { holdState, holdTokens, holdOperation, holdDay, ...leg } = legRow.decode(row);
-  const reservation = { state: holdState, tokens: holdTokens, operation: holdOperation, day: holdDay };
+  const reservation = {
+    state: holdState,
+    tokens: holdTokens,
+    operation: holdOperation,
+    day: holdDay,
+  };
   return { ...leg, reservation };
 }

@@ -103,7 +103,9 @@ describe("a claimed leg", () => {
 describe("a leg without an open reservation", () => {
   it.each(["none", "captured", "released"] as const)("(%s) is nobody's to work on", (state) => {
     const { reservation } = legOf();
-    expect(nextStep(legOf({ reservation: { ...reservation, state } }), now)).toEqual({ kind: "unreserved" });
+    expect(nextStep(legOf({ reservation: { ...reservation, state } }), now)).toEqual({
+      kind: "unreserved",
+    });
     expect(nextStep(legOf(), now)).toEqual({ kind: "claim", afterCrash: false });
   });
 });

@@ -70,7 +70,12 @@ describe("accepting a post", () => {
   });
 
   it("holds nothing for a leg that failed from the start", () => {
-    const reservation = { state: "none", tokens: 0, operation: "publish_leg", day: "2030-01-31" } as const;
+    const reservation = {
+      state: "none",
+      tokens: 0,
+      operation: "publish_leg",
+      day: "2030-01-31",
+    } as const;
     const partly = [
       legOf({ network: "bluesky" }),
       legOf({ network: "mastodon", status: "failed", reservation }),
@@ -188,8 +193,14 @@ describe("settling a leg", () => {
   it.each<[string, Partial<Leg>]>([
     ["that another worker claimed", { claimId: "claim 2" }],
     ["that was given back", { claimId: null }],
-    ["that was settled", { reservation: { ...mine.reservation, state: "captured" }, status: "succeeded" }],
-    ["that was released", { reservation: { ...mine.reservation, state: "released" }, status: "failed" }],
+    [
+      "that was settled",
+      { reservation: { ...mine.reservation, state: "captured" }, status: "succeeded" },
+    ],
+    [
+      "that was released",
+      { reservation: { ...mine.reservation, state: "released" }, status: "failed" },
+    ],
     ["that never held tokens", { reservation: { ...mine.reservation, state: "none", tokens: 0 } }],
   ])("changes nothing of a leg %s", (_, leg) => {
     const stored = { ...mine, ...leg };

@@ -11,7 +11,9 @@ function milestones({ post, legs }: PostWithLegs): TimelineStep[] {
   if (draft.scheduleAt !== null)
     steps.push(step(createdAt, "scheduled", `for ${draft.scheduleAt}`));
   if (draft.scheduleAt !== null && startedAt !== null) steps.push(step(startedAt, "fired", null));
-  const reserved = legs.filter(({ reservation }) => reservation.operation === "publish_leg" && reservation.tokens > 0);
+  const reserved = legs.filter(
+    ({ reservation }) => reservation.operation === "publish_leg" && reservation.tokens > 0,
+  );
   const tokens = reserved.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
   if (startedAt !== null && tokens > 0) steps.push(step(startedAt, "reserved", `${tokens} tokens`));
   if (completedAt !== null)
