@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { newId } from "../src/shared/runtime/ids.ts";
 import { acceptOperation } from "../src/shared/publishing/accept/accept.ts";
-import { placeOf } from "../src/shared/publishing/post-change.ts";
 import { firstLeg } from "../src/shared/publishing/leg.ts";
-import { judgeDraft } from "../src/shared/publishing/accept/check-draft.ts";
-import type { Draft, Post } from "../src/shared/publishing/post.ts";
+import { checkDraft } from "../src/shared/publishing/accept/check-draft.ts";
+import { type Draft, type Post, refOf } from "../src/shared/publishing/post.ts";
 import type { Services } from "../src/shared/compose.ts";
 import { BENCH_NETWORKS, type Tenant } from "./relay.ts";
 
@@ -44,14 +43,14 @@ function postOf(tenant: Tenant, text: string): Post {
 
 /**
  * What accepting writes, without what it reads first: the transaction by group commit, then the hint. The difference
- * to the whole is what the request's reads and judgements cost.
+ * to the whole is what the request's reads and checks cost.
  */
 export async function commitAlone(services: Services, tenant: Tenant): Promise<void> {
   const idempotencyKey = randomUUID();
   const post = postOf(tenant, `Measured ${idempotencyKey}`);
   const now = new Date(post.createdAt);
   const legs = BENCH_NETWORKS.map((network) =>
-    firstLeg(post, { ...judgeDraft(post.draft, network, undefined), problems: [] }, now),
+    firstLeg(post, { ...checkDraft(post.draft, network, undefined), problems: [] }, now),
   );
   const accepted = await services.wallets.commit(
     tenant.platformId,
@@ -69,5 +68,5 @@ export async function commitAlone(services: Services, tenant: Tenant): Promise<v
     }),
   );
   if (accepted.postId !== post.id) throw new Error("a new key stood for another post");
-  await services.publishQueue.hint(placeOf(post), BENCH_NETWORKS);
+  await services.publishQueue.hint(refOf(post), BENCH_NETWORKS);
 }

@@ -4,7 +4,7 @@ import { recordPoison } from "../shared/background/record-poison.ts";
 import { warnOfApiVersions } from "../shared/networks/contract/warn-of-api-versions.ts";
 import { enqueueDuePosts } from "../shared/publishing/schedule/enqueue-due-posts.ts";
 import { findForgottenWork } from "../shared/background/find-forgotten-work.ts";
-import { firePost } from "../shared/publishing/schedule/fire-post.ts";
+import { startPost } from "../shared/publishing/schedule/start-post.ts";
 import { publishLegs } from "../shared/publishing/publish/publish-legs.ts";
 import { reconcileWallets } from "../shared/background/reconcile-wallet.ts";
 import { repairStalledLegs } from "../shared/background/repair-stalled-legs.ts";
@@ -24,7 +24,7 @@ export const background = {
   eraseProfiles,
   fanOutEvents,
   findForgottenWork,
-  firePost,
+  startPost,
   keepAccounts,
   publishLegs,
   purgeExpired,

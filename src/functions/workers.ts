@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { worker, type Worker } from "../shared/http/worker.ts";
-import { FIRE_QUEUE, FireHint } from "../shared/publishing/schedule/fire-queue.ts";
+import { START_QUEUE, StartHint } from "../shared/publishing/schedule/start-queue.ts";
 import { PUBLISH_QUEUE, PublishHint } from "../shared/publishing/publish/publish-queue.ts";
 import { shape } from "../shared/runtime/shape.ts";
 import { DELIVERY_QUEUE, DeliveryHint } from "../shared/webhooks/deliveries/delivery-queue.ts";
@@ -22,9 +22,9 @@ export const workers: readonly Worker[] = [
     message: PublishHint,
     run: async (services, hint) => (await load()).publishLegs(services, hint),
   }),
-  worker("fire-posts", FIRE_QUEUE, {
-    message: FireHint,
-    run: async (services, hint) => (await load()).firePost(services, hint),
+  worker("fire-posts", START_QUEUE, {
+    message: StartHint,
+    run: async (services, hint) => (await load()).startPost(services, hint),
   }),
   worker("fan-out-events", FAN_OUT_QUEUE, {
     message: FanOutHint,
@@ -35,7 +35,7 @@ export const workers: readonly Worker[] = [
     run: async (services, hint) => (await load()).deliverWebhook(services, hint),
   }),
   poison(PUBLISH_QUEUE),
-  poison(FIRE_QUEUE),
+  poison(START_QUEUE),
   poison(FAN_OUT_QUEUE),
   poison(DELIVERY_QUEUE),
 ];

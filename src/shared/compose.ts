@@ -31,7 +31,7 @@ import { ProfileStore } from "./tenants/profiles/profile-store.ts";
 import { AccountStore } from "./publishing/accounts/account-store.ts";
 import { OpenWorkStore } from "./due/open-work-store.ts";
 import { DUE_POSTS } from "./publishing/schedule/due-post.ts";
-import { FIRE_QUEUE, FireQueue } from "./publishing/schedule/fire-queue.ts";
+import { START_QUEUE, StartQueue } from "./publishing/schedule/start-queue.ts";
 import { IdempotencyStore } from "./publishing/idempotency-store.ts";
 import { PostStore } from "./publishing/post-store.ts";
 import { PUBLISH_QUEUE, PublishQueue } from "./publishing/publish/publish-queue.ts";
@@ -183,7 +183,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     due: new DueStore(tables.due, DUE_POSTS),
     timeline: new TimelineStore(tables.timeline),
     unmappedSignals: new UnmappedSignals(log, metrics),
-    fireQueue: new FireQueue(queue(FIRE_QUEUE)),
+    startQueue: new StartQueue(queue(START_QUEUE)),
     publishQueue: new PublishQueue(queue(PUBLISH_QUEUE)),
     walks: new WalkStore(tables.connections),
     ...webhooks,

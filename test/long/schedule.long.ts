@@ -1,8 +1,8 @@
 import { test } from "vitest";
-import { fireOneMinute } from "../publishing/one-minute.ts";
+import { startOneMinute } from "../publishing/one-minute.ts";
 
 test(
   "2,500 posts of 50 platforms for one second fire in its minutes, none before, and each is visible once",
   { timeout: 600_000 },
-  () => fireOneMinute(50),
+  () => startOneMinute(50),
 );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firePost } from "../../src/shared/publishing/schedule/fire-post.ts";
+import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
@@ -58,7 +58,7 @@ async function startOvertaken(
   happen: () => Promise<unknown>,
 ): Promise<void> {
   const hint = { v: 1, ...publisher.owner, postId: post.id, dueAt: post.scheduleAt } as const;
-  await firePost(interrupted(relay.services, happen), hint);
+  await startPost(interrupted(relay.services, happen), hint);
 }
 
 test("a network that is added while the post starts is paid for and goes out, and the post ends", async () => {

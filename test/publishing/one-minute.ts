@@ -37,7 +37,7 @@ async function schedule(
 }
 
 /** Fires the posts of so many platforms that are all due in one second, and expects each to be visible once. */
-export async function fireOneMinute(platforms: number): Promise<void> {
+export async function startOneMinute(platforms: number): Promise<void> {
   const posts = platforms * POSTS_EACH;
   const sandbox = await startSandbox();
   const relay = await startRelay({ settings: sandboxSettings(sandbox, sandbox.url) });

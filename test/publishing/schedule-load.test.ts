@@ -3,8 +3,8 @@ import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { minuteOf } from "../../src/shared/due/watermark-store.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
-import { firePost } from "../../src/shared/publishing/schedule/fire-post.ts";
-import { FireHint } from "../../src/shared/publishing/schedule/fire-queue.ts";
+import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
+import { StartHint } from "../../src/shared/publishing/schedule/start-queue.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, settlePost, submitPost, unique } from "../setup/publisher.ts";
@@ -35,12 +35,12 @@ describe("2,500 posts of one minute", () => {
       for (let start = 0; start < POSTS; start += 50)
         await Promise.all(
           platforms.map((platformId) => {
-            const place = {
+            const ref = {
               platformId,
               profileId: newId("profile", now),
               postId: newId("post", now),
             };
-            return due.add({ ref: place, dueAt }, now);
+            return due.add({ ref, dueAt }, now);
           }),
         );
       const hinted = new Map<string, number>();
@@ -93,10 +93,10 @@ describe("instances whose clocks differ by a minute", () => {
     const body = { text, platforms: ["bluesky"], scheduleAt };
     const { id } = dataOf(await submitPost(relay, publisher, body));
     const dueAt = Date.parse(scheduleAt);
-    const waiting: { readonly hint: FireHint; readonly at: number }[] = [];
+    const waiting: { readonly hint: StartHint; readonly at: number }[] = [];
     for (const services of [timer, worker])
-      services.fireQueue.hint = (row, seconds) => {
-        const hint = FireHint().parse({ v: 1, ...row.ref, dueAt: row.dueAt });
+      services.startQueue.hint = (row, seconds) => {
+        const hint = StartHint().parse({ v: 1, ...row.ref, dueAt: row.dueAt });
         const at = relay.clock.now().getTime() + Math.max(0, Math.ceil(seconds)) * 1000;
         waiting.push({ hint, at });
         return Promise.resolve();
@@ -107,7 +107,7 @@ describe("instances whose clocks differ by a minute", () => {
       if (second % 60 === 0) await enqueueDuePosts(timer);
       const seen = waiting.filter(({ at }) => at <= now);
       waiting.splice(0, waiting.length, ...waiting.filter(({ at }) => at > now));
-      for (const { hint } of seen) await firePost(worker, hint);
+      for (const { hint } of seen) await startPost(worker, hint);
     }
     const post = await settlePost(relay, publisher, id);
     expect(post.status).toBe("succeeded");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/charge.ts";
 import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
-import { firePost } from "../../src/shared/publishing/schedule/fire-post.ts";
+import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher,
@@ -47,7 +47,7 @@ const cancel = ({ key, headers }: Publisher, postId: string) =>
 
 /** As the queue hands it over, at whatever time. */
 const fire = ({ owner }: Publisher, post: { id: string; scheduleAt: string }) =>
-  firePost(relay.services, { v: 1, ...owner, postId: post.id, dueAt: post.scheduleAt });
+  startPost(relay.services, { v: 1, ...owner, postId: post.id, dueAt: post.scheduleAt });
 
 describe("a scheduled post", () => {
   test("costs 2 when it is stored, goes out when it is due and is paid for then", async () => {

@@ -430,17 +430,17 @@ export class Customers {
   #startStray(plan: Plan): void {
     const { scope, postId, draft } = plan;
     const { platformId, profileId } = scope;
-    const place = { platformId, profileId, postId };
+    const ref = { platformId, profileId, postId };
     const random = this.#random;
     const isFire = random.chance(0.5);
     this.#client(
       async () => {
         await this.requests.ask("a stray hint", platformId, async ({ services }) => {
-          const { publishQueue, fireQueue } = services;
+          const { publishQueue, startQueue } = services;
           this.#world.nature.counts.strayHints += 1;
           try {
-            if (isFire) await fireQueue.hint({ ref: place, dueAt: draft.scheduleAt ?? iso(0) }, 0);
-            else await publishQueue.hint(place, NETWORKS, 0);
+            if (isFire) await startQueue.hint({ ref, dueAt: draft.scheduleAt ?? iso(0) }, 0);
+            else await publishQueue.hint(ref, NETWORKS, 0);
           } catch (error) {
             this.#hosts.note("a stray hint", error);
           }

@@ -107,10 +107,10 @@ export const MUTANTS: readonly Mutant[] = [
     era: 3,
     services(services) {
       const { publishQueue, posts } = services;
-      const hint: typeof publishQueue.hint = async (place, networks, delaySeconds) => {
-        await publishQueue.hint(place, networks, delaySeconds);
-        for (const work of await posts.listOpenWork(place.platformId))
-          if (work.place.postId === place.postId) await posts.removeWork(work);
+      const hint: typeof publishQueue.hint = async (ref, networks, delaySeconds) => {
+        await publishQueue.hint(ref, networks, delaySeconds);
+        for (const work of await posts.listOpenWork(ref.platformId))
+          if (work.ref.postId === ref.postId) await posts.removeWork(work);
       };
       // Safe: the queue's only other method is of no use to a worker.
       return { ...services, publishQueue: { hint, ping: () => publishQueue.ping() } as never };
@@ -195,8 +195,8 @@ export const MUTANTS: readonly Mutant[] = [
     era: 11,
     services(services) {
       const { posts } = services;
-      const find: typeof posts.find = async (place) => {
-        const found = await posts.find(place);
+      const find: typeof posts.find = async (ref) => {
+        const found = await posts.find(ref);
         return found && { ...found, post: { ...found.post, revision: "" } };
       };
       const blind = seeing("change|", (row, id) =>
@@ -246,8 +246,8 @@ export const MUTANTS: readonly Mutant[] = [
     era: 15,
     services(services) {
       const { posts, clock } = services;
-      const findPost: typeof posts.findPost = async (place) => {
-        const post = await posts.findPost(place);
+      const findPost: typeof posts.findPost = async (ref) => {
+        const post = await posts.findPost(ref);
         const past = new Date(clock.now().getTime() - 60_000).toISOString();
         if (post === undefined || (post.draft.scheduleAt ?? "") < past) return post;
         return { ...post, draft: { ...post.draft, scheduleAt: past } };
@@ -305,8 +305,8 @@ export const MUTANTS: readonly Mutant[] = [
     era: 18,
     services(services) {
       const { posts } = services;
-      const findLeg: typeof posts.findLeg = async (place, network) => {
-        const found = await posts.findLeg(place, network);
+      const findLeg: typeof posts.findLeg = async (ref, network) => {
+        const found = await posts.findLeg(ref, network);
         if (found?.leg.reservation.state !== "none") return found;
         return {
           ...found,

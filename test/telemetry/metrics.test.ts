@@ -134,7 +134,7 @@ describe("the table of metrics", () => {
   test("has no metric that nothing gathers", () => {
     const gatherers = [
       "publishing/accept/create-post",
-      "publishing/schedule/fire-post",
+      "publishing/schedule/start-post",
       "publishing/publish/settle",
       "publishing/publish/work",
       "publishing/publish/unmapped-signals",

@@ -67,11 +67,11 @@ async function openReservations(services: BackgroundDeps, platformId: string): P
     const works = await services.posts.listOpenWork(platformId, after);
     for (let index = 0; index < works.length; index += POSTS_AT_ONCE) {
       const batch = works.slice(index, index + POSTS_AT_ONCE);
-      const posts = await Promise.all(batch.map(({ place }) => services.posts.find(place)));
+      const posts = await Promise.all(batch.map(({ ref }) => services.posts.find(ref)));
       const legs = posts.flatMap((found) => found?.legs ?? []);
       reserving.push(...legs.filter(({ reservation }) => reservation.state === "open"));
     }
-    after = works.length < OPEN_WORK_PAGE ? undefined : works.at(-1)?.place.postId;
+    after = works.length < OPEN_WORK_PAGE ? undefined : works.at(-1)?.ref.postId;
   } while (after !== undefined);
   return reserving;
 }

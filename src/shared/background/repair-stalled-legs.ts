@@ -1,7 +1,7 @@
 import type { BackgroundDeps } from "./deps.ts";
 import { NO_ORIGIN } from "../runtime/telemetry/origin.ts";
 import { continueWork } from "../runtime/telemetry/work-context.ts";
-import { isEnded, nextStep } from "../publishing/leg.ts";
+import { isEnded, nextLegStep } from "../publishing/leg.ts";
 import { nextCheck } from "../publishing/leg-times.ts";
 import { OPEN_WORK_PAGE, type OpenWork } from "../publishing/post-store.ts";
 
@@ -29,23 +29,23 @@ function turnOf({ config }: BackgroundDeps, sent: Sent, legs: number): number {
 
 /** Sends again what a lost hint or a dead worker left; a post without open legs needs no work row any more. */
 async function repair(services: BackgroundDeps, work: Found, sent: Sent): Promise<void> {
-  const { place } = work;
-  const found = await services.posts.find(place);
+  const { ref } = work;
+  const found = await services.posts.find(ref);
   const open = found?.legs.filter((leg) => !isEnded(leg)) ?? [];
   if (open.length === 0) return services.posts.removeWork(work);
   const now = services.clock.now();
   const { workCheckSeconds } = services.config.publishing;
-  const stalled = open.filter((leg) => nextStep(leg, now).kind === "claim");
+  const stalled = open.filter((leg) => nextLegStep(leg, now).kind === "claim");
   const delaySeconds = turnOf(services, sent, stalled.length);
   const seen = new Date(now.getTime() + delaySeconds * 1000);
   const nextCheckAt = nextCheck(open, work.checks, workCheckSeconds, seen);
   const mine = await services.posts.postponeWork({ ...work, nextCheckAt, checks: work.checks + 1 });
   if (!mine || stalled.length === 0) return;
   const networks = stalled.map(({ network }) => network);
-  const { platformId, postId } = place;
+  const { platformId, postId } = ref;
   await continueWork(found?.post ?? NO_ORIGIN, { platformId, postId }, async () => {
     services.log.info("stalled legs hinted again", { postId, legs: stalled.length });
-    await services.publishQueue.hint(place, networks, delaySeconds);
+    await services.publishQueue.hint(ref, networks, delaySeconds);
   });
 }
 
@@ -53,7 +53,7 @@ async function tryRepair(services: BackgroundDeps, work: Found, sent: Sent): Pro
   try {
     await repair(services, work, sent);
   } catch (error) {
-    services.log.error("open work could not be repaired", { postId: work.place.postId, error });
+    services.log.error("open work could not be repaired", { postId: work.ref.postId, error });
   }
 }
 
@@ -64,7 +64,7 @@ async function dueWork(services: BackgroundDeps, platformId: string, first: read
   for (let page = first; ;) {
     due.push(...page.filter(({ nextCheckAt }) => nextCheckAt <= now));
     if (page.length < OPEN_WORK_PAGE || due.length >= REPAIRS_MAX) break;
-    page = await services.posts.listOpenWork(platformId, page.at(-1)?.place.postId);
+    page = await services.posts.listOpenWork(platformId, page.at(-1)?.ref.postId);
   }
   return due.slice(0, REPAIRS_MAX);
 }

@@ -5,10 +5,11 @@ import type { TimelineStore } from "./timeline-store.ts";
 import type { AccountStore } from "./accounts/account-store.ts";
 import type { TurnStore } from "./accounts/turn-store.ts";
 import type { IdempotencyStore } from "./idempotency-store.ts";
-import type { PostPlace, PostStore } from "./post-store.ts";
+import type { PostStore } from "./post-store.ts";
 import type { PublishQueue } from "./publish/publish-queue.ts";
 import type { UnmappedSignals } from "./publish/unmapped-signals.ts";
-import type { FireQueue } from "./schedule/fire-queue.ts";
+import type { StartQueue } from "./schedule/start-queue.ts";
+import type { PostRef } from "./post.ts";
 
 /** What publishing a post takes of the process. */
 export interface PublishingDeps extends ConnectionsDeps {
@@ -19,8 +20,8 @@ export interface PublishingDeps extends ConnectionsDeps {
   readonly idempotency: IdempotencyStore;
   /** One leg at a time for every real account. */
   readonly turns: TurnStore;
-  readonly due: DueStore<PostPlace>;
+  readonly due: DueStore<PostRef>;
   readonly unmappedSignals: UnmappedSignals;
   readonly publishQueue: PublishQueue;
-  readonly fireQueue: FireQueue;
+  readonly startQueue: StartQueue;
 }

@@ -1,4 +1,4 @@
-import { nextStep, type Leg } from "./leg.ts";
+import { nextLegStep, type Leg } from "./leg.ts";
 
 // When a leg's next attempt, look-up or check is due. Pure: the clock and the random numbers are handed in.
 
@@ -61,7 +61,7 @@ export function nextCheck(
   now: Date,
 ): string {
   const waits = legs.flatMap((leg) => {
-    const step = nextStep(leg, now);
+    const step = nextLegStep(leg, now);
     return step.kind === "later" ? [Date.parse(step.at) + GRACE_SECONDS * 1000] : [];
   });
   const backoff = Math.min(CHECK_SECONDS_MAX, checkSeconds * 2 ** Math.min(checks, 10)) * 1000;

@@ -5,7 +5,7 @@ import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { LegFailure, NetworkData, Published } from "../networks/contract/network.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
-import { errorsOf, warningsOf, type Judgement } from "./accept/judgement.ts";
+import { errorsOf, warningsOf, type NetworkCheck } from "./accept/judgement.ts";
 import { problemOf, toLegProblem, type LegProblem } from "./leg-problem.ts";
 import { legDraft, type Post, type PostStatus } from "./post.ts";
 
@@ -151,7 +151,7 @@ export type LegStep =
   | { readonly kind: "later"; readonly at: string }
   | { readonly kind: "claim"; readonly afterCrash: boolean };
 
-export function nextStep(leg: Leg, now: Date): LegStep {
+export function nextLegStep(leg: Leg, now: Date): LegStep {
   if (isEnded(leg)) return { kind: "ended" };
   if (leg.reservation.state !== "open") return { kind: "unreserved" };
   const at = now.toISOString();
@@ -161,9 +161,9 @@ export function nextStep(leg: Leg, now: Date): LegStep {
 }
 
 /** Returns a leg as it is accepted: on its way with its tokens reserved, or failed from the start for nothing. */
-export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
-  const { network, connection } = judgement;
-  const [error] = errorsOf(judgement);
+export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
+  const { network, connection } = check;
+  const [error] = errorsOf(check);
   const content = sha256Hex(JSON.stringify(legDraft(post.draft, network))).slice(0, 16);
   const starts = error === undefined;
   // The legs of a scheduled post are paid for when it fires.
@@ -200,15 +200,15 @@ export function firstLeg(post: Post, judgement: Judgement, now: Date): Leg {
     publishedAt: null,
     lastAttemptAt: null,
     error: error === undefined ? null : toLegProblem(error),
-    warnings: warningsOf(judgement).map(({ rule, message }) => ({ code: rule, message })),
+    warnings: warningsOf(check).map(({ rule, message }) => ({ code: rule, message })),
   };
 }
 
 /** Returns a pending leg as it is when its post starts: on its way, or failed by what holds now. */
-export function started(leg: Leg, judgement: Judgement | undefined, now: Date): Leg {
-  const [error] = judgement === undefined ? [] : errorsOf(judgement);
+export function started(leg: Leg, check: NetworkCheck | undefined, now: Date): Leg {
+  const [error] = check === undefined ? [] : errorsOf(check);
   if (error !== undefined) return { ...leg, status: "failed", error: toLegProblem(error) };
-  const { connection } = judgement ?? {};
+  const { connection } = check ?? {};
   return {
     ...leg,
     connectionId: connection?.id ?? null,

@@ -11,18 +11,13 @@ import {
   postKey,
   toWorkRow,
   workKey,
-  type PostPlace,
   type PostWithLegs,
   type StoredLeg,
 } from "./post-store.ts";
-import type { Post } from "./post.ts";
+import { refOf, type Post, type PostRef } from "./post.ts";
 
 // The only writer of posts: every verb says what a post was and what it becomes, and the rows follow from that here.
 // Between two such transactions a worker moves its own leg alone, under its claim, by `PostStore`.
-
-export function placeOf(post: Post): PostPlace {
-  return { platformId: post.platformId, profileId: post.profileId, postId: post.id };
-}
 
 /** A post's rows as a transaction sees them. */
 export interface CurrentPost {
@@ -54,18 +49,18 @@ export interface PostChange<Answer> {
   decide(current: CurrentPost | undefined, view: CoreView): PostDecision<Answer>;
 }
 
-function readPost(view: CoreView, place: PostPlace, known: Post): CurrentPost | undefined {
-  const stored = view.row(postKey(place));
+function readPost(view: CoreView, ref: PostRef, known: Post): CurrentPost | undefined {
+  const stored = view.row(postKey(ref));
   invariant(stored !== undefined, "a post lost its row");
-  const post = toPost(place.platformId, stored.row);
+  const post = toPost(ref.platformId, stored.row);
   if (post.revision !== known.revision) return undefined;
   const { networks } = post.draft;
   const legs = networks.flatMap((network) => {
-    const found = view.row(legKey(place, network));
+    const found = view.row(legKey(ref, network));
     return found === undefined ? [] : [{ leg: toLeg(found.row), etag: found.etag }];
   });
   invariant(legs.length === networks.length, "a post lost rows");
-  const hasWork = view.row(workKey(place.postId)) !== undefined;
+  const hasWork = view.row(workKey(ref.postId)) !== undefined;
   return { post, etag: stored.etag, legs, hasWork };
 }
 
@@ -78,7 +73,7 @@ export function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
 
 /** An edit, which has a revision of its own, writes the whole row; progress only what it moves. */
 function postWrite(before: CurrentPost | undefined, post: Post): RowWrite {
-  const rowKey = postKey(placeOf(post));
+  const rowKey = postKey(refOf(post));
   if (before === undefined) return { kind: "create", row: toPostRow(rowKey, post) };
   const { etag } = before;
   if (before.post.revision !== post.revision)
@@ -87,17 +82,17 @@ function postWrite(before: CurrentPost | undefined, post: Post): RowWrite {
 }
 
 function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs): RowWrite[] {
-  const place = placeOf(post);
+  const ref = refOf(post);
   const stored = before?.legs ?? [];
   const gone = stored.filter(({ leg }) => legs.every(({ network }) => network !== leg.network));
   const writes = legs.flatMap((leg): RowWrite[] => {
-    const row = toLegRow(legKey(place, leg.network), leg);
+    const row = toLegRow(legKey(ref, leg.network), leg);
     const earlier = stored.find((other) => other.leg.network === leg.network);
     if (earlier === undefined) return [{ kind: "create", row }];
     return earlier.leg === leg ? [] : [{ kind: "replace", row, etag: earlier.etag }];
   });
   const removed = gone.map(({ leg }): RowWrite => {
-    return { kind: "delete", rowKey: legKey(place, leg.network) };
+    return { kind: "delete", rowKey: legKey(ref, leg.network) };
   });
   return [...writes, ...removed];
 }
@@ -106,10 +101,10 @@ function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs
 function workWrites(before: CurrentPost | undefined, after: NextPost): RowWrite[] {
   const { post, legs, nextCheckAt } = after;
   const hasWork = before?.hasWork === true;
-  const place = placeOf(post);
+  const ref = refOf(post);
   if (legs.every(isEnded)) return hasWork ? [{ kind: "delete", rowKey: workKey(post.id) }] : [];
   if (hasWork || nextCheckAt === undefined) return [];
-  return [{ kind: "create", row: toWorkRow({ place, nextCheckAt, checks: 0 }) }];
+  return [{ kind: "create", row: toWorkRow({ ref, nextCheckAt, checks: 0 }) }];
 }
 
 /** Returns everything that a change of a post writes: its row, its legs', the work row, and the events that tell of it. */
@@ -131,13 +126,13 @@ export function postWrites(
 /** Makes the transaction of a change: it reads every row that it decides on. */
 export function postOperation<Answer>(change: PostChange<Answer>): CoreOperation<Answer> {
   const { id, known } = change;
-  const place = placeOf(known);
-  const legs = known.draft.networks.map((network) => legKey(place, network));
+  const ref = refOf(known);
+  const legs = known.draft.networks.map((network) => legKey(ref, network));
   return {
     id,
-    rowKeys: [postKey(place), workKey(place.postId), ...legs],
+    rowKeys: [postKey(ref), workKey(ref.postId), ...legs],
     decide(view): Decision<Answer> {
-      const current = readPost(view, place, known);
+      const current = readPost(view, ref, known);
       const decision = change.decide(current, view);
       if (decision.kind !== "change") return decision;
       const { after, ...rest } = decision;

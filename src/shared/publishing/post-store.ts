@@ -6,15 +6,8 @@ import type { Row, StoredRow } from "../runtime/storage/row.ts";
 import type { Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { Leg } from "./leg.ts";
-import type { Post } from "./post.ts";
+import type { Post, PostRef } from "./post.ts";
 import { toLeg, toLegRow, toPost } from "./post-row.ts";
-
-/** Where a post lies: everything of it is under one key, newest post of a profile first. */
-export interface PostPlace {
-  readonly platformId: string;
-  readonly profileId: string;
-  readonly postId: string;
-}
 
 export interface StoredLeg {
   readonly leg: Leg;
@@ -30,16 +23,13 @@ export interface PostWithLegs {
 const profilePrefix = (profileId: string) => `P|${profileId}|`;
 
 /** The key of a post's row, computed from its id, which carries its time. */
-export function postKey({ profileId, postId }: Pick<PostPlace, "profileId" | "postId">): string {
+export function postKey({ profileId, postId }: Pick<PostRef, "profileId" | "postId">): string {
   return `${profilePrefix(profileId)}${inverted(timeOfId("post", postId))}|${postId}`;
 }
 
 /** A leg's row follows its post's: one prefix reads a post whole, and a page of posts with their legs. */
-export function legKey(
-  place: Pick<PostPlace, "profileId" | "postId">,
-  network: NetworkName,
-): string {
-  return `${postKey(place)}|${network}`;
+export function legKey(ref: Pick<PostRef, "profileId" | "postId">, network: NetworkName): string {
+  return `${postKey(ref)}|${network}`;
 }
 
 export function workKey(postId: string): string {
@@ -56,7 +46,7 @@ interface PostPosition {
 
 /** A row that tells that a post still has open legs; deleted by the transaction that ends the post. */
 export interface OpenWork {
-  readonly place: PostPlace;
+  readonly ref: PostRef;
   readonly nextCheckAt: string;
   readonly checks: number;
 }
@@ -73,38 +63,38 @@ export class PostStore {
     this.#core = core;
   }
 
-  async find(place: PostPlace): Promise<PostWithLegs | undefined> {
-    const key = postKey(place);
+  async find(ref: PostRef): Promise<PostWithLegs | undefined> {
+    const key = postKey(ref);
     const rows = await this.#core.list({
-      partitionKey: place.platformId,
+      partitionKey: ref.platformId,
       from: key,
       before: afterPrefix(`${key}|`),
       limit: ROWS_OF_POST_MAX,
     });
     return assemble(
-      place.platformId,
+      ref.platformId,
       rows.map(({ row }) => row),
     );
   }
 
-  async findPost(place: PostPlace): Promise<Post | undefined> {
-    const stored = await this.#core.find(place.platformId, postKey(place));
-    return stored === undefined ? undefined : toPost(place.platformId, stored.row);
+  async findPost(ref: PostRef): Promise<Post | undefined> {
+    const stored = await this.#core.find(ref.platformId, postKey(ref));
+    return stored === undefined ? undefined : toPost(ref.platformId, stored.row);
   }
 
-  async findLeg(place: PostPlace, network: NetworkName): Promise<StoredLeg | undefined> {
-    const stored = await this.#core.find(place.platformId, legKey(place, network));
+  async findLeg(ref: PostRef, network: NetworkName): Promise<StoredLeg | undefined> {
+    const stored = await this.#core.find(ref.platformId, legKey(ref, network));
     return stored === undefined ? undefined : { leg: toLeg(stored.row), etag: stored.etag };
   }
 
   /** Writes the leg if nobody wrote it since; undefined when somebody did. */
   async replaceLegIfUnchanged(
-    place: PostPlace,
+    ref: PostRef,
     leg: Leg,
     etag: string,
   ): Promise<StoredLeg | undefined> {
-    const row = toLegRow(legKey(place, leg.network), leg);
-    const written = await this.#core.replaceIfUnchanged(place.platformId, row, etag);
+    const row = toLegRow(legKey(ref, leg.network), leg);
+    const written = await this.#core.replaceIfUnchanged(ref.platformId, row, etag);
     return written === undefined ? undefined : { leg, etag: written };
   }
 
@@ -148,12 +138,12 @@ export class PostStore {
   /** Removes a post that nobody works on any more. Its own row goes last, so that a crash leaves what finds the rest. */
   async remove({ post, legs }: PostWithLegs): Promise<void> {
     const { platformId, profileId, id: postId } = post;
-    const place = { profileId, postId };
-    const parts = legs.map(({ network }) => legKey(place, network));
+    const ref = { profileId, postId };
+    const parts = legs.map(({ network }) => legKey(ref, network));
     await Promise.all(
       [...parts, workKey(postId)].map((rowKey) => this.#core.delete(platformId, rowKey)),
     );
-    await this.#core.delete(platformId, postKey(place));
+    await this.#core.delete(platformId, postKey(ref));
   }
 
   /** A page of the platform's open work, whenever it is due, of posts after the given one. */
@@ -173,14 +163,14 @@ export class PostStore {
 
   /** Moves the next look at open work; false when the work ended or another sweeper was first. */
   async postponeWork(work: OpenWork & { readonly etag: string }): Promise<boolean> {
-    const { platformId } = work.place;
+    const { platformId } = work.ref;
     const written = await this.#core.replaceIfUnchanged(platformId, toWorkRow(work), work.etag);
     return written !== undefined;
   }
 
   /** Removes the work row of a post that has ended, unless it is another one by now, of a post on its way again. */
-  async removeWork({ place, etag }: OpenWork & { readonly etag: string }): Promise<void> {
-    await this.#core.delete(place.platformId, workKey(place.postId), etag);
+  async removeWork({ ref, etag }: OpenWork & { readonly etag: string }): Promise<void> {
+    await this.#core.delete(ref.platformId, workKey(ref.postId), etag);
   }
 }
 
@@ -195,8 +185,8 @@ function assemble(platformId: string, rows: readonly Row[]): PostWithLegs | unde
   // Legs whose post is gone: a removal was cut short.
   if (first === undefined || !isPostKey(first.rowKey)) return undefined;
   const post = toPost(platformId, first);
-  const place = ({ network }: Leg) => post.draft.networks.indexOf(network);
-  return { post, legs: others.map(toLeg).sort((left, right) => place(left) - place(right)) };
+  const order = ({ network }: Leg) => post.draft.networks.indexOf(network);
+  return { post, legs: others.map(toLeg).sort((left, right) => order(left) - order(right)) };
 }
 
 interface Listed {
@@ -221,13 +211,13 @@ function assembleAll(
   });
 }
 
-export function toWorkRow({ place, nextCheckAt, checks }: OpenWork): Row {
-  return { rowKey: workKey(place.postId), profileId: place.profileId, nextCheckAt, checks };
+export function toWorkRow({ ref, nextCheckAt, checks }: OpenWork): Row {
+  return { rowKey: workKey(ref.postId), profileId: ref.profileId, nextCheckAt, checks };
 }
 
 function toOpenWork(platformId: string, row: Row): OpenWork {
   return {
-    place: {
+    ref: {
       platformId,
       profileId: String(row["profileId"]),
       postId: row.rowKey.slice("X|".length),

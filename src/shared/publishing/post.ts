@@ -61,6 +61,18 @@ export interface Post {
   readonly completedAt: string | null;
 }
 
+/** What finds a post: its rows lie under the platform, by profile and id. */
+export interface PostRef {
+  readonly platformId: string;
+  readonly profileId: string;
+  readonly postId: string;
+}
+
+/** Returns the ref of a post. */
+export function refOf({ platformId, profileId, id: postId }: Post): PostRef {
+  return { platformId, profileId, postId };
+}
+
 /** Whether its legs were put on their way: from then on neither its draft nor its list of legs changes. */
 export function hasStarted({ status }: Post): boolean {
   return status !== "scheduled" && status !== "canceled";

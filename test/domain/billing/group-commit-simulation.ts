@@ -11,14 +11,13 @@ import {
   acceptOperation,
   type AcceptAnswer,
 } from "../../../src/shared/publishing/accept/accept.ts";
-import { placeOf } from "../../../src/shared/publishing/post-change.ts";
 import {
   idempotencyRowKey,
   toAccepted,
   type Accepted,
 } from "../../../src/shared/publishing/accept/accepted.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
-import type { Post } from "../../../src/shared/publishing/post.ts";
+import { type Post, refOf } from "../../../src/shared/publishing/post.ts";
 import { settleOperation } from "../../../src/shared/publishing/publish/settle.ts";
 import type { Services } from "../../../src/shared/compose.ts";
 import { legOf, NOW, postOf } from "../posts/fixtures.ts";
@@ -134,7 +133,7 @@ function settlementOf(post: Post, leg: Leg, isPublished: boolean): CoreOperation
   const published = { kind: "published", networkPostId: "1", url: null } as const;
   const failure = { code: "network_unavailable", networkCode: null } as const;
   return settleOperation({
-    place: placeOf(post),
+    ref: refOf(post),
     post,
     leg,
     end: isPublished ? { kind: "published", published } : { kind: "failed", failure },

@@ -4,7 +4,7 @@ import type { LegDraft } from "../../../src/shared/networks/contract/network.ts"
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { firstLeg } from "../../../src/shared/publishing/leg.ts";
 import { errorsOf, warningsOf } from "../../../src/shared/publishing/accept/judgement.ts";
-import { judgeDraft, judgementView } from "../../../src/shared/publishing/accept/check-draft.ts";
+import { checkDraft, checkView } from "../../../src/shared/publishing/accept/check-draft.ts";
 import { type Draft, legDraft } from "../../../src/shared/publishing/post.ts";
 import { draftOf, NOW, postOf } from "./fixtures.ts";
 
@@ -113,9 +113,9 @@ const judge = (
   draft: Partial<Draft>,
   connection: Connection | undefined,
   network: NetworkName = "bluesky",
-) => judgeDraft(draftOf(draft), network, connection);
+) => checkDraft(draftOf(draft), network, connection);
 
-describe("a network's judgement", () => {
+describe("a network's check", () => {
   it.each<[string, Connection | undefined, readonly string[]]>([
     ["nothing is linked", undefined, ["connection_missing"]],
     ["the account was revoked", connectionOf({ status: "revoked" }), ["connection_missing"]],
@@ -130,7 +130,7 @@ describe("a network's judgement", () => {
   });
 
   it("of a draft for later is silent about what is linked now", () => {
-    expect(judgeDraft(draftOf(), "bluesky", undefined, "later").problems).toEqual([]);
+    expect(checkDraft(draftOf(), "bluesky", undefined, "later").problems).toEqual([]);
   });
 
   it("tells the network's own rules too, errors apart from warnings", () => {
@@ -149,7 +149,7 @@ describe("a network's judgement", () => {
   });
 
   it("shows errors and warnings as the contract has them", () => {
-    const view = judgementView(judge({ text: "x".repeat(301) }, undefined));
+    const view = checkView(judge({ text: "x".repeat(301) }, undefined));
     expect(view).toMatchObject({
       valid: false,
       usedCharacters: 301,
@@ -201,7 +201,7 @@ describe("a leg as it is accepted", () => {
     const connection = connectionOf();
     const post = postOf();
     const keyOf = (one: typeof post, network: NetworkName) =>
-      firstLeg(one, judgeDraft(one.draft, network, connection), NOW).key;
+      firstLeg(one, checkDraft(one.draft, network, connection), NOW).key;
     const others = [
       keyOf(post, "mastodon"),
       keyOf(postOf(), "bluesky"),

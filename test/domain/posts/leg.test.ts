@@ -5,7 +5,7 @@ import {
   claimed,
   failed,
   markedSent,
-  nextStep,
+  nextLegStep,
   parked,
   putBack,
   succeeded,
@@ -83,7 +83,7 @@ describe("a claimed leg", () => {
       notBefore: null,
     });
     expect(taken.leaseUntil).toBe(inSeconds(120).toISOString());
-    expect(nextStep(taken, now)).toEqual({ kind: "later", at: taken.leaseUntil });
+    expect(nextLegStep(taken, now)).toEqual({ kind: "later", at: taken.leaseUntil });
   });
 
   it("keeps what the network chose, what is held and what it is worth", () => {
@@ -103,10 +103,10 @@ describe("a claimed leg", () => {
 describe("a leg without an open reservation", () => {
   it.each(["none", "captured", "released"] as const)("(%s) is nobody's to work on", (state) => {
     const { reservation } = legOf();
-    expect(nextStep(legOf({ reservation: { ...reservation, state } }), now)).toEqual({
+    expect(nextLegStep(legOf({ reservation: { ...reservation, state } }), now)).toEqual({
       kind: "unreserved",
     });
-    expect(nextStep(legOf(), now)).toEqual({ kind: "claim", afterCrash: false });
+    expect(nextLegStep(legOf(), now)).toEqual({ kind: "claim", afterCrash: false });
   });
 });
 
@@ -146,7 +146,7 @@ describe("a parked leg", () => {
       attempts: 1,
       retries: 0,
     });
-    expect(nextStep(waiting, inSeconds(15))).toEqual({ kind: "claim", afterCrash: false });
+    expect(nextLegStep(waiting, inSeconds(15))).toEqual({ kind: "claim", afterCrash: false });
   });
 
   it("keeps what was there when nothing new came", () => {

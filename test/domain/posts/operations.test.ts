@@ -2,10 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { CoreView } from "../../../src/shared/billing/group-commit.ts";
 import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
 import { acceptOperation } from "../../../src/shared/publishing/accept/accept.ts";
-import { placeOf } from "../../../src/shared/publishing/post-change.ts";
 import { idempotencyRowKey } from "../../../src/shared/publishing/accept/accepted.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
-import type { Post } from "../../../src/shared/publishing/post.ts";
+import { type Post, refOf } from "../../../src/shared/publishing/post.ts";
 import { toLeg, toLegRow, toPostRow } from "../../../src/shared/publishing/post-row.ts";
 import { legKey, postKey, toWorkRow, workKey } from "../../../src/shared/publishing/post-store.ts";
 import { settleOperation, type LegEnd } from "../../../src/shared/publishing/publish/settle.ts";
@@ -36,7 +35,7 @@ const kindsOf = (writes: readonly RowWrite[]) =>
 
 describe("accepting a post", () => {
   const post = postOf();
-  const place = placeOf(post);
+  const ref = refOf(post);
   const legs = post.draft.networks.map((network) => legOf({ network }));
   const key = "order-7-first";
   const accepted = {
@@ -59,9 +58,9 @@ describe("accepting a post", () => {
     if (decision.kind !== "write") throw new Error("it was not accepted");
     expect(kindsOf(decision.writes)).toEqual({
       [idempotencyRowKey(key)]: "create",
-      [postKey(place)]: "create",
-      [legKey(place, "bluesky")]: "create",
-      [legKey(place, "mastodon")]: "create",
+      [postKey(ref)]: "create",
+      [legKey(ref, "bluesky")]: "create",
+      [legKey(ref, "mastodon")]: "create",
       [workKey(post.id)]: "create",
     });
     expect(eventsOf(decision.writes)).toEqual(["post.processing"]);
@@ -108,7 +107,7 @@ describe("accepting a post", () => {
 
 describe("settling a leg", () => {
   const post: Post = postOf();
-  const place = placeOf(post);
+  const ref = refOf(post);
   const claim = { status: "publishing", phase: "sent", claimId: "claim 1" } as const;
   const mine = legOf({ network: "bluesky", ...claim });
   const published: LegEnd = {
@@ -119,22 +118,22 @@ describe("settling a leg", () => {
     kind: "failed",
     failure: { code: "media_rejected", networkCode: null },
   };
-  const work = toWorkRow({ place, nextCheckAt: NOW.toISOString(), checks: 0 });
+  const work = toWorkRow({ ref, nextCheckAt: NOW.toISOString(), checks: 0 });
   const rowsWith = (bluesky: Leg, mastodon: Leg, more: readonly Row[] = [work]): Row[] => [
-    toPostRow(postKey(place), post),
-    toLegRow(legKey(place, "bluesky"), bluesky),
-    toLegRow(legKey(place, "mastodon"), mastodon),
+    toPostRow(postKey(ref), post),
+    toLegRow(legKey(ref, "bluesky"), bluesky),
+    toLegRow(legKey(ref, "mastodon"), mastodon),
     ...more,
   ];
-  const settle = (end: LegEnd, leg = mine) => settleOperation({ place, post, leg, end });
+  const settle = (end: LegEnd, leg = mine) => settleOperation({ ref, post, leg, end });
   const other = (overrides: Partial<Leg>) => legOf({ network: "mastodon", ...overrides });
 
   function settled(rows: readonly Row[], end = published) {
     const decision = settle(end).decide(viewOf(rows));
     if (decision.kind !== "write") throw new Error("it was not settled");
     const written = new Map(decision.writes.map((write) => [keyOf(write), write]));
-    const leg = written.get(legKey(place, "bluesky"));
-    const postWrite = written.get(postKey(place));
+    const leg = written.get(legKey(ref, "bluesky"));
+    const postWrite = written.get(postKey(ref));
     if (leg?.kind !== "replace" || postWrite?.kind !== "merge")
       throw new Error("leg and post were not written under a condition");
     return {
@@ -219,8 +218,8 @@ describe("settling a leg", () => {
 
   it("reads every row that it decides on", () => {
     const wide = postOf({ draft: draftOf({ networks: ["bluesky", "mastodon", "linkedin"] }) });
-    const at = placeOf(wide);
-    const { rowKeys } = settleOperation({ place: at, post: wide, leg: mine, end: published });
+    const at = refOf(wide);
+    const { rowKeys } = settleOperation({ ref: at, post: wide, leg: mine, end: published });
     expect(new Set(rowKeys)).toEqual(
       new Set([
         postKey(at),

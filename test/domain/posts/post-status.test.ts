@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   isEnded,
-  nextStep,
+  nextLegStep,
   postStatus,
   type Leg,
   type LegStatus,
@@ -86,6 +86,6 @@ describe("what a worker may do with a leg", () => {
     ["failed", { status: "failed", notBefore: past }, { kind: "ended" }],
     ["skipped", { status: "skipped" }, { kind: "ended" }],
   ])("that is %s", (_, leg, step) => {
-    expect(nextStep(legOf(leg), NOW)).toEqual(step);
+    expect(nextLegStep(legOf(leg), NOW)).toEqual(step);
   });
 });

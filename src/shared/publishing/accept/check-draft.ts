@@ -2,7 +2,7 @@ import type { Connection } from "../../connections/connection.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
 import type { Problem } from "../../networks/contract/network.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
-import { errorsOf, warningsOf, type Judgement } from "./judgement.ts";
+import { errorsOf, warningsOf, type NetworkCheck } from "./judgement.ts";
 import { legDraft, type Draft } from "../post.ts";
 
 /** An error in the words of its code. */
@@ -20,10 +20,10 @@ function connectionProblems(connection: Connection | undefined): readonly Proble
 }
 
 /** Of a network that this deployment can't publish to: not part of it, or its app is not configured. */
-export function judgeUnavailable(
+export function checkUnavailable(
   network: NetworkName,
   connection: Connection | undefined,
-): Judgement {
+): NetworkCheck {
   const problems = [problem("app_misconfigured", "network.not_available")];
   return { network, problems, measure: null, connection, quota: null };
 }
@@ -32,12 +32,12 @@ export function judgeUnavailable(
  * Runs a network's rules on a draft; pure. `later`: only what will still hold when a scheduled post fires; what is
  * linked then is judged then.
  */
-export function judgeDraft(
+export function checkDraft(
   draft: Draft,
   network: NetworkName,
   connection: Connection | undefined,
   when: "now" | "later" = "now",
-): Judgement {
+): NetworkCheck {
   const adapter = networkOf(network);
   const content = legDraft(draft, network);
   const limits = connection?.limits ?? {};
@@ -54,18 +54,18 @@ export function judgeDraft(
 }
 
 /** One network's part of the validation result. */
-export function judgementView(judgement: Judgement) {
-  const { connection, measure } = judgement;
+export function checkView(check: NetworkCheck) {
+  const { connection, measure } = check;
   const entry = ({ code, rule, message, remediation, field, mediaIndex }: Problem) => {
     return { code, rule, message, remediation, field, mediaIndex };
   };
   return {
-    valid: errorsOf(judgement).length === 0,
-    errors: errorsOf(judgement).map(entry),
-    warnings: warningsOf(judgement).map(entry),
+    valid: errorsOf(check).length === 0,
+    errors: errorsOf(check).map(entry),
+    warnings: warningsOf(check).map(entry),
     usedCharacters: measure?.usedCharacters ?? null,
     maxCharacters: measure?.maxCharacters ?? null,
-    quota: judgement.quota,
+    quota: check.quota,
     connection: connection === undefined ? null : { id: connection.id, status: connection.status },
   };
 }

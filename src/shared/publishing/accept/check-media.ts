@@ -7,7 +7,7 @@ import { refusalError, unreachableError } from "../../networks/contract/media-ru
 import type { Network, Problem } from "../../networks/contract/network.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { type Draft, legDraft } from "../post.ts";
-import type { Judgement } from "./judgement.ts";
+import type { NetworkCheck } from "./judgement.ts";
 
 export interface MediaCheck {
   readonly url: string;
@@ -53,18 +53,18 @@ export async function checkMedia(
   return { checks, found };
 }
 
-/** A judgement with what the network will make of the draft's files, as far as they were looked at. */
+/** A check with what the network will make of the draft's files, as far as they were looked at. */
 export function withMedia(
-  judgement: Judgement,
+  check: NetworkCheck,
   draft: Draft,
   { found }: Pick<CheckedMedia, "found">,
-): Judgement {
-  const { connection, problems } = judgement;
-  const network = networkOf(judgement.network);
-  const content = legDraft(draft, judgement.network);
+): NetworkCheck {
+  const { connection, problems } = check;
+  const network = networkOf(check.network);
+  const content = legDraft(draft, check.network);
   const limits = connection?.limits ?? {};
   const targets = network.media?.(content, limits);
-  if (found.size === 0 || targets === undefined) return judgement;
+  if (found.size === 0 || targets === undefined) return check;
   const field = fieldOf(network.name, content, "mediaUrls");
   const files = content.media.map(({ url }) => found.get(url));
   const alone = files.flatMap((file, mediaIndex) => {
@@ -80,7 +80,7 @@ export function withMedia(
   const isTold = (later: Problem) =>
     problems.some(({ rule, severity }) => rule === later.rule && severity === later.severity);
   return {
-    ...judgement,
+    ...check,
     problems: [...problems, ...alone, ...together.filter((problem) => !isTold(problem))],
   };
 }

@@ -8,17 +8,17 @@ import { newId } from "../../runtime/ids.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { currentOrigin, noteWork } from "../../runtime/telemetry/work-context.ts";
 import { acceptOperation, pendingOf } from "./accept.ts";
-import { commitPost, placeOf } from "../post-change.ts";
+import { commitPost } from "../post-change.ts";
 import { firstLeg } from "../leg.ts";
 import type { Accepted } from "./accepted.ts";
 import { hintIfSoon } from "../schedule/enqueue-due-posts.ts";
-import { duplicateRefusal, judgePost, unpublishableRefusal } from "./judge-accounts.ts";
+import { duplicateRefusal, checkPost, unpublishableRefusal } from "./check-accounts.ts";
 import { scheduleIssues } from "../schedule/schedule.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { hintLegs } from "../publish/hint-legs.ts";
 import { firstCheckAt } from "../schedule/first-check.ts";
 import { findPostOf, viewPost } from "../read/get-post.ts";
-import type { Draft, Post } from "../post.ts";
+import { type Draft, type Post, refOf } from "../post.ts";
 import { postView, type PostView } from "../read/post-view.ts";
 
 export interface CreatedPost {
@@ -172,16 +172,15 @@ async function acceptPost(
   ]);
   if (earlier !== undefined) return replay(services, scope, earlier, print);
   refuseIssues(scheduleIssues(draft.scheduleAt, now));
-  const judgements = await judgePost(services, draft, connections);
-  const error = duplicateRefusal(judgements) ?? unpublishableRefusal(judgements);
+  const checks = await checkPost(services, draft, connections);
+  const error = duplicateRefusal(checks) ?? unpublishableRefusal(checks);
   if (error !== undefined) throw error;
   const post = newPost(services, scope, draft, now);
-  const place = placeOf(post);
-  const found = { post, legs: judgements.map((judgement) => firstLeg(post, judgement, now)) };
+  const ref = refOf(post);
+  const found = { post, legs: checks.map((check) => firstLeg(post, check, now)) };
   const httpStatus = isScheduled ? CREATED : ACCEPTED;
   // Before the post: a crash in between leaves a row that nothing stands behind, never a post that nobody fires.
-  if (draft.scheduleAt !== null)
-    await services.due.add({ ref: place, dueAt: draft.scheduleAt }, now);
+  if (draft.scheduleAt !== null) await services.due.add({ ref, dueAt: draft.scheduleAt }, now);
   const accepted = await commitPost(
     services,
     scope.platformId,
@@ -205,9 +204,9 @@ async function acceptPost(
   });
   if (draft.scheduleAt === null) {
     const seconds = secondsUntil(accepted.startAt, services.clock.now());
-    await hintLegs(services, place, pendingOf(found.legs), seconds);
+    await hintLegs(services, ref, pendingOf(found.legs), seconds);
   } else {
-    await hintIfSoon(services, { ref: place, dueAt: draft.scheduleAt });
+    await hintIfSoon(services, { ref, dueAt: draft.scheduleAt });
   }
   return { post: postView(found, connections), httpStatus, replayed: false };
 }

@@ -3,7 +3,7 @@ import type { Problem, TextMeasure } from "../../networks/contract/network.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 
 /** What one network says of a draft before anything is sent. */
-export interface Judgement {
+export interface NetworkCheck {
   readonly network: NetworkName;
   readonly problems: readonly Problem[];
   readonly measure: TextMeasure | null;
@@ -14,10 +14,10 @@ export interface Judgement {
   readonly duplicate?: { readonly postId: string | null; readonly allowedAfter: string };
 }
 
-export function errorsOf({ problems }: Judgement): readonly Problem[] {
+export function errorsOf({ problems }: NetworkCheck): readonly Problem[] {
   return problems.filter(({ severity }) => severity === "error");
 }
 
-export function warningsOf({ problems }: Judgement): readonly Problem[] {
+export function warningsOf({ problems }: NetworkCheck): readonly Problem[] {
   return problems.filter(({ severity }) => severity === "warning");
 }

@@ -8,10 +8,10 @@ import { newId } from "../../runtime/ids.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { errorsOf } from "./judgement.ts";
-import { judgementView } from "./check-draft.ts";
+import { checkView } from "./check-draft.ts";
 import { type Draft, legDraft } from "../post.ts";
 import { checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
-import { judgePost } from "./judge-accounts.ts";
+import { checkPost } from "./check-accounts.ts";
 import { scheduleIssues } from "../schedule/schedule.ts";
 
 export interface ValidatePost {
@@ -23,7 +23,7 @@ export interface ValidatePost {
 export interface ValidationResult {
   readonly valid: boolean;
   readonly tokensEstimate: number;
-  readonly platforms: Readonly<Partial<Record<NetworkName, ReturnType<typeof judgementView>>>>;
+  readonly platforms: Readonly<Partial<Record<NetworkName, ReturnType<typeof checkView>>>>;
   readonly media: readonly MediaCheck[];
 }
 
@@ -67,24 +67,21 @@ export async function validatePost(
   refuseIssues(scheduleIssues(draft.scheduleAt, services.clock.now()));
   const urls = media ? mediaOf(draft) : [];
   await charge(services, scope, urls.length);
-  const [judgements, looked] = await Promise.all([
-    judgePost(services, draft, scope.connections),
+  const [checks, looked] = await Promise.all([
+    checkPost(services, draft, scope.connections),
     checkMedia(services, scope.platformId, urls),
   ]);
-  const publishable = judgements.filter((judgement) => errorsOf(judgement).length === 0);
-  const judged = judgements.map((judgement) => withMedia(judgement, draft, looked));
+  const publishable = checks.filter((check) => errorsOf(check).length === 0);
+  const judged = checks.map((check) => withMedia(check, draft, looked));
   return {
     valid:
-      judged.every((judgement) => errorsOf(judgement).length === 0) &&
-      looked.checks.every(({ ok }) => ok),
+      judged.every((check) => errorsOf(check).length === 0) && looked.checks.every(({ ok }) => ok),
     // Accepting looks at no file: it reserves for a leg that one of them will fail, and gives that back.
     tokensEstimate: estimateTokens(
       publishable.map(({ network }) => network),
       draft.scheduleAt !== null,
     ),
-    platforms: Object.fromEntries(
-      judged.map((judgement) => [judgement.network, judgementView(judgement)]),
-    ),
+    platforms: Object.fromEntries(judged.map((check) => [check.network, checkView(check)])),
     media: looked.checks,
   };
 }

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../runtime/secrets.ts";
 import { fromChunks, textOf, toChunks, type Row } from "../../runtime/storage/row.ts";
 import { idBefore } from "../../runtime/ids.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import type { PostPlace } from "../post-store.ts";
+import type { PostRef } from "../post.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -15,7 +15,7 @@ export interface NetworkAccount {
 
 /** The leg that holds a text of an account. What became of the leg tells whether it still counts. */
 export interface TextHolder {
-  readonly place: PostPlace;
+  readonly place: PostRef;
   readonly legKey: string;
 }
 

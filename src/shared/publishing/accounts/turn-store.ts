@@ -3,7 +3,7 @@ import { sha256Hex } from "../../runtime/secrets.ts";
 import { fromChunks, textOf, toChunks, type Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { NetworkAccount } from "./account-store.ts";
-import type { PostPlace } from "../post-store.ts";
+import type { PostRef } from "../post.ts";
 
 const ROW_KEY = "B";
 /** Longer than a leg that is called takes to come, so that nobody gets in between. */
@@ -15,7 +15,7 @@ const TRIES_MAX = 12;
 /** A leg of an account, and where it is found. */
 export interface LegOfAccount {
   readonly legKey: string;
-  readonly place: PostPlace;
+  readonly place: PostRef;
 }
 
 /** The right to be the one leg that an account has in hand. */

@@ -1,7 +1,7 @@
 import type { Connection } from "../../connections/connection.ts";
 import { freshCredentials } from "../../connections/fresh-credentials.ts";
 import type { LegFailure } from "../../networks/contract/network.ts";
-import { accountOf } from "../accept/judge-accounts.ts";
+import { accountOf } from "../accept/check-accounts.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
 import { givenBack, movedTo } from "../leg.ts";
 import { hintLegs } from "./hint-legs.ts";
@@ -18,15 +18,15 @@ const MOVED_SECONDS = 1;
  * when its turn has come.
  */
 export async function takeTurn(work: Work, account: NetworkAccount): Promise<boolean> {
-  const { services, place, stored } = work;
+  const { services, ref, stored } = work;
   const { key: legKey, network } = stored.leg;
-  const { platformId, profileId, postId } = place;
+  const { platformId, profileId, postId } = ref;
   const now = services.clock.now();
   const { leaseSeconds } = services.config.publishing;
   const until = new Date(now.getTime() + leaseSeconds * 1000).toISOString();
   const leg = { legKey, place: { platformId, profileId, postId } };
   const taking = await services.turns.take(account, leg, { now, until });
-  if (taking === "line_full") await hintLegs(services, place, [network], LINE_FULL_SECONDS);
+  if (taking === "line_full") await hintLegs(services, ref, [network], LINE_FULL_SECONDS);
   if (typeof taking === "string") return false;
   work.turn = taking;
   return true;
@@ -34,14 +34,14 @@ export async function takeTurn(work: Work, account: NetworkAccount): Promise<boo
 
 /** Calls the next in line. Best effort: a turn that is not given back ends with its lease. */
 export async function releaseTurn(work: Work): Promise<void> {
-  const { services, place, turn } = work;
+  const { services, ref, turn } = work;
   if (turn === null) return;
   work.turn = null;
   try {
     const next = await services.turns.release(turn, services.clock.now());
     if (next !== undefined) await hintLegs(services, next.place, [turn.account.network]);
   } catch (error) {
-    services.log.warn("an account was not released", { postId: place.postId, error });
+    services.log.warn("an account was not released", { postId: ref.postId, error });
   }
 }
 
@@ -71,8 +71,8 @@ async function failUnlinked(work: Work, code: LegFailure["code"]): Promise<undef
 
 /** Finds the account that the leg goes out on and its credentials; undefined when the leg ended or waits for them. */
 export async function attachAccount(work: Work) {
-  const { services, place } = work;
-  const opened = await services.connections.open(place.profileId, work.stored.leg.network);
+  const { services, ref } = work;
+  const opened = await services.connections.open(ref.profileId, work.stored.leg.network);
   if (opened === undefined || opened.connection.status === "revoked")
     return failUnlinked(work, "connection_missing");
   const linked = opened.connection;

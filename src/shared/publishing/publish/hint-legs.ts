@@ -1,6 +1,6 @@
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
-import type { PostPlace } from "../post-store.ts";
+import type { PostRef } from "../post.ts";
 
 /**
  * Hints that legs have something to do. A hint that can't be sent costs only time: the sweeper sends it later. For it
@@ -8,17 +8,17 @@ import type { PostPlace } from "../post-store.ts";
  */
 export async function hintLegs(
   services: PublishingDeps,
-  place: PostPlace,
+  ref: PostRef,
   networks: readonly NetworkName[],
   delaySeconds = 0,
 ): Promise<void> {
   if (networks.length === 0) return;
   try {
     await Promise.all([
-      services.openWork.mark(place.platformId, services.clock.now()),
-      services.publishQueue.hint(place, networks, delaySeconds),
+      services.openWork.mark(ref.platformId, services.clock.now()),
+      services.publishQueue.hint(ref, networks, delaySeconds),
     ]);
   } catch (error) {
-    services.log.warn("hint not sent, the sweeper will", { postId: place.postId, error });
+    services.log.warn("hint not sent, the sweeper will", { postId: ref.postId, error });
   }
 }

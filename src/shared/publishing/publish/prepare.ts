@@ -2,7 +2,7 @@ import type { Connection } from "../../connections/connection.ts";
 import { repairWarning } from "../../networks/contract/media-rules.ts";
 import type { MediaRepair } from "../../networks/contract/media.ts";
 import type { LegToPublish, Network, NetworkTools } from "../../networks/contract/network.ts";
-import { accountOf, quotaFor } from "../accept/judge-accounts.ts";
+import { accountOf, quotaFor } from "../accept/check-accounts.ts";
 import { claimText, textHash } from "../accounts/recent-text.ts";
 import { type Leg, parked } from "../leg.ts";
 import { legDraft } from "../post.ts";
@@ -20,12 +20,12 @@ const TWIN_SECONDS = 5;
  * this one then ended, or waits for what becomes of its twin.
  */
 export async function claimAccount(work: Work, connection: Connection): Promise<boolean> {
-  const { services, place, post, stored } = work;
+  const { services, ref, post, stored } = work;
   const { network, key } = stored.leg;
   const account = accountOf(connection);
   const hash = textHash(legDraft(post.draft, network).text);
   if (hash !== undefined) {
-    const holding = await claimText(services, account, hash, { place, legKey: key });
+    const holding = await claimText(services, account, hash, { place: ref, legKey: key });
     const failure = { code: "duplicate_content", networkCode: null } as const;
     if (holding.kind === "pending")
       await tryLater(work, { kind: "try_later", failure, retryAfterSeconds: TWIN_SECONDS });

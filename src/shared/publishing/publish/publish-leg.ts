@@ -5,9 +5,9 @@ import { mediaRejected } from "../../networks/contract/media-failed.ts";
 import type { LegToPublish, Network, NetworkData } from "../../networks/contract/network.ts";
 import { findAvailable } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { claimed, CRASHES_MAX, nextStep } from "../leg.ts";
-import type { PostPlace, StoredLeg } from "../post-store.ts";
-import { legDraft, type Post } from "../post.ts";
+import { claimed, CRASHES_MAX, nextLegStep } from "../leg.ts";
+import type { StoredLeg } from "../post-store.ts";
+import { legDraft, type Post, type PostRef } from "../post.ts";
 import { attachAccount, releaseTurn, takeTurn } from "./attach-account.ts";
 import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
 import { keepingOpened } from "./opened-files.ts";
@@ -22,17 +22,17 @@ import { begun, change, save, type Work } from "./work.ts";
 const EARLY_SECONDS_MAX = 5;
 
 /** A hint that came a moment early, by a clock that runs behind, is sent again for the rest. */
-async function hintAgain({ services, place, stored }: Work, at: string, now: Date): Promise<void> {
+async function hintAgain({ services, ref, stored }: Work, at: string, now: Date): Promise<void> {
   const seconds = (Date.parse(at) - now.getTime()) / 1000;
   if (seconds <= EARLY_SECONDS_MAX)
-    await services.publishQueue.hint(place, [stored.leg.network], seconds);
+    await services.publishQueue.hint(ref, [stored.leg.network], seconds);
 }
 
 /** Whether the leg has something to do now. */
 async function isDue(work: Work): Promise<boolean> {
   const { services, stored } = work;
   const now = services.clock.now();
-  const step = nextStep(stored.leg, now);
+  const step = nextLegStep(stored.leg, now);
   if (step.kind === "later" && step.at === stored.leg.notBefore)
     await hintAgain(work, step.at, now);
   return step.kind === "claim";
@@ -52,7 +52,7 @@ async function claim(work: Work): Promise<boolean> {
   if (!(await save(work, leg))) return false;
   work.readings.open({
     save: () => change(work, (taken) => taken),
-    warn: (error) => services.log.warn("reading not noted", { postId: work.place.postId, error }),
+    warn: (error) => services.log.warn("reading not noted", { postId: work.ref.postId, error }),
   });
   work.trace.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
   const { network, attempts } = leg;
@@ -88,21 +88,21 @@ async function walk(work: Work, network: Network): Promise<void> {
 }
 
 /** What is done is written down under the claim, whatever becomes of it. */
-async function tracing({ services, place, stored, trace }: Work, run: () => Promise<void>) {
+async function tracing({ services, ref, stored, trace }: Work, run: () => Promise<void>) {
   try {
     await run();
   } finally {
-    await trace.save(services, place.postId, stored.leg.claimId ?? "");
+    await trace.save(services, ref.postId, stored.leg.claimId ?? "");
   }
 }
 
 /** Whoever read this file did not live to tell: nothing was sent, and nobody reads it again. */
 async function failUnreadable(on: Work, mediaIndex: number | null): Promise<void> {
-  const { services, place, stored } = on;
+  const { services, ref, stored } = on;
   const { network } = stored.leg;
   services.log.error("leg ended for a file that ends its readers", {
     event: "leg_given_up",
-    postId: place.postId,
+    postId: ref.postId,
     network,
     mediaIndex,
   });
@@ -111,7 +111,7 @@ async function failUnreadable(on: Work, mediaIndex: number | null): Promise<void
 }
 
 async function work(on: Work): Promise<void> {
-  const { services, place } = on;
+  const { services, ref } = on;
   const { leg } = on.stored;
   const network = findAvailable(leg.network, services.config.networkApps);
   if (network === undefined) return fail(on, { code: "app_misconfigured", networkCode: null });
@@ -120,7 +120,7 @@ async function work(on: Work): Promise<void> {
   if (leg.crashes < CRASHES_MAX) return walk(on, network);
   services.log.error("leg given up after crashes", {
     event: "leg_given_up",
-    postId: place.postId,
+    postId: ref.postId,
     network: leg.network,
   });
   await fail(on, { code: "internal_error", networkCode: null });
@@ -132,17 +132,17 @@ async function work(on: Work): Promise<void> {
  */
 export async function publishLeg(
   services: PublishingDeps,
-  place: PostPlace,
+  ref: PostRef,
   post: Post,
   stored: StoredLeg,
 ): Promise<void> {
   const { network, sentAt } = stored.leg;
   const trace = createTrace(network, () => on.stored.leg.attempts, services.clock);
   const readings = new LegReadings(stored.leg);
-  const readBy = notingReadings(readings, { owner: place.platformId, draft: post.draft, network });
+  const readBy = notingReadings(readings, { owner: ref.platformId, draft: post.draft, network });
   const files = keepingOpened(createNetworkTools(services, network, undefined, readBy));
   const tools = trace.tools(files.tools);
-  const worker = { services, place, post, tools, trace, readings };
+  const worker = { services, ref, post, tools, trace, readings };
   const on: Work = {
     ...worker,
     stored,

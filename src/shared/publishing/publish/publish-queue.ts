@@ -4,7 +4,7 @@ import { NETWORK_NAMES } from "../../networks/names.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { MessageQueue } from "../../runtime/storage/queue.ts";
 import { HINT_TRACE, hintTrace } from "../../runtime/telemetry/hint-trace.ts";
-import type { PostPlace } from "../post-store.ts";
+import type { PostRef } from "../post.ts";
 
 /** A hint that legs of a post have something to do. Ids only: the rows are the truth. */
 export const PublishHint = shape(() =>
@@ -29,8 +29,8 @@ export class PublishQueue {
   }
 
   /** May be lost, doubled or late without harm. */
-  async hint(place: PostPlace, networks: readonly NetworkName[], delaySeconds = 0): Promise<void> {
-    const { platformId, profileId, postId } = place;
+  async hint(ref: PostRef, networks: readonly NetworkName[], delaySeconds = 0): Promise<void> {
+    const { platformId, profileId, postId } = ref;
     const ids = { platformId, profileId, postId };
     const hint: PublishHint = { v: 1, ...ids, networks: [...networks], ...hintTrace() };
     await this.#queue.send(hint, delaySeconds);

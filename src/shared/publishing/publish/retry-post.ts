@@ -13,17 +13,11 @@ import { reserveMovement } from "../accept/accept.ts";
 import { hintLegs } from "./hint-legs.ts";
 import { firstCheckAt } from "../schedule/first-check.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/get-post.ts";
-import { hasStarted, type Draft, type Post } from "../post.ts";
+import { hasStarted, type Draft, type Post, refOf } from "../post.ts";
 import { type Leg, retried, startingAt } from "../leg.ts";
 import type { PostView } from "../read/post-view.ts";
 import type { PostWithLegs } from "../post-store.ts";
-import {
-  commitPost,
-  placeOf,
-  postOperation,
-  progressed,
-  type PostDecision,
-} from "../post-change.ts";
+import { commitPost, postOperation, progressed, type PostDecision } from "../post-change.ts";
 import { step } from "../timeline-store.ts";
 import { noteStep } from "./trace.ts";
 
@@ -167,6 +161,6 @@ export async function retryPost(
   });
   await noteStep(services, found.post.id, step(now.toISOString(), "retried", networks.join(", ")));
   const seconds = secondsUntil(startAt, services.clock.now());
-  await hintLegs(services, placeOf(found.post), networks, seconds);
+  await hintLegs(services, refOf(found.post), networks, seconds);
   return viewPost(services, scope, await findPostOf(services, scope, input.postId));
 }

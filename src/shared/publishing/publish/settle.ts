@@ -10,13 +10,13 @@ import type {
   TryLater,
 } from "../../networks/contract/network.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import { quotaFor } from "../accept/judge-accounts.ts";
+import { quotaFor } from "../accept/check-accounts.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { lastLookSeconds, nextLookSeconds, nextRetrySeconds } from "../leg-times.ts";
 import { failed, type Leg, putBack, succeeded, toBeLookedUp } from "../leg.ts";
 import { commitPost, postOperation, progressed, type PostDecision } from "../post-change.ts";
-import { legKey, type PostPlace } from "../post-store.ts";
-import type { Post } from "../post.ts";
+import { legKey } from "../post-store.ts";
+import type { Post, PostRef } from "../post.ts";
 import { park, type Work } from "./work.ts";
 
 export type LegEnd =
@@ -24,7 +24,7 @@ export type LegEnd =
   | { readonly kind: "failed"; readonly failure: LegFailure };
 
 interface Settlement {
-  readonly place: PostPlace;
+  readonly ref: PostRef;
   readonly post: Post;
   /** As its worker claimed it: only the owner of the claim may settle. */
   readonly leg: Leg;
@@ -52,9 +52,9 @@ function movement(post: Post, leg: Leg, end: LegEnd): Movement {
  * work row. Guarded by the claim and the open reservation: applied once, whoever repeats it. Answers whether the
  * leg was still the caller's to settle.
  */
-export function settleOperation({ place, post, leg, end }: Settlement): CoreOperation<boolean> {
+export function settleOperation({ ref, post, leg, end }: Settlement): CoreOperation<boolean> {
   return postOperation({
-    id: `settle|${legKey(place, leg.network)}|${leg.claimId}`,
+    id: `settle|${legKey(ref, leg.network)}|${leg.claimId}`,
     known: post,
     decide(current, { now }): PostDecision<boolean> {
       const mine = current?.legs.find((stored) => stored.leg.network === leg.network);
@@ -82,12 +82,12 @@ function noteDuration({ metrics, clock }: PublishingDeps, post: Post, network: N
 }
 
 async function settleLeg(services: PublishingDeps, settlement: Settlement): Promise<void> {
-  const { place, post, leg, end } = settlement;
+  const { ref, post, leg, end } = settlement;
   const operation = settleOperation(settlement);
-  const settled = await commitPost(services, place.platformId, operation, "worker");
+  const settled = await commitPost(services, ref.platformId, operation, "worker");
   const { network } = leg;
   const account = leg.account?.id ?? null;
-  const fields = { postId: place.postId, network, account, attempt: leg.attempts };
+  const fields = { postId: ref.postId, network, account, attempt: leg.attempts };
   if (!settled) return services.log.warn("leg was settled by another worker", fields);
   const outcome = end.kind === "failed" ? end.failure.code : "published";
   services.metrics.count("legs.ended", { network, outcome });
@@ -112,23 +112,23 @@ async function returnQuota({ services, post, stored }: Work): Promise<void> {
 }
 
 export async function fail(work: Work, failure: LegFailure): Promise<void> {
-  const { services, place, post, stored } = work;
+  const { services, ref, post, stored } = work;
   services.unmappedSignals.record(stored.leg.network, failure);
   const known = work.doubtSince === null ? failure : outcomeUnknown(failure);
   const end = { kind: "failed", failure: known } as const;
   const at = services.clock.now().toISOString();
   if (known.code !== "outcome_unknown") await returnQuota(work);
-  await settleLeg(services, { place, post, leg: stored.leg, end });
+  await settleLeg(services, { ref, post, leg: stored.leg, end });
   work.readings.leave();
   const { networkCode, note = null } = failure;
   work.trace.record({ step: "leg_settled", at, outcome: known.code, networkCode, note });
 }
 
 export async function succeed(work: Work, published: Published): Promise<void> {
-  const { services, place, post, stored } = work;
+  const { services, ref, post, stored } = work;
   const end = { kind: "published", published } as const;
   const at = services.clock.now().toISOString();
-  await settleLeg(services, { place, post, leg: stored.leg, end });
+  await settleLeg(services, { ref, post, leg: stored.leg, end });
   work.readings.leave();
   work.trace.record({ step: "leg_settled", at, outcome: "succeeded", note: published.url });
 }

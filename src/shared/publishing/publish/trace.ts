@@ -18,7 +18,7 @@ export interface Trace {
 }
 
 /** Where a call went, without its query: tokens and codes travel there. */
-function placeOf(method: string, url: string): string {
+function calledAddress(method: string, url: string): string {
   if (!URL.canParse(url)) return method;
   const { host, pathname } = new URL(url);
   return `${method} ${host}${pathname}`.slice(0, 300);
@@ -67,7 +67,7 @@ export function createTrace(network: NetworkName, attempt: () => number, clock: 
       async http(request) {
         const at = clock.now();
         const called = { step: "network_call", at: at.toISOString() } as const;
-        const note = placeOf(request.method, request.url);
+        const note = calledAddress(request.method, request.url);
         const durationMs = () => clock.now().getTime() - at.getTime();
         try {
           const answer = await tools.http(request);

@@ -3,8 +3,8 @@ import { findAvailable } from "../../networks/lookup.ts";
 import type { Turn } from "../accounts/turn-store.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { type Leg, renewed } from "../leg.ts";
-import type { PostPlace, StoredLeg } from "../post-store.ts";
-import type { Post } from "../post.ts";
+import type { StoredLeg } from "../post-store.ts";
+import type { Post, PostRef } from "../post.ts";
 import { hintLegs } from "./hint-legs.ts";
 import type { LegReadings } from "./leg-readings.ts";
 import type { Trace } from "./trace.ts";
@@ -15,7 +15,7 @@ const LEASE_RENEWALS = 3;
 /** One leg in the hands of one worker. `stored` follows every write; losing a race ends the work quietly. */
 export interface Work {
   readonly services: PublishingDeps;
-  readonly place: PostPlace;
+  readonly ref: PostRef;
   readonly post: Post;
   readonly tools: NetworkTools;
   readonly trace: Trace;
@@ -43,9 +43,9 @@ export function save(work: Work, leg: Leg): Promise<boolean> {
 /** Writes what becomes of the leg as it is when its turn to be written comes. */
 export async function change(work: Work, next: (leg: Leg) => Leg): Promise<boolean> {
   const write = async (): Promise<boolean> => {
-    const { services, place, stored, readings } = work;
+    const { services, ref, stored, readings } = work;
     const leg = { ...next(stored.leg), readings: readings.current };
-    const written = await services.posts.replaceLegIfUnchanged(place, leg, stored.etag);
+    const written = await services.posts.replaceLegIfUnchanged(ref, leg, stored.etag);
     if (written === undefined) return false;
     work.stored = written;
     readings.noteStored(leg.readings);
@@ -72,7 +72,7 @@ export async function holdingLease<T>(work: Work, run: () => Promise<T>): Promis
       if (isOurs && work.turn !== null && leaseUntil !== null)
         await services.turns.extend(work.turn, leaseUntil);
     } catch (error) {
-      services.log.warn("lease not renewed", { postId: work.place.postId, error });
+      services.log.warn("lease not renewed", { postId: work.ref.postId, error });
     }
   };
   const timer = setInterval(
@@ -94,7 +94,7 @@ export async function holdingLease<T>(work: Work, run: () => Promise<T>): Promis
  * not just wait for its turn or its media.
  */
 export async function park(work: Work, leg: Leg, failure?: LegFailure): Promise<void> {
-  const { services, place } = work;
+  const { services, ref } = work;
   if (!(await save(work, leg)) || leg.notBefore === null) return;
   const { network, phase, retries, notBefore } = leg;
   work.trace.record({ step: "leg_waiting", outcome: phase, note: `until ${notBefore}` });
@@ -106,5 +106,5 @@ export async function park(work: Work, leg: Leg, failure?: LegFailure): Promise<
     services.log.info("leg delayed", { network, ...until, reason, networkCode });
   }
   const seconds = (Date.parse(leg.notBefore) - services.clock.now().getTime()) / 1000;
-  await hintLegs(services, place, [leg.network], seconds);
+  await hintLegs(services, ref, [leg.network], seconds);
 }

@@ -8,13 +8,13 @@ import { canceled, firstLeg, isEnded } from "../leg.ts";
 
 import { hintIfSoon } from "./enqueue-due-posts.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/get-post.ts";
-import { judgePost, unpublishableRefusal } from "../accept/judge-accounts.ts";
-import type { Post } from "../post.ts";
+import { checkPost, unpublishableRefusal } from "../accept/check-accounts.ts";
+import { type Post, refOf } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
 import { postKey, type PostWithLegs } from "../post-store.ts";
 import { issuesOfChange } from "../draft-issues.ts";
 import { updatedDraft, type UpdatePost } from "../accept/schema.ts";
-import { commitPost, placeOf, postOperation, type PostDecision } from "../post-change.ts";
+import { commitPost, postOperation, type PostDecision } from "../post-change.ts";
 
 function requireScheduled(post: Post): void {
   if (post.status === "scheduled") return;
@@ -32,7 +32,7 @@ function changeOperation(before: Post, after: PostWithLegs): CoreOperation<void>
     id: `change|${revision}`,
     known: before,
     decide(current, view): PostDecision<void> {
-      const stored = view.row(postKey(placeOf(before)));
+      const stored = view.row(postKey(refOf(before)));
       if (stored?.row["revision"] === revision) return { kind: "done", answer: undefined };
       if (current?.post.status !== "scheduled") {
         const message = "The post was changed or fired meanwhile. Read it again.";
@@ -61,19 +61,19 @@ export async function updatePost(
   const dueAt = draft.scheduleAt ?? "";
   const before = found.post.draft.scheduleAt ?? "";
   const connections = await services.connections.listOfProfile(scope.profileId);
-  const judgements = await judgePost(services, draft, connections);
-  const error = unpublishableRefusal(judgements);
+  const checks = await checkPost(services, draft, connections);
+  const error = unpublishableRefusal(checks);
   if (error !== undefined) throw error;
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt: now.toISOString() };
-  const legs = judgements.map((judgement) => firstLeg(post, judgement, now));
-  const place = placeOf(post);
-  if (dueAt !== before) await services.due.add({ ref: place, dueAt }, now);
+  const legs = checks.map((check) => firstLeg(post, check, now));
+  const ref = refOf(post);
+  if (dueAt !== before) await services.due.add({ ref, dueAt }, now);
   // A leg that ends has an event.
   if (legs.some(isEnded)) await services.openWork.mark(scope.platformId, now);
   const operation = changeOperation(found.post, { post, legs });
   await commitPost(services, scope.platformId, operation, "now");
   // The row of the old time stays: another change may have brought that time back meanwhile. It ends with its hint.
-  if (dueAt !== before) await hintIfSoon(services, { ref: place, dueAt });
+  if (dueAt !== before) await hintIfSoon(services, { ref, dueAt });
   recordAudit(services, scope, {
     action: "post.updated",
     target: { type: "post", id: post.id },
@@ -116,7 +116,7 @@ export async function cancelPost(
   const operation = changeOperation(found.post, { post, legs });
   await commitPost(services, scope.platformId, operation, "now");
   const dueAt = found.post.draft.scheduleAt ?? "";
-  await services.due.remove({ ref: placeOf(post), dueAt });
+  await services.due.remove({ ref: refOf(post), dueAt });
   recordAudit(services, scope, {
     action: "post.canceled",
     target: { type: "post", id: post.id },

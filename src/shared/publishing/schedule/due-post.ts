@@ -1,11 +1,11 @@
 import { DUE_COLUMNS, type Due, type DueKind } from "../../due/due-store.ts";
 import { rowCodec, text } from "../../runtime/storage/codec.ts";
-import type { PostPlace } from "../post-store.ts";
+import type { PostRef } from "../post.ts";
 
 /** A post that is due at a time (table `due`). */
-export type DuePost = Due<PostPlace>;
+export type DuePost = Due<PostRef>;
 
-export const DUE_POSTS: DueKind<PostPlace> = {
+export const DUE_POSTS: DueKind<PostRef> = {
   codec: rowCodec("due post", {
     ...DUE_COLUMNS,
     platformId: text(),

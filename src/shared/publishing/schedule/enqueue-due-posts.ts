@@ -1,10 +1,10 @@
 import { enqueueDue, hintIfSoon as hintWorkIfSoon, type DueWork } from "../../due/enqueue-due.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { DuePost } from "./due-post.ts";
-import type { PostPlace } from "../post-store.ts";
+import type { PostRef } from "../post.ts";
 
-function duePosts({ due, fireQueue }: PublishingDeps): DueWork<PostPlace> {
-  return { store: due, hint: (post, delaySeconds) => fireQueue.hint(post, delaySeconds) };
+function duePosts({ due, startQueue }: PublishingDeps): DueWork<PostRef> {
+  return { store: due, hint: (post, delaySeconds) => startQueue.hint(post, delaySeconds) };
 }
 
 /** For a post that is stored or moved so close to its time that the timer might look too late. */

@@ -1,7 +1,6 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
 import { invariant } from "../../runtime/errors.ts";
-import { placeOf } from "../../publishing/post-change.ts";
 import { isEnded } from "../../publishing/leg.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { CLEARING_STEPS } from "./clear-rows.ts";
@@ -9,6 +8,7 @@ import { closePosts, endConnections } from "./close-posts.ts";
 import { closeProfile } from "./close-profile.ts";
 import { afterClosing, afterPage, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
+import { refOf } from "../../publishing/post.ts";
 
 /** Of a run; what is left is the next one's. */
 const RUN_MS_MAX = 45_000;
@@ -59,7 +59,7 @@ async function remove(
     const { scheduleAt } = found.post.draft;
     // A run that died right after it canceled the post left the row that says when it was due.
     if (scheduleAt !== null)
-      await services.due.remove({ ref: placeOf(found.post), dueAt: scheduleAt });
+      await services.due.remove({ ref: refOf(found.post), dueAt: scheduleAt });
     await services.timeline.remove(found.post.id);
     await services.posts.remove(found);
   }

@@ -5,8 +5,8 @@ import type { NetworkData, Problem } from "../../networks/contract/network.ts";
 import { findAvailable, networkOf } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
-import { errorsOf, type Judgement } from "./judgement.ts";
-import { judgeDraft, judgeUnavailable, judgementView, problem } from "./check-draft.ts";
+import { errorsOf, type NetworkCheck } from "./judgement.ts";
+import { checkDraft, checkUnavailable, checkView, problem } from "./check-draft.ts";
 import { type Draft, legDraft } from "../post.ts";
 import { findHolding, textHash } from "../accounts/recent-text.ts";
 
@@ -18,17 +18,17 @@ export function accountOf({ network, account }: Connection): NetworkAccount {
 export function quotaFor(
   services: PublishingDeps,
   draft: Draft,
-  network: Judgement["network"],
+  network: NetworkCheck["network"],
   limits: NetworkData = {},
 ): Quota | undefined {
   const kind = networkOf(network).quotaOf?.(legDraft(draft, network));
   return kind === undefined ? undefined : quotaOfKind(services, kind, { network, limits });
 }
 
-async function judgeQuota(
+async function checkQuota(
   services: PublishingDeps,
   draft: Draft,
-  { network, connection }: Judgement,
+  { network, connection }: NetworkCheck,
 ): Promise<{ readonly quota: QuotaView | null; readonly problems: readonly Problem[] }> {
   if (connection === undefined) return { quota: null, problems: [] };
   const quota = quotaFor(services, draft, network, connection.limits);
@@ -39,36 +39,36 @@ async function judgeQuota(
   return { quota: view, problems };
 }
 
-async function judgeText(services: PublishingDeps, draft: Draft, judgement: Judgement) {
-  const { network, connection } = judgement;
+async function findDuplicate(services: PublishingDeps, draft: Draft, check: NetworkCheck) {
+  const { network, connection } = check;
   const hash = textHash(legDraft(draft, network).text);
   if (hash === undefined || connection === undefined) return undefined;
   const { holding } = await findHolding(services, accountOf(connection), hash);
   return holding.kind === "published" ? holding : undefined;
 }
 
-/** A judgement with what is known of the real account: its quota, and texts that were published to it of late. */
-async function judgeAccount(
+/** A check with what is known of the real account: its quota, and texts that were published to it of late. */
+async function checkAccount(
   services: PublishingDeps,
   draft: Draft,
-  judgement: Judgement,
-): Promise<Judgement> {
+  check: NetworkCheck,
+): Promise<NetworkCheck> {
   const [{ quota, problems }, published] = await Promise.all([
-    judgeQuota(services, draft, judgement),
-    judgeText(services, draft, judgement),
+    checkQuota(services, draft, check),
+    findDuplicate(services, draft, check),
   ]);
   if (published === undefined)
-    return { ...judgement, quota, problems: [...judgement.problems, ...problems] };
+    return { ...check, quota, problems: [...check.problems, ...problems] };
   const { place } = published.holder;
   // Another profile's post, maybe another tenant's, must not be named.
-  const isOwn = place.profileId === judgement.connection?.profileId;
+  const isOwn = place.profileId === check.connection?.profileId;
   return {
-    ...judgement,
+    ...check,
     quota,
     problems: [
-      ...judgement.problems,
+      ...check.problems,
       ...problems,
-      problem("duplicate_content", `${judgement.network}.text.duplicate`),
+      problem("duplicate_content", `${check.network}.text.duplicate`),
     ],
     duplicate: { postId: isOwn ? place.postId : null, allowedAfter: published.allowedAfter },
   };
@@ -78,29 +78,29 @@ async function judgeAccount(
  * What every network says of a draft: its rules, and for one that goes out at once what is linked and what the
  * accounts still take. A look only: what holds when the leg goes out is claimed then.
  */
-export async function judgePost(
+export async function checkPost(
   services: PublishingDeps,
   draft: Draft,
   connections: readonly Connection[],
-): Promise<Judgement[]> {
+): Promise<NetworkCheck[]> {
   const isNow = draft.scheduleAt === null;
-  const judgements = draft.networks.map((network) => {
+  const checks = draft.networks.map((network) => {
     const connection = connections.find((linked) => linked.network === network);
     return findAvailable(network, services.config.networkApps) === undefined
-      ? judgeUnavailable(network, connection)
-      : judgeDraft(draft, network, connection, isNow ? "now" : "later");
+      ? checkUnavailable(network, connection)
+      : checkDraft(draft, network, connection, isNow ? "now" : "later");
   });
-  if (!isNow) return judgements;
-  return Promise.all(judgements.map((judgement) => judgeAccount(services, draft, judgement)));
+  if (!isNow) return checks;
+  return Promise.all(checks.map((check) => checkAccount(services, draft, check)));
 }
 
 /** `duplicate_content`, when that alone keeps every network from taking the post. */
-export function duplicateRefusal(judgements: readonly Judgement[]): AppError | undefined {
-  const isDuplicate = (judgement: Judgement) =>
-    judgement.duplicate !== undefined &&
-    errorsOf(judgement).every(({ code }) => code === "duplicate_content");
-  if (!judgements.every(isDuplicate)) return undefined;
-  const duplicates = judgements.flatMap(({ duplicate }) => duplicate ?? []);
+export function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | undefined {
+  const isDuplicate = (check: NetworkCheck) =>
+    check.duplicate !== undefined &&
+    errorsOf(check).every(({ code }) => code === "duplicate_content");
+  if (!checks.every(isDuplicate)) return undefined;
+  const duplicates = checks.flatMap(({ duplicate }) => duplicate ?? []);
   const latest = duplicates.map(({ allowedAfter }) => allowedAfter).sort();
   return new AppError(
     "duplicate_content",
@@ -108,7 +108,7 @@ export function duplicateRefusal(judgements: readonly Judgement[]): AppError | u
     {
       details: {
         postId: duplicates.find(({ postId }) => postId !== null)?.postId ?? null,
-        platforms: judgements.map(({ network }) => network),
+        platforms: checks.map(({ network }) => network),
         allowedAfter: latest.at(-1) ?? null,
       },
     },
@@ -116,11 +116,9 @@ export function duplicateRefusal(judgements: readonly Judgement[]): AppError | u
 }
 
 /** `not_publishable`, when not one of the networks could take the post. */
-export function unpublishableRefusal(judgements: readonly Judgement[]): AppError | undefined {
-  if (judgements.some((judgement) => errorsOf(judgement).length === 0)) return undefined;
-  const platforms = Object.fromEntries(
-    judgements.map((judgement) => [judgement.network, judgementView(judgement)]),
-  );
+export function unpublishableRefusal(checks: readonly NetworkCheck[]): AppError | undefined {
+  if (checks.some((check) => errorsOf(check).length === 0)) return undefined;
+  const platforms = Object.fromEntries(checks.map((check) => [check.network, checkView(check)]));
   const message = "None of the requested networks can take this post.";
   return new AppError("not_publishable", message, { details: { platforms } });
 }

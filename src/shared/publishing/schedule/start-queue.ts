@@ -5,7 +5,7 @@ import { HINT_TRACE, hintTrace } from "../../runtime/telemetry/hint-trace.ts";
 import type { DuePost } from "./due-post.ts";
 
 /** A hint that a scheduled post is due. Ids and the time only: the rows are the truth. */
-export const FireHint = shape(() =>
+export const StartHint = shape(() =>
   z.object({
     v: z.literal(1),
     platformId: z.string(),
@@ -15,11 +15,11 @@ export const FireHint = shape(() =>
     ...HINT_TRACE(),
   }),
 );
-export type FireHint = ShapeOf<typeof FireHint>;
+export type StartHint = ShapeOf<typeof StartHint>;
 
-export const FIRE_QUEUE = "fire-posts";
+export const START_QUEUE = "fire-posts";
 
-export class FireQueue {
+export class StartQueue {
   readonly #queue: MessageQueue;
 
   constructor(queue: MessageQueue) {
@@ -29,7 +29,7 @@ export class FireQueue {
   /** May be lost, doubled, early or late without harm. */
   async hint({ ref, dueAt }: DuePost, delaySeconds: number): Promise<void> {
     const { platformId, profileId, postId } = ref;
-    const hint: FireHint = { v: 1, platformId, profileId, postId, dueAt, ...hintTrace() };
+    const hint: StartHint = { v: 1, platformId, profileId, postId, dueAt, ...hintTrace() };
     await this.#queue.send(hint, delaySeconds);
   }
 }

@@ -8,15 +8,15 @@ import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
 import { reserveMovement } from "../accept/accept.ts";
-import type { Judgement } from "../accept/judgement.ts";
+import type { NetworkCheck } from "../accept/judgement.ts";
 import { type Leg, isEnded, notStarted, started, startingAt } from "../leg.ts";
 import type { DuePost } from "./due-post.ts";
 import { firstCheckAt } from "./first-check.ts";
-import type { FireHint } from "./fire-queue.ts";
+import type { StartHint } from "./start-queue.ts";
 import { hintLegs } from "../publish/hint-legs.ts";
-import { judgePost } from "../accept/judge-accounts.ts";
-import type { Post } from "../post.ts";
-import { postKey, type PostPlace } from "../post-store.ts";
+import { checkPost } from "../accept/check-accounts.ts";
+import type { Post, PostRef } from "../post.ts";
+import { postKey } from "../post-store.ts";
 import { commitPost, postOperation, progressed, type PostDecision } from "../post-change.ts";
 
 /** Later than this a post is not published any more. */
@@ -32,10 +32,10 @@ type Standstill =
   | { readonly kind: "fail"; readonly code: LegErrorCode };
 
 interface Firing {
-  readonly place: PostPlace;
+  readonly ref: PostRef;
   readonly post: Post;
   readonly standstill: Standstill | undefined;
-  readonly judgements: readonly Judgement[];
+  readonly checks: readonly NetworkCheck[];
   readonly nextCheckAt: string;
   readonly legsPerSecond: number;
 }
@@ -60,7 +60,7 @@ interface FiredLegs {
 }
 
 function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredLegs {
-  const { standstill, judgements } = firing;
+  const { standstill, checks } = firing;
   const open = (next: (leg: Leg) => Leg) => legs.map((leg) => (isEnded(leg) ? leg : next(leg)));
   if (standstill !== undefined) {
     const status = standstill.kind === "skip" ? "skipped" : "failed";
@@ -69,7 +69,7 @@ function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredL
   const going = open((leg) =>
     started(
       leg,
-      judgements.find(({ network }) => network === leg.network),
+      checks.find(({ network }) => network === leg.network),
       view.now,
     ),
   );
@@ -86,10 +86,10 @@ function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredL
  * The firing transaction: legs on their way with their tokens reserved, or ended with the reason. It starts the very
  * revision that was judged, at its time: of a firing and a change or cancel that race, exactly one wins.
  */
-function fireOperation(asked: Firing): CoreOperation<Fired> {
-  const { place, post } = asked;
+function startOperation(asked: Firing): CoreOperation<Fired> {
+  const { ref, post } = asked;
   return postOperation({
-    id: `fire|${postKey(place)}|${post.revision}`,
+    id: `fire|${postKey(ref)}|${post.revision}`,
     known: post,
     decide(current, view): PostDecision<Fired> {
       const { now } = view;
@@ -135,34 +135,30 @@ async function standstillOf(services: PublishingDeps, post: Post): Promise<Stand
   return isMissed ? { kind: "fail", code: "schedule_missed" } : undefined;
 }
 
-async function fire(
-  services: PublishingDeps,
-  place: PostPlace,
-  post: Post,
-): Promise<Fired["kind"]> {
+async function fire(services: PublishingDeps, ref: PostRef, post: Post): Promise<Fired["kind"]> {
   const now = services.clock.now();
   const [standstill, connections] = await Promise.all([
     standstillOf(services, post),
     services.connections.listOfProfile(post.profileId),
-    services.openWork.mark(place.platformId, now),
+    services.openWork.mark(ref.platformId, now),
   ]);
-  const judgements = await judgePost(services, { ...post.draft, scheduleAt: null }, connections);
+  const checks = await checkPost(services, { ...post.draft, scheduleAt: null }, connections);
   const nextCheckAt = firstCheckAt(services, now);
   const { legsPerSecond } = services.config.publishing;
   const outcome = await commitPost(
     services,
-    place.platformId,
-    fireOperation({ place, post, standstill, judgements, nextCheckAt, legsPerSecond }),
+    ref.platformId,
+    startOperation({ ref, post, standstill, checks, nextCheckAt, legsPerSecond }),
     "now",
   );
   if (outcome.kind !== "fired") return outcome.kind;
   if (outcome.unpaid !== undefined)
-    await services.wallets.noteRefusal(place.platformId, outcome.unpaid);
+    await services.wallets.noteRefusal(ref.platformId, outcome.unpaid);
   const firedAt = services.clock.now();
   const latenessMs = firedAt.getTime() - Date.parse(post.draft.scheduleAt ?? "");
   services.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
   services.log.info("post fired", { networks: outcome.networks, latenessMs });
-  await hintLegs(services, place, outcome.networks, secondsUntil(outcome.startAt, firedAt));
+  await hintLegs(services, ref, outcome.networks, secondsUntil(outcome.startAt, firedAt));
   return outcome.kind;
 }
 
@@ -171,14 +167,14 @@ async function fire(
  * between is read anew, by another hint.
  */
 async function attend(services: PublishingDeps, due: DuePost, post: Post): Promise<void> {
-  const { ref: place } = due;
+  const { ref } = due;
   const now = services.clock.now();
-  const platform = await services.platforms.find(place.platformId);
+  const platform = await services.platforms.find(ref.platformId);
   if (post.status === "scheduled" && platform?.status === "suspended") {
     const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
-    await services.due.add({ ref: place, dueAt: later }, now);
+    await services.due.add({ ref, dueAt: later }, now);
   } else if (post.status === "scheduled") {
-    if ((await fire(services, place, post)) === "changed") return services.fireQueue.hint(due, 0);
+    if ((await fire(services, ref, post)) === "changed") return services.startQueue.hint(due, 0);
   }
   await services.due.remove(due);
 }
@@ -187,12 +183,12 @@ async function attend(services: PublishingDeps, due: DuePost, post: Post): Promi
  * Fires a scheduled post when it is due, never before. Safe to repeat at any time; the due row is removed once it
  * stands for nothing any more.
  */
-export async function firePost(services: PublishingDeps, hint: FireHint): Promise<void> {
+export async function startPost(services: PublishingDeps, hint: StartHint): Promise<void> {
   const { dueAt, platformId, profileId, postId } = hint;
-  const place = { platformId, profileId, postId };
-  const due = { ref: place, dueAt };
+  const ref = { platformId, profileId, postId };
+  const due = { ref, dueAt };
   const now = services.clock.now();
-  const post = await services.posts.findPost(place);
+  const post = await services.posts.findPost(ref);
   if (post === undefined) {
     // Not by `dueAt`, which moves on with every hint that is sent again.
     if (now.getTime() - timeOfId("post", postId) > ORPHAN_MS) await services.due.remove(due);
@@ -202,7 +198,7 @@ export async function firePost(services: PublishingDeps, hint: FireHint): Promis
   if (post.status === "scheduled" && scheduleAt > now.toISOString()) {
     // Early by a clock that runs ahead, or the post was moved, which has a row of its own.
     const seconds = (Date.parse(scheduleAt) - now.getTime()) / 1000;
-    if (scheduleAt === dueAt) await services.fireQueue.hint(due, seconds);
+    if (scheduleAt === dueAt) await services.startQueue.hint(due, seconds);
     else await services.due.remove(due);
     return;
   }
