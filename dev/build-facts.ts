@@ -1,5 +1,5 @@
 import { endpoints, queues } from "../src/functions/manifest.ts";
-import { SETTINGS_BY_NETWORK } from "../src/shared/networks/settings-by-network.ts";
+import { SETTINGS_BY_NETWORK } from "../src/shared/networks/names.ts";
 
 /** What the build takes from the sources by running them. */
 export interface BuildFacts {

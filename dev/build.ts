@@ -55,7 +55,7 @@ const toManifest = ({ manifest }: BuildFacts) =>
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
     .join("\n");
 
-function toSettingsByNetwork({ settingsByNetwork }: BuildFacts): string {
+function toNames({ settingsByNetwork }: BuildFacts): string {
   const networks = Object.entries(settingsByNetwork).map(([network, exported], index) => ({
     network,
     exported,
@@ -65,7 +65,9 @@ function toSettingsByNetwork({ settingsByNetwork }: BuildFacts): string {
     exported === null ? "" : `import { ${exported} as ${local} } from "./${network}/settings.ts";`,
   );
   const entries = networks.map(({ network, local }) => `${JSON.stringify(network)}: ${local}`);
-  return `${imports.join("\n")}\nexport const SETTINGS_BY_NETWORK = { ${entries.join(", ")} };`;
+  return `${imports.join("\n")}
+export const SETTINGS_BY_NETWORK = { ${entries.join(", ")} };
+export const NETWORK_NAMES = Object.keys(SETTINGS_BY_NETWORK);`;
 }
 
 /** Modules that the build knows the outcome of, in place of all that it takes to get there. */
@@ -74,7 +76,7 @@ const WORKED_OUT: readonly {
   readonly make: (facts: BuildFacts) => string;
 }[] = [
   { filter: /[\\/]src[\\/]functions[\\/]manifest\.ts$/, make: toManifest },
-  { filter: /[\\/]networks[\\/]settings-by-network\.ts$/, make: toSettingsByNetwork },
+  { filter: /[\\/]networks[\\/]names\.ts$/, make: toNames },
 ];
 
 const workedOut: Plugin = {

@@ -1,7 +1,7 @@
 import { eraseProfiles } from "../shared/tenants/erasure/erase-profiles.ts";
 import { purgeExpired } from "../shared/background/purge-expired.ts";
 import { recordPoison } from "../shared/background/record-poison.ts";
-import { warnOfApiVersions } from "../shared/networks/contract/warn-of-api-versions.ts";
+import { warnOfApiVersions } from "../shared/background/warn-of-api-versions.ts";
 import { enqueueDuePosts } from "../shared/publishing/schedule/enqueue-due-posts.ts";
 import { findForgottenWork } from "../shared/background/find-forgotten-work.ts";
 import { startPost } from "../shared/publishing/schedule/start-post.ts";

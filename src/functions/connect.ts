@@ -19,10 +19,7 @@ import { getSession } from "../shared/connections/get-session.ts";
 import { listConnections } from "../shared/connections/list-connections.ts";
 import { removeConnection } from "../shared/connections/remove-connection.ts";
 import { BrowserFields, CreateConnectSessionBody } from "../shared/connections/schema.ts";
-import {
-  blueskyClientKeys,
-  blueskyClientMetadata,
-} from "../shared/connections/hosted-page/client-documents.ts";
+import { publishedDocument } from "../shared/connections/hosted-page/client-documents.ts";
 import { startSession } from "../shared/connections/start-session.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import { anyone } from "../shared/http/access/access.ts";
@@ -30,6 +27,8 @@ import { activeProfileScope, profileScope } from "../shared/http/access/profile-
 import { connectSessionScope } from "../shared/http/access/connect-session-access.ts";
 import { document } from "../shared/http/reply.ts";
 import { route, type RefusedCall, type Route } from "../shared/http/route.ts";
+import { networkOf } from "../shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../shared/networks/names.ts";
 
 const loadPage = async () => (await import("./connect-page.ts")).connectPage;
 
@@ -63,6 +62,20 @@ const FORM_ANSWERS = {
   429: "Too many attempts on this page.",
   ...DEAD_ENDS,
 };
+
+/** What networks want this service to publish. */
+const documentRoutes = NETWORK_NAMES.flatMap((network) =>
+  (networkOf(network).documents ?? []).map((published) =>
+    route("GET", `v1/connect/${network}/${published.file}`, {
+      ...published.reference,
+      access: anyone,
+      status: 200,
+      produces: "document",
+      errors: ["not_found"],
+      run: ({ services }) => document(publishedDocument(services, network, published)),
+    }),
+  ),
+);
 
 export const connectRoutes: readonly Route[] = [
   route("GET", "v1/profiles/{profileId}/connections", {
@@ -161,25 +174,7 @@ export const connectRoutes: readonly Route[] = [
       );
     },
   }),
-  route("GET", "v1/connect/bluesky/client-metadata.json", {
-    operationId: "getBlueskyClientMetadata",
-    summary: "This service as an OAuth client of the AT Protocol, for its authorisation servers.",
-    description: "There is none where accounts are linked by app password alone.",
-    access: anyone,
-    status: 200,
-    produces: "document",
-    errors: ["not_found"],
-    run: ({ services }) => document(blueskyClientMetadata(services)),
-  }),
-  route("GET", "v1/connect/bluesky/jwks.json", {
-    operationId: "getBlueskyClientKeys",
-    summary: "The public keys by which this service proves itself as that client.",
-    access: anyone,
-    status: 200,
-    produces: "document",
-    errors: ["not_found"],
-    run: ({ services }) => document(blueskyClientKeys(services)),
-  }),
+  ...documentRoutes,
   route("GET", "v1/connect/callback/{network}", {
     operationId: "finishConnectOAuth",
     summary: "Where a network's own authorisation page leads back to.",

@@ -1,5 +1,6 @@
 import type { NetworkApp } from "../../src/shared/networks/contract/network.ts";
-import { NETWORK_NAMES, networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import type { Card } from "../../src/shared/connections/hosted-page/card.ts";
 import { renderChoicePage } from "../../src/shared/connections/hosted-page/choice-page.ts";
 import {

@@ -8,7 +8,8 @@ import {
   type Language,
 } from "../../src/shared/connections/hosted-page/language.ts";
 import { initialOf, nameOf, plainName } from "../../src/shared/connections/hosted-page/names.ts";
-import { NETWORK_NAMES, networkOf } from "../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import type { LinkField } from "../../src/shared/networks/contract/network.ts";
 import { gallery } from "../browser/gallery.ts";
 import { readable } from "./browser.ts";

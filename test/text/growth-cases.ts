@@ -28,7 +28,8 @@ import { textOfHtml, unescapeHtml } from "../../src/shared/networks/contract/htm
 import * as instagram from "../../src/shared/networks/instagram/errors.ts";
 import * as linkedin from "../../src/shared/networks/linkedin/errors.ts";
 import { littleText, plainText } from "../../src/shared/networks/linkedin/little-text.ts";
-import { NETWORK_NAMES, networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import * as mastodon from "../../src/shared/networks/mastodon/errors.ts";
 import { countCharacters } from "../../src/shared/networks/mastodon/length.ts";
 import { comparable } from "../../src/shared/networks/mastodon/statuses.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { connection } from "../../src/shared/connections/answer-schema.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
-import { NETWORK_NAMES } from "../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { post } from "../../src/shared/publishing/read/answer-schema.ts";
 import type { Leg } from "../../src/shared/publishing/leg.ts";
 import { legView, postView } from "../../src/shared/publishing/read/post-view.ts";

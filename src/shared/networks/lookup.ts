@@ -1,16 +1,13 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
 import type { Network, NetworkApps } from "./contract/network.ts";
+import { NETWORK_NAMES } from "./names.ts";
 import { NETWORKS } from "./registry.ts";
 
 export type NetworkName = keyof typeof NETWORKS;
 
 /** A network under the name that it is registered by. */
 export type RegisteredNetwork = Network & { readonly name: NetworkName };
-
-/** In the order of the registry. */
-// Safe: these are all keys of the registry.
-export const NETWORK_NAMES = Object.keys(NETWORKS) as readonly NetworkName[];
 
 const networks: Readonly<Record<NetworkName, RegisteredNetwork>> = NETWORKS;
 

@@ -1,6 +1,21 @@
-import type { NetworkName } from "./lookup.ts";
-import { SETTINGS_BY_NETWORK } from "./settings-by-network.ts";
+import type { Network, NetworkSettings } from "./contract/network.ts";
+import { NETWORKS } from "./registry.ts";
 
-/** In the order of the registry. Loads no network in the built app, so that stores and schemas need none. */
+/*
+ * Loads no network in the built app: the build puts a module in its place that imports the networks' settings alone.
+ * CONTRIBUTING.md, "What a start loads", says why.
+ */
+
+type Names = keyof typeof NETWORKS;
+
+const networks: Readonly<Record<Names, Network>> = NETWORKS;
+
+/** The names of all networks, in the order of the registry. */
 // Safe: these are all keys of the registry.
-export const NETWORK_NAMES = Object.keys(SETTINGS_BY_NETWORK) as readonly NetworkName[];
+export const NETWORK_NAMES = Object.keys(networks) as readonly Names[];
+
+/** Each network's settings, in the order of the registry; undefined for a network that has none. */
+// Safe: the keys are exactly the networks' names.
+export const SETTINGS_BY_NETWORK = Object.fromEntries(
+  NETWORK_NAMES.map((name) => [name, networks[name].settings]),
+) as Readonly<Record<Names, NetworkSettings | undefined>>;

@@ -1,5 +1,5 @@
 import type { NetworkApp, NetworkApps } from "../networks/contract/network.ts";
-import { SETTINGS_BY_NETWORK } from "../networks/settings-by-network.ts";
+import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
 
 export type StorageAccount =

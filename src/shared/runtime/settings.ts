@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { SETTINGS_BY_NETWORK } from "../networks/settings-by-network.ts";
+import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import {
   dataKeys,
   flag,

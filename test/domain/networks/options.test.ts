@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import {
-  NETWORK_NAMES,
-  networkOf,
-  platformOptionsSchema,
-} from "../../../src/shared/networks/lookup.ts";
+import { networkOf, platformOptionsSchema } from "../../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { NETWORKS } from "../../../src/shared/networks/registry.ts";
 
 const accepts = (value: unknown) => platformOptionsSchema().safeParse(value).success;

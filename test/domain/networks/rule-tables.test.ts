@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { describeRules } from "../../../src/shared/networks/describe-rules.ts";
+import { describeRules } from "../../../dev/describe-rules.ts";
 import { breach, checkNearLimit } from "../../../src/shared/networks/contract/draft-rules.ts";
 import { LEG_ERRORS } from "../../../src/shared/networks/contract/errors.ts";
-import { NETWORK_NAMES, networkOf } from "../../../src/shared/networks/lookup.ts";
+import { networkOf } from "../../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { nearLimit } from "../../../src/shared/networks/contract/rule.ts";
 
 const described = describeRules(NETWORK_NAMES.map(networkOf));

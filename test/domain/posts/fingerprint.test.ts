@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NETWORK_NAMES } from "../../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { fingerprint } from "../../../src/shared/publishing/accept/fingerprint.ts";
 import type { Draft } from "../../../src/shared/publishing/post.ts";
 import { DraftBody } from "../../../src/shared/publishing/accept/schema.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
-import { NETWORK_NAMES } from "../../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import { problemOf } from "../../../src/shared/publishing/leg-problem.ts";
 import type { Post } from "../../../src/shared/publishing/post.ts";

@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import { NETWORK_NAMES } from "../../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { describeAccounts } from "./accounts.ts";
 import { CONTRACTS, type NetworkContract } from "./contracts.ts";
 import { startSandboxWorld } from "./sandbox-world.ts";

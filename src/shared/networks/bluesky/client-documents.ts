@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import type { NetworkApp } from "../contract/network.ts";
+import type { NetworkApp, NetworkDocument } from "../contract/network.ts";
 
-/** Where the two documents lie below the API's address; the first one's address is the client's name. */
-const METADATA_PATH = "/v1/connect/bluesky/client-metadata.json";
-const KEYS_PATH = "/v1/connect/bluesky/jwks.json";
+/** The address of the metadata document is also the client's id. */
+const METADATA_FILE = "client-metadata.json";
+const KEYS_FILE = "jwks.json";
+const DOCUMENTS_PATH = "/v1/connect/bluesky";
 const CALLBACK_PATH = "/v1/connect/callback/bluesky";
 const CLIENT_NAME = "Publishing relay";
 
@@ -33,7 +34,7 @@ export function hasDocuments({ id }: NetworkApp): boolean {
 
 /** The client metadata document (https://atproto.com/specs/oauth#client-id-metadata-document). */
 export function clientMetadata({ id: baseUrl }: NetworkApp) {
-  const clientId = `${baseUrl}${METADATA_PATH}` as `https://${string}/${string}`;
+  const clientId = `${baseUrl}${DOCUMENTS_PATH}/${METADATA_FILE}` as `https://${string}/${string}`;
   return {
     client_id: clientId,
     client_name: CLIENT_NAME,
@@ -43,7 +44,7 @@ export function clientMetadata({ id: baseUrl }: NetworkApp) {
     application_type: "web" as const,
     token_endpoint_auth_method: "private_key_jwt" as const,
     token_endpoint_auth_signing_alg: "ES256",
-    jwks_uri: `${baseUrl}${KEYS_PATH}` as `https://${string}`,
+    jwks_uri: `${baseUrl}${DOCUMENTS_PATH}/${KEYS_FILE}` as `https://${string}`,
   };
 }
 
@@ -80,3 +81,24 @@ export function publicKeys({ secret }: NetworkApp) {
   const { kty, crv, x, y, kid } = publicKey().parse(JSON.parse(secret));
   return { keys: [{ kty, crv, x, y, kid, alg: "ES256", use: "sig" }] };
 }
+
+/** The documents by which the network's servers know this service. */
+export const clientDocuments: readonly NetworkDocument[] = [
+  {
+    file: METADATA_FILE,
+    reference: {
+      operationId: "getBlueskyClientMetadata",
+      summary: "This service as an OAuth client of the AT Protocol, for its authorisation servers.",
+      description: "There is none where accounts are linked by app password alone.",
+    },
+    make: (app) => (hasDocuments(app) ? clientMetadata(app) : undefined),
+  },
+  {
+    file: KEYS_FILE,
+    reference: {
+      operationId: "getBlueskyClientKeys",
+      summary: "The public keys by which this service proves itself as that client.",
+    },
+    make: (app) => (hasDocuments(app) ? publicKeys(app) : undefined),
+  },
+];

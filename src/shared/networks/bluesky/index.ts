@@ -1,4 +1,5 @@
 import type { Network } from "../contract/network.ts";
+import { clientDocuments } from "./client-documents.ts";
 import { blueskyLink } from "./link.ts";
 import { blueskyOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
@@ -15,6 +16,7 @@ export const bluesky = {
   name: "bluesky",
   title: "Bluesky",
   settings: blueskySettings,
+  documents: clientDocuments,
   options: blueskyOptions,
   link: blueskyLink,
   measure,

@@ -331,6 +331,22 @@ export interface OAuthFlow {
   readonly needsApp?: boolean;
 }
 
+/**
+ * A JSON document that a network wants the service to publish, at `/v1/connect/<network>/<file>`: the metadata of an
+ * OAuth client, its public keys.
+ */
+export interface NetworkDocument {
+  readonly file: string;
+  /** How the route is described in the API's reference. */
+  readonly reference: {
+    readonly operationId: string;
+    readonly summary: string;
+    readonly description?: string;
+  };
+  /** Returns the document; undefined where this registration has none, which is answered with 404. */
+  make(app: NetworkApp): Readonly<Record<string, unknown>> | undefined;
+}
+
 /** How an account of the network is linked. */
 export type LinkFlow = (LinkForm & { readonly kind: "form" }) | OAuthFlow;
 
@@ -347,6 +363,8 @@ export interface Network {
   readonly needsApp?: boolean;
   /** What it is configured by; absent: nothing. */
   readonly settings?: NetworkSettings;
+  /** What the service publishes for it; absent: nothing. */
+  readonly documents?: readonly NetworkDocument[];
   /** Until when a version of its API (`NetworkApp.version`) certainly lives; absent where nobody can tell ahead. */
   versionEnd?(version: string): Date;
   /** `platformOptions.<name>`: a strict object. */

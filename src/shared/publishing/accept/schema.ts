@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { externalId, instant, metadata } from "../../runtime/fields.ts";
 import type { NetworkData } from "../../networks/contract/network.ts";
-import { NETWORK_NAMES, platformOptionsSchema, type NetworkName } from "../../networks/lookup.ts";
+import { platformOptionsSchema, type NetworkName } from "../../networks/lookup.ts";
+import { NETWORK_NAMES } from "../../networks/names.ts";
 import { publicUrl } from "../../networks/options.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { crossFieldIssues } from "../draft-issues.ts";

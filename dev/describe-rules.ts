@@ -3,10 +3,10 @@ import {
   refusalError,
   repairWarning,
   unreachableError,
-} from "./contract/media-rules.ts";
-import { MEDIA_REPAIRS } from "./contract/media.ts";
-import type { Network, Problem } from "./contract/network.ts";
-import type { Rule, RuleTable } from "./contract/rule.ts";
+} from "../src/shared/networks/contract/media-rules.ts";
+import { MEDIA_REPAIRS } from "../src/shared/networks/contract/media.ts";
+import type { Network, Problem } from "../src/shared/networks/contract/network.ts";
+import type { Rule, RuleTable } from "../src/shared/networks/contract/rule.ts";
 
 export interface DescribedRule extends Rule {
   readonly network: string;
