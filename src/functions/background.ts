@@ -8,7 +8,7 @@ import { startPost } from "../shared/publishing/schedule/start-post.ts";
 import { publishLegs } from "../shared/publishing/publish/publish-legs.ts";
 import { reconcileWallets } from "../shared/background/reconcile-wallet.ts";
 import { repairStalledLegs } from "../shared/background/repair-stalled-legs.ts";
-import { keepAccounts } from "../shared/background/account-checks/keep-accounts.ts";
+import { checkAccounts } from "../shared/background/account-checks/check-accounts.ts";
 import { deliverWebhook } from "../shared/webhooks/deliveries/deliver-webhook.ts";
 import { enqueueDueDeliveries } from "../shared/webhooks/deliveries/due-delivery.ts";
 import { fanOutEvents } from "../shared/webhooks/events/fan-out-events.ts";
@@ -25,7 +25,7 @@ export const background = {
   fanOutEvents,
   findForgottenWork,
   startPost,
-  keepAccounts,
+  checkAccounts,
   publishLegs,
   purgeExpired,
   reconcileWallets,

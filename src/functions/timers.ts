@@ -36,7 +36,7 @@ export const timers: readonly Timer[] = [
   {
     name: "look-after-accounts",
     schedule: ({ config }) => config.publishing.healthSchedule,
-    run: async (services) => (await load()).keepAccounts(services),
+    run: async (services) => (await load()).checkAccounts(services),
   },
   {
     name: "purge-expired-rows",

@@ -12,11 +12,11 @@ import type { Clock } from "./runtime/clock.ts";
 import type { Config } from "./runtime/config.ts";
 import { ConnectSessionStore } from "./connections/connect-session-store.ts";
 import { ConnectionStore } from "./connections/connection-store.ts";
-import { ConnectionUpkeepStore } from "./connections/connection-upkeep-store.ts";
+import { AccountCheckStore } from "./connections/account-check-store.ts";
 import { HostStore } from "./connections/host-store.ts";
 import { OAuthStateStore } from "./connections/oauth-state-store.ts";
 import { SingleFlight } from "./connections/single-flight.ts";
-import { UntoldStore } from "./connections/untold-store.ts";
+import { PendingEventStore } from "./connections/pending-event-store.ts";
 import { DueStore } from "./due/due-store.ts";
 import { ErasureStore } from "./tenants/erasure/erasure-store.ts";
 import { KeyStore } from "./tenants/keys/key-store.ts";
@@ -160,8 +160,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
       dataKeys: identity.dataKeys,
       clock,
     }),
-    connectionUpkeep: new ConnectionUpkeepStore(tables.connections, identity.dataKeys),
-    untold: new UntoldStore(tables.connections),
+    accountChecks: new AccountCheckStore(tables.connections, identity.dataKeys),
+    pendingEvents: new PendingEventStore(tables.connections),
     connectSessions: new ConnectSessionStore(tables.connectsessions),
     oauthStates: new OAuthStateStore(tables.oauthstates, identity.dataKeys),
     hosts: new HostStore(tables.instances, identity.dataKeys),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Linking } from "../../src/shared/connections/hosted-page/linking.ts";
+import type { Linking } from "../../src/shared/connections/connection.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { checkConnection } from "../../src/shared/connections/check-connection.ts";
+import { checkAccount } from "../../src/shared/connections/check-account.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
 import { markIfRefused } from "../../src/shared/connections/refused-account.ts";
-import { tellUntold } from "../../src/shared/connections/tell-connection.ts";
+import { emitPendingEvents } from "../../src/shared/connections/emit-pending-events.ts";
 import { tellForgotten } from "../../src/shared/background/tell-forgotten.ts";
 import { endConnections } from "../../src/shared/tenants/erasure/close-posts.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
@@ -144,7 +144,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
   "a warning of the end": {
     before: () => link(calm, account(FIRST, inThreeDays())),
-    act: async (on) => checkConnection(on.services, await existing()),
+    act: async (on) => checkAccount(on.services, await existing()),
     isDone: (now) => now?.warnedExpiresAt !== null,
     tells: [LINKED, `connection.expiring ${FIRST} active`],
   },
@@ -193,7 +193,7 @@ async function expectTold(expected: readonly string[], what: unknown): Promise<v
   const events = await told();
   expect([what, short(events)]).toEqual([what, expected]);
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
-  expect(await calm.services.untold.list(place())).toEqual([]);
+  expect(await calm.services.pendingEvents.list(place())).toEqual([]);
 }
 
 describe("a process that dies", () => {
@@ -280,7 +280,7 @@ describe("events that could not be told", () => {
     calm.advance(LATE);
     const other = await startRelay({ sameDeploymentAs: calm });
     await Promise.all(
-      [calm, other, calm, other].map(({ services }) => tellUntold(services, place())),
+      [calm, other, calm, other].map(({ services }) => emitPendingEvents(services, place())),
     );
     await other.stop();
     await expectTold([LINKED], "at once");
@@ -288,10 +288,10 @@ describe("events that could not be told", () => {
 
   test("beyond eight of one connection give way, the oldest first, and are counted", async () => {
     await withoutEvents(async (on) => {
-      on.services.untold.list = () => Promise.resolve([]);
+      on.services.pendingEvents.list = () => Promise.resolve([]);
       for (let again = 0; again < 11; again += 1) await link(on, account(FIRST));
     });
-    expect(await calm.services.untold.list(place())).toHaveLength(8);
+    expect(await calm.services.pendingEvents.list(place())).toHaveLength(8);
     await recover();
     await expectTold(
       Array.from({ length: 8 }, () => LINKED),
@@ -305,7 +305,7 @@ describe("events that could not be told", () => {
   test("of an account with very large limits fit into its row, the limits left out", async () => {
     const limits = { many: "x".repeat(90_000) };
     await withoutEvents(async (on) => {
-      on.services.untold.list = () => Promise.resolve([]);
+      on.services.pendingEvents.list = () => Promise.resolve([]);
       for (const id of [FIRST, SECOND, FIRST]) await link(on, { ...account(id), limits });
     });
     expect((await existing()).limits).toEqual(limits);
@@ -348,7 +348,7 @@ describe("an event that is told again under its id", () => {
       events: ["connection.linked"],
     });
     await withoutEvents((on) => link(on, account(FIRST)));
-    const untold = await calm.services.untold.list(place());
+    const untold = await calm.services.pendingEvents.list(place());
     const again = async () => {
       await calm.services.events.add(application.platform.id, {
         ...(await firstTold()),

@@ -24,12 +24,12 @@ const FORMS: Partial<Record<NetworkName, Readonly<Record<string, string>>>> = {
 };
 
 /** Makes what the store would still tell of a connection a matter of the past. */
-export async function forgetUntold(
+export async function dropPendingEvents(
   services: Services,
   place: { readonly profileId: string; readonly network: NetworkName },
 ): Promise<void> {
-  const untold = await services.untold.list(place);
-  await services.untold.settle(
+  const untold = await services.pendingEvents.list(place);
+  await services.pendingEvents.remove(
     place,
     untold.map(({ id }) => id),
   );
@@ -60,5 +60,5 @@ export async function linkSandboxAccount(
   if (outcome.kind === "failed")
     throw new Error(`${network} was not linked: ${outcome.code} ${outcome.note ?? ""}`);
   await services.connections.saveLinked({ ...owner, id, network, linked: outcome.linked });
-  await forgetUntold(services, { profileId: owner.profileId, network });
+  await dropPendingEvents(services, { profileId: owner.profileId, network });
 }

@@ -4,10 +4,10 @@ import { createNetworkTools } from "../../src/shared/connections/network-tools.t
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
+import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
-import { forgetUntold, linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+import { dropPendingEvents, linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -46,14 +46,14 @@ export async function linkByAppPassword(services: Services, owner: Owner): Promi
   const id = newId("connection", services.clock.now());
   const { linked } = outcome;
   await services.connections.saveLinked({ ...owner, id, network: "bluesky", linked });
-  await forgetUntold(services, { profileId: owner.profileId, network: "bluesky" });
+  await dropPendingEvents(services, { profileId: owner.profileId, network: "bluesky" });
 }
 
 /** What the daily timer does, a day later each time. */
 export async function passDays(world: World, days: number): Promise<void> {
   for (let day = 0; day < days; day += 1) {
     world.relay.advance(DAY_MS);
-    await keepAccounts(world.services);
+    await checkAccounts(world.services);
   }
 }
 

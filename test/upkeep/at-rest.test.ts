@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_APP_PASSWORD } from "../../dev/networks/bluesky/state.ts";
 import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
+import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import { Browser } from "../connect/browser.ts";
 import { anOwner, type Owner, type World } from "../connect/world.ts";
 import { enabledTotp } from "../setup/authenticator.ts";
@@ -95,7 +95,7 @@ async function useEverything(): Promise<void> {
     relay.advance(180_000);
   }
   relay.advance(31 * DAY_MS);
-  await keepAccounts(world.services);
+  await checkAccounts(world.services);
   await relay.drain();
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { freshCredentials } from "../../src/shared/connections/fresh-credentials.ts";
-import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
+import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import type { World } from "../connect/world.ts";
 import { enabledTotp, type Authenticator } from "../setup/authenticator.ts";
 import { dataOf, PASSWORD } from "../setup/factories.ts";
@@ -87,7 +87,7 @@ describe("a rotation of data keys", () => {
     // Two connections, a webhook, a user, and the registration with a server.
     expect(before).toBeGreaterThanOrEqual(5);
     const rotating = await withKeys(BOTH);
-    await keepAccounts(rotating.services);
+    await checkAccounts(rotating.services);
     expect(await sealedWith("spring")).toBe(0);
     expect(await sealedWith("summer")).toBe(before);
     const report = rotating.logLines.find((line) => line.includes("sealed texts by data key"));
@@ -105,7 +105,7 @@ describe("a rotation of data keys", () => {
     expect(await early.services.connections.openCredentials(first.connection)).toBeUndefined();
     // What is sealed with a key that is not there can't be sealed anew: it stays on the report.
     const wrong = await withKeys({ summer: key(2), autumn: key(3) });
-    await keepAccounts(wrong.services);
+    await checkAccounts(wrong.services);
     const report = wrong.logLines.find((line) => line.includes("sealed texts by data key"));
     expect(JSON.parse(report ?? "{}").dataKeys).toContainEqual({
       id: "spring",
@@ -122,10 +122,13 @@ describe("a rotation of data keys", () => {
     const [fresh] = await Promise.all([
       freshCredentials(earlier.services, connection),
       ...[1, 2, 3, 4].map(() =>
-        rotating.services.connectionUpkeep.reseal(owner.profileId, "bluesky"),
+        rotating.services.accountChecks.reseal({ profileId: owner.profileId, network: "bluesky" }),
       ),
     ]);
-    await rotating.services.connectionUpkeep.reseal(owner.profileId, "bluesky");
+    await rotating.services.accountChecks.reseal({
+      profileId: owner.profileId,
+      network: "bluesky",
+    });
     if (fresh.kind !== "usable") throw new Error("not renewed");
     const now = await storedConnection(world, owner, "bluesky");
     expect(now.generation).toBe(connection.generation + 1);
@@ -134,7 +137,7 @@ describe("a rotation of data keys", () => {
 
   test("costs nothing while there is one key alone", async () => {
     await sealSomething();
-    await keepAccounts(world.services);
+    await checkAccounts(world.services);
     expect(world.relay.logLines.join("\n")).not.toContain("sealed texts by data key");
     expect(await sealedWith("summer")).toBe(0);
   });

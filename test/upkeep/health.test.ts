@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
-import { checkConnection } from "../../src/shared/connections/check-connection.ts";
+import { checkAccount } from "../../src/shared/connections/check-account.ts";
 import { HttpFailure, type HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
+import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import type { World } from "../connect/world.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import {
@@ -92,7 +92,7 @@ describe("credentials of accounts that nobody publishes to", () => {
       world.relay.advance(31 * 24 * 3_600_000);
       await Promise.all(
         [world.services, other, world.services, other].map((services) =>
-          checkConnection(services, connection),
+          checkAccount(services, connection),
         ),
       );
       expect(calls(world, network === "instagram" ? REFRESH : "refreshSession")).toHaveLength(1);
@@ -167,7 +167,7 @@ describe("a network that tells nothing", () => {
     world.intercept(nothing);
     // Instagram's token and Bluesky's session are due for renewal, the others for a look.
     world.relay.advance(31 * 24 * 3_600_000);
-    await keepAccounts(world.services);
+    await checkAccounts(world.services);
     for (const { owner, connection } of all) {
       const now = await storedConnection(world, owner, connection.network);
       expect(now, connection.network).toEqual(connection);

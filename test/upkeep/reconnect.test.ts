@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
-import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
+import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
 import { dataOf } from "../setup/factories.ts";
 import { unique, uniqueKey } from "../setup/publisher.ts";
@@ -42,7 +42,7 @@ async function ended(id: string) {
 async function loseAccount(): Promise<string> {
   world.sandbox.networks.mastodon.revokeTokens(STRICT_HOST);
   world.relay.advance(4 * DAY_MS);
-  await keepAccounts(world.services);
+  await checkAccounts(world.services);
   const { id, status } = await storedConnection(world, owner, "mastodon");
   expect(status).toBe("needs_reauth");
   return id;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/network.ts";
-import { keepAccounts } from "../../src/shared/background/account-checks/keep-accounts.ts";
+import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import { anotherProfile, anOwner, aSibling, type Owner, type World } from "../connect/world.ts";
 import { calls, DAY_MS, openWholeWorld, storedConnection } from "./accounts.ts";
 
@@ -55,7 +55,7 @@ const looks = () => calls(world, "verify_credentials").length;
 
 async function run(): Promise<void> {
   world.relay.advance(3_600_000);
-  await keepAccounts(world.services, SMALL);
+  await checkAccounts(world.services, SMALL);
 }
 
 describe("the walk over all accounts", () => {
@@ -87,7 +87,7 @@ describe("the walk over all accounts", () => {
     const owners = await linkedOwners();
     world.relay.advance(4 * DAY_MS);
     const others = await Promise.all([world.anotherProcess(), world.anotherProcess()]);
-    await Promise.all([world.services, ...others].map((services) => keepAccounts(services)));
+    await Promise.all([world.services, ...others].map((services) => checkAccounts(services)));
     expect(looks()).toBe(owners.length);
   });
 
@@ -106,15 +106,15 @@ describe("the walk over all accounts", () => {
     vi.spyOn(walks, "save").mockImplementation((...parts) =>
       left < 0 ? Promise.reject(new Error("the process is dead")) : save(...parts),
     );
-    await expect(keepAccounts(world.services, { ...SMALL, connectionsMin: 100 })).rejects.toThrow(
+    await expect(checkAccounts(world.services, { ...SMALL, connectionsMin: 100 })).rejects.toThrow(
       "dead",
     );
     world.intercept(undefined);
     const other = await world.anotherProcess();
-    await keepAccounts(other, SMALL);
+    await checkAccounts(other, SMALL);
     expect(looks()).toBe(3);
     world.relay.advance(LEASE_MS);
-    for (let runs = 0; runs < 4; runs += 1) await keepAccounts(other, SMALL);
+    for (let runs = 0; runs < 4; runs += 1) await checkAccounts(other, SMALL);
     for (const owner of owners) {
       const { checkedAt, createdAt } = await storedConnection(world, owner, "mastodon");
       expect(Date.parse(checkedAt ?? "")).toBeGreaterThan(Date.parse(createdAt) + 4 * DAY_MS);
@@ -133,9 +133,9 @@ describe("the walk over all accounts", () => {
         ? Promise.reject(new Error("a row that makes no sense"))
         : list(profileId),
     );
-    await keepAccounts(world.services);
+    await checkAccounts(world.services);
     expect(looks()).toBe(owners.length - 1);
-    expect(world.relay.logLines.join("\n")).toContain("a connection could not be looked after");
+    expect(world.relay.logLines.join("\n")).toContain("an account could not be checked");
   });
 
   test("costs one query per profile and a few per platform", async () => {
@@ -148,11 +148,11 @@ describe("the walk over all accounts", () => {
         return "pass";
       },
     });
-    await keepAccounts(services);
+    await checkAccounts(services);
     // The limits of their server were read and kept; from now on nothing changes.
     requests = 0;
     world.relay.advance(DAY_MS);
-    await keepAccounts(services);
+    await checkAccounts(services);
     expect(looks()).toBe(0);
     const platforms = new Set(owners.map(({ platformId }) => platformId)).size;
     // The walk is taken (a read and a write), ended and given back. The list of platforms is one query and a read of
@@ -161,7 +161,7 @@ describe("the walk over all accounts", () => {
     // One query for a profile, and one read to open the credentials for a server that is asked for its limits.
     expect(requests).toBeLessThanOrEqual(walk + owners.length * 2);
     requests = 0;
-    await keepAccounts(services);
+    await checkAccounts(services);
     expect(requests).toBe(1);
   });
 });

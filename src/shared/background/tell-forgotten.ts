@@ -1,5 +1,5 @@
 import type { BackgroundDeps } from "./deps.ts";
-import { tellUntold } from "../connections/tell-connection.ts";
+import { emitPendingEvents } from "../connections/emit-pending-events.ts";
 
 const RUN_MS_MAX = 45_000;
 const CONNECTIONS_AT_ONCE = 8;
@@ -14,10 +14,10 @@ export async function tellForgotten(services: BackgroundDeps): Promise<void> {
   let after = await services.housekeeping.position("untold_events");
   let [found, told] = [0, 0];
   do {
-    const { places, next } = await services.untold.findPlaces(after);
-    for (let index = 0; index < places.length && !isTimeUp(); index += CONNECTIONS_AT_ONCE) {
-      const batch = places.slice(index, index + CONNECTIONS_AT_ONCE);
-      const results = await Promise.all(batch.map((place) => tellUntold(services, place)));
+    const { refs, next } = await services.pendingEvents.findRefs(after);
+    for (let index = 0; index < refs.length && !isTimeUp(); index += CONNECTIONS_AT_ONCE) {
+      const batch = refs.slice(index, index + CONNECTIONS_AT_ONCE);
+      const results = await Promise.all(batch.map((ref) => emitPendingEvents(services, ref)));
       found += batch.length;
       told += results.filter(Boolean).length;
     }

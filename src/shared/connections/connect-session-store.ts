@@ -2,20 +2,22 @@ import * as z from "zod";
 import { serviceUnavailable } from "../runtime/errors.ts";
 import { idBefore, isId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";
-import { numberOf, textOf, textOrNull, type Row } from "../runtime/storage/row.ts";
+import { integer, json, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
+import type { Row } from "../runtime/storage/row.ts";
 import type { Table } from "../runtime/storage/table.ts";
-import { networkName } from "./connection-row.ts";
-import type { ConnectSession } from "./connect-session.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
+import type { ConnectSession, SessionLink } from "./connect-session.ts";
 import { brandingShape } from "./schema.ts";
 
 const ROW_KEY = "S";
 
-const networksShape = shape(() => z.array(networkName()));
-const statusShape = shape(() => z.enum(["open", "completed", "canceled"]));
-const linksShape = shape(() =>
+const networkShape = shape(() => z.enum(NETWORK_NAMES));
+const networksShape = shape((): z.ZodType<readonly NetworkName[]> => z.array(networkShape()));
+const linksShape = shape((): z.ZodType<readonly SessionLink[]> =>
   z.array(
     z.object({
-      network: networkName(),
+      network: networkShape(),
       accountHash: z.string(),
       connectionId: z.string(),
       isLinked: z.boolean(),
@@ -23,44 +25,28 @@ const linksShape = shape(() =>
   ),
 );
 
-function toRow(session: ConnectSession): Row {
-  const { platformId, applicationId, profileId, status, tokenHash, attempts } = session;
-  return {
-    rowKey: ROW_KEY,
-    platformId,
-    applicationId,
-    profileId,
-    status,
-    networks: JSON.stringify(session.networks),
-    returnUrl: session.returnUrl ?? "",
-    state: session.state ?? "",
-    branding: JSON.stringify(session.branding),
-    tokenHash,
-    links: JSON.stringify(session.links),
-    attempts,
-    expiresAt: session.expiresAt,
-    createdAt: session.createdAt,
-  };
-}
+/** A connect session; its id is the partition. */
+export const connectSessionRow = rowCodec("connect session", {
+  platformId: text(),
+  applicationId: text(),
+  profileId: text(),
+  status: oneOf(["open", "completed", "canceled"]),
+  networks: json(networksShape),
+  returnUrl: textOrNull(),
+  state: textOrNull(),
+  branding: json(brandingShape),
+  tokenHash: text(),
+  links: json(linksShape),
+  attempts: integer(),
+  expiresAt: text(),
+  createdAt: text(),
+});
 
-function fromRow(id: string, row: Row): ConnectSession {
-  return {
-    id,
-    platformId: textOf(row, "platformId"),
-    applicationId: textOf(row, "applicationId"),
-    profileId: textOf(row, "profileId"),
-    status: statusShape().parse(row["status"]),
-    networks: networksShape().parse(JSON.parse(textOf(row, "networks"))),
-    returnUrl: textOrNull(row, "returnUrl"),
-    state: textOrNull(row, "state"),
-    branding: brandingShape().parse(JSON.parse(textOf(row, "branding"))),
-    tokenHash: textOf(row, "tokenHash"),
-    links: linksShape().parse(JSON.parse(textOf(row, "links"))),
-    attempts: numberOf(row, "attempts"),
-    expiresAt: textOf(row, "expiresAt"),
-    createdAt: textOf(row, "createdAt"),
-  };
-}
+/** @throws DamagedRow */
+const fromRow = (id: string, row: Row): ConnectSession => ({
+  id,
+  ...connectSessionRow.decode(row),
+});
 
 /** Connect sessions by id. The id alone gives no right: callers compare the tenant, browsers bring the token. */
 export class ConnectSessionStore {
@@ -70,12 +56,16 @@ export class ConnectSessionStore {
     this.#table = table;
   }
 
+  /** Stores a new session. @throws AppError `service_unavailable` when its id is taken */
   async insert(session: ConnectSession): Promise<void> {
-    const etag = await this.#table.insertIfAbsent(session.id, toRow(session));
+    const etag = await this.#table.insertIfAbsent(session.id, {
+      rowKey: ROW_KEY,
+      ...connectSessionRow.encode(session),
+    });
     if (etag === undefined) throw serviceUnavailable();
   }
 
-  /** Ids of a page of a profile's sessions, open or not; looks through the whole table. */
+  /** Returns the ids of a page of a profile's sessions, open or not; looks through the whole table. */
   async idsOfProfile(
     profileId: string,
     after: string | undefined,
@@ -85,10 +75,12 @@ export class ConnectSessionStore {
     return { ids: rows.map(({ partitionKey }) => partitionKey), next };
   }
 
+  /** Removes a session. May be repeated. */
   async remove(id: string): Promise<void> {
     await this.#table.delete(id, ROW_KEY);
   }
 
+  /** Returns the session; undefined for what is no id. @throws DamagedRow */
   async find(id: string): Promise<ConnectSession | undefined> {
     if (!isId("connectSession", id)) return undefined;
     const stored = await this.#table.find(id, ROW_KEY);
@@ -102,7 +94,7 @@ export class ConnectSessionStore {
   }
 
   /**
-   * Replaces the session by what `decide` makes of it, judged on the row as it is at that moment: of a cancel and a
+   * Replaces the session by what `decide` makes of the row as it is at that moment: of a cancel and a
    * link that race, the later one sees the earlier. Undefined when `decide` leaves it alone or it does not exist.
    */
   async change(
@@ -116,7 +108,7 @@ export class ConnectSessionStore {
       changed = before === undefined ? undefined : decide(before);
       return changed === undefined || changed === before
         ? { kind: "leave" }
-        : { kind: "write", columns: toRow(changed) };
+        : { kind: "write", columns: connectSessionRow.encode(changed) };
     });
     return changed;
   }

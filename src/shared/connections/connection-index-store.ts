@@ -1,10 +1,11 @@
 import type { NetworkName } from "../networks/lookup.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
-import { textOf } from "../runtime/storage/row.ts";
+import { rowCodec, text } from "../runtime/storage/codec.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import { ShardedCounter, type Counted } from "../runtime/storage/sharded-counter.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { networkName } from "./connection-row.ts";
-import { grantIdOf, type Connection } from "./connection.ts";
+import { networkNamed } from "./connection-row.ts";
+import { grantIdOf, type Connection, type ConnectionRef } from "./connection.ts";
 
 /** More profiles than this with one authorisation are not looked at one by one. */
 const HOLDERS_MAX = 50;
@@ -15,21 +16,23 @@ const countOf = (platformId: string): Counted => ({ partitionKey: platformId, pr
 const grantPartition = (network: NetworkName, grantId: string) =>
   `account|${network}|${sha256Hex(grantId)}`;
 
-export interface ConnectionPlace {
-  readonly profileId: string;
-  readonly network: NetworkName;
-}
+/** Where a connection of a platform is; its application, profile and network are in the row key, too. */
+export const connectionIndexRow = rowCodec("connection index", {
+  profileId: text(),
+  network: text(),
+});
 
-export interface PlacesPage {
-  readonly places: readonly ConnectionPlace[];
-  /** What the next page comes after; undefined at the end. */
+/** A page of the connections of a platform. */
+export interface RefsPage {
+  readonly refs: readonly ConnectionRef[];
+  /** The row key that the next page comes after; undefined at the end. */
   readonly last: string | undefined;
 }
 
 /**
- * Where connections are found by their platform and by their authorisation. Rows are written before the connection and
- * removed after it, so that none is missing; one that is left over names a connection that is not there. What a platform
- * has of them is counted with the row itself.
+ * Finds connections by their platform and by their authorisation. Rows are written before the connection and removed
+ * after it, so that none is missing; one that is left over names a connection that is not there. A platform's count
+ * changes in the transaction that writes or removes the row.
  */
 export class ConnectionIndexStore {
   readonly #table: Table;
@@ -40,7 +43,7 @@ export class ConnectionIndexStore {
     this.#counter = new ShardedCounter(table);
   }
 
-  /** May be repeated. */
+  /** Adds the rows of a connection. May be repeated. */
   async add(connection: Connection): Promise<void> {
     const { profileId, network } = connection;
     await Promise.all([
@@ -54,13 +57,18 @@ export class ConnectionIndexStore {
     const rowKey = ofPlatform(connection);
     await this.#counter.commit(
       countOf(platformId),
-      { by: 1, writes: [{ kind: "create", row: { rowKey, profileId, network } }] },
+      {
+        by: 1,
+        writes: [
+          { kind: "create", row: { rowKey, ...connectionIndexRow.encode({ profileId, network }) } },
+        ],
+      },
       async () =>
         (await this.#table.find(platformId, rowKey)) === undefined ? undefined : "there",
     );
   }
 
-  /** May be repeated. */
+  /** Removes the rows of a connection. May be repeated. */
   async remove(connection: Connection): Promise<void> {
     await Promise.all([this.#removeFromPlatform(connection), this.removeGrant(connection)]);
   }
@@ -75,14 +83,14 @@ export class ConnectionIndexStore {
     );
   }
 
-  /** The profile no longer has this authorisation; another one took its place. */
+  /** Removes what leads from an authorisation to the profile, which has another one now. */
   async removeGrant(connection: Connection): Promise<void> {
     const { network, profileId } = connection;
     await this.#table.delete(grantPartition(network, grantIdOf(connection)), profileId);
   }
 
-  /** Those of a platform after the given one; "" for the first. */
-  async listPlaces(platformId: string, after: string, limit: number): Promise<PlacesPage> {
+  /** Returns those of a platform after the given row key; "" for the first. Leaves damaged rows out. */
+  async listRefs(platformId: string, after: string, limit: number): Promise<RefsPage> {
     const prefix = "app_";
     const rows = await this.#table.list({
       partitionKey: platformId,
@@ -90,24 +98,25 @@ export class ConnectionIndexStore {
       before: afterPrefix(prefix),
       limit,
     });
-    const places = rows.flatMap(({ row }) => {
-      const network = networkName().safeParse(row["network"]).data;
-      // Of a network that this build does not know any more.
-      if (network === undefined) return [];
-      return [{ profileId: textOf(row, "profileId"), network }];
+    const refs = rows.flatMap(({ row }) => {
+      const found = unlessDamaged(() => connectionIndexRow.decode(row));
+      const network = networkNamed(found?.network);
+      // Damaged, or of a network that this build does not know any more.
+      if (found === undefined || network === undefined) return [];
+      return [{ profileId: found.profileId, network }];
     });
-    return { places, last: rows.length < limit ? undefined : rows.at(-1)?.row.rowKey };
+    return { refs, last: rows.length < limit ? undefined : rows.at(-1)?.row.rowKey };
   }
 
-  /** Linked accounts of the platform. */
+  /** Counts the linked accounts of the platform. */
   count(platformId: string): Promise<number> {
     return this.#counter.sum(countOf(platformId));
   }
 
-  /** Profiles that may hold the authorisation, or "many". */
+  /** Returns the profiles that may have the authorisation, or "many". */
   async holders(network: NetworkName, grantId: string): Promise<readonly string[] | "many"> {
     const partitionKey = grantPartition(network, grantId);
     const rows = await this.#table.list({ partitionKey, limit: HOLDERS_MAX + 1 });
-    return rows.length > HOLDERS_MAX ? "many" : rows.map(({ row }) => textOf(row, "rowKey"));
+    return rows.length > HOLDERS_MAX ? "many" : rows.map(({ row }) => row.rowKey);
   }
 }

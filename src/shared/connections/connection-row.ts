@@ -1,79 +1,102 @@
 import * as z from "zod";
-import type { NetworkData } from "../networks/contract/network.ts";
+import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
+import type { Account, NetworkData } from "../networks/contract/network.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
 import {
-  fromChunks,
-  numberOf,
-  textOf,
+  integer,
+  json,
+  jsonOrNull,
+  longJson,
+  longText,
+  oneOf,
+  rowCodec,
+  text,
   textOrNull,
-  toChunks,
-  type Row,
-} from "../runtime/storage/row.ts";
-import {
-  accountShape,
-  connectionErrorShape,
-  connectionStatusShape,
-  type Connection,
-} from "./connection.ts";
+} from "../runtime/storage/codec.ts";
+import type { Columns, Row } from "../runtime/storage/row.ts";
+import type { Connection, ConnectionError, ConnectionRef } from "./connection.ts";
 
-export const networkName = shape(() => z.enum(NETWORK_NAMES));
+// Safe: these are all keys of the table.
+const legErrorCodes = Object.keys(LEG_ERRORS) as [LegErrorCode, ...LegErrorCode[]];
+
 export const networkData = shape((): z.ZodType<NetworkData> => z.record(z.string(), z.unknown()));
-const scopesShape = shape(() => z.array(z.string()));
+const accountShape = shape((): z.ZodType<Account> =>
+  z.object({
+    id: z.string(),
+    username: z.string(),
+    displayName: z.string(),
+    avatarUrl: z.string().nullable(),
+    url: z.string(),
+    kind: z.string(),
+  }),
+);
+const scopesShape = shape((): z.ZodType<readonly string[]> => z.array(z.string()));
+const errorShape = shape((): z.ZodType<ConnectionError> =>
+  z.object({ code: z.enum(legErrorCodes), at: z.string() }),
+);
 
-/** Where sealed credentials belong: copied to another profile or network they don't open. */
-export function credentialsPlace(profileId: string, network: string): string {
+/** The columns of a connection; its profile is the partition, its network the row key. */
+export const connectionRow = rowCodec("connection", {
+  id: text(),
+  platformId: text(),
+  applicationId: text(),
+  status: oneOf(["active", "needs_reauth", "revoked"]),
+  account: json(accountShape),
+  grantId: textOrNull(),
+  instanceUrl: textOrNull(),
+  scopes: json(scopesShape),
+  limits: longJson(networkData),
+  /** Sealed; "" once they are purged. */
+  credentials: longText(),
+  expiresAt: textOrNull(),
+  lastUsedAt: textOrNull(),
+  lastError: jsonOrNull(errorShape),
+  checkedAt: textOrNull(),
+  warnedExpiresAt: textOrNull(),
+  generation: integer(),
+  /** Until when a process renews the credentials; "" when none does. */
+  leaseUntil: text(),
+  createdAt: text(),
+  updatedAt: text(),
+});
+
+/** Returns the network of this name; undefined for a name that this build does not know. */
+export function networkNamed(name: unknown): NetworkName | undefined {
+  return NETWORK_NAMES.find((known) => known === name);
+}
+
+/** Returns what sealed credentials are bound to: copied to another profile or network they don't open. */
+export function credentialsBinding({ profileId, network }: ConnectionRef): string {
   return `connections|${profileId}|${network}|credentials`;
 }
 
-/** The whole row: a merge would leave the tail of longer credentials behind. `sealed` is "" once they are purged. */
-export function toConnectionRow(connection: Connection, sealed: string, leaseUntil: string): Row {
-  return {
-    rowKey: connection.network,
-    id: connection.id,
-    platformId: connection.platformId,
-    applicationId: connection.applicationId,
-    status: connection.status,
-    account: JSON.stringify(connection.account),
-    grantId: connection.grantId ?? "",
-    instanceUrl: connection.instanceUrl ?? "",
-    scopes: JSON.stringify(connection.scopes),
-    ...toChunks("limits", JSON.stringify(connection.limits)),
-    ...toChunks("credentials", sealed),
-    expiresAt: connection.expiresAt ?? "",
-    lastUsedAt: connection.lastUsedAt ?? "",
-    lastError: connection.lastError === null ? "" : JSON.stringify(connection.lastError),
-    checkedAt: connection.checkedAt ?? "",
-    warnedExpiresAt: connection.warnedExpiresAt ?? "",
-    generation: connection.generation,
-    leaseUntil,
-    createdAt: connection.createdAt,
-    updatedAt: connection.updatedAt,
-  };
+/** A connection as its row holds it. */
+export interface StoredConnection {
+  readonly connection: Connection;
+  /** Its credentials, sealed; "" once they are purged. */
+  readonly sealed: string;
+  readonly leaseUntil: string;
 }
 
-export function fromConnectionRow(profileId: string, row: Row): Connection {
-  const lastError = textOrNull(row, "lastError");
-  const grantId = textOrNull(row, "grantId");
-  return {
-    id: textOf(row, "id"),
-    platformId: textOf(row, "platformId"),
-    applicationId: textOf(row, "applicationId"),
+/** Returns the whole row: a merge would leave the tail of longer credentials behind. */
+export function toConnectionRow(connection: Connection, sealed: string, leaseUntil = ""): Columns {
+  const { grantId = null, ...columns } = connection;
+  return connectionRow.encode({ ...columns, grantId, credentials: sealed, leaseUntil });
+}
+
+/** @throws DamagedRow */
+export function fromConnectionRow(
+  { profileId, network }: ConnectionRef,
+  row: Row,
+): StoredConnection {
+  const { credentials, leaseUntil, grantId, ...columns } = connectionRow.decode(row);
+  const connection: Connection = {
+    ...columns,
     profileId,
-    network: networkName().parse(row.rowKey),
-    status: connectionStatusShape().parse(row["status"]),
-    account: accountShape().parse(JSON.parse(textOf(row, "account"))),
+    network,
     ...(grantId === null ? {} : { grantId }),
-    instanceUrl: textOrNull(row, "instanceUrl"),
-    scopes: scopesShape().parse(JSON.parse(textOf(row, "scopes"))),
-    limits: networkData().parse(JSON.parse(fromChunks("limits", row))),
-    expiresAt: textOrNull(row, "expiresAt"),
-    lastUsedAt: textOrNull(row, "lastUsedAt"),
-    lastError: lastError === null ? null : connectionErrorShape().parse(JSON.parse(lastError)),
-    checkedAt: textOrNull(row, "checkedAt"),
-    warnedExpiresAt: textOrNull(row, "warnedExpiresAt"),
-    generation: numberOf(row, "generation"),
-    createdAt: textOf(row, "createdAt"),
-    updatedAt: textOf(row, "updatedAt"),
   };
+  return { connection, sealed: credentials, leaseUntil };
 }

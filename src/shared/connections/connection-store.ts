@@ -6,24 +6,32 @@ import type { NetworkData } from "../networks/contract/network.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
-import {
-  fromChunks,
-  textOf,
-  type Row,
-  type RowChange,
-  type StoredRow,
-} from "../runtime/storage/row.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import type { Row, RowChange, StoredRow } from "../runtime/storage/row.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import { ConnectionIndexStore } from "./connection-index-store.ts";
 import {
-  credentialsPlace,
+  connectionRow,
+  credentialsBinding,
   fromConnectionRow,
   networkData,
+  networkNamed,
   toConnectionRow,
 } from "./connection-row.ts";
-import { grantIdOf, type Connection } from "./connection.ts";
-import { toConnection, toldOfLinking, type Linking } from "./hosted-page/linking.ts";
-import { isUntold, untoldNow, withUntold } from "./untold.ts";
+import {
+  grantIdOf,
+  toConnection,
+  type Connection,
+  type ConnectionRef,
+  type Linking,
+} from "./connection.ts";
+import {
+  eventsOfLinking,
+  hasPendingEvent,
+  newEvent,
+  samePendingEvents,
+  withPendingEvents,
+} from "./pending-event.ts";
 
 const SAVE_TRIES_MAX = 5;
 const SAVE_WAIT_MS = 50;
@@ -35,7 +43,7 @@ export interface OpenedConnection {
   readonly connection: Connection;
   /** Undefined when they were purged, or when the key they were sealed with is gone. */
   readonly credentials: NetworkData | undefined;
-  /** Until when somebody renews the credentials; "" when nobody does. */
+  /** Until when a process renews the credentials; "" when none does. */
   readonly leaseUntil: string;
 }
 
@@ -44,6 +52,9 @@ interface Parts {
   readonly dataKeys: DataKeys;
   readonly clock: { now(): Date };
 }
+
+/** More than there are networks: rows of networks that this build does not know may lie beside them. */
+const ROWS_OF_PROFILE_MAX = 100;
 
 const LEAVE = { kind: "leave" } as const;
 
@@ -61,39 +72,54 @@ export class ConnectionStore {
     this.#index = new ConnectionIndexStore(table);
   }
 
-  /** Every network's connection, revoked ones too, in the order of the networks. */
-  async listOfProfile(profileId: string): Promise<Connection[]> {
-    const rows = await this.#table.list({ partitionKey: profileId, limit: NETWORK_NAMES.length });
+  /**
+   * Returns every network's connection, revoked ones too, in the order of the networks. Leaves damaged rows out.
+   * `missesNone` throws instead.
+   */
+  async listOfProfile(
+    profileId: string,
+    { missesNone = false }: { readonly missesNone?: boolean } = {},
+  ): Promise<Connection[]> {
+    const rows = await this.#table.list({ partitionKey: profileId, limit: ROWS_OF_PROFILE_MAX });
     return rows
-      .map(({ row }) => fromConnectionRow(profileId, row))
+      .flatMap(({ row }) => {
+        const network = networkNamed(row.rowKey);
+        // Of a network that this build does not know any more.
+        if (network === undefined) return [];
+        const read = () => fromConnectionRow({ profileId, network }, row).connection;
+        return (missesNone ? read() : unlessDamaged(read)) ?? [];
+      })
       .sort(
         (left, right) => NETWORK_NAMES.indexOf(left.network) - NETWORK_NAMES.indexOf(right.network),
       );
   }
 
-  /** The network's connection whatever its status, without secrets. */
+  /** Returns the network's connection whatever its status, without secrets. @throws DamagedRow */
   async find(profileId: string, network: NetworkName): Promise<Connection | undefined> {
     const stored = await this.#table.find(profileId, network);
-    return stored === undefined ? undefined : fromConnectionRow(profileId, stored.row);
+    return stored === undefined
+      ? undefined
+      : fromConnectionRow({ profileId, network }, stored.row).connection;
   }
 
+  /** Returns it with its secrets. @throws DamagedRow */
   async open(profileId: string, network: NetworkName): Promise<OpenedConnection | undefined> {
     const stored = await this.#table.find(profileId, network);
-    return stored === undefined ? undefined : this.#opened(profileId, stored.row);
+    return stored === undefined ? undefined : this.#opened({ profileId, network }, stored.row);
   }
 
-  /** The stored secrets as they are, not renewed; undefined when they are gone or another account took the place. */
+  /** Returns the stored secrets as they are, not renewed; undefined when they are gone or another account took the place. */
   async openCredentials(connection: Connection): Promise<NetworkData | undefined> {
     const opened = await this.open(connection.profileId, connection.network);
     return opened?.connection.id === connection.id ? opened.credentials : undefined;
   }
 
-  /** Linked accounts of the platform, without the revoked ones. */
+  /** Counts the linked accounts of the platform, without the revoked ones. */
   count(platformId: string): Promise<number> {
     return this.#index.count(platformId);
   }
 
-  /** Whether a profile, of whatever tenant, lives by this authorisation: some networks give them all one token. */
+  /** Tells whether a profile, of whatever tenant, uses this authorisation: some networks give them all one token. */
   async isLinked(network: NetworkName, grantId: string): Promise<boolean> {
     const holders = await this.#index.holders(network, grantId);
     if (holders === "many") return true;
@@ -105,7 +131,7 @@ export class ConnectionStore {
     );
   }
 
-  /** Writes the connection over whatever was linked before. May be repeated. Answers the other account that it replaced, too. */
+  /** Writes the connection over whatever was linked before. May be repeated. Returns the account that it replaced, too. */
   async saveLinked(
     linking: Linking,
   ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
@@ -114,9 +140,13 @@ export class ConnectionStore {
     const ids = { removed: newId("event", now), linked: newId("event", now) };
     let saved: { connection: Connection; before: OpenedConnection | undefined } | undefined;
     await this.#table.change(profileId, network, async (stored) => {
-      const before = stored === undefined ? undefined : this.#opened(profileId, stored.row);
+      const before = stored === undefined ? undefined : this.#opened(linking, stored.row);
       // The last try was answered as lost and was not.
-      if (before !== undefined && isUntold(profileId, stored?.row, ids.linked)) {
+      if (
+        before !== undefined &&
+        stored !== undefined &&
+        hasPendingEvent(linking, stored.row, ids.linked)
+      ) {
         saved = { connection: before.connection, before: saved?.before };
         return LEAVE;
       }
@@ -124,10 +154,10 @@ export class ConnectionStore {
       saved = { connection, before };
       await this.#index.add(connection);
       const sealed = this.#seal(connection, linking.linked.credentials);
-      const told = toldOfLinking(connection, before?.connection, now, ids);
+      const events = eventsOfLinking(connection, before?.connection, now, ids);
       const columns = {
-        ...toConnectionRow(connection, sealed, ""),
-        ...withUntold(profileId, stored?.row, ...told),
+        ...toConnectionRow(connection, sealed),
+        ...withPendingEvents(linking, stored?.row, ...events),
       };
       return { kind: "write", columns };
     });
@@ -143,19 +173,20 @@ export class ConnectionStore {
     return { connection, replaced };
   }
 
-  /** Ends a connection and purges its secrets; answers those for a last call to the network. May be repeated. */
+  /** Ends a connection and purges its secrets; returns those for a last call to the network. May be repeated. */
   async revoke(
     profileId: string,
     network: NetworkName,
     id: string,
   ): Promise<OpenedConnection | undefined> {
     let opened: OpenedConnection | undefined;
+    const ref = { profileId, network };
     const now = this.#clock.now();
     const eventId = newId("event", now);
-    const connection = await this.#change(profileId, network, (stored) => {
+    const connection = await this.#change(ref, ({ row }) => {
       // An earlier try was answered as lost and was not: it had the secrets.
-      if (isUntold(profileId, stored.row, eventId)) return LEAVE;
-      opened = this.#opened(profileId, stored.row);
+      if (hasPendingEvent(ref, row, eventId)) return LEAVE;
+      opened = this.#opened(ref, row);
       const before = opened.connection;
       if (before.id !== id || before.status === "revoked") return LEAVE;
       const updatedAt = now.toISOString();
@@ -167,9 +198,12 @@ export class ConnectionStore {
         expiresAt: null,
         updatedAt,
       };
-      const told = untoldNow("connection.removed", revoked, now, eventId);
-      const untold = withUntold(profileId, stored.row, told);
-      return { kind: "write", columns: { ...toConnectionRow(revoked, "", ""), ...untold } };
+      const events = withPendingEvents(
+        ref,
+        row,
+        newEvent("connection.removed", revoked, now, eventId),
+      );
+      return { kind: "write", columns: { ...toConnectionRow(revoked, ""), ...events } };
     });
     if (opened === undefined || connection?.id !== id) return undefined;
     await this.#index.remove(connection);
@@ -179,7 +213,7 @@ export class ConnectionStore {
     return { ...opened, connection };
   }
 
-  /** Removes the row of a connection that was revoked, told or not, and what leads to it. May be repeated. */
+  /** Removes the row of a revoked connection, with events that are not emitted, and its index rows. May be repeated. */
   async remove(connection: Connection): Promise<void> {
     invariant(connection.status === "revoked", "a connection that is not revoked was removed");
     await this.#table.delete(connection.profileId, connection.network);
@@ -187,8 +221,8 @@ export class ConnectionStore {
   }
 
   /**
-   * Whether this call marked it. False when the credentials were changed since the given generation, or when it was
-   * marked before: whoever gets true tells the customer, now rather than within the hour.
+   * Marks the connection, and tells whether this call did. False when the credentials were changed since the given
+   * generation, or when it was marked before: whoever gets true emits the event, now rather than within the hour.
    */
   async markNeedsReauth(
     profileId: string,
@@ -197,58 +231,65 @@ export class ConnectionStore {
     failure: { readonly code: LegErrorCode },
   ): Promise<boolean> {
     let marked = false;
+    const ref = { profileId, network };
     const now = this.#clock.now();
     const at = now.toISOString();
     const eventId = newId("event", now);
-    await this.#change(profileId, network, ({ row }) => {
-      const before = fromConnectionRow(profileId, row);
+    await this.#change(ref, ({ row }) => {
+      const { connection: before } = fromConnectionRow(ref, row);
       const isDue = before.generation === generation && before.status === "active";
       // Or by an earlier try that was answered as lost and was not.
-      marked = isDue || isUntold(profileId, row, eventId);
+      marked = isDue || hasPendingEvent(ref, row, eventId);
       if (!isDue) return LEAVE;
-      const lastError = JSON.stringify({ code: failure.code, at });
-      const changes = { status: "needs_reauth", lastError, leaseUntil: "", updatedAt: at };
-      const after = fromConnectionRow(profileId, { ...row, ...changes });
-      const told = untoldNow("connection.needs_reauth", after, now, eventId);
-      const untold = withUntold(profileId, row, told);
-      return { kind: "merge", columns: { ...changes, ...untold } };
+      const lastError = { code: failure.code, at };
+      const changes = { status: "needs_reauth", lastError, updatedAt: at } as const;
+      const after = { ...before, ...changes };
+      const event = newEvent("connection.needs_reauth", after, now, eventId);
+      const columns = connectionRow.encodePart({ ...changes, leaseUntil: "" });
+      return { kind: "merge", columns: { ...columns, ...withPendingEvents(ref, row, event) } };
     });
     return marked;
   }
 
-  async recordUse(connection: Connection): Promise<void> {
-    const { profileId, network, id } = connection;
+  /** Notes that the account was published to; once a minute at most. */
+  async recordUse(used: Connection): Promise<void> {
     const now = this.#clock.now();
-    const isRecent = (at: string) => at !== "" && now.getTime() - Date.parse(at) < USE_RECORDED_MS;
-    if (isRecent(connection.lastUsedAt ?? "")) return;
-    await this.#change(profileId, network, ({ row }) =>
-      textOf(row, "id") !== id || isRecent(textOf(row, "lastUsedAt"))
-        ? LEAVE
-        : { kind: "merge", columns: { lastUsedAt: now.toISOString() } },
-    );
+    const isRecent = ({ lastUsedAt: at }: Connection) =>
+      at !== null && now.getTime() - Date.parse(at) < USE_RECORDED_MS;
+    if (isRecent(used)) return;
+    await this.#change(used, ({ row }) => {
+      const { connection } = fromConnectionRow(used, row);
+      if (connection.id !== used.id || isRecent(connection)) return LEAVE;
+      const columns = connectionRow.encodePart({ lastUsedAt: now.toISOString() });
+      return { kind: "merge", columns };
+    });
   }
 
   /**
-   * Takes the right to renew the credentials. What it answers is the row as it is under the lease: nobody else renewed
-   * in between. Undefined while somebody else holds it.
+   * Takes the lease under which credentials are renewed. Returns the row as it is under the lease: nobody else renewed
+   * in between. Undefined while another process has it.
    */
-  async takeLease(connection: Connection, until: Date): Promise<OpenedConnection | undefined> {
-    const { profileId, network } = connection;
+  async takeLease(
+    { profileId, network }: ConnectionRef,
+    until: Date,
+  ): Promise<OpenedConnection | undefined> {
     const stored = await this.#table.find(profileId, network);
     if (stored === undefined) return undefined;
-    const heldUntil = textOf(stored.row, "leaseUntil");
-    if (heldUntil !== "" && Date.parse(heldUntil) > this.#clock.now().getTime()) return undefined;
+    const opened = this.#opened({ profileId, network }, stored.row);
+    const isTaken =
+      opened.leaseUntil !== "" && Date.parse(opened.leaseUntil) > this.#clock.now().getTime();
+    if (isTaken) return undefined;
     const leaseUntil = until.toISOString();
-    const row = { rowKey: network, leaseUntil };
+    const row = { rowKey: network, ...connectionRow.encodePart({ leaseUntil }) };
     const etag = await this.#table.mergeIfUnchanged(profileId, row, stored.etag);
-    return etag === undefined ? undefined : { ...this.#opened(profileId, stored.row), leaseUntil };
+    return etag === undefined ? undefined : { ...opened, leaseUntil };
   }
 
+  /** Ends the lease, unless another process has taken it since. */
   async releaseLease({ connection, leaseUntil }: OpenedConnection): Promise<void> {
-    const { profileId, network } = connection;
-    await this.#change(profileId, network, ({ row }) =>
-      textOf(row, "leaseUntil") === leaseUntil
-        ? { kind: "merge", columns: { leaseUntil: "" } }
+    await this.#change(connection, ({ row }) =>
+      fromConnectionRow(connection, row).leaseUntil === leaseUntil
+        ? { kind: "merge", columns: connectionRow.encodePart({ leaseUntil: "" }) }
         : LEAVE,
     );
   }
@@ -262,13 +303,12 @@ export class ConnectionStore {
     connection: Connection,
     fresh: { readonly credentials: NetworkData; readonly expiresAt: string | null },
   ): Promise<Connection | undefined> {
-    const { profileId, network } = connection;
     const generation = connection.generation + 1;
     const sealed = this.#seal(connection, fresh.credentials);
     let isUnchanged = false;
     const save = () =>
-      this.#change(profileId, network, ({ row }) => {
-        const before = fromConnectionRow(profileId, row);
+      this.#change(connection, ({ row }) => {
+        const { connection: before } = fromConnectionRow(connection, row);
         isUnchanged = before.generation === connection.generation;
         if (!isUnchanged) return LEAVE;
         const updatedAt = this.#clock.now().toISOString();
@@ -280,8 +320,8 @@ export class ConnectionStore {
           checkedAt: updatedAt,
           updatedAt,
         };
-        const untold = withUntold(profileId, row);
-        return { kind: "write", columns: { ...toConnectionRow(after, sealed, ""), ...untold } };
+        const columns = { ...toConnectionRow(after, sealed), ...samePendingEvents(row) };
+        return { kind: "write", columns };
       });
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -295,27 +335,25 @@ export class ConnectionStore {
     }
   }
 
-  /** Answers the connection as it is after; undefined when there is none, which is not decided on. */
+  /** Returns the connection as it is after; undefined when there is none, which is not decided on. */
   async #change(
-    profileId: string,
-    network: NetworkName,
+    ref: ConnectionRef,
     decide: (stored: StoredRow) => RowChange,
   ): Promise<Connection | undefined> {
-    const { row } = await this.#table.change(profileId, network, (stored) =>
+    const { row } = await this.#table.change(ref.profileId, ref.network, (stored) =>
       stored === undefined ? LEAVE : decide(stored),
     );
-    return row === undefined ? undefined : fromConnectionRow(profileId, row);
+    return row === undefined ? undefined : fromConnectionRow(ref, row).connection;
   }
 
-  #opened(profileId: string, row: Row): OpenedConnection {
-    const connection = fromConnectionRow(profileId, row);
-    const place = credentialsPlace(profileId, connection.network);
-    const text = unseal(fromChunks("credentials", row), place, this.#dataKeys);
+  #opened(ref: ConnectionRef, row: Row): OpenedConnection {
+    const { connection, sealed, leaseUntil } = fromConnectionRow(ref, row);
+    const text = unseal(sealed, credentialsBinding(ref), this.#dataKeys);
     const credentials = text === undefined ? undefined : networkData().parse(JSON.parse(text));
-    return { connection, credentials, leaseUntil: textOf(row, "leaseUntil") };
+    return { connection, credentials, leaseUntil };
   }
 
-  #seal({ profileId, network }: Connection, credentials: NetworkData): string {
-    return seal(JSON.stringify(credentials), credentialsPlace(profileId, network), this.#dataKeys);
+  #seal(ref: ConnectionRef, credentials: NetworkData): string {
+    return seal(JSON.stringify(credentials), credentialsBinding(ref), this.#dataKeys);
   }
 }

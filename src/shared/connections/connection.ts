@@ -1,8 +1,13 @@
-import * as z from "zod";
+import type { ProfileScope } from "../callers/scope.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
-import type { Account, NetworkData } from "../networks/contract/network.ts";
+import type { Account, LinkedAccount, NetworkData } from "../networks/contract/network.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import { shape } from "../runtime/shape.ts";
+
+/** Names a connection: a profile has one of each network at most. */
+export interface ConnectionRef {
+  readonly profileId: string;
+  readonly network: NetworkName;
+}
 
 type ConnectionStatus = "active" | "needs_reauth" | "revoked";
 
@@ -39,7 +44,51 @@ export interface Connection {
   readonly updatedAt: string;
 }
 
-/** Accounts with the same one lose their authorisation together. */
+/** A profile with the accounts that are linked to it, as they were when the request came. */
+export interface PublishingScope extends ProfileScope {
+  readonly connections: readonly Connection[];
+}
+
+/** What linking writes. The id is chosen, and paid for, before. */
+export interface Linking extends ConnectionRef {
+  readonly id: string;
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly linked: LinkedAccount;
+}
+
+/** Returns the connection that linking makes. The same account keeps its id and its age. */
+export function toConnection(
+  linking: Linking,
+  before: Connection | undefined,
+  now: Date,
+): Connection {
+  const { id, platformId, applicationId, profileId, network, linked } = linking;
+  const isSame = before?.id === id;
+  return {
+    id,
+    platformId,
+    applicationId,
+    profileId,
+    network,
+    status: "active",
+    account: linked.account,
+    ...(linked.grantId === undefined ? {} : { grantId: linked.grantId }),
+    instanceUrl: linked.instanceUrl,
+    scopes: linked.scopes,
+    limits: linked.limits,
+    expiresAt: linked.expiresAt,
+    lastUsedAt: isSame ? before.lastUsedAt : null,
+    lastError: null,
+    checkedAt: now.toISOString(),
+    warnedExpiresAt: null,
+    generation: (before?.generation ?? 0) + 1,
+    createdAt: isSame ? before.createdAt : now.toISOString(),
+    updatedAt: now.toISOString(),
+  };
+}
+
+/** Returns what identifies the authorisation: accounts with the same one lose it together. */
 export function grantIdOf({
   account,
   grantId,
@@ -138,22 +187,3 @@ export function boundedAccount(account: Account): Account | undefined {
 export function isStorable(data: NetworkData): boolean {
   return JSON.stringify(data).length <= DATA_CHARACTERS_MAX;
 }
-
-const legErrorCodes = Object.keys(LEG_ERRORS) as [LegErrorCode, ...LegErrorCode[]];
-export const accountShape = shape((): z.ZodType<Account> =>
-  z.object({
-    id: z.string(),
-    username: z.string(),
-    displayName: z.string(),
-    avatarUrl: z.string().nullable(),
-    url: z.string(),
-    kind: z.string(),
-  }),
-);
-export const connectionErrorShape = shape((): z.ZodType<ConnectionError> =>
-  z.object({
-    code: z.enum(legErrorCodes),
-    at: z.string(),
-  }),
-);
-export const connectionStatusShape = shape(() => z.enum(["active", "needs_reauth", "revoked"]));

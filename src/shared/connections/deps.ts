@@ -2,11 +2,11 @@ import type { NetworkName } from "../networks/lookup.ts";
 import type { WebhooksDeps } from "../webhooks/deps.ts";
 import type { ConnectSessionStore } from "./connect-session-store.ts";
 import type { ConnectionStore } from "./connection-store.ts";
-import type { ConnectionUpkeepStore } from "./connection-upkeep-store.ts";
+import type { AccountCheckStore } from "./account-check-store.ts";
 import type { HostStore } from "./host-store.ts";
 import type { OAuthStateStore } from "./oauth-state-store.ts";
 import type { SingleFlight } from "./single-flight.ts";
-import type { UntoldStore } from "./untold-store.ts";
+import type { PendingEventStore } from "./pending-event-store.ts";
 import type { FreshCredentials } from "./usable-credentials.ts";
 
 /** A row of a tenant, as far as accounts may be linked under it. */
@@ -22,9 +22,9 @@ export interface ConnectionsDeps extends WebhooksDeps {
   };
   readonly profiles: { find(platformId: string, profileId: string): Promise<Found | undefined> };
   readonly connections: ConnectionStore;
-  readonly connectionUpkeep: ConnectionUpkeepStore;
-  /** What became of connections and was not told yet. */
-  readonly untold: UntoldStore;
+  readonly accountChecks: AccountCheckStore;
+  /** Events of connections that are not emitted yet. */
+  readonly pendingEvents: PendingEventStore;
   readonly connectSessions: ConnectSessionStore;
   readonly oauthStates: OAuthStateStore;
   readonly hosts: HostStore;

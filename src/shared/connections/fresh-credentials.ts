@@ -13,7 +13,7 @@ import type { ConnectionsDeps } from "./deps.ts";
 import type { OpenedConnection } from "./connection-store.ts";
 import type { Connection } from "./connection.ts";
 import { createNetworkTools } from "./network-tools.ts";
-import { tellUntold } from "./tell-connection.ts";
+import { emitPendingEvents } from "./emit-pending-events.ts";
 import type { FreshCredentials } from "./usable-credentials.ts";
 
 /** Longer than a renewal may take, so that no two processes renew at once. */
@@ -149,7 +149,7 @@ async function refuse(
     outcome.failure,
   );
   if (!isMarked) return "read_again";
-  await tellUntold(services, opened.connection);
+  await emitPendingEvents(services, opened.connection);
   return outcome;
 }
 

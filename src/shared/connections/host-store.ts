@@ -1,14 +1,24 @@
 import type { NetworkData } from "../networks/contract/network.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { reseal, seal, sealingKey, sha256Hex, unseal, type DataKeys } from "../runtime/secrets.ts";
-import { fromChunks, replacedChunks, textOf, toChunks, type Row } from "../runtime/storage/row.ts";
+import { longText, rowCodec, text } from "../runtime/storage/codec.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import { replacedChunks, type Columns, type Row } from "../runtime/storage/row.ts";
 import type { Table } from "../runtime/storage/table.ts";
-import { networkData, networkName } from "./connection-row.ts";
+import { networkData } from "./connection-row.ts";
 
 const ROW_KEY = "H";
 
 const partitionOf = (network: NetworkName, host: string) => `${network}|${sha256Hex(host)}`;
-const placeOf = (network: NetworkName, host: string) => `instances|${network}|${host}|data`;
+const bindingOf = (network: string, host: string) => `instances|${network}|${host}|data`;
+
+/** What is kept of a host of a network. */
+export const hostRow = rowCodec("host", {
+  network: text(),
+  host: text(),
+  /** Sealed. */
+  data: longText(),
+});
 
 /** Facts that all accounts of one host share, e.g. a client registration; sealed, for they hold client secrets. */
 export class HostStore {
@@ -20,23 +30,25 @@ export class HostStore {
     this.#dataKeys = dataKeys;
   }
 
-  /** Undefined also when the sealing key is gone: the host is then registered with again. */
+  /** Returns what is kept of a host. Undefined also when the sealing key is gone: the host is then registered with again. @throws DamagedRow */
   async find(network: NetworkName, host: string): Promise<NetworkData | undefined> {
     const stored = await this.#table.find(partitionOf(network, host), ROW_KEY);
     if (stored === undefined) return undefined;
-    const text = unseal(fromChunks("data", stored.row), placeOf(network, host), this.#dataKeys);
-    return text === undefined ? undefined : networkData().parse(JSON.parse(text));
+    const { data } = hostRow.decode(stored.row);
+    const opened = unseal(data, bindingOf(network, host), this.#dataKeys);
+    return opened === undefined ? undefined : networkData().parse(JSON.parse(opened));
   }
 
-  async save(network: NetworkName, host: string, data: NetworkData): Promise<void> {
-    const sealed = seal(JSON.stringify(data), placeOf(network, host), this.#dataKeys);
-    const row = { rowKey: ROW_KEY, network, host, ...toChunks("data", sealed) };
-    await this.#table.put(partitionOf(network, host), row);
+  /** Stores it, over whatever was kept of the host. */
+  async save(network: NetworkName, host: string, facts: NetworkData): Promise<void> {
+    const data = seal(JSON.stringify(facts), bindingOf(network, host), this.#dataKeys);
+    const columns = hostRow.encode({ network, host, data });
+    await this.#table.put(partitionOf(network, host), { rowKey: ROW_KEY, ...columns });
   }
 
   /**
-   * Seals a page of the facts about all hosts with the first data key. Answers the key of each after that, and where the
-   * next page begins. Looks through the whole table.
+   * Seals a page of the facts about all hosts with the first data key. Returns the key of each after that, and where the
+   * next page begins. Leaves damaged rows out. Looks through the whole table.
    */
   async resealPage(after: string | undefined): Promise<{
     readonly keys: readonly string[];
@@ -46,22 +58,22 @@ export class HostStore {
     const { rows, next } = await this.#table.select(selection, after);
     const keys: string[] = [];
     for (const { row, partitionKey } of rows) {
+      if (unlessDamaged(() => hostRow.decode(row)) === undefined) continue;
       const change = (before: Row) => this.#resealed(before);
       const isOld = change(row) !== undefined;
       const now = isOld ? await this.#table.update(partitionKey, ROW_KEY, change) : row;
-      if (now !== undefined) keys.push(sealingKey(fromChunks("data", now)));
+      if (now !== undefined) keys.push(sealingKey(hostRow.decode(now).data));
     }
     return { keys, next };
   }
 
-  #resealed(row: Row): Record<string, string> | undefined {
-    const network = networkName().safeParse(row["network"]).data;
-    if (network === undefined) return undefined;
-    const place = placeOf(network, textOf(row, "host"));
-    const sealed = reseal(fromChunks("data", row), place, this.#dataKeys);
+  #resealed(row: Row): Columns | undefined {
+    const { network, host, data } = hostRow.decode(row);
+    const sealed = reseal(data, bindingOf(network, host), this.#dataKeys);
     return sealed === undefined ? undefined : replacedChunks("data", sealed, row);
   }
 
+  /** Removes what is kept of a host, so that it is registered with again. */
   async forget(network: NetworkName, host: string): Promise<void> {
     await this.#table.delete(partitionOf(network, host), ROW_KEY);
   }

@@ -10,7 +10,7 @@ import type { ConnectSession } from "./connect-session.ts";
 import { boundedAccount, grantIdOf, isStorable, type Connection } from "./connection.ts";
 import { isProfileActive } from "./profile-state.ts";
 import { revokeAtNetwork } from "./revoke-at-network.ts";
-import { tellUntold } from "./tell-connection.ts";
+import { emitPendingEvents } from "./emit-pending-events.ts";
 
 export type LinkResult =
   | { readonly kind: "linked"; readonly session: ConnectSession; readonly connection: Connection }
@@ -60,7 +60,7 @@ async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkRe
   const after = await services.connectSessions.change(session.id, (now) =>
     withLinked(now, network, linked.account.id),
   );
-  await tellUntold(services, saved.connection);
+  await emitPendingEvents(services, saved.connection);
   if (saved.replaced?.credentials !== undefined) {
     const { connection, credentials } = saved.replaced;
     await discard(services, network, { ...connection, credentials });

@@ -2,9 +2,10 @@ import * as z from "zod";
 import type { NetworkName } from "../networks/lookup.ts";
 import { seal, sha256Hex, unseal, type DataKeys } from "../runtime/secrets.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
-import { fromChunks, textOf, toChunks } from "../runtime/storage/row.ts";
+import { longText, oneOf, rowCodec, text } from "../runtime/storage/codec.ts";
 import type { Table } from "../runtime/storage/table.ts";
-import { networkData, networkName } from "./connection-row.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
+import { networkData } from "./connection-row.ts";
 
 const ROW_KEY = "S";
 
@@ -23,6 +24,16 @@ const secretsShape = shape(() =>
   }),
 );
 
+/** An authorisation on its way; the hash of its state is the partition. */
+export const oauthStateRow = rowCodec("OAuth state", {
+  sessionId: text(),
+  network: oneOf(NETWORK_NAMES),
+  cookieHash: text(),
+  expiresAt: text(),
+  /** Sealed. */
+  secrets: longText(),
+});
+
 /** A visit to a network's own authorisation page that has not come back yet, or whose account is not chosen yet. */
 export interface OAuthAttempt {
   readonly sessionId: string;
@@ -39,7 +50,7 @@ export interface FoundAttempt {
   readonly etag: string;
 }
 
-const placeOf = (stateHash: string) => `oauthstates|${stateHash}|secrets`;
+const bindingOf = (stateHash: string) => `oauthstates|${stateHash}|secrets`;
 
 /** Authorisations on their way by the hash of their `state`, or of the name of the choice; each is used once. */
 export class OAuthStateStore {
@@ -51,29 +62,24 @@ export class OAuthStateStore {
     this.#dataKeys = dataKeys;
   }
 
+  /** Stores an attempt under its `state`, over whatever was there. */
   async insert(state: string, attempt: OAuthAttempt): Promise<void> {
     const stateHash = sha256Hex(state);
-    const { sessionId, network, cookieHash, expiresAt, secrets } = attempt;
-    const sealed = seal(JSON.stringify(secrets), placeOf(stateHash), this.#dataKeys);
-    const row = { rowKey: ROW_KEY, sessionId, network, cookieHash, expiresAt };
-    await this.#table.put(stateHash, { ...row, ...toChunks("secrets", sealed) });
+    const secrets = seal(JSON.stringify(attempt.secrets), bindingOf(stateHash), this.#dataKeys);
+    const columns = oauthStateRow.encode({ ...attempt, secrets });
+    await this.#table.put(stateHash, { rowKey: ROW_KEY, ...columns });
   }
 
+  /** Returns the attempt; undefined also when the key that it was sealed with is gone. @throws DamagedRow */
   async find(state: string): Promise<FoundAttempt | undefined> {
     const stateHash = sha256Hex(state);
     const stored = await this.#table.find(stateHash, ROW_KEY);
     if (stored === undefined) return undefined;
-    const { row, etag } = stored;
-    const text = unseal(fromChunks("secrets", row), placeOf(stateHash), this.#dataKeys);
-    if (text === undefined) return undefined;
-    const attempt: OAuthAttempt = {
-      sessionId: textOf(row, "sessionId"),
-      network: networkName().parse(row["network"]),
-      cookieHash: textOf(row, "cookieHash"),
-      expiresAt: textOf(row, "expiresAt"),
-      secrets: secretsShape().parse(JSON.parse(text)),
-    };
-    return { attempt, etag };
+    const { secrets: sealed, ...columns } = oauthStateRow.decode(stored.row);
+    const opened = unseal(sealed, bindingOf(stateHash), this.#dataKeys);
+    if (opened === undefined) return undefined;
+    const secrets = secretsShape().parse(JSON.parse(opened));
+    return { attempt: { ...columns, secrets }, etag: stored.etag };
   }
 
   /** Removes the attempts of these sessions; looks through the whole table, which holds few rows. */
@@ -91,7 +97,7 @@ export class OAuthStateStore {
     return this.#table.removeSelected({ olderThan }, after);
   }
 
-  /** Whether this call used it up: of two callbacks with one state, one gets true. */
+  /** Uses an attempt up, and tells whether this call did: of two callbacks with one state, one gets true. */
   consume(state: string, { etag }: FoundAttempt): Promise<boolean> {
     return this.#table.delete(sha256Hex(state), ROW_KEY, etag);
   }

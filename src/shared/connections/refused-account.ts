@@ -2,7 +2,7 @@ import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { LegFailure } from "../networks/contract/network.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { Connection } from "./connection.ts";
-import { tellUntold } from "./tell-connection.ts";
+import { emitPendingEvents } from "./emit-pending-events.ts";
 
 /** What only the end user can cure, by linking the account anew. */
 const BROKEN: ReadonlySet<LegErrorCode> = new Set<LegErrorCode>([
@@ -23,6 +23,6 @@ export async function markIfRefused(
   if (!BROKEN.has(failure.code)) return false;
   const { profileId, network, generation } = connection;
   if (await services.connections.markNeedsReauth(profileId, network, generation, failure))
-    await tellUntold(services, connection);
+    await emitPendingEvents(services, connection);
   return true;
 }

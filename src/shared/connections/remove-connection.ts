@@ -4,7 +4,7 @@ import { notFound } from "../runtime/errors.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { grantIdOf, toConnectionView, type ConnectionView } from "./connection.ts";
 import { revokeAtNetwork } from "./revoke-at-network.ts";
-import { tellUntold } from "./tell-connection.ts";
+import { emitPendingEvents } from "./emit-pending-events.ts";
 
 /**
  * Unlinks an account: its secrets are purged first, then the network is told, best effort. May be repeated.
@@ -26,7 +26,7 @@ export async function removeConnection(
   const { connection, credentials } = revoked;
   const { instanceUrl } = connection;
   // Before the call to the network, which may take its time. By an earlier try it may not have been told.
-  await tellUntold(services, connection);
+  await emitPendingEvents(services, connection);
   if (credentials !== undefined) {
     const unneeded = { network, grantId: grantIdOf(connection), instanceUrl, credentials };
     await revokeAtNetwork(services, unneeded);

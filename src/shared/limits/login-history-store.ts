@@ -1,5 +1,7 @@
 import { sha256Hex } from "../runtime/secrets.ts";
-import { numberOf, textOf, type Columns, type Row } from "../runtime/storage/row.ts";
+import { integer, rowCodec, text } from "../runtime/storage/codec.ts";
+import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import type { Columns, Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { isForgotten, NO_FAILURES, type LoginHistory } from "./login-history.ts";
 
@@ -8,26 +10,41 @@ const PARTITIONS = 256;
 const PURGED_ROWS_OF_PARTITION_MAX = 10_000;
 
 /** Many rows share a partition, so that the purge can find them. */
-function placeOf(email: string) {
+function keyOf(email: string) {
   const hash = sha256Hex(email.trim().toLowerCase());
   return { partitionKey: PARTITION_PREFIX + hash.slice(0, 2), rowKey: hash };
 }
 
+/** Failed log-ins; the hash of the e-mail is the row key. */
+export const loginHistoryRow = rowCodec("login history", {
+  /** Times, with commas between them. */
+  failedAt: text(),
+  blocks: integer(),
+  /** "" when none was blocked yet. */
+  blockedUntil: text(),
+});
+
 const textOfTime = (time: number) => (time === 0 ? "" : new Date(time).toISOString());
-const timeOfText = (text: string) => (text === "" ? 0 : Date.parse(text));
+const timeOfText = (stored: string) => (stored === "" ? 0 : Date.parse(stored));
 
 function toColumns({ failedAt, blocks, blockedUntil }: LoginHistory): Columns {
-  return {
+  return loginHistoryRow.encode({
     failedAt: failedAt.map(textOfTime).join(","),
     blocks,
     blockedUntil: textOfTime(blockedUntil),
-  };
+  });
 }
 
+/** @throws DamagedRow */
 function toHistory(row: Row): LoginHistory {
-  const failedAt = textOf(row, "failedAt").split(",").filter(Boolean).map(timeOfText);
-  const blockedUntil = timeOfText(textOf(row, "blockedUntil"));
-  return { failedAt, blocks: numberOf(row, "blocks"), blockedUntil };
+  const { failedAt: failed, blocks, blockedUntil: until } = loginHistoryRow.decode(row);
+  const failedAt = failed.split(",").filter(Boolean).map(timeOfText);
+  const blockedUntil = timeOfText(until);
+  const { kind } = loginHistoryRow;
+  const damage = { kind, rowKey: row.rowKey, reason: "is no time" };
+  if (failedAt.some(Number.isNaN)) throw new DamagedRow({ ...damage, column: "failedAt" });
+  if (Number.isNaN(blockedUntil)) throw new DamagedRow({ ...damage, column: "blockedUntil" });
+  return { failedAt, blocks, blockedUntil };
 }
 
 /** Failed log-ins by e-mail, known or not (table `ratewindows`). Only a hash of the e-mail is stored. */
@@ -39,7 +56,7 @@ export class LoginHistoryStore {
   }
 
   async find(email: string): Promise<LoginHistory> {
-    const { partitionKey, rowKey } = placeOf(email);
+    const { partitionKey, rowKey } = keyOf(email);
     const stored = await this.#table.find(partitionKey, rowKey);
     return stored === undefined ? NO_FAILURES : toHistory(stored.row);
   }
@@ -52,7 +69,7 @@ export class LoginHistoryStore {
     email: string,
     change: (history: LoginHistory) => LoginHistory | undefined,
   ): Promise<LoginHistory> {
-    const { partitionKey, rowKey } = placeOf(email);
+    const { partitionKey, rowKey } = keyOf(email);
     let history = NO_FAILURES;
     await this.#table.change(partitionKey, rowKey, (stored) => {
       history = stored === undefined ? NO_FAILURES : toHistory(stored.row);
@@ -65,7 +82,7 @@ export class LoginHistoryStore {
   }
 
   async clear(email: string): Promise<void> {
-    const { partitionKey, rowKey } = placeOf(email);
+    const { partitionKey, rowKey } = keyOf(email);
     await this.#table.delete(partitionKey, rowKey);
   }
 
@@ -77,7 +94,8 @@ export class LoginHistoryStore {
       const limit = PURGED_ROWS_OF_PARTITION_MAX;
       const rows = await this.#table.list({ partitionKey, before: afterPrefix(""), limit });
       for (const { row, etag } of rows) {
-        if (!isForgotten(toHistory(row), now.getTime())) continue;
+        const history = unlessDamaged(() => toHistory(row));
+        if (history === undefined || !isForgotten(history, now.getTime())) continue;
         if (await this.#table.delete(partitionKey, row.rowKey, etag)) purged += 1;
       }
     }

@@ -1,4 +1,5 @@
 import { sha256Hex } from "../runtime/secrets.ts";
+import { DamagedRow } from "../runtime/storage/damaged-row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { WINDOW_MS } from "./sliding-window.ts";
 
@@ -25,7 +26,7 @@ const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 const partitionOf = (shard: string, time: number) => `${shard}|${dayOf(time)}`;
 
 /** The day in the partition key lets the purge find what is old; the shard spreads a day over the servers. */
-function placeOf(subject: string, minute: number) {
+function keyOf(subject: string, minute: number) {
   const time = minute * WINDOW_MS;
   const shard = sha256Hex(subject).slice(0, 1);
   return { partitionKey: partitionOf(shard, time), rowKey: `${subject}|${minute}` };
@@ -44,17 +45,23 @@ export class RateWindowStore implements RateWindowRows {
    * one row: the older might land last.
    */
   async publish(subject: string, minute: number, column: string, count: number): Promise<void> {
-    const { partitionKey, rowKey } = placeOf(subject, minute);
+    const { partitionKey, rowKey } = keyOf(subject, minute);
     await this.#table.putProperties(partitionKey, { rowKey, [COLUMN_PREFIX + column]: count });
   }
 
+  /** Returns the counts of all processes. @throws DamagedRow */
   async read(subject: string, minute: number): Promise<Counts> {
-    const { partitionKey, rowKey } = placeOf(subject, minute);
+    const { partitionKey, rowKey } = keyOf(subject, minute);
     const stored = await this.#table.find(partitionKey, rowKey);
     const counts = new Map<string, number>();
-    for (const [name, value] of Object.entries(stored?.row ?? {}))
-      if (name.startsWith(COLUMN_PREFIX) && typeof value === "number")
-        counts.set(name.slice(COLUMN_PREFIX.length), value);
+    for (const [column, value] of Object.entries(stored?.row ?? {})) {
+      if (!column.startsWith(COLUMN_PREFIX)) continue;
+      if (typeof value !== "number" || !Number.isInteger(value)) {
+        const reason = "is no whole number";
+        throw new DamagedRow({ kind: "rate window", rowKey, column, reason });
+      }
+      counts.set(column.slice(COLUMN_PREFIX.length), value);
+    }
     return counts;
   }
 

@@ -3,7 +3,7 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { textOf } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 
-const PLACE = { partitionKey: "upkeep", rowKey: "walk" } as const;
+const KEY = { partitionKey: "upkeep", rowKey: "walk" } as const;
 
 const walkShape = shape(() =>
   z.object({
@@ -14,9 +14,9 @@ const walkShape = shape(() =>
     platforms: z.string(),
     /** The platform of that page that is being walked; "" for the first. */
     platformId: z.string(),
-    /** The last of its connections that was looked at; "" for none yet. */
+    /** The last of its connections that was checked; "" for none yet. */
     connection: z.string(),
-    /** Looked at in this round so far, and in the whole round before. */
+    /** Checked in this round so far, and in the whole round before. */
     connections: z.number(),
     connectionsBefore: z.number(),
     /** Sealed texts that were seen in this round, by the key that they are sealed with by now. */
@@ -25,7 +25,7 @@ const walkShape = shape(() =>
 );
 export type Walk = ShapeOf<typeof walkShape>;
 
-/** The walk in the hands of one run. */
+/** The walk under the lease of one run. */
 export interface HeldWalk {
   readonly walk: Walk;
   readonly etag: string;
@@ -50,12 +50,12 @@ export class WalkStore {
    * is to be done, or when another run has it: two that ask at once don't both get it.
    */
   async take(now: Date, leaseMs: number, roundMs: number): Promise<HeldWalk | undefined> {
-    const stored = await this.#connections.find(PLACE.partitionKey, PLACE.rowKey);
+    const stored = await this.#connections.find(KEY.partitionKey, KEY.rowKey);
     const leaseUntil = new Date(now.getTime() + leaseMs).toISOString();
     if (stored === undefined) {
       const walk = firstRound(now, 0);
       const row = this.#row(walk, leaseUntil);
-      const etag = await this.#connections.insertIfAbsent(PLACE.partitionKey, row);
+      const etag = await this.#connections.insertIfAbsent(KEY.partitionKey, row);
       return etag === undefined ? undefined : { walk, etag };
     }
     if (textOf(stored.row, "leaseUntil") > now.toISOString()) return undefined;
@@ -77,11 +77,11 @@ export class WalkStore {
 
   async #save(walk: Walk, leaseUntil: string, etag: string): Promise<HeldWalk | undefined> {
     const row = this.#row(walk, leaseUntil);
-    const written = await this.#connections.replaceIfUnchanged(PLACE.partitionKey, row, etag);
+    const written = await this.#connections.replaceIfUnchanged(KEY.partitionKey, row, etag);
     return written === undefined ? undefined : { walk, etag: written };
   }
 
   #row(walk: Walk, leaseUntil: string) {
-    return { rowKey: PLACE.rowKey, walk: JSON.stringify(walk), leaseUntil };
+    return { rowKey: KEY.rowKey, walk: JSON.stringify(walk), leaseUntil };
   }
 }

@@ -4,7 +4,7 @@ import { pageAddress, stepAddress } from "./addresses.ts";
 import { formTargets, pageAnswer, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { findChoice } from "./choice.ts";
 import { linkedIds } from "../connect-session.ts";
-import { networkName } from "../connection-row.ts";
+import { networkNamed } from "../connection-row.ts";
 import type { Connection } from "../connection.ts";
 import { readProblem, type LinkProblem } from "./link-problem.ts";
 import type { Card, CardProblem, ShownAccount } from "./card.ts";
@@ -51,7 +51,7 @@ async function toldBy(
   }: { readonly visit: OpenVisit; readonly fields: Readonly<Record<string, string>> },
 ): Promise<Told | undefined> {
   const problem = readProblem(fields["problem"]);
-  const network = networkName().safeParse(fields["network"]).data;
+  const network = networkNamed(fields["network"]);
   if (network === undefined)
     return problem === undefined ? undefined : { kind: "general", problem };
   if (problem !== undefined) return problemOf(network, problem);

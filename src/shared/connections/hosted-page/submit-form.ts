@@ -6,7 +6,7 @@ import { pageAddress } from "./addresses.ts";
 import { isForeign, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
 import { findChoice, takeChoice } from "./choice.ts";
 import { sessionStatus } from "../connect-session.ts";
-import { networkName } from "../connection-row.ts";
+import { networkNamed } from "../connection-row.ts";
 import { linkAccount } from "../link-account.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import { createNetworkTools } from "../network-tools.ts";
@@ -38,7 +38,7 @@ export async function submitForm(
   const visit = await openVisit(services, step.fields);
   if (visit.kind === "unknown") return deadEnd(services, request, undefined);
   if (visit.kind === "over") return deadEnd(services, request, visit.session);
-  const name = networkName().safeParse(step.network).data;
+  const name = networkNamed(step.network);
   if (name === undefined || !visit.session.networks.includes(name))
     return deadEnd(services, request, undefined);
   const network = findAvailable(name, services.config.networkApps);

@@ -1,6 +1,6 @@
 import type { ApiKeyCaller, SessionCaller } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
-import type { PublishingScope } from "../../connections/publishing-scope.ts";
+import type { PublishingScope } from "../../connections/connection.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import { isMinterAlive } from "../../tenants/keys/is-minter-alive.ts";

@@ -2,7 +2,7 @@ import { recordAudit } from "../../audit/record.ts";
 import { secondsUntil } from "../../billing/pace.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
-import type { PublishingScope } from "../../connections/publishing-scope.ts";
+import type { PublishingScope } from "../../connections/connection.ts";
 import { AppError, invariant, refuseIssues } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { PublishingDeps } from "../deps.ts";

@@ -2,7 +2,7 @@ import { chargeTogether } from "../../billing/charge.ts";
 import { estimateTokens, priceOf } from "../../billing/rate-card.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
-import type { PublishingScope } from "../../connections/publishing-scope.ts";
+import type { PublishingScope } from "../../connections/connection.ts";
 import { refuseIssues } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { NetworkName } from "../../networks/lookup.ts";

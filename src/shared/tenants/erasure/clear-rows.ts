@@ -19,7 +19,9 @@ const SESSIONS_OF_FILTER = 12;
 async function clearConnections(services: TenantsDeps, scope: ProfileScope): Promise<ClearedPage> {
   // One that was being linked while the profile was closed has come to be since.
   await endConnections(services, scope);
-  const connections = await services.connections.listOfProfile(scope.profileId);
+  const connections = await services.connections.listOfProfile(scope.profileId, {
+    missesNone: true,
+  });
   for (const connection of connections) await services.connections.remove(connection);
   return { removed: connections.length, next: undefined };
 }

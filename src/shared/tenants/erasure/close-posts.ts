@@ -1,5 +1,5 @@
 import { removeConnection } from "../../connections/remove-connection.ts";
-import { tellUntold } from "../../connections/tell-connection.ts";
+import { emitPendingEvents } from "../../connections/emit-pending-events.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { cancelPost } from "../../publishing/schedule/change-scheduled.ts";
@@ -9,10 +9,12 @@ const PAGE_POSTS = 50;
 
 /** Ends the profile's authorisations: their secrets are purged and the networks are told. May be repeated. */
 export async function endConnections(services: TenantsDeps, scope: ProfileScope): Promise<void> {
-  for (const connection of await services.connections.listOfProfile(scope.profileId)) {
+  for (const connection of await services.connections.listOfProfile(scope.profileId, {
+    missesNone: true,
+  })) {
     if (connection.status !== "revoked") await removeConnection(services, scope, connection.id);
     // One that was ended by a run which died right after has its row for it, and that goes soon.
-    else await tellUntold(services, connection);
+    else await emitPendingEvents(services, connection);
   }
 }
 

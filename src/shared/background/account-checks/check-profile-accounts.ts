@@ -1,27 +1,28 @@
-import { checkConnection, type Checked } from "../../connections/check-connection.ts";
-import type { ConnectionPlace } from "../../connections/connection-index-store.ts";
+import { checkAccount, type Checked } from "../../connections/check-account.ts";
+import type { ConnectionRef } from "../../connections/connection.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { BackgroundDeps } from "../deps.ts";
 import { isRotating } from "./reseal-platform.ts";
 
-/** What came of looking at connections, by how many. */
+/** How many accounts each check found in which state. */
 type Tally = Readonly<Record<Checked | "failed", number>>;
 
-export interface Kept {
+/** What the checks of a profile's accounts found. */
+export interface ProfileChecks {
   readonly tally: Tally;
   /** The data key of each sealed text that was seen. */
   readonly keys: readonly string[];
 }
 
-/** Connections of one profile are one query. */
-export function byProfile(places: readonly ConnectionPlace[]): Map<string, NetworkName[]> {
+/** Groups connections by their profile: those of one profile are one query. */
+export function byProfile(refs: readonly ConnectionRef[]): Map<string, NetworkName[]> {
   const profiles = new Map<string, NetworkName[]>();
-  for (const { profileId, network } of places)
+  for (const { profileId, network } of refs)
     profiles.set(profileId, [...(profiles.get(profileId) ?? []), network]);
   return profiles;
 }
 
-/** One that can't be looked after must not keep the others from it. */
+/** Runs one check; its failure must not keep the others from being made. */
 async function guarded<T>(
   services: BackgroundDeps,
   what: Readonly<Record<string, string>>,
@@ -30,25 +31,26 @@ async function guarded<T>(
   try {
     return await run();
   } catch (error) {
-    services.log.error("a connection could not be looked after", { ...what, error });
+    services.log.error("an account could not be checked", { ...what, error });
     return undefined;
   }
 }
 
-export async function keepConnections(
+/** Checks these of a profile's accounts, and seals their secrets anew after a rotation of data keys. */
+export async function checkAccountsOfProfile(
   services: BackgroundDeps,
   profileId: string,
   networks: readonly NetworkName[],
-): Promise<Kept> {
+): Promise<ProfileChecks> {
   const tally = { ok: 0, refused: 0, unreachable: 0, skipped: 0, failed: 0 };
   const keys: string[] = [];
-  const keep = async (network: NetworkName): Promise<void> => {
+  const resealOne = async (network: NetworkName): Promise<void> => {
     const key = await guarded(services, { profileId, network }, async () =>
-      isRotating(services) ? services.connectionUpkeep.reseal(profileId, network) : undefined,
+      isRotating(services) ? services.accountChecks.reseal({ profileId, network }) : undefined,
     );
     if (key !== undefined) keys.push(key);
   };
-  await Promise.all(networks.map(keep));
+  await Promise.all(networks.map(resealOne));
   const linked = await guarded(services, { profileId }, () =>
     services.connections.listOfProfile(profileId),
   );
@@ -58,10 +60,19 @@ export async function keepConnections(
       .map(async (connection) => {
         const { id } = connection;
         const checked = await guarded(services, { profileId, connection: id }, () =>
-          checkConnection(services, connection),
+          checkAccount(services, connection),
         );
         tally[checked ?? "failed"] += 1;
       }),
   );
+  const unlisted = networks.filter((name) => linked?.every(({ network }) => network !== name));
+  for (const network of unlisted) {
+    // Gone since, or damaged: a list leaves it out.
+    const read = await guarded(services, { profileId, network }, async () => {
+      await services.connections.find(profileId, network);
+      return "read";
+    });
+    if (read === undefined) tally.failed += 1;
+  }
   return { tally, keys };
 }

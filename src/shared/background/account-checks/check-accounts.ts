@@ -1,7 +1,7 @@
-import type { ConnectionPlace } from "../../connections/connection-index-store.ts";
+import type { ConnectionRef } from "../../connections/connection.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { BackgroundDeps } from "../deps.ts";
-import { byProfile, keepConnections, type Kept } from "./keep-connections.ts";
+import { byProfile, checkAccountsOfProfile, type ProfileChecks } from "./check-profile-accounts.ts";
 import { pacedOutbound } from "./paced-outbound.ts";
 import { isRotating, resealPlatform } from "./reseal-platform.ts";
 import type { HeldWalk, Walk } from "./walk-store.ts";
@@ -31,15 +31,15 @@ interface Run {
   readonly connectionsOfPage: number;
   held: HeldWalk;
   connections: number;
-  readonly tally: Record<keyof Kept["tally"], number>;
+  readonly tally: Record<keyof ProfileChecks["tally"], number>;
 }
 
 /**
- * Looks after all linked accounts once a day, a part of them in each run, and seals secrets anew after a rotation of
+ * Checks all linked accounts once a day, a part of them in each run, and seals secrets anew after a rotation of
  * data keys. Safe when missed, doubled or late: the walk goes on where the last run left it, in one run at a time, and
  * whatever is done twice is harmless.
  */
-export async function keepAccounts(services: BackgroundDeps, bounds = BOUNDS): Promise<void> {
+export async function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): Promise<void> {
   const held = await services.walks.take(services.clock.now(), LEASE_MS, ROUND_MS);
   if (held === undefined) return;
   const run: Run = {
@@ -56,7 +56,7 @@ export async function keepAccounts(services: BackgroundDeps, bounds = BOUNDS): P
   };
   const isOurs = (await walkPlatforms(run)) && (await save(run, {}, null));
   const { isDone, roundAt, sealed, connections } = run.held.walk;
-  services.log.info("accounts looked after", { ...run.tally, roundAt, isDone, connections });
+  services.log.info("accounts checked", { ...run.tally, roundAt, isDone, connections });
   if (isOurs && isDone && isRotating(services)) {
     const dataKeys = Object.entries(sealed).map(([id, texts]) => ({ id, texts }));
     services.log.info("sealed texts by data key", { dataKeys });
@@ -107,17 +107,17 @@ async function walkPlatform(
   let after = run.held.walk.platformId === platformId ? run.held.walk.connection : "";
   let keys = after === "" ? await sealedOf(run, platformId) : [];
   do {
-    const { places, last = "" } = await run.services.connectionUpkeep.listPlaces(
+    const { refs, last = "" } = await run.services.accountChecks.listRefs(
       platformId,
       after,
       run.connectionsOfPage,
     );
-    keys = keys.concat(await keepPlaces(run, places));
+    keys = keys.concat(await checkRefs(run, refs));
     after = last;
-    run.connections += places.length;
+    run.connections += refs.length;
     // Most platforms of a page may have none: not worth a write, unless the walk stood in the middle of this one.
-    if (places.length > 0 || keys.length > 0 || run.held.walk.connection !== "") {
-      const counted = count(run.held.walk, places.length, keys);
+    if (refs.length > 0 || keys.length > 0 || run.held.walk.connection !== "") {
+      const counted = count(run.held.walk, refs.length, keys);
       const at = {
         platformId: last === "" ? (nextId ?? platformId) : platformId,
         connection: last,
@@ -129,21 +129,23 @@ async function walkPlatform(
   return true;
 }
 
-/** Answers the data key of each sealed text that was seen. */
-async function keepPlaces(run: Run, places: readonly ConnectionPlace[]): Promise<string[]> {
-  const profiles = [...byProfile(places)];
+/** Returns the data key of each sealed text that was seen. */
+async function checkRefs(run: Run, refs: readonly ConnectionRef[]): Promise<string[]> {
+  const profiles = [...byProfile(refs)];
   const keys: string[] = [];
   for (let start = 0; start < profiles.length; start += PROFILES_AT_ONCE)
-    keys.push(...(await keepProfiles(run, profiles.slice(start, start + PROFILES_AT_ONCE))));
+    keys.push(...(await checkProfiles(run, profiles.slice(start, start + PROFILES_AT_ONCE))));
   return keys;
 }
 
-async function keepProfiles(
+async function checkProfiles(
   run: Run,
   profiles: readonly (readonly [string, readonly NetworkName[]])[],
 ): Promise<string[]> {
   const all = await Promise.all(
-    profiles.map(([profileId, networks]) => keepConnections(run.services, profileId, networks)),
+    profiles.map(([profileId, networks]) =>
+      checkAccountsOfProfile(run.services, profileId, networks),
+    ),
   );
   for (const { tally } of all) {
     run.tally.ok += tally.ok;

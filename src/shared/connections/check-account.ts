@@ -10,7 +10,7 @@ import { isStorable, type Connection } from "./connection.ts";
 import { freshCredentials } from "./fresh-credentials.ts";
 import { createNetworkTools } from "./network-tools.ts";
 import { markIfRefused } from "./refused-account.ts";
-import { tellUntold } from "./tell-connection.ts";
+import { emitPendingEvents } from "./emit-pending-events.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const IDLE_DAYS_MAX = 7;
@@ -25,7 +25,7 @@ export type Checked = "ok" | "refused" | "unreachable" | "skipped";
  * Looks after an account that may not be published to for long: renews its credentials in time, finds out whether it
  * is still authorised, reads its limits anew and warns before its end. May be repeated at any time.
  */
-export async function checkConnection(
+export async function checkAccount(
   services: ConnectionsDeps,
   connection: Connection,
 ): Promise<Checked> {
@@ -88,7 +88,7 @@ async function look(on: Check): Promise<Checked | undefined> {
   if (network.upkeep?.look === undefined) return undefined;
   const outcome = await network.upkeep.look(kept, tools);
   if (outcome.kind !== "usable") return judge(services, connection, outcome);
-  await services.connectionUpkeep.recordChecked(connection, services.clock.now());
+  await services.accountChecks.recordChecked(connection, services.clock.now());
   return undefined;
 }
 
@@ -99,7 +99,7 @@ async function readLimits(on: Check): Promise<Checked | undefined> {
   if (outcome.kind !== "read") return judge(services, connection, outcome);
   const isNew = JSON.stringify(outcome.limits) !== JSON.stringify(connection.limits);
   if (isNew && isStorable(outcome.limits))
-    await services.connectionUpkeep.saveLimits(connection, outcome.limits, services.clock.now());
+    await services.accountChecks.saveLimits(connection, outcome.limits, services.clock.now());
   return undefined;
 }
 
@@ -125,6 +125,6 @@ async function warn(services: ConnectionsDeps, connection: Connection): Promise<
   const { expiresAt, warnedExpiresAt } = connection;
   if (expiresAt === null || expiresAt === warnedExpiresAt) return;
   if (Date.parse(expiresAt) - services.clock.now().getTime() > WARNING_MS) return;
-  await services.connectionUpkeep.recordWarned(connection, services.clock.now());
-  await tellUntold(services, connection);
+  await services.accountChecks.recordWarned(connection, services.clock.now());
+  await emitPendingEvents(services, connection);
 }

@@ -1,0 +1,161 @@
+import * as z from "zod";
+import { newId } from "../runtime/ids.ts";
+import { shape } from "../runtime/shape.ts";
+import { longJsonOrNull, oneOf, rowCodec } from "../runtime/storage/codec.ts";
+import { replacedChunks, type Columns, type Row, type RowValue } from "../runtime/storage/row.ts";
+import type { Origin } from "../runtime/telemetry/origin.ts";
+import { currentOrigin } from "../runtime/telemetry/work-context.ts";
+import { fromConnectionRow, toConnectionRow } from "./connection-row.ts";
+import type { Connection, ConnectionRef } from "./connection.ts";
+
+const CONNECTION_EVENTS = [
+  "connection.linked",
+  "connection.expiring",
+  "connection.needs_reauth",
+  "connection.removed",
+] as const;
+type ConnectionEvent = (typeof CONNECTION_EVENTS)[number];
+
+/** An event of a connection that was written with the change it reports and is perhaps not emitted yet. */
+export interface PendingEvent {
+  /** Of the event: whoever emits it again does so under the same one. */
+  readonly id: string;
+  readonly type: ConnectionEvent;
+  readonly at: string;
+  /** As it was then; it may be another account than the one that is linked now. */
+  readonly connection: Connection;
+  readonly origin: Origin;
+  /** Older events that were dropped to make room for it. */
+  readonly lostBefore: number;
+}
+
+/** Most events that one connection keeps; each change of it, and an hourly search, tries to emit them. */
+const PENDING_MAX = 8;
+/** A row has room for this beside the secrets and the limits, which may have 100,000 characters each. */
+const CHARACTERS_MAX = 150_000;
+
+const storedEvents = shape(() =>
+  z.array(
+    z.object({
+      id: z.string(),
+      type: z.enum(CONNECTION_EVENTS),
+      at: z.string(),
+      /** The row of the connection, without its secrets. */
+      connection: z
+        .object({ rowKey: z.string() })
+        .catchall(z.union([z.string(), z.number(), z.boolean()])),
+      origin: z.object({ traceId: z.string().nullable(), requestId: z.string().nullable() }),
+      lostBefore: z.number(),
+    }),
+  ),
+);
+
+/** The columns of a connection's row that hold its pending events, oldest first. */
+export const pendingEventRow = rowCodec("pending events of a connection", {
+  untold: longJsonOrNull(storedEvents),
+  // Beside the events, because the service can't ask for rows where a text is not empty.
+  hasUntold: oneOf(["no", "yes"]),
+});
+
+/** Selects rows with pending events. */
+export const HAS_PENDING = { property: "hasUntold", values: ["yes"] } as const;
+
+/** Returns an event of this moment that is not written yet. */
+export function newEvent(
+  type: ConnectionEvent,
+  connection: Connection,
+  now: Date,
+  id: string = newId("event", now),
+): PendingEvent {
+  const at = now.toISOString();
+  return { id, type, at, connection, origin: currentOrigin(), lostBefore: 0 };
+}
+
+/** Returns the events of linking an account; that another account gave way comes first. */
+export function eventsOfLinking(
+  connection: Connection,
+  before: Connection | undefined,
+  now: Date,
+  ids: { readonly removed: string; readonly linked: string },
+): PendingEvent[] {
+  const linked = newEvent("connection.linked", connection, now, ids.linked);
+  const isReplaced =
+    before !== undefined &&
+    before.account.id !== connection.account.id &&
+    before.status !== "revoked";
+  if (!isReplaced) return [linked];
+  const removed = { ...before, status: "revoked" } as const;
+  return [newEvent("connection.removed", removed, now, ids.removed), linked];
+}
+
+/** Returns the pending events of a connection's row, oldest first. @throws DamagedRow */
+export function pendingEventsOf(ref: ConnectionRef, row: Row): PendingEvent[] {
+  const { untold } = pendingEventRow.decode(row);
+  return (untold ?? []).map((entry) => ({
+    ...entry,
+    connection: fromConnectionRow(ref, entry.connection).connection,
+  }));
+}
+
+/** Tells whether the row has this event. @throws DamagedRow */
+export function hasPendingEvent(ref: ConnectionRef, row: Row, eventId: string): boolean {
+  return pendingEventsOf(ref, row).some(({ id }) => id === eventId);
+}
+
+function toStored(events: readonly PendingEvent[]) {
+  return events.map(({ id, type, at, connection, origin, lostBefore }) => ({
+    id,
+    type,
+    at,
+    connection: { rowKey: connection.network, ...toConnectionRow(connection, "") },
+    origin,
+    lostBefore,
+  }));
+}
+
+const sizeOf = (events: readonly PendingEvent[]) => JSON.stringify(toStored(events)).length;
+const withoutLimits = (event: PendingEvent): PendingEvent => ({
+  ...event,
+  connection: { ...event.connection, limits: {} },
+});
+
+/** Keeps the latest events and counts the dropped ones in the first; limits are dropped before any event is. */
+function bounded(events: readonly PendingEvent[]): readonly PendingEvent[] {
+  let kept = sizeOf(events) > CHARACTERS_MAX ? events.map(withoutLimits) : events;
+  while (kept.length > PENDING_MAX || sizeOf(kept) > CHARACTERS_MAX) {
+    const [oldest, next, ...rest] = kept;
+    if (oldest === undefined || next === undefined) break;
+    kept = [{ ...next, lostBefore: next.lostBefore + oldest.lostBefore + 1 }, ...rest];
+  }
+  return kept;
+}
+
+/** Returns the columns with these events and no others, to be merged into the row as it was before. */
+export function pendingEventColumns(
+  events: readonly PendingEvent[],
+  before: Row | undefined,
+): Columns {
+  const kept = bounded(events);
+  const isNone = kept.length === 0;
+  const columns = pendingEventRow.encode({
+    untold: isNone ? null : toStored(kept),
+    hasUntold: isNone ? "no" : "yes",
+  });
+  return { ...(before === undefined ? {} : replacedChunks("untold", "", before)), ...columns };
+}
+
+/** Returns the columns with these events added, for the write that changes the row. @throws DamagedRow */
+export function withPendingEvents(
+  ref: ConnectionRef,
+  before: Row | undefined,
+  ...added: readonly PendingEvent[]
+): Columns {
+  const events = before === undefined ? [] : pendingEventsOf(ref, before);
+  return pendingEventColumns([...events, ...added], before);
+}
+
+/** Returns the columns as they are, for a write that replaces the row and emits nothing. */
+export function samePendingEvents(before: Row): Columns {
+  const isKept = ([name]: readonly [string, RowValue]) => /^(?:untold\d+|hasUntold)$/.test(name);
+  return Object.fromEntries(Object.entries(before).filter(isKept));
+}

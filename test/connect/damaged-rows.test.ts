@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { checkAccountsOfProfile } from "../../src/shared/background/account-checks/check-profile-accounts.ts";
+import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher } from "../setup/publisher.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+
+let relay: Relay;
+
+useSandboxedRelay((started) => {
+  relay = started.relay;
+});
+
+test("lists leave a damaged connection out, a check counts it and goes on, an erasure stops at it", async () => {
+  const { key, profileId } = await aPublisher(relay);
+  const { connections, accountChecks } = relay.services;
+  const damage = { rowKey: "bluesky", generation: "1" };
+  await relay.tables.connections.putProperties(profileId, damage);
+
+  const path = `/v1/profiles/${profileId}/connections`;
+  const listed = dataOf(await relay.call("GET", path, { key }));
+  expect(listed.map(({ platform }: { platform: string }) => platform)).toEqual(["mastodon"]);
+  await expect(connections.find(profileId, "bluesky")).rejects.toThrow(DamagedRow);
+  await expect(connections.listOfProfile(profileId, { missesNone: true })).rejects.toThrow(
+    DamagedRow,
+  );
+  await expect(accountChecks.reseal({ profileId, network: "bluesky" })).rejects.toThrow(DamagedRow);
+
+  const { tally } = await checkAccountsOfProfile(relay.services, profileId, [
+    "bluesky",
+    "mastodon",
+  ]);
+  expect(tally).toMatchObject({ ok: 1, failed: 1 });
+});
+
+test("damaged events of a connection keep it from no post, and are written over by no renewal", async () => {
+  const { profileId } = await aPublisher(relay);
+  const { connections, pendingEvents } = relay.services;
+  const damage = { rowKey: "mastodon", untold0: '{"torn":', hasUntold: "yes" };
+  await relay.tables.connections.putProperties(profileId, damage);
+
+  const ref = { profileId, network: "mastodon" } as const;
+  await expect(pendingEvents.list(ref)).rejects.toThrow(DamagedRow);
+  const opened = await connections.open(profileId, "mastodon");
+  if (opened?.credentials === undefined) throw new Error("nothing is linked");
+  const { connection, credentials } = opened;
+  const saved = await connections.saveRefreshed(connection, { credentials, expiresAt: null });
+  expect(saved?.generation).toBe(connection.generation + 1);
+  const stored = await relay.tables.connections.find(profileId, "mastodon");
+  expect(stored?.row).toMatchObject(damage);
+});
+
+test("a damaged host is not taken for one that is not known, and is left out when all are sealed anew", async () => {
+  const { hosts } = relay.services;
+  await hosts.save("mastodon", "damaged.test", { clientId: "1" });
+  const { rows } = await relay.tables.instances.select(
+    { property: "host", values: ["damaged.test"] },
+    undefined,
+  );
+  for (const { partitionKey } of rows)
+    await relay.tables.instances.putProperties(partitionKey, { rowKey: "H", data0: 1 });
+  await expect(hosts.find("mastodon", "damaged.test")).rejects.toThrow(DamagedRow);
+  let after: string | undefined;
+  do ({ next: after } = await hosts.resealPage(after));
+  while (after !== undefined);
+});
