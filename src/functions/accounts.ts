@@ -1,6 +1,5 @@
-import { me } from "../shared/tenants/staff/answer-schema.ts";
-import { meExample } from "../shared/tenants/staff/examples.ts";
-import { getMe } from "../shared/tenants/platforms/get-me.ts";
+import { me, meExample } from "../shared/tenants/platforms/schema.ts";
+import { getMe } from "../shared/tenants/platforms/platform-account.ts";
 import { auditEvent } from "../shared/audit/answer-schema.ts";
 import { auditExample } from "../shared/audit/examples.ts";
 import { listAudit, ListAuditQuery } from "../shared/audit/list-audit.ts";

@@ -1,22 +1,19 @@
 import {
   createdPlatform,
-  platformAccount,
-  platformSummary,
-} from "../shared/tenants/staff/answer-schema.ts";
-import { createPlatform } from "../shared/tenants/platforms/create-platform.ts";
-import {
   createdPlatformExample,
-  platformAccountExample,
-  platformSummaryExample,
-} from "../shared/tenants/staff/examples.ts";
-import { listPlatforms } from "../shared/tenants/platforms/list-platforms.ts";
-import { readAccount } from "../shared/tenants/platforms/platform-account.ts";
-import {
   CreatePlatformBody,
-  ListPlatformsQuery,
-  UpdatePlatformBody,
 } from "../shared/tenants/staff/schema.ts";
-import { updatePlatform } from "../shared/tenants/platforms/update-platform.ts";
+import {
+  ListPlatformsQuery,
+  platformAccount,
+  platformAccountExample,
+  platformSummary,
+  platformSummaryExample,
+  UpdatePlatformBody,
+} from "../shared/tenants/platforms/schema.ts";
+import { createPlatform } from "../shared/tenants/platforms/create-platform.ts";
+import { listPlatforms, updatePlatform } from "../shared/tenants/platforms/operate-platforms.ts";
+import { readAccount } from "../shared/tenants/platforms/platform-account.ts";
 import { auditEvent } from "../shared/audit/answer-schema.ts";
 import { auditExample } from "../shared/audit/examples.ts";
 import { listAllAudit, ListAuditQuery } from "../shared/audit/list-audit.ts";

@@ -1,16 +1,17 @@
-import { application, applicationCreated } from "../shared/tenants/applications/answer-schema.ts";
-import { createApplication } from "../shared/tenants/applications/create-application.ts";
 import {
+  application,
+  applicationCreated,
   applicationCreatedExample,
   applicationExample,
-} from "../shared/tenants/applications/examples.ts";
-import { getApplication } from "../shared/tenants/applications/get-application.ts";
-import { listApplications } from "../shared/tenants/applications/list-applications.ts";
-import {
   CreateApplicationBody,
   ListApplicationsQuery,
   UpdateApplicationBody,
 } from "../shared/tenants/applications/schema.ts";
+import { createApplication } from "../shared/tenants/applications/create-application.ts";
+import {
+  getApplication,
+  listApplications,
+} from "../shared/tenants/applications/read-applications.ts";
 import { updateApplication } from "../shared/tenants/applications/update-application.ts";
 import { keyOrSession, sessionOnly } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";

@@ -1,27 +1,27 @@
-import { recoveryCodes, signedIn, totpSecret } from "../shared/tenants/staff/answer-schema.ts";
-import { changePassword } from "../shared/tenants/staff/change-password.ts";
-import { confirmTotp } from "../shared/tenants/staff/confirm-totp.ts";
-import {
-  changePasswordExample,
-  recoveryCodesExample,
-  logInExample,
-  removeTotpExample,
-  sessionExample,
-  signUpExample,
-  totpSecretExample,
-} from "../shared/tenants/staff/examples.ts";
-import { logIn } from "../shared/tenants/staff/log-in.ts";
-import { logOut } from "../shared/tenants/staff/log-out.ts";
-import { removeTotp } from "../shared/tenants/staff/remove-totp.ts";
 import {
   ChangePasswordBody,
+  changePasswordExample,
   ConfirmTotpBody,
   LogInBody,
+  logInExample,
+  recoveryCodes,
+  recoveryCodesExample,
   RemoveTotpBody,
+  removeTotpExample,
+  sessionExample,
+  signedIn,
   SignUpBody,
+  signUpExample,
+  totpSecret,
+  totpSecretExample,
 } from "../shared/tenants/staff/schema.ts";
-import { signUp } from "../shared/tenants/staff/sign-up.ts";
-import { startTotp } from "../shared/tenants/staff/start-totp.ts";
+import {
+  changePassword,
+  confirmTotp,
+  removeTotp,
+  startTotp,
+} from "../shared/tenants/staff/own-account.ts";
+import { logIn, logOut, signUp } from "../shared/tenants/staff/sign-in.ts";
 import { sessionOnly, signingIn } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 

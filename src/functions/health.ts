@@ -1,6 +1,9 @@
-import { health, readiness } from "../shared/tenants/staff/answer-schema.ts";
-import { checkReadiness } from "../shared/tenants/platforms/check-readiness.ts";
-import { readinessExample } from "../shared/tenants/staff/examples.ts";
+import {
+  checkReadiness,
+  health,
+  readiness,
+  readinessExample,
+} from "../shared/tenants/platforms/check-readiness.ts";
 import { anyone } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 

@@ -1,26 +1,24 @@
 import { appAdmin, keyOrSession } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 import { exampleId } from "../shared/runtime/ids.ts";
-import { apiKey, apiKeyCreated, profileGrant } from "../shared/tenants/keys/answer-schema.ts";
-import { createKey, expiryIssues } from "../shared/tenants/keys/create-key.ts";
-import { deleteKey } from "../shared/tenants/keys/delete-key.ts";
 import {
+  apiKey,
+  apiKeyCreated,
+  CreateKeyBody,
   createKeyExample,
+  EndKeyQuery,
   grantExample,
   keyCreatedExample,
   keyExample,
-} from "../shared/tenants/keys/examples.ts";
-import { listKeys } from "../shared/tenants/keys/list-keys.ts";
-import { mintGrant } from "../shared/tenants/keys/mint-grant.ts";
-import { renameKey } from "../shared/tenants/keys/rename-key.ts";
-import { revokeKey } from "../shared/tenants/keys/revoke-key.ts";
-import {
-  CreateKeyBody,
-  EndKeyQuery,
   ListKeysQuery,
   MintGrantBody,
+  profileGrant,
   RenameKeyBody,
 } from "../shared/tenants/keys/schema.ts";
+import { createKey, expiryIssues } from "../shared/tenants/keys/create-key.ts";
+import { deleteKey, renameKey, revokeKey } from "../shared/tenants/keys/change-keys.ts";
+import { listKeys } from "../shared/tenants/keys/read-keys.ts";
+import { mintGrant } from "../shared/tenants/keys/profile-grants.ts";
 
 export const keyRoutes = [
   route("GET", "v1/keys", {

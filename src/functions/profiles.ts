@@ -2,21 +2,17 @@ import { requestErasure } from "../shared/tenants/erasure/request-erasure.ts";
 import { appAdmin, appAdminOfApplication, keyOrSession } from "../shared/http/access/access.ts";
 import { profileScope } from "../shared/http/access/profile-access.ts";
 import { route } from "../shared/http/route.ts";
-import { profile } from "../shared/tenants/profiles/answer-schema.ts";
-import { createProfile } from "../shared/tenants/profiles/create-profile.ts";
-import {
-  disabledExample,
-  erasingExample,
-  profileExample,
-} from "../shared/tenants/profiles/examples.ts";
-import { getProfile } from "../shared/tenants/profiles/get-profile.ts";
-import { listProfiles } from "../shared/tenants/profiles/list-profiles.ts";
 import {
   CreateProfileBody,
+  disabledExample,
+  erasingExample,
   ListProfilesQuery,
+  profile,
+  profileExample,
   UpdateProfileBody,
 } from "../shared/tenants/profiles/schema.ts";
-import { updateProfile } from "../shared/tenants/profiles/update-profile.ts";
+import { createProfile, updateProfile } from "../shared/tenants/profiles/write-profiles.ts";
+import { getProfile, listProfiles } from "../shared/tenants/profiles/read-profiles.ts";
 
 export const profileRoutes = [
   route("GET", "v1/profiles", {

@@ -1,9 +1,11 @@
-import { createUser } from "../shared/tenants/staff/create-user.ts";
-import { deleteUser } from "../shared/tenants/staff/delete-user.ts";
-import { user } from "../shared/tenants/staff/answer-schema.ts";
-import { createUserExample, userExample } from "../shared/tenants/staff/examples.ts";
-import { listUsers } from "../shared/tenants/staff/list-users.ts";
-import { CreateUserBody, ListUsersQuery } from "../shared/tenants/staff/schema.ts";
+import { createUser, deleteUser, listUsers } from "../shared/tenants/staff/manage-users.ts";
+import {
+  CreateUserBody,
+  createUserExample,
+  ListUsersQuery,
+  user,
+  userExample,
+} from "../shared/tenants/staff/schema.ts";
 import { sessionOnly } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
-import { keyExample } from "../../src/shared/tenants/keys/examples.ts";
+import { keyExample } from "../../src/shared/tenants/keys/schema.ts";
 import { matchPath } from "../../src/shared/http/route.ts";
 import { checkDeclared } from "../setup/declared-answer.ts";
 import type { Answer } from "../setup/relay.ts";

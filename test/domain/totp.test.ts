@@ -4,8 +4,9 @@ import {
   hashRecoveryCode,
   newRecoveryCodes,
   parseRecoveryCode,
-} from "../../src/shared/tenants/staff/recovery-code.ts";
-import { spend, type SecondFactor } from "../../src/shared/tenants/staff/second-factor.ts";
+  spend,
+  type SecondFactor,
+} from "../../src/shared/tenants/staff/second-factor.ts";
 import {
   codeOf,
   matchingStep,

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { HashingLanes } from "../../src/shared/tenants/staff/hashing-lanes.ts";
+import { HashingQueue } from "../../src/shared/tenants/staff/hashing-threads.ts";
 import { aPlatform, dataOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import type { Answer, Relay } from "../setup/relay.ts";
 import { startRelay } from "../setup/relay.ts";
@@ -126,14 +126,14 @@ describe("a log-in", () => {
 
 describe("the order of hashing", () => {
   test("is log-ins first, and each in turn", () => {
-    const lanes = new HashingLanes<string>();
+    const lanes = new HashingQueue<string>();
     for (const name of ["a", "b"]) lanes.add(name, "other", 0);
     for (const name of ["c", "d"]) lanes.add(name, "log_in", 0);
     expect(many(5, () => lanes.take())).toEqual(["c", "d", "a", "b", undefined]);
   });
 
   test("keeps room for log-ins whatever else waits", () => {
-    const lanes = new HashingLanes<number>();
+    const lanes = new HashingQueue<number>();
     const added = many(1_000, (index) => lanes.add(index, "other", 0)).filter(Boolean);
     expect(added).toHaveLength(128);
     expect(lanes.add(-1, "log_in", 0)).toBe(true);
@@ -141,7 +141,7 @@ describe("the order of hashing", () => {
   });
 
   test("gives up on what log-ins have overtaken for a minute", () => {
-    const lanes = new HashingLanes<string>();
+    const lanes = new HashingQueue<string>();
     lanes.add("old", "other", 0);
     lanes.add("young", "other", 30_000);
     expect(lanes.takeOverdue(59_999)).toEqual([]);

@@ -20,12 +20,16 @@ import {
 } from "../../src/shared/runtime/storage/codec.ts";
 import { DamagedRow, onDamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
-import { applicationRow } from "../../src/shared/tenants/applications/application-row.ts";
-import { keyRow } from "../../src/shared/tenants/keys/key-row.ts";
+import { emailRow } from "../../src/shared/tenants/staff/email-store.ts";
+import { removalsRow, userRow } from "../../src/shared/tenants/staff/user-store.ts";
+import { erasureRow } from "../../src/shared/tenants/erasure/erasure-store.ts";
+import { keyIndexRow, liveKeysRow } from "../../src/shared/tenants/keys/key-index.ts";
+import { applicationRow } from "../../src/shared/tenants/applications/application-store.ts";
+import { keyRow, keyUsageRow } from "../../src/shared/tenants/keys/key-store.ts";
 import { platformRow } from "../../src/shared/tenants/platforms/platform-row.ts";
-import { profileRow } from "../../src/shared/tenants/profiles/profile-row.ts";
 import { deadDeliveryRow } from "../../src/shared/webhooks/deliveries/dead-delivery-store.ts";
 import { DUE_DELIVERIES } from "../../src/shared/webhooks/deliveries/delivery.ts";
+import { externalIdRow, profileRow } from "../../src/shared/tenants/profiles/profile-store.ts";
 import { deliveryRow } from "../../src/shared/webhooks/deliveries/delivery-row.ts";
 import { endpointRow } from "../../src/shared/webhooks/endpoints/endpoint-row.ts";
 import { dumpedRows, type DumpedRow } from "../old-data/dumped.ts";
@@ -65,7 +69,15 @@ const KINDS: readonly Kind[] = [
   kind(platformRow, "tenants", (key) => key === "P"),
   kind(applicationRow, "tenants", starting("A|")),
   kind(profileRow, "tenants", starting("F|")),
+  kind(externalIdRow, "tenants", starting("X|")),
+  kind(userRow, "tenants", starting("U|")),
+  kind(removalsRow, "tenants", (key) => key === "REMOVALS"),
+  kind(emailRow, "emails", (key) => key === "E"),
+  kind(erasureRow, "erasures", () => true),
   kind(keyRow, "keys", (key) => key === "K"),
+  kind(keyUsageRow, "keys", (key) => key === "U"),
+  kind(keyIndexRow, "tenants", starting("K|")),
+  kind(liveKeysRow, "tenants", starting("KN|")),
   kind(endpointRow, "tenants", starting("H|")),
   kind(deliveryRow, "deliveries", starting("D|")),
   kind(legRow, "core", (key) => key.startsWith("P|") && partsOf(key) === 5),
@@ -89,6 +101,7 @@ const network = fc.constantFrom(...NETWORK_NAMES);
 
 /** Values of columns whose JSON has a form of its own, by column. */
 const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  expiring: fc.array(fc.integer()),
   account: fc.record({
     id: text,
     username: text,

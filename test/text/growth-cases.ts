@@ -1,4 +1,4 @@
-import { parseRecoveryCode } from "../../src/shared/tenants/staff/recovery-code.ts";
+import { parseRecoveryCode } from "../../src/shared/tenants/staff/second-factor.ts";
 import {
   ChangePasswordBody,
   LogInBody,

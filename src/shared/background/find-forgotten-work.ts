@@ -34,17 +34,18 @@ export async function findForgottenWork(services: BackgroundDeps): Promise<void>
   await tellOfConnections(services);
   const startedAt = performance.now();
   let after = await services.housekeeping.position("forgotten_work");
-  let [looked, open] = [0, 0];
+  let [looked, open, damagedPlatforms] = [0, 0, 0];
   do {
-    const { items, next } = await services.platforms.list(after, PLATFORMS_OF_PAGE);
-    for (let index = 0; index < items.length; index += PLATFORMS_AT_ONCE) {
-      const batch = items.slice(index, index + PLATFORMS_AT_ONCE);
-      const found = await Promise.all(batch.map(({ id }) => markIfOpen(services, id)));
+    const { ids, damaged, next } = await services.platforms.walk(after, PLATFORMS_OF_PAGE);
+    damagedPlatforms += damaged;
+    for (let index = 0; index < ids.length; index += PLATFORMS_AT_ONCE) {
+      const batch = ids.slice(index, index + PLATFORMS_AT_ONCE);
+      const found = await Promise.all(batch.map((id) => markIfOpen(services, id)));
       looked += batch.length;
       open += found.filter(Boolean).length;
     }
     after = next;
     await services.housekeeping.keepPosition("forgotten_work", after);
   } while (after !== undefined && performance.now() - startedAt < RUN_MS_MAX);
-  services.log.info("platforms searched for open work", { looked, open });
+  services.log.info("platforms searched for open work", { looked, open, damagedPlatforms });
 }

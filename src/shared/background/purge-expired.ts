@@ -97,7 +97,7 @@ async function purgePlatform(purge: Purge, platformId: string): Promise<void> {
   await purge.remove("markers", (after) =>
     wallets.removeMarkersBefore(platformId, purge.ago(KEYS_KEPT_MS), after),
   );
-  for (const { id } of await applications.listAll(platformId))
+  for (const id of await applications.listIds(platformId))
     await purge.remove("events", (after) =>
       events.removeLoggedBefore(id, purge.ago(EVENTS_KEPT_MS), after),
     );
@@ -108,8 +108,8 @@ async function purgePlatforms(purge: Purge): Promise<void> {
   const { platforms, housekeeping } = purge.services;
   let after = await housekeeping.position("purge_platforms");
   do {
-    const { items, next } = await platforms.list(after, PLATFORMS_OF_PAGE);
-    for (const { id } of items) await purgePlatform(purge, id);
+    const { ids, next } = await platforms.walk(after, PLATFORMS_OF_PAGE);
+    for (const id of ids) await purgePlatform(purge, id);
     if (purge.isOver) return;
     after = next;
     await housekeeping.keepPosition("purge_platforms", after);

@@ -132,8 +132,8 @@ async function mismatchesOf(services: BackgroundDeps, platformId: string): Promi
 export async function reconcileWallets(services: BackgroundDeps): Promise<void> {
   let after: string | undefined;
   do {
-    const { items, next } = await services.platforms.list(after, PLATFORMS_OF_PAGE);
-    for (const { id: platformId } of items) {
+    const { ids, next } = await services.platforms.walk(after, PLATFORMS_OF_PAGE);
+    for (const platformId of ids) {
       const mismatches = await mismatchesOf(services, platformId);
       if (mismatches.length === 0) continue;
       services.metrics.count("wallets.mismatched", {});

@@ -12,7 +12,7 @@ import type { PlatformStore } from "./platforms/platform-store.ts";
 import type { ProfileStore } from "./profiles/profile-store.ts";
 import type { UserStore } from "./staff/user-store.ts";
 
-/** What platforms, their staff and what they own take of the process. */
+/** What the verbs of platforms, their staff and what they own need from the process. */
 export interface TenantsDeps extends LimitsDeps, PublishingDeps {
   readonly platforms: PlatformStore;
   readonly applications: ApplicationStore;
@@ -21,7 +21,7 @@ export interface TenantsDeps extends LimitsDeps, PublishingDeps {
   readonly emails: EmailStore;
   readonly keys: KeyStore;
   readonly erasures: ErasureStore;
-  /** Of API key hashes. */
+  /** The peppers of API key hashes. */
   readonly keyPeppers: RotatingKeys;
   readonly passwords: Passwords;
   readonly sessions: Sessions;

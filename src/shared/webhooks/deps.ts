@@ -34,7 +34,7 @@ export interface WebhooksDeps extends BillingDeps {
   readonly metrics: Metrics;
   readonly outbound: Outbound;
   readonly applications: {
-    listAll(platformId: string): Promise<readonly { readonly id: string }[]>;
+    listIds(platformId: string): Promise<readonly string[]>;
   };
   readonly openWork: OpenWorkStore;
   /** Where people look for what became of a post. */

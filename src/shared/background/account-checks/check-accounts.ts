@@ -84,8 +84,7 @@ async function walkPlatforms(run: Run): Promise<boolean> {
   while (!isUsedUp(run) && !run.held.walk.isDone) {
     const { platforms, platformId } = run.held.walk;
     const after = platforms === "" ? undefined : platforms;
-    const { items, next } = await run.services.platforms.list(after, PLATFORMS_OF_PAGE);
-    const ids = items.map(({ id }) => id);
+    const { ids, next } = await run.services.platforms.walk(after, PLATFORMS_OF_PAGE);
     // Of a platform that is gone meanwhile the whole page is walked again.
     for (let at = Math.max(0, ids.indexOf(platformId)); at < ids.length; at += 1) {
       if (isUsedUp(run)) return true;

@@ -1,4 +1,4 @@
-import { resealSecondFactors } from "../../tenants/staff/reseal-second-factors.ts";
+import { resealSecondFactors } from "../../tenants/staff/check-second-factor.ts";
 import type { BackgroundDeps } from "../deps.ts";
 
 /** Whether rows may be sealed with another key than the first: with one key alone there is nothing to do. */

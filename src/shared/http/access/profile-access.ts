@@ -3,7 +3,7 @@ import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connection.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
-import { isMinterAlive } from "../../tenants/keys/is-minter-alive.ts";
+import { isMinterAlive } from "../../tenants/keys/profile-grants.ts";
 import { invalidGrant } from "../../tenants/profiles/grant.ts";
 import type { Profile } from "../../tenants/profiles/profile.ts";
 import { ACCESS_CONTRACTS } from "./access-contract.ts";

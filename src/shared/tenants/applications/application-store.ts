@@ -1,18 +1,26 @@
-import { applicationRow } from "./application-row.ts";
-import { PLATFORM_ROW_KEY, withDisabled } from "./disabled-applications.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
+import { oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import type { Row } from "../../runtime/storage/row.ts";
 import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
+import type { Row, StoredRow } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Application, ApplicationStatus } from "./application.ts";
+import { disabledColumns, PLATFORM_ROW_KEY } from "../platforms/platform-row.ts";
+
+/** An application; the row key has its id. */
+export const applicationRow = rowCodec("application", {
+  name: text(),
+  status: oneOf(["active", "disabled"]),
+  createdAt: text(),
+  updatedAt: text(),
+});
 
 const PREFIX = "A|";
 const ID_START = "A|0000000000000000|".length;
 const ALL_MAX = 10_000;
 
-/** Computed from the id, which carries its time: newest first, and still one point read. */
+/** The row key follows from the id, which has its time: listed newest first, and still found by a point read. */
 const rowKey = (applicationId: string) =>
   `${PREFIX}${inverted(timeOfId("application", applicationId))}|${applicationId}`;
 
@@ -21,7 +29,7 @@ function toApplication(row: Row): Application {
   return { ...applicationRow.decode(row), id: row.rowKey.slice(ID_START) };
 }
 
-/** The applications of a platform, in its partition: another platform's id is simply not found. */
+/** Stores the applications of a platform in its partition, so that another platform's id is simply not found. */
 export class ApplicationStore {
   readonly #tenants: Table;
 
@@ -29,18 +37,20 @@ export class ApplicationStore {
     this.#tenants = tenants;
   }
 
+  /** Finds an application. @throws DamagedRow */
   async find(platformId: string, applicationId: string): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
     const stored = await this.#tenants.find(platformId, rowKey(applicationId));
     return stored === undefined ? undefined : toApplication(stored.row);
   }
 
-  /** Repeating it with the same application is harmless. */
+  /** Stores a new application. May be repeated. */
   async create(platformId: string, application: Application): Promise<void> {
     const columns = applicationRow.encode(application);
     await this.#tenants.put(platformId, { ...columns, rowKey: rowKey(application.id) });
   }
 
+  /** Renames an application. Returns undefined when there is none. @throws DamagedRow */
   async rename(
     platformId: string,
     applicationId: string,
@@ -48,14 +58,17 @@ export class ApplicationStore {
     at: string,
   ): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
-    const row = await this.#tenants.update(platformId, rowKey(applicationId), () => ({
-      name,
-      updatedAt: at,
-    }));
+    const row = await this.#tenants.update(platformId, rowKey(applicationId), () =>
+      applicationRow.encodePart({ name, updatedAt: at }),
+    );
     return row === undefined ? undefined : toApplication(row);
   }
 
-  /** The application's row and the platform's, which every request is judged on, change together. */
+  /**
+   * Enables or disables an application. Its own row and the platform's, which every request is checked against, change
+   * in one transaction. Returns undefined when there is no such application.
+   * @throws DamagedRow
+   */
   async setStatus(
     platformId: string,
     applicationId: string,
@@ -70,34 +83,43 @@ export class ApplicationStore {
         this.#tenants.find(platformId, PLATFORM_ROW_KEY),
       ]);
       if (application === undefined || platform === undefined) return undefined;
-      const changed = { status, updatedAt: at };
+      const changed = applicationRow.encodePart({ status, updatedAt: at });
       const { kind } = await this.#tenants.transact(platformId, [
         { kind: "merge", row: { rowKey: key, ...changed }, etag: application.etag },
         {
           kind: "merge",
-          row: withDisabled(platform.row, applicationId, status === "disabled"),
+          row: {
+            ...disabledColumns(platform.row, applicationId, status === "disabled"),
+            rowKey: PLATFORM_ROW_KEY,
+          },
           etag: platform.etag,
         },
       ]);
-      // In doubt, too: done once more, it is the same.
+      // When in doubt, too: repeating the change makes no difference.
       return kind === "applied" ? toApplication({ ...application.row, ...changed }) : LOST;
     });
   }
 
-  /** Every application of the platform, newest first, or none: events have to reach all. @throws DamagedRow */
+  /** Lists every application of the platform, newest first. Leaves out damaged ones. */
   async listAll(platformId: string): Promise<Application[]> {
-    const rows = await this.#tenants.list({
-      partitionKey: platformId,
-      from: PREFIX,
-      before: afterPrefix(PREFIX),
-      limit: ALL_MAX,
-    });
+    const rows = await this.#readAll(platformId);
     return rows
       .map(({ row }) => unlessDamaged(() => toApplication(row)))
       .filter((application) => application !== undefined);
   }
 
-  /** Newest first; `after` is where the last listing stopped. */
+  /** Lists the id of every application of the platform, newest first: of damaged ones too. */
+  async listIds(platformId: string): Promise<string[]> {
+    const rows = await this.#readAll(platformId);
+    return rows.map(({ row }) => row.rowKey.slice(ID_START));
+  }
+
+  #readAll(platformId: string): Promise<readonly StoredRow[]> {
+    const range = { from: PREFIX, before: afterPrefix(PREFIX) };
+    return this.#tenants.list({ partitionKey: platformId, ...range, limit: ALL_MAX });
+  }
+
+  /** Lists applications, newest first; `after` is where the last page ended. Leaves out damaged ones. */
   list(
     platformId: string,
     after: string | undefined,

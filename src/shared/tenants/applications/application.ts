@@ -1,11 +1,26 @@
+import type { KeyScope } from "../keys/key.ts";
+
 export const APPLICATION_STATUSES = ["active", "disabled"] as const;
 export type ApplicationStatus = (typeof APPLICATION_STATUSES)[number];
 
-/** A product isolation unit of a platform. */
+/** A product of a platform: keys, profiles and webhooks belong to one, and other applications can't see them. */
 export interface Application {
   readonly id: string;
   readonly name: string;
   readonly status: ApplicationStatus;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+/** What the answer to creating an application shows. */
+export interface ApplicationCreated extends Application {
+  /** The first key, with its secret, which no other answer shows; null when none was asked for. */
+  readonly apiKey: {
+    readonly id: string;
+    readonly name: string;
+    readonly keyPrefix: string;
+    readonly scope: KeyScope;
+    readonly applicationId: string;
+    readonly secret: string;
+  } | null;
 }

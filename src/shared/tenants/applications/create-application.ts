@@ -1,8 +1,8 @@
+import type { ApplicationCreated } from "./application.ts";
 import { recordAudit } from "../../audit/record.ts";
 import type { SessionScope } from "../../callers/scope.ts";
 import { newId } from "../../runtime/ids.ts";
-import { issueKey } from "../keys/issue-key.ts";
-import type { KeyScope } from "../keys/key.ts";
+import { issueKey } from "../keys/create-key.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Application } from "./application.ts";
 import type { CreateApplication } from "./schema.ts";
@@ -10,19 +10,7 @@ import type { CreateApplication } from "./schema.ts";
 const KEY_NAME_LENGTH_MAX = 80;
 const SUFFIX = " default";
 
-export interface ApplicationCreated extends Application {
-  /** The only time the secret is shown. */
-  readonly apiKey: {
-    readonly id: string;
-    readonly name: string;
-    readonly keyPrefix: string;
-    readonly scope: KeyScope;
-    readonly applicationId: string;
-    readonly secret: string;
-  } | null;
-}
-
-/** `<application name> default`, as much of the name as a key's name can hold. */
+/** Returns `<application name> default`, with as much of the name as fits into a key's name. */
 function defaultKeyName(applicationName: string): string {
   let room = KEY_NAME_LENGTH_MAX - SUFFIX.length;
   const last = applicationName.charCodeAt(room - 1);
@@ -30,7 +18,7 @@ function defaultKeyName(applicationName: string): string {
   return applicationName.slice(0, room) + SUFFIX;
 }
 
-/** An application and, unless it is declined, its first key. */
+/** Creates an application and, unless that is declined, its first key. @throws AppError `limit_reached` */
 export async function createApplication(
   services: TenantsDeps,
   scope: SessionScope,

@@ -1,7 +1,10 @@
 import * as z from "zod";
+import { idOf, time } from "../../runtime/fields.ts";
+import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery } from "../../runtime/page.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { APPLICATION_STATUSES } from "./application.ts";
+import { KEY_SCOPES } from "../keys/key.ts";
+import { APPLICATION_STATUSES, type Application, type ApplicationCreated } from "./application.ts";
 
 const name = shape(() => z.string().trim().min(1).max(120));
 
@@ -32,3 +35,61 @@ export type UpdateApplication = ShapeOf<typeof UpdateApplicationBody>;
 
 export const ListApplicationsQuery = shape(() => z.strictObject(pageQuery()));
 export type ListApplications = ShapeOf<typeof ListApplicationsQuery>;
+
+const fields = shape(() => ({
+  id: idOf("application"),
+  name: z.string(),
+  status: z.enum(APPLICATION_STATUSES),
+  createdAt: time(),
+  updatedAt: time(),
+}));
+
+export const application = shape(
+  () =>
+    z.strictObject(fields()).meta({
+      id: "Application",
+      description: "A product of the platform: keys, profiles and webhooks belong to one.",
+    }) satisfies z.ZodType<Application>,
+);
+
+export const applicationCreated = shape(
+  () =>
+    z
+      .strictObject({
+        ...fields(),
+        apiKey: z
+          .strictObject({
+            id: idOf("key"),
+            name: z.string(),
+            keyPrefix: z.string(),
+            scope: z.enum(KEY_SCOPES),
+            applicationId: idOf("application"),
+            secret: z.string().describe("In this answer and in no other."),
+          })
+          .nullable()
+          .describe("Null when `createDefaultKey` was false."),
+      })
+      .meta({ id: "ApplicationCreated" }) satisfies z.ZodType<ApplicationCreated>,
+);
+
+const AT = "2026-03-04T10:00:00.000Z";
+
+export const applicationExample = (): ShapeOf<typeof application> => ({
+  id: exampleId("application"),
+  name: "Planner",
+  status: "active",
+  createdAt: AT,
+  updatedAt: AT,
+});
+
+export const applicationCreatedExample = (): ShapeOf<typeof applicationCreated> => ({
+  ...applicationExample(),
+  apiKey: {
+    id: exampleId("key"),
+    name: "Planner default",
+    keyPrefix: "sk_live_01M7W9E6",
+    scope: "app_admin",
+    applicationId: exampleId("application"),
+    secret: "sk_live_01M7W9E67FZ0MY7YCJ6NF25H01_theSecretPartThatIsShownOnce_000000",
+  },
+});

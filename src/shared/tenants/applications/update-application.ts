@@ -5,7 +5,10 @@ import type { TenantsDeps } from "../deps.ts";
 import type { Application } from "./application.ts";
 import type { UpdateApplication } from "./schema.ts";
 
-/** Renames, disables or enables. Disabled, its keys are refused from their next request on. @throws AppError `not_found` */
+/**
+ * Renames, disables or enables an application. The keys of a disabled one are refused from the next request on.
+ * @throws AppError `not_found`
+ */
 export async function updateApplication(
   services: TenantsDeps,
   scope: SessionScope,

@@ -5,7 +5,7 @@ import { isEnded } from "../../publishing/leg.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { CLEARING_STEPS } from "./clear-rows.ts";
 import { closePosts, endConnections } from "./close-posts.ts";
-import { closeProfile } from "./close-profile.ts";
+import { closeProfile } from "./request-erasure.ts";
 import { afterClosing, afterPage, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
 import { refOf } from "../../publishing/post.ts";

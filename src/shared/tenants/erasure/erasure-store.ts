@@ -1,44 +1,47 @@
-import * as z from "zod";
 import type { Actor } from "../../callers/caller.ts";
-import { shape } from "../../runtime/shape.ts";
-import { numberOf, textOf, type Row } from "../../runtime/storage/row.ts";
+import { integer, oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
+import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
-import type { Erasure } from "./erasure.ts";
+import { ERASURE_STAGES, type Erasure } from "./erasure.ts";
 
 const PARTITION = "open";
 const OPEN_MAX = 1_000;
 
-const stageShape = shape(() => z.enum(["closing", "clearing", "removing"]));
+/** A profile that is being erased; the row key is its id. */
+export const erasureRow = rowCodec("erasure", {
+  platformId: text(),
+  applicationId: text(),
+  requestedAt: text(),
+  actorKind: text<Actor["kind"]>(),
+  actorId: text(),
+  stage: oneOf(ERASURE_STAGES),
+  step: integer(),
+  cursor: text(),
+  foundInRound: integer(),
+  removed: integer(),
+  notBefore: text(),
+  lookedAt: text(),
+});
 
+/** An erasure with the version that a conditional write has to name. */
 export interface StoredErasure {
   readonly erasure: Erasure;
   readonly etag: string;
 }
 
-function toRow(erasure: Erasure): Row {
-  const { profileId, requestedBy, ...rest } = erasure;
-  return { ...rest, rowKey: profileId, actorKind: requestedBy.kind, actorId: requestedBy.id };
+function toRow({ requestedBy, ...erasure }: Erasure): Row {
+  const { kind: actorKind, id: actorId } = requestedBy;
+  return { ...erasureRow.encode({ ...erasure, actorKind, actorId }), rowKey: erasure.profileId };
 }
 
+/** @throws DamagedRow */
 function toErasure(row: Row): Erasure {
-  return {
-    platformId: textOf(row, "platformId"),
-    applicationId: textOf(row, "applicationId"),
-    profileId: row.rowKey,
-    requestedAt: textOf(row, "requestedAt"),
-    // Safe: the row was written by `toRow` from this very type.
-    requestedBy: { kind: textOf(row, "actorKind"), id: textOf(row, "actorId") } as Actor,
-    stage: stageShape().parse(row["stage"]),
-    step: numberOf(row, "step"),
-    cursor: textOf(row, "cursor"),
-    foundInRound: numberOf(row, "foundInRound"),
-    removed: numberOf(row, "removed"),
-    notBefore: textOf(row, "notBefore"),
-    lookedAt: textOf(row, "lookedAt"),
-  };
+  const { actorKind, actorId, ...erasure } = erasureRow.decode(row);
+  return { ...erasure, profileId: row.rowKey, requestedBy: { kind: actorKind, id: actorId } };
 }
 
-/** Profiles that are being erased (table `erasures`); a row holds ids alone and goes with the last of the profile. */
+/** Stores the profiles that are being erased (table `erasures`). A row holds only ids, and is removed with the profile. */
 export class ErasureStore {
   readonly #table: Table;
 
@@ -46,26 +49,28 @@ export class ErasureStore {
     this.#table = table;
   }
 
-  /** Asked for twice, the first one goes on. */
+  /** Stores a new erasure. If the profile is being erased already, that erasure goes on. */
   async open(erasure: Erasure): Promise<void> {
     await this.#table.insertIfAbsent(PARTITION, toRow(erasure));
   }
 
-  /** Those whose time has come, the one that waited longest first. */
+  /** Lists the erasures that are due, the one that waited longest first. Leaves out damaged rows, which are reported. */
   async listDue(now: Date): Promise<StoredErasure[]> {
     const rows = await this.#table.list({ partitionKey: PARTITION, limit: OPEN_MAX });
     return rows
-      .map(({ row, etag }) => ({ erasure: toErasure(row), etag }))
+      .map(({ row, etag }) => unlessDamaged(() => ({ erasure: toErasure(row), etag })))
+      .filter((stored) => stored !== undefined)
       .filter(({ erasure }) => erasure.notBefore <= now.toISOString())
       .sort((left, right) => (left.erasure.lookedAt < right.erasure.lookedAt ? -1 : 1));
   }
 
-  /** Undefined when another run was first. */
+  /** Replaces an erasure. Returns undefined when another run did so first. */
   async save(erasure: Erasure, etag: string): Promise<StoredErasure | undefined> {
     const written = await this.#table.replaceIfUnchanged(PARTITION, toRow(erasure), etag);
     return written === undefined ? undefined : { erasure, etag: written };
   }
 
+  /** Removes an erasure. May be repeated. */
   async remove({ profileId }: Erasure): Promise<void> {
     await this.#table.delete(PARTITION, profileId);
   }

@@ -1,13 +1,14 @@
 import type { Actor } from "../../callers/caller.ts";
 
 /**
- * `closing`: connections end, scheduled posts are canceled, legs on their way come to their end.
- * `clearing`: everything goes that others may still write, round after round until a round finds nothing.
- * `removing`: posts with what was noted about them go, and the profile last: nobody works on them any more.
+ * `closing`: connections are removed, scheduled posts canceled, and legs that are being published waited for.
+ * `clearing`: rows that workers and browsers may still write are removed, in rounds, until a round finds none.
+ * `removing`: posts are removed with everything stored about them, and the profile last. Nothing writes them any more.
  */
-type ErasureStage = "closing" | "clearing" | "removing";
+export const ERASURE_STAGES = ["closing", "clearing", "removing"] as const;
+type ErasureStage = (typeof ERASURE_STAGES)[number];
 
-/** A profile on its way out. */
+/** A profile that is being erased, and how far that is. */
 export interface Erasure {
   readonly platformId: string;
   readonly applicationId: string;

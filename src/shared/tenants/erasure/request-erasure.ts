@@ -1,12 +1,38 @@
 import { recordAudit } from "../../audit/record.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
-import { notFound } from "../../runtime/errors.ts";
-import type { Profile } from "../profiles/profile.ts";
-import { viewProfile, type ProfileView } from "../profiles/view-profile.ts";
+import { invariant, notFound } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { closeProfile } from "./close-profile.ts";
+import type { Profile, ProfileView } from "../profiles/profile.ts";
+import { viewProfile } from "../profiles/read-profiles.ts";
 import { newErasure } from "./erasure.ts";
+
+/** The title of a profile that is being erased, until its row is removed. */
+const TITLE = "Erased";
+
+/** Removes personal data from the profile's row and disables it for good. Undefined when there is none. May be repeated. */
+export async function closeProfile(
+  services: TenantsDeps,
+  platformId: string,
+  profileId: string,
+): Promise<Profile | undefined> {
+  const at = services.clock.now().toISOString();
+  const result = await services.profiles.update(platformId, profileId, (profile) =>
+    profile.status === "erasing"
+      ? profile
+      : {
+          ...profile,
+          title: TITLE,
+          externalId: null,
+          metadata: {},
+          status: "erasing",
+          updatedAt: at,
+        },
+  );
+  if (result === undefined) return undefined;
+  invariant(result.kind === "written", "a profile without an external id collided with another");
+  return result.profile;
+}
 
 async function profileOf(
   services: TenantsDeps,
@@ -20,8 +46,8 @@ async function profileOf(
 }
 
 /**
- * Starts to erase a profile: from now on nothing is published or linked for it, and nothing brings it back. May be
- * repeated until it is gone. What is personal in the profile itself goes at once, the rest in the background.
+ * Begins to erase a profile. From now on nothing is published or linked for it, and nothing undoes that. Personal data of
+ * the profile itself is removed at once, everything else in the background. May be repeated until the profile is gone.
  * @throws AppError `not_found`
  */
 export async function requestErasure(
@@ -33,7 +59,7 @@ export async function requestErasure(
   const { applicationId } = await profileOf(services, scope, profileId);
   const requestedBy = actorOf(scope.caller);
   const owner = { platformId, applicationId, profileId, requestedBy };
-  // First, so that a crash in between leaves an erasure that closes the profile itself.
+  // Written first, so that after a crash in between the erasure closes the profile.
   await services.erasures.open(newErasure(owner, services.clock.now()));
   const closed = await closeProfile(services, platformId, profileId);
   if (closed === undefined) throw notFound();

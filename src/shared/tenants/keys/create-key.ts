@@ -1,18 +1,105 @@
-import type { PlatformScope } from "../../callers/scope.ts";
+import { recordAudit } from "../../audit/record.ts";
+import { actorOf } from "../../callers/caller.ts";
+import type { ApplicationScope, PlatformScope } from "../../callers/scope.ts";
 import { AppError, notFound, refuseIssues, type Issue } from "../../runtime/errors.ts";
+import { newId } from "../../runtime/ids.ts";
+import { newApiKey } from "../../runtime/secrets.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { issueKey } from "./issue-key.ts";
-import { viewKey, type KeyView } from "./key.ts";
+import { EXPIRING_KEYS_MAX, LINEAGE_MAX, LIVE_KEYS_MAX, type Lineage } from "./key-index.ts";
+import { viewKey, type ApiKey, type KeyCreated, type KeyScope } from "./key.ts";
 import type { CreateKey } from "./schema.ts";
+import { hashKeySecret } from "./verify-key.ts";
+
+/** What the maker of a key chooses. */
+export interface NewKey {
+  readonly name: string;
+  readonly scope: KeyScope;
+  readonly allowedProfileIds: readonly string[];
+  readonly expiresAt: string | null;
+}
+
+function limitReached(message: string): AppError {
+  return new AppError("limit_reached", message);
+}
+
+/** Returns the keys that a key made by this caller descends from. @throws AppError `limit_reached` */
+async function lineageOf(
+  services: TenantsDeps,
+  { caller, platformId }: ApplicationScope,
+): Promise<Lineage> {
+  if (caller.kind === "session") return [];
+  const before = await services.keys.lineage({ id: caller.keyId, platformId });
+  const lineage = [...before, caller.keyId];
+  if (lineage.length <= LINEAGE_MAX) return lineage;
+  // A deleted key can't be named in a request any more, so nothing needs to be found by it.
+  const found = await Promise.all(lineage.map((id) => services.keys.findWithHash(id)));
+  const kept = lineage.filter((_id, index) => found[index] !== undefined);
+  if (kept.length <= LINEAGE_MAX) return kept;
+  throw limitReached(
+    `A key descends from at most ${LINEAGE_MAX} others. Delete revoked ones, or make the key in a session.`,
+  );
+}
+
+/**
+ * Removes the new key again when the key that made it was revoked meanwhile. Whoever revokes a key with its descendants
+ * may have looked for them before the new one was stored.
+ * @throws AppError `api_key_revoked`
+ */
+async function requireMakerAlive(
+  services: TenantsDeps,
+  { caller }: ApplicationScope,
+  made: ApiKey,
+): Promise<void> {
+  if (caller.kind === "session") return;
+  const maker = await services.keys.findWithHash(caller.keyId);
+  if (maker !== undefined && !maker.key.revoked) return;
+  await services.keys.purge(made);
+  throw new AppError("api_key_revoked", "The API key was revoked.");
+}
+
+/**
+ * Makes and stores a key of the scope's application, and returns it with its secret, which is not stored.
+ * @throws AppError `limit_reached`; `api_key_revoked` when the calling key was revoked meanwhile
+ */
+export async function issueKey(
+  services: TenantsDeps,
+  scope: ApplicationScope,
+  wanted: NewKey,
+): Promise<{ readonly key: ApiKey; readonly secret: string }> {
+  const now = services.clock.now();
+  const id = newId("key", now);
+  const { secret, secretPart, keyPrefix } = newApiKey(id);
+  const key: ApiKey = {
+    id,
+    platformId: scope.platformId,
+    applicationId: scope.applicationId,
+    name: wanted.name,
+    scope: wanted.scope,
+    allowedProfileIds: wanted.scope === "restricted" ? [...new Set(wanted.allowedProfileIds)] : [],
+    keyPrefix,
+    revoked: false,
+    expiresAt: wanted.expiresAt,
+    lastUsedAt: null,
+    createdAt: now.toISOString(),
+    createdBy: actorOf(scope.caller),
+  };
+  const lineage = await lineageOf(services, scope);
+  if (!(await services.keys.create(key, hashKeySecret(services, secretPart), lineage)))
+    throw limitReached(
+      `An application has at most ${LIVE_KEYS_MAX} API keys in use, and ${EXPIRING_KEYS_MAX} with those that expired within the hour. Revoke one, or wait.`,
+    );
+  await requireMakerAlive(services, scope, key);
+  recordAudit(services, scope, {
+    action: "api_key.created",
+    target: { type: "api_key", id },
+    applicationId: key.applicationId,
+  });
+  return { key, secret };
+}
 
 const DEFAULT_NAME = "API key";
 
-export interface KeyCreated extends KeyView {
-  /** The only time it is shown. */
-  readonly secret: string;
-}
-
-/** The application that the key is for: the caller's own, or the one that a session names. */
+/** Returns the application that the key is for: the caller's own, or the one that a session names. */
 async function applicationOf(
   services: TenantsDeps,
   { caller, platformId, applicationId }: PlatformScope,
@@ -36,8 +123,8 @@ const wrongExpiry = (code: string, message: string): readonly Issue[] => [
   { path: "expiresAt", code, message },
 ];
 
-/** Whoever makes the key, when that is a key which ends. */
-async function endOfMaker(
+/** Returns when the calling key expires; null for a session, and for a key that does not expire. */
+async function expiryOfMaker(
   services: TenantsDeps,
   { caller }: Pick<PlatformScope, "caller">,
 ): Promise<string | null> {
@@ -47,8 +134,8 @@ async function endOfMaker(
 }
 
 /**
- * What is wrong with the end of a key: it is past, or after that of the key that makes it. What is no time at all, the
- * schema tells.
+ * Returns what is wrong with the expiry of a new key: it is past, or later than that of the key that makes it. Text that
+ * is no time is reported by the schema.
  */
 export async function expiryIssues(
   services: TenantsDeps,
@@ -59,23 +146,24 @@ export async function expiryIssues(
   if (Number.isNaN(time)) return [];
   if (time <= services.clock.now().getTime())
     return wrongExpiry("too_small", "must be in the future");
-  const end = await endOfMaker(services, scope);
+  const end = await expiryOfMaker(services, scope);
   return end === null || time <= Date.parse(end)
     ? []
     : wrongExpiry("too_big", `must not be after ${end}, when the key that makes it expires`);
 }
 
-/** A key that a key makes ends with it at the latest. @throws AppError `validation_failed` */
+/** Returns the expiry of a new key, which is never later than that of the key that makes it. @throws AppError `validation_failed` */
 async function expiryOf(
   services: TenantsDeps,
   scope: PlatformScope,
   asked: string | null | undefined,
 ): Promise<string | null> {
   refuseIssues(await expiryIssues(services, scope, asked));
-  return asked ? new Date(asked).toISOString() : endOfMaker(services, scope);
+  return asked ? new Date(asked).toISOString() : expiryOfMaker(services, scope);
 }
 
 /**
+ * Creates a key. The answer holds its secret, which is shown only once.
  * @throws AppError `application_mismatch`, `application_header_required`, `not_found`, `validation_failed`,
  * `limit_reached`, `api_key_revoked`
  */

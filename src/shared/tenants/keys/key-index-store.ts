@@ -1,54 +1,56 @@
 import { serviceUnavailable, type AppError } from "../../runtime/errors.ts";
 import { inverted, timeOfId } from "../../runtime/ids.ts";
-import {
-  textOf,
-  textOrNull,
-  type Row,
-  type RowWrite,
-  type StoredRow,
-} from "../../runtime/storage/row.ts";
+import type { RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { RowTurns } from "../../runtime/storage/row-turns.ts";
+import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { ApiKey } from "./key.ts";
-import { lineageColumns, lineageOf, type Lineage } from "./key-lineage.ts";
 import {
-  activeKeys,
-  keyRosterRow,
-  toKeyRoster,
+  countLive,
+  keyIndexRow,
+  lineageColumns,
+  liveKeysRow,
+  NO_LIVE_KEYS,
+  parseLineage,
   withKey,
   withoutKey,
-  type KeyRoster,
-} from "./key-roster.ts";
+  type Lineage,
+  type LiveKeys,
+} from "./key-index.ts";
 
 const PREFIX = "K|";
 const ID_START = "K|0000000000000000|".length;
-const ROSTER_PREFIX = "KN|";
-const ROSTERS_MAX = 100_000;
-/** Rows that are changed in one transaction; the roster makes one more. */
+const LIVE_PREFIX = "KN|";
+const APPLICATIONS_MAX = 100_000;
+/** Entries that are changed in one transaction, together with the row of the live keys. */
 const TOGETHER_MAX = 90;
 
 const indexKey = (keyId: string) => `${PREFIX}${inverted(timeOfId("key", keyId))}|${keyId}`;
-const isRevoked = (row: Row) => row["status"] === "revoked";
-const rosterKey = (applicationId: string) => ROSTER_PREFIX + applicationId;
+const liveKey = (applicationId: string) => LIVE_PREFIX + applicationId;
 
-export type KeyPlace = Pick<ApiKey, "id" | "platformId" | "applicationId">;
+/** @throws DamagedRow */
+const toLiveKeys = (stored: StoredRow | undefined): LiveKeys =>
+  stored === undefined ? NO_LIVE_KEYS : liveKeysRow.decode(stored.row);
+
+/** Names a key and whose it is. */
+export type KeyRef = Pick<ApiKey, "id" | "platformId" | "applicationId">;
 
 /** A key that descends from another one. */
-export interface Descendant extends KeyPlace {
+export interface Descendant extends KeyRef {
   readonly revoked: boolean;
   readonly expiresAt: string | null;
 }
 
-/** Of a change: what is written beside the roster, or how the change ended without a write. */
+/** What a change writes together with the live keys, and its result; or the result alone when nothing is to be written. */
 type Step<T> =
-  | { readonly writes: readonly RowWrite[]; readonly roster: KeyRoster; readonly ended: T }
-  | { readonly ended: T };
+  | { readonly writes: readonly RowWrite[]; readonly live: LiveKeys; readonly result: T }
+  | { readonly result: T };
 
 /**
- * The API keys of a platform in its partition (table `tenants`), for lists. How many of them are in use stands in a row
- * of each application, which changes in the same transaction as the key's own row.
+ * Indexes the API keys of a platform in its partition of table `tenants`, for lists and counts. Each application has a
+ * row that says which of its keys are in use; it changes in the same transaction as the entries.
  */
 export class KeyIndexStore {
   readonly #tenants: Table;
@@ -58,61 +60,63 @@ export class KeyIndexStore {
     this.#tenants = tenants;
   }
 
-  /** False when the application has as many keys as it may have. Repeating it is harmless. */
+  /** Adds a key. Returns false when the application has as many keys as it may have. May be repeated. */
   add(key: ApiKey, lineage: Lineage): Promise<boolean> {
     const { id, applicationId, expiresAt, createdAt } = key;
     const rowKey = indexKey(id);
-    const row = {
-      rowKey,
+    const columns = keyIndexRow.encode({
       applicationId,
       status: "active",
-      expiresAt: expiresAt ?? "",
+      expiresAt,
       ...lineageColumns(lineage),
-    };
-    return this.#change(key, [rowKey], ([stored], roster) => {
-      if (stored !== undefined) return { ended: true };
-      const grown = withKey(roster, expiresAt, new Date(createdAt));
-      if (grown === undefined) return { ended: false };
-      return { writes: [{ kind: "create", row }], roster: grown, ended: true };
+    });
+    return this.#change(key, [rowKey], ([stored], live) => {
+      if (stored !== undefined) return { result: true };
+      const grown = withKey(live, expiresAt, new Date(createdAt));
+      if (grown === undefined) return { result: false };
+      const row = { ...columns, rowKey };
+      return { writes: [{ kind: "create", row }], live: grown, result: true };
     });
   }
 
-  /** Keys of one application are in use no more, and stay listed. May be repeated. */
-  async end(keys: readonly KeyPlace[]): Promise<void> {
+  /** Marks keys of one application as revoked; they stay listed. May be repeated. */
+  async end(keys: readonly KeyRef[]): Promise<void> {
     for (let start = 0; start < keys.length; start += TOGETHER_MAX) {
       const together = keys.slice(start, start + TOGETHER_MAX);
       const [first] = together;
       if (first === undefined) return;
       const rowKeys = together.map(({ id }) => indexKey(id));
-      await this.#change<void>(first, rowKeys, (rows, roster) => {
-        const live = rows
+      await this.#change<void>(first, rowKeys, (rows, live) => {
+        const active = rows
           .filter((stored) => stored !== undefined)
-          .filter(({ row }) => !isRevoked(row));
-        if (live.length === 0) return { ended: undefined };
+          .map(({ row, etag }) => ({ entry: keyIndexRow.decode(row), rowKey: row.rowKey, etag }))
+          .filter(({ entry }) => entry.status === "active");
+        if (active.length === 0) return { result: undefined };
+        const columns = keyIndexRow.encodePart({ status: "revoked" });
         return {
-          writes: live.map(({ row: { rowKey }, etag }) => ({
+          writes: active.map(({ rowKey, etag }) => ({
             kind: "merge",
-            row: { rowKey, status: "revoked" },
+            row: { ...columns, rowKey },
             etag,
           })),
-          roster: live.reduce(
-            (left, { row }) => withoutKey(left, textOrNull(row, "expiresAt")),
-            roster,
-          ),
-          ended: undefined,
+          live: active.reduce((left, { entry }) => withoutKey(left, entry.expiresAt), live),
+          result: undefined,
         };
       });
     }
   }
 
-  /** What the key descends from. */
-  async lineage({ id, platformId }: Pick<KeyPlace, "id" | "platformId">): Promise<Lineage> {
+  /** Returns the keys that the key descends from; none when the index has no such key. @throws DamagedRow */
+  async lineage({ id, platformId }: Pick<KeyRef, "id" | "platformId">): Promise<Lineage> {
     const stored = await this.#tenants.find(platformId, indexKey(id));
-    return stored === undefined ? [] : lineageOf(stored.row);
+    return stored === undefined ? [] : parseLineage(keyIndexRow.decode(stored.row).lineage);
   }
 
-  /** What the key made, and what those made, newest first. */
-  async descendants({ id, platformId, applicationId }: KeyPlace): Promise<Descendant[]> {
+  /**
+   * Returns the keys that the key made, and those that these made, newest first.
+   * @throws DamagedRow rather than leave one out: all of them are to be ended
+   */
+  async descendants({ id, platformId, applicationId }: KeyRef): Promise<Descendant[]> {
     const [origin = id] = await this.lineage({ id, platformId });
     const range = { partitionKey: platformId, from: PREFIX, before: afterPrefix(PREFIX) };
     const found: Descendant[] = [];
@@ -120,92 +124,100 @@ export class KeyIndexStore {
     do {
       const selection = { ...range, property: "origin", values: [origin] };
       const { rows, next } = await this.#tenants.select(selection, after);
-      for (const { row } of rows)
-        if (lineageOf(row).includes(id))
-          found.push({
-            id: row.rowKey.slice(ID_START),
-            platformId,
-            applicationId,
-            revoked: isRevoked(row),
-            expiresAt: textOrNull(row, "expiresAt"),
-          });
+      for (const { row } of rows) {
+        const { lineage, status, expiresAt } = keyIndexRow.decode(row);
+        if (!parseLineage(lineage).includes(id)) continue;
+        const revoked = status === "revoked";
+        found.push({
+          id: row.rowKey.slice(ID_START),
+          platformId,
+          applicationId,
+          revoked,
+          expiresAt,
+        });
+      }
       after = next;
     } while (after !== undefined);
     return found;
   }
 
-  /** Nothing of the key is listed any more, or counted. May be repeated. */
-  async remove(place: KeyPlace): Promise<void> {
-    await this.end([place]);
-    await this.forget(place);
+  /** Revokes and removes the entry of a key, so that it is neither counted nor listed. May be repeated. */
+  async remove(ref: KeyRef): Promise<void> {
+    await this.end([ref]);
+    await this.removeEnded(ref);
   }
 
-  /** Nothing of a key that has ended is listed any more. */
-  async forget({ id, platformId }: KeyPlace): Promise<void> {
+  /** Removes the entry of a key that has ended, so that it is not listed any more. May be repeated. */
+  async removeEnded({ id, platformId }: KeyRef): Promise<void> {
     await this.#tenants.delete(platformId, indexKey(id));
   }
 
-  /** Newest first, of one application or of all; `after` is where the last listing stopped. */
+  /** Lists the keys of one application or of all, newest first; `after` is where the last page ended. */
   list(
     platformId: string,
     applicationId: string | null,
     position: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<Scanned<KeyPlace>> {
+  ): Promise<Scanned<KeyRef>> {
     return scan(this.#tenants, {
       partitionKey: platformId,
       from: position.after ?? PREFIX,
       before: afterPrefix(PREFIX),
       limit: position.limit,
-      pick: ({ row }) =>
-        applicationId === null || row["applicationId"] === applicationId
-          ? {
-              id: row.rowKey.slice(ID_START),
-              platformId,
-              applicationId: textOf(row, "applicationId"),
-            }
-          : undefined,
+      pick({ row }) {
+        const entry = keyIndexRow.decode(row);
+        if (applicationId !== null && entry.applicationId !== applicationId) return undefined;
+        const id = row.rowKey.slice(ID_START);
+        return { id, platformId, applicationId: entry.applicationId };
+      },
     });
   }
 
-  /** Keys in use: one row of each application tells, however many there are. */
+  /**
+   * Counts the keys that are in use, from one row of each application, however many keys there are. A platform's count
+   * leaves out applications whose row is damaged.
+   * @throws DamagedRow when the row of the named application is damaged
+   */
   async countActive(platformId: string, applicationId: string | null, now: Date): Promise<number> {
     if (applicationId !== null) {
-      const stored = await this.#tenants.find(platformId, rosterKey(applicationId));
-      return activeKeys(toKeyRoster(stored?.row), now);
+      const stored = await this.#tenants.find(platformId, liveKey(applicationId));
+      return countLive(toLiveKeys(stored), now);
     }
-    const rosters = await this.#tenants.list({
+    const stored = await this.#tenants.list({
       partitionKey: platformId,
-      from: ROSTER_PREFIX,
-      before: afterPrefix(ROSTER_PREFIX),
-      limit: ROSTERS_MAX,
+      from: LIVE_PREFIX,
+      before: afterPrefix(LIVE_PREFIX),
+      limit: APPLICATIONS_MAX,
     });
-    return rosters.reduce((count, { row }) => count + activeKeys(toKeyRoster(row), now), 0);
+    return stored.reduce(
+      (count, row) => count + (unlessDamaged(() => countLive(toLiveKeys(row), now)) ?? 0),
+      0,
+    );
   }
 
-  /** Reads rows of keys and the roster, decides, writes all or nothing, until it took. */
+  /** Reads entries and the live keys, decides, and writes all or nothing; again until no other write comes between. */
   #change<T>(
-    { platformId, applicationId }: Omit<KeyPlace, "id">,
+    { platformId, applicationId }: Omit<KeyRef, "id">,
     rowKeys: readonly string[],
-    decide: (rows: readonly (StoredRow | undefined)[], roster: KeyRoster) => Step<T>,
+    decide: (rows: readonly (StoredRow | undefined)[], live: LiveKeys) => Step<T>,
   ): Promise<T> {
-    const key = rosterKey(applicationId);
+    const key = liveKey(applicationId);
     return this.#turns.run(`${platformId}\n${key}`, () => {
       let inDoubt: AppError | undefined;
       return untilWon(async () => {
         const [before, ...rows] = await Promise.all(
           [key, ...rowKeys].map((rowKey) => this.#tenants.find(platformId, rowKey)),
         );
-        const step = decide(rows, toKeyRoster(before?.row));
-        if (!("writes" in step)) return step.ended;
+        const step = decide(rows, toLiveKeys(before));
+        if (!("writes" in step)) return step.result;
         if (inDoubt !== undefined) throw inDoubt;
-        const row = keyRosterRow(key, step.roster);
+        const row = { ...liveKeysRow.encode(step.live), rowKey: key };
         const result = await this.#tenants.transact(platformId, [
           ...step.writes,
           before === undefined
             ? { kind: "create", row }
             : { kind: "replace", row, etag: before.etag },
         ]);
-        if (result.kind === "applied") return step.ended;
+        if (result.kind === "applied") return step.result;
         if (result.kind === "in_doubt") inDoubt = serviceUnavailable(result.cause);
         return LOST;
       });

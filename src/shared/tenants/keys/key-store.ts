@@ -1,53 +1,77 @@
 import { isId } from "../../runtime/ids.ts";
+import {
+  absentIs,
+  longJson,
+  oneOf,
+  rowCodec,
+  text,
+  textOrNull,
+} from "../../runtime/storage/codec.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
-import { textOf, textOrNull, type Row } from "../../runtime/storage/row.ts";
 import type { Scanned } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
+import { KeyIndexStore, type Descendant, type KeyRef } from "./key-index-store.ts";
+import type { Lineage } from "./key-index.ts";
 import type { ApiKey } from "./key.ts";
-import { KeyIndexStore, type Descendant, type KeyPlace } from "./key-index-store.ts";
-import { keyRow } from "./key-row.ts";
-import type { Lineage } from "./key-lineage.ts";
 
-const TRUTH = "K";
+/** An API key as requests are authenticated with it; the partition key is its id. */
+export const keyRow = rowCodec("API key", {
+  platformId: text(),
+  applicationId: text(),
+  name: text(),
+  scope: oneOf(["app_admin", "restricted"]),
+  allowedProfileIds: longJson<readonly string[]>(),
+  keyPrefix: text(),
+  keyHash: text(),
+  // Absent: the hash's key is the pepper itself, as in version 0.2.0.
+  keyDerivation: absentIs("", text()),
+  status: oneOf(["active", "revoked"]),
+  expiresAt: textOrNull(),
+  createdAt: text(),
+  // Absent: version 0.2.0 did not note who made a key.
+  creatorKind: absentIs("", text()),
+  creatorId: absentIs("", text()),
+});
+
+/** When a key was last used. A row of its own, so that noting it never conflicts with a revoke. */
+export const keyUsageRow = rowCodec("API key usage", { lastUsedAt: text() });
+
+const KEY = "K";
 const USAGE = "U";
 
 const BINDINGS_MAX = 10_000;
-/** Keys whose rows are changed side by side. */
+/** Keys whose rows are changed at the same time. */
 const AT_ONCE = 16;
-/** `lastUsedAt` is right to the minute. */
+/** The precision of `lastUsedAt`. */
 const USAGE_INTERVAL_MS = 60_000;
 
-/** Where a key belongs, for ever. */
+/** The platform and the application of a key, which never change. */
 export interface KeyBinding {
   readonly platformId: string;
   readonly applicationId: string;
 }
 
+/** A key with what its secret is checked against. */
 export interface KeyWithHash {
   readonly key: ApiKey;
   readonly hash: Uint8Array;
-  /** Whether the hash's key was derived from the pepper; version 0.2.0 took the pepper itself. */
+  /** Whether the hash was made with a key derived from the pepper. Version 0.2.0 used the pepper itself. */
   readonly isDerived: boolean;
   readonly etag: string;
 }
 
-/** How the key of `keyHash` comes from the pepper; rows of version 0.2.0 don't say. */
+/** How the key of `keyHash` is derived from the pepper. Rows of version 0.2.0 have no such column. */
 const DERIVATION = "hkdf";
 const hashColumns = (hash: Uint8Array) => ({
   keyHash: Buffer.from(hash).toString("hex"),
   keyDerivation: DERIVATION,
 });
 
-function toKey(id: string, row: Row, usage: Row | undefined): ApiKey {
-  const { status, creatorKind, creatorId, ...columns } = keyRow.decode(row);
+function toKey(id: string, stored: ReturnType<typeof keyRow.decode>): ApiKey {
+  const { status, creatorKind, creatorId, ...columns } = stored;
   const { keyHash: _hash, keyDerivation: _derivation, ...key } = columns;
-  return {
-    ...key,
-    id,
-    revoked: status === "revoked",
-    lastUsedAt: usage === undefined ? null : textOrNull(usage, "lastUsedAt"),
-    createdBy: creatorOf(creatorKind, creatorId),
-  };
+  const createdBy = creatorOf(creatorKind, creatorId);
+  return { ...key, id, revoked: status === "revoked", lastUsedAt: null, createdBy };
 }
 
 function creatorOf(kind: string, id: string): ApiKey["createdBy"] {
@@ -56,8 +80,11 @@ function creatorOf(kind: string, id: string): ApiKey["createdBy"] {
 
 const orAbsent = (key: ApiKey | undefined) => key ?? "absent";
 
-/** Does the work for each, a few at a time. */
-async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+/** Runs `work` for each item, a bounded number at a time. */
+async function inBatches<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
   for (let start = 0; start < items.length; start += AT_ONCE)
     await Promise.all(items.slice(start, start + AT_ONCE).map(work));
 }
@@ -71,9 +98,9 @@ function putBounded<T>(map: Map<string, T>, key: string, value: T): void {
 }
 
 /**
- * API keys: the truth in table `keys` under the key's own id, so that one point read authenticates, and an index in the
- * platform's partition for lists and counts. The index is written after the truth, so that it lists and counts no key
- * that never was; of a creation that was cut short in between nobody ever got the secret.
+ * Stores API keys: each in a partition of its own in table `keys`, so that one point read authenticates, and in an index
+ * in its platform's partition, for lists and counts. The index is written second, so that it never has a key that does
+ * not exist. A creation that is cut short in between leaves a key whose secret nobody was told.
  */
 export class KeyStore {
   readonly #keys: Table;
@@ -86,34 +113,36 @@ export class KeyStore {
     this.#index = new KeyIndexStore(tenants);
   }
 
-  /** Where a key that this process has seen belongs; says nothing about its present state. */
+  /** Returns the binding of a key that this process has read before. Says nothing about the key's present state. */
   bindingOf(keyId: string): KeyBinding | undefined {
     return this.#bindings.get(keyId);
   }
 
-  /** The key for checking a secret against; without `lastUsedAt`. */
+  /** Finds the key that a secret is to be checked against; `lastUsedAt` is not read. @throws DamagedRow */
   async findWithHash(keyId: string): Promise<KeyWithHash | undefined> {
-    const stored = await this.#keys.find(keyId, TRUTH);
+    const stored = await this.#keys.find(keyId, KEY);
     if (stored === undefined) return undefined;
-    const key = toKey(keyId, stored.row, undefined);
+    const columns = keyRow.decode(stored.row);
+    const key = toKey(keyId, columns);
     const { platformId, applicationId } = key;
     putBounded(this.#bindings, keyId, { platformId, applicationId });
-    const { row, etag } = stored;
-    const isDerived = row["keyDerivation"] === DERIVATION;
-    return { key, hash: Buffer.from(textOf(row, "keyHash"), "hex"), isDerived, etag };
+    const { keyHash, keyDerivation } = columns;
+    const isDerived = keyDerivation === DERIVATION;
+    return { key, hash: Buffer.from(keyHash, "hex"), isDerived, etag: stored.etag };
   }
 
-  /** The platform's key; another platform's is not found. */
+  /** Finds a key of the platform. Another platform's key is not found. @throws DamagedRow */
   async find(platformId: string, keyId: string): Promise<ApiKey | undefined> {
     if (!isId("key", keyId)) return undefined;
     const rows = await this.#keys.list({ partitionKey: keyId, limit: 2 });
-    const truth = rows.find(({ row }) => row.rowKey === TRUTH);
-    if (truth === undefined) return undefined;
-    const key = toKey(keyId, truth.row, rows.find(({ row }) => row.rowKey === USAGE)?.row);
-    return key.platformId === platformId ? key : undefined;
+    const [stored, usage] = [KEY, USAGE].map((name) => rows.find(({ row }) => row.rowKey === name));
+    if (stored === undefined) return undefined;
+    const key = toKey(keyId, keyRow.decode(stored.row));
+    if (key.platformId !== platformId) return undefined;
+    return usage === undefined ? key : { ...key, ...keyUsageRow.decode(usage.row) };
   }
 
-  /** False when the application has as many keys as it may have. */
+  /** Stores a new key. Returns false, and stores nothing, when the application has as many keys as it may have. */
   async create(key: ApiKey, hash: Uint8Array, lineage: Lineage): Promise<boolean> {
     const columns = keyRow.encode({
       ...key,
@@ -122,65 +151,66 @@ export class KeyStore {
       creatorKind: key.createdBy?.kind ?? "",
       creatorId: key.createdBy?.id ?? "",
     });
-    await this.#keys.put(key.id, { ...columns, rowKey: TRUTH });
+    await this.#keys.put(key.id, { ...columns, rowKey: KEY });
     if (await this.#index.add(key, lineage)) return true;
-    await this.#keys.delete(key.id, TRUTH);
+    await this.#keys.delete(key.id, KEY);
     return false;
   }
 
+  /** Renames a key. Returns undefined when there is none. */
   async rename(key: ApiKey, name: string): Promise<ApiKey | undefined> {
-    const row = await this.#keys.update(key.id, TRUTH, () => ({ name }));
-    return row === undefined ? undefined : { ...key, name: textOf(row, "name") };
+    const row = await this.#keys.update(key.id, KEY, () => keyRow.encodePart({ name }));
+    return row === undefined ? undefined : { ...key, name };
   }
 
-  /** The truth first: from then on the key is refused everywhere. Repeating it is harmless. */
-  revoke(key: KeyPlace): Promise<void> {
+  /** Revokes a key. Its own row is written first: from then on every request with it is refused. May be repeated. */
+  revoke(key: KeyRef): Promise<void> {
     return this.revokeAll([key]);
   }
 
-  /** The same of several keys of one application. */
-  async revokeAll(keys: readonly KeyPlace[]): Promise<void> {
-    await inTurns(keys, ({ id }) =>
-      this.#keys.update(id, TRUTH, (row) =>
-        textOf(row, "status") === "revoked" ? undefined : { status: "revoked" },
+  /** Revokes several keys of one application. May be repeated. */
+  async revokeAll(keys: readonly KeyRef[]): Promise<void> {
+    await inBatches(keys, ({ id }) =>
+      this.#keys.update(id, KEY, (row) =>
+        row["status"] === "revoked" ? undefined : keyRow.encodePart({ status: "revoked" }),
       ),
     );
     await this.#index.end(keys);
   }
 
-  /** What the key descends from. */
-  lineage(key: Pick<KeyPlace, "id" | "platformId">): Promise<Lineage> {
+  /** Returns the keys that the key descends from. @throws DamagedRow */
+  lineage(key: Pick<KeyRef, "id" | "platformId">): Promise<Lineage> {
     return this.#index.lineage(key);
   }
 
-  /** What the key made, and what those made, newest first. */
-  descendants(key: KeyPlace): Promise<readonly Descendant[]> {
+  /** Returns the keys that the key made, and those that these made, newest first. @throws DamagedRow */
+  descendants(key: KeyRef): Promise<readonly Descendant[]> {
     return this.#index.descendants(key);
   }
 
-  /** Puts another hash of the same secret in the place of the one that was read, unless the key changed since. */
+  /** Replaces the hash with another one of the same secret, unless the key changed since it was read. */
   async replaceHashIfUnchanged(keyId: string, hash: Uint8Array, etag: string): Promise<void> {
-    await this.#keys.mergeIfUnchanged(keyId, { rowKey: TRUTH, ...hashColumns(hash) }, etag);
+    await this.#keys.mergeIfUnchanged(keyId, { rowKey: KEY, ...hashColumns(hash) }, etag);
   }
 
-  /** Leaves nothing of the key behind. Ended first, so that what a crash leaves behind does not count. */
-  purge(key: KeyPlace): Promise<void> {
+  /** Removes every row of a key. Revokes it first, so that what a crash leaves behind is not counted. May be repeated. */
+  purge(key: KeyRef): Promise<void> {
     return this.purgeAll([key]);
   }
 
-  /** The same of several keys of one application. */
-  async purgeAll(keys: readonly KeyPlace[]): Promise<void> {
+  /** Removes every row of several keys of one application. May be repeated. */
+  async purgeAll(keys: readonly KeyRef[]): Promise<void> {
     await this.revokeAll(keys);
-    await inTurns(keys, async (key) => {
-      await this.#keys.delete(key.id, TRUTH);
+    await inBatches(keys, async (key) => {
+      await this.#keys.delete(key.id, KEY);
       await this.#keys.delete(key.id, USAGE);
-      await this.#index.forget(key);
+      await this.#index.removeEnded(key);
     });
   }
 
   /**
-   * Newest first, of one application or of all; `after` is where the last listing stopped. Passes over what a delete
-   * that was cut short left in the index, and removes it.
+   * Lists the keys of one application or of all, newest first; `after` is where the last page ended. Leaves out damaged
+   * keys, and entries of the index whose key is gone because a delete was cut short; these it removes.
    */
   async list(
     platformId: string,
@@ -189,30 +219,30 @@ export class KeyStore {
   ): Promise<Scanned<ApiKey>> {
     const { items, next } = await this.#index.list(platformId, applicationId, position);
     const found = await Promise.all(
-      items.map(async (place) => {
-        const key = await undefinedIfDamaged(this.find(platformId, place.id).then(orAbsent));
-        if (key === "absent") await this.#index.remove(place);
+      items.map(async (ref) => {
+        const key = await undefinedIfDamaged(this.find(platformId, ref.id).then(orAbsent));
+        if (key === "absent") await this.#index.remove(ref);
         return key;
       }),
     );
     return { items: found.filter((key) => key !== undefined && key !== "absent"), next };
   }
 
-  /** Counted on the index alone. */
+  /** Counts the keys of one application or of all that are in use, from the index alone. */
   countActive(platformId: string, applicationId: string | null, now: Date): Promise<number> {
     return this.#index.countActive(platformId, applicationId, now);
   }
 
   /**
-   * Notes that a key was used, at most once a minute and process. In a row of its own, so that it never stands in the
-   * way of a revoke; not waited for, and lost without harm. Answers whether it was noted this time.
+   * Notes that a key was used, at most once a minute in this process. Does not wait for the write, whose loss does no
+   * harm. Returns whether it was noted this time.
    */
   noteUse(keyId: string, now: Date): boolean {
     const time = now.getTime();
     if (time - (this.#usedAt.get(keyId) ?? 0) < USAGE_INTERVAL_MS) return false;
     putBounded(this.#usedAt, keyId, time);
     this.#keys
-      .put(keyId, { rowKey: USAGE, lastUsedAt: now.toISOString() })
+      .put(keyId, { ...keyUsageRow.encode({ lastUsedAt: now.toISOString() }), rowKey: USAGE })
       .catch(() => this.#usedAt.delete(keyId));
     return true;
   }

@@ -1,5 +1,6 @@
 import type { Actor } from "../../callers/caller.ts";
 
+/** `app_admin`: every profile of the application. `restricted`: the profiles of the key's allowlist. */
 export const KEY_SCOPES = ["app_admin", "restricted"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
@@ -17,13 +18,14 @@ export interface ApiKey {
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly createdAt: string;
-  /** Null for a key of a version that did not keep it. */
+  /** Null for a key of version 0.2.0, which did not store it. */
   readonly createdBy: Actor | null;
 }
 
+/** What an answer says of a key's state. */
 export type KeyStatus = "active" | "revoked" | "expired";
 
-/** A revoked key stays revoked when its time is over too. */
+/** Returns the state of a key at a moment. A revoked key stays revoked after its expiry. */
 export function keyStatus(
   { revoked, expiresAt }: Pick<ApiKey, "revoked" | "expiresAt">,
   now: Date,
@@ -44,10 +46,11 @@ export interface KeyView {
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly createdAt: string;
-  /** Null for a key of a version that did not keep it. */
+  /** Null for a key of version 0.2.0, which did not store it. */
   readonly createdBy: Actor | null;
 }
 
+/** Returns what an answer shows of a key. */
 export function viewKey(key: ApiKey, now: Date): KeyView {
   return {
     id: key.id,
@@ -62,4 +65,10 @@ export function viewKey(key: ApiKey, now: Date): KeyView {
     createdAt: key.createdAt,
     createdBy: key.createdBy,
   };
+}
+
+/** What the answer to creating a key shows. */
+export interface KeyCreated extends KeyView {
+  /** Shown in this answer only: it is not stored. */
+  readonly secret: string;
 }

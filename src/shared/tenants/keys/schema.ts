@@ -1,7 +1,11 @@
 import * as z from "zod";
+import { actor } from "../../callers/answer-schema.ts";
+import { count, idOf, time } from "../../runtime/fields.ts";
+import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery } from "../../runtime/page.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { KEY_SCOPES } from "./key.ts";
+import type { ProfileGrant } from "../profiles/grant.ts";
+import { KEY_SCOPES, type KeyCreated, type KeyView } from "./key.ts";
 
 const NAME_LENGTH_MAX = 80;
 const ALLOWED_PROFILES_MAX = 500;
@@ -64,3 +68,84 @@ export const MintGrantBody = shape(() =>
   }),
 );
 export type MintGrant = ShapeOf<typeof MintGrantBody>;
+
+const fields = shape(() => ({
+  id: idOf("key"),
+  applicationId: idOf("application"),
+  name: z.string(),
+  scope: z
+    .enum(KEY_SCOPES)
+    .describe("`app_admin`: every profile of the application. `restricted`: the allowlist's."),
+  allowedProfileIds: z.array(z.string()),
+  keyPrefix: z.string().describe("Enough of the secret to recognise it by."),
+  status: z.enum(["active", "revoked", "expired"]),
+  expiresAt: time().nullable(),
+  lastUsedAt: time().nullable().describe("Right to the minute."),
+  createdAt: time(),
+  createdBy: actor()
+    .nullable()
+    .describe("The key or the person that made it; null where that was not kept yet."),
+}));
+
+export const apiKey = shape(
+  () => z.strictObject(fields()).meta({ id: "ApiKey" }) satisfies z.ZodType<KeyView>,
+);
+
+export const apiKeyCreated = shape(
+  () =>
+    z
+      .strictObject({
+        ...fields(),
+        secret: z.string().describe("In this answer and in no other."),
+      })
+      .meta({ id: "ApiKeyCreated" }) satisfies z.ZodType<KeyCreated>,
+);
+
+export const profileGrant = shape(
+  () =>
+    z
+      .strictObject({
+        token: z.string(),
+        profileId: idOf("profile"),
+        applicationId: idOf("application"),
+        expiresIn: count().describe("Seconds."),
+        expiresAt: time(),
+        header: z.string().describe("The header to send it in."),
+      })
+      .meta({ id: "ProfileGrant" }) satisfies z.ZodType<ProfileGrant>,
+);
+
+export const createKeyExample = (): z.input<ReturnType<typeof CreateKeyBody>> => ({
+  name: "Backend",
+  scope: "restricted",
+  allowedProfileIds: [exampleId("profile")],
+});
+
+export const keyExample = (): ShapeOf<typeof apiKey> => ({
+  id: exampleId("key"),
+  applicationId: exampleId("application"),
+  name: "Backend",
+  scope: "restricted",
+  allowedProfileIds: [exampleId("profile")],
+  keyPrefix: "sk_live_01M7W9E6",
+  status: "active",
+  expiresAt: null,
+  lastUsedAt: "2026-03-04T11:12:13.000Z",
+  createdAt: "2026-03-04T10:00:00.000Z",
+  createdBy: { kind: "session", id: exampleId("user") },
+});
+
+export const keyCreatedExample = (): ShapeOf<typeof apiKeyCreated> => ({
+  ...keyExample(),
+  lastUsedAt: null,
+  secret: "sk_live_01M7W9E67FZ0MY7YCJ6NF25H01_theSecretPartThatIsShownOnce_000000",
+});
+
+export const grantExample = (): ShapeOf<typeof profileGrant> => ({
+  token: "eyJhbGciOiJIUzI1NiIsInR5cCI6InByb2ZpbGUtZ3JhbnQrand0In0.eyJwcmYiOiJwcmYifQ.signature",
+  profileId: exampleId("profile"),
+  applicationId: exampleId("application"),
+  expiresIn: 900,
+  expiresAt: "2026-03-04T10:15:00.000Z",
+  header: "X-Profile-Grant",
+});

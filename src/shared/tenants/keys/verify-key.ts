@@ -6,14 +6,14 @@ import type { TenantsDeps } from "../deps.ts";
 import { keyStatus } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
 
-/** What is stored of a key's secret: of no use without the pepper. */
+/** Returns what is stored of a key's secret; it is of no use without the pepper. */
 export function hashKeySecret({ keyPeppers }: TenantsDeps, secretPart: string): Buffer {
   return hmacSha256(keyPeppers.current, secretPart);
 }
 
 type Stored = Pick<KeyWithHash, "hash" | "isDerived">;
 
-/** With which pepper the hash was made of the secret; undefined when it is another secret's. */
+/** Returns the pepper with which the hash was made of the secret; undefined when it is another secret's hash. */
 function pepperOf(
   { keyPeppers, config }: TenantsDeps,
   secretPart: string,
@@ -27,8 +27,11 @@ function pepperOf(
   return equalSecrets(hmacSha256(previous, secretPart), hash) ? "previous" : undefined;
 }
 
-/** With the pepper of now, so that the one before can go once every key in use was used. Best effort. */
-async function hashAnew(
+/**
+ * Stores the hash that the current pepper gives, so that the previous one can be removed from the settings once every
+ * key was used. Best effort.
+ */
+async function hashAgain(
   services: TenantsDeps,
   { key, etag }: KeyWithHash,
   secretPart: string,
@@ -37,15 +40,15 @@ async function hashAnew(
     const hash = hashKeySecret(services, secretPart);
     await services.keys.replaceHashIfUnchanged(key.id, hash, etag);
   } catch (error) {
-    services.log.warn("key not hashed anew, its next use will", { keyId: key.id, error });
+    services.log.warn("key not hashed again, its next use tries again", { keyId: key.id, error });
   }
 }
 
 const NOBODY: Stored = { hash: new Uint8Array(32), isDerived: true };
 
 /**
- * The caller behind a presented key. The key row is read on every request, so a revoke bites on the next one;
- * `alongside` is read with it in the same round trip once this process knows where the key belongs.
+ * Returns the caller that presents a key. The key's row is read with every request, so that a revoke takes effect with
+ * the next one. `alongside` is read in the same round trip once this process knows the key's application.
  * @throws AppError `invalid_credentials`; `api_key_revoked` and `api_key_expired` only when the secret is right
  */
 export async function verifyKey<T>(
@@ -60,7 +63,7 @@ export async function verifyKey<T>(
     services.keys.findWithHash(parsed.keyId),
     known === undefined ? undefined : alongside(known),
   ]);
-  // The comparison is made for unknown ids too, so that they can't be told by its absence.
+  // Made for unknown ids too, so that the time of the answer does not tell them apart.
   const pepper = pepperOf(services, parsed.secretPart, found ?? NOBODY);
   if (found === undefined || pepper === undefined) throw invalidCredentials();
   const { key } = found;
@@ -69,9 +72,9 @@ export async function verifyKey<T>(
   if (status === "revoked") throw new AppError("api_key_revoked", "The API key was revoked.");
   if (status === "expired") throw new AppError("api_key_expired", "The API key has expired.");
   const isNoted = services.keys.noteUse(key.id, now);
-  if (pepper === "previous") await hashAnew(services, found, parsed.secretPart);
-  // Valid for good, so that nobody has to wait until it is renewed.
-  else if (!found.isDerived && isNoted) void hashAnew(services, found, parsed.secretPart);
+  if (pepper === "previous") await hashAgain(services, found, parsed.secretPart);
+  // The hash of 0.2.0 stays valid, so nobody has to wait until it is renewed.
+  else if (!found.isDerived && isNoted) void hashAgain(services, found, parsed.secretPart);
   const { platformId, applicationId, allowedProfileIds } = key;
   const caller: ApiKeyCaller = {
     kind: "api_key",

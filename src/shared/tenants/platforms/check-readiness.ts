@@ -1,4 +1,7 @@
+import * as z from "zod";
 import { AppError } from "../../runtime/errors.ts";
+import { count } from "../../runtime/fields.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { TenantsDeps } from "../deps.ts";
 
 const CHECK_TIMEOUT_MS = 3_000;
@@ -8,10 +11,40 @@ interface Check {
   readonly durationMs: number;
 }
 
+/** The answer of a service that is ready. */
 export interface Readiness {
   readonly status: "ready";
   readonly checks: { readonly tables: Check; readonly queues: Check; readonly config: Check };
 }
+
+const checkResult = shape(() =>
+  z.strictObject({ status: z.enum(["ok", "failed"]), durationMs: count() }),
+);
+
+/** The checks of `GET /ready`; its 503 holds them too. */
+export const readinessChecks = shape(() =>
+  z.strictObject({ tables: checkResult(), queues: checkResult(), config: checkResult() }),
+);
+
+export const readiness = shape(
+  () =>
+    z.strictObject({ status: z.literal("ready"), checks: readinessChecks() }).meta({
+      id: "Readiness",
+    }) satisfies z.ZodType<Readiness>,
+);
+
+export const health = shape(() =>
+  z.strictObject({ status: z.literal("ok") }).meta({ id: "Health" }),
+);
+
+export const readinessExample = (): ShapeOf<typeof readiness> => ({
+  status: "ready",
+  checks: {
+    tables: { status: "ok", durationMs: 4 },
+    queues: { status: "ok", durationMs: 3 },
+    config: { status: "ok", durationMs: 1 },
+  },
+});
 
 async function timed(work: () => Promise<unknown>): Promise<Check> {
   const startedAt = performance.now();
@@ -21,7 +54,7 @@ async function timed(work: () => Promise<unknown>): Promise<Check> {
   try {
     await Promise.race([work(), late]);
   } catch {
-    // The answer says which part failed; why is no business of an anonymous caller.
+    // The answer says which part failed, and does not tell an anonymous caller why.
     status = "failed";
   } finally {
     clearTimeout(timer);
@@ -29,14 +62,14 @@ async function timed(work: () => Promise<unknown>): Promise<Check> {
   return { status, durationMs: Math.round(performance.now() - startedAt) };
 }
 
-/** What a process has to have made of its settings before it can sign anybody in. */
+/** Issues and verifies a session, which takes the secrets of the settings. */
 async function useSecrets(services: TenantsDeps): Promise<void> {
   const claims = { userId: "readiness", platformId: "readiness", version: 0 };
   const { token } = await services.sessions.issue(claims);
   await services.sessions.verify(token);
 }
 
-/** @throws AppError `not_ready` with the checks in its details */
+/** Checks storage and settings. @throws AppError `not_ready` with the checks in its details */
 export async function checkReadiness(services: TenantsDeps): Promise<Readiness> {
   const [tables, queues, config] = await Promise.all([
     timed(() => services.platforms.ping()),

@@ -1,15 +1,18 @@
-import type { Application, ApplicationStatus } from "../applications/application.ts";
+import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
+import type { Application, ApplicationStatus } from "../applications/application.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Platform, PlatformStatus } from "./platform.ts";
 
+/** What the account of a platform shows of an application. */
 export interface ApplicationSummary {
   readonly id: string;
   readonly name: string;
   readonly status: ApplicationStatus;
 }
 
+/** A platform with its wallet. */
 export interface PlatformSummary {
   readonly id: string;
   readonly name: string;
@@ -20,6 +23,7 @@ export interface PlatformSummary {
   readonly updatedAt: string;
 }
 
+/** A platform with its wallet, its applications, and how much of everything it has. */
 export interface PlatformAccount extends PlatformSummary {
   readonly applications: readonly ApplicationSummary[];
   readonly counts: {
@@ -44,6 +48,7 @@ function toSummary(
   return { id, name, status, tokenBalance: balance, tokenReserved: reserved, createdAt, updatedAt };
 }
 
+/** Returns the platform with its wallet. @throws DamagedRow when the wallet's row is damaged */
 export async function summarizePlatform(
   services: TenantsDeps,
   platform: Platform,
@@ -51,7 +56,11 @@ export async function summarizePlatform(
   return toSummary(platform, await services.wallets.read(platform.id));
 }
 
-/** The platform with its wallet and counts; profiles and keys are counted in one application when one is given. */
+/**
+ * Returns the platform with its wallet and counts. Profiles, keys and webhooks are counted in one application when one is
+ * given.
+ * @throws AppError `not_found`
+ */
 export async function readAccount(
   services: TenantsDeps,
   platformId: string,
@@ -77,5 +86,32 @@ export async function readAccount(
     ...toSummary(platform, wallet),
     applications,
     counts: { ...counts, applications: applications.length },
+  };
+}
+
+/** The caller's platform, and who the caller is. */
+export interface Me extends PlatformAccount {
+  readonly application: ApplicationSummary | null;
+  readonly auth: {
+    readonly kind: "api_key" | "session";
+    readonly apiKeyId: string | null;
+    readonly userId: string | null;
+    readonly applicationId: string | null;
+  };
+}
+
+/** Returns the caller's platform, with the counts of the application that the key or the header names. */
+export async function getMe(services: TenantsDeps, scope: PlatformScope): Promise<Me> {
+  const { caller, platformId, applicationId } = scope;
+  const account = await readAccount(services, platformId, applicationId);
+  return {
+    ...account,
+    application: account.applications.find(({ id }) => id === applicationId) ?? null,
+    auth: {
+      kind: caller.kind,
+      apiKeyId: caller.kind === "api_key" ? caller.keyId : null,
+      userId: caller.kind === "session" ? caller.userId : null,
+      applicationId,
+    },
   };
 }

@@ -1,11 +1,30 @@
 import { absentIs, longText, oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
+import { replacedChunks, type Columns, type Row } from "../../runtime/storage/row.ts";
 
-/** A platform; the partition has its id. */
+/** The row key of the platform itself, in its partition of table `tenants`. */
+export const PLATFORM_ROW_KEY = "P";
+
+/** A platform; the partition key is its id. */
 export const platformRow = rowCodec("platform", {
   name: text(),
   status: oneOf(["active", "suspended"]),
   createdAt: text(),
   updatedAt: text(),
-  // Absent: no application was disabled yet.
+  // The ids of the disabled applications, which every request asks for: it reads this row anyway. Each changes in one
+  // transaction with the application's own row. Absent: no application was ever disabled.
   disabled: absentIs("", longText()),
 });
+
+/** Parses the ids of the disabled applications. */
+export function parseDisabled(disabled: string): readonly string[] {
+  return disabled === "" ? [] : disabled.split(" ");
+}
+
+/** Returns the columns to merge into a platform's row when an application is disabled or enabled. @throws DamagedRow */
+export function disabledColumns(row: Row, applicationId: string, isDisabled: boolean): Columns {
+  const others = parseDisabled(platformRow.decode(row).disabled).filter(
+    (id) => id !== applicationId,
+  );
+  const ids = isDisabled ? [...others, applicationId] : others;
+  return replacedChunks("disabled", ids.join(" "), row);
+}

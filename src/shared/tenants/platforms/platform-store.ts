@@ -4,11 +4,10 @@ import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import { platformRow } from "./platform-row.ts";
+import { parseDisabled, PLATFORM_ROW_KEY, platformRow } from "./platform-row.ts";
 import type { Platform, PlatformAccess, PlatformStatus } from "./platform.ts";
-import { disabledApplicationIds, PLATFORM_ROW_KEY } from "../applications/disabled-applications.ts";
 import type { User } from "../staff/user.ts";
-import { userRow } from "../staff/user-store.ts";
+import { newUserRow } from "../staff/user-store.ts";
 
 /** The partition that lists all platforms. */
 const INDEX = "platforms";
@@ -23,7 +22,17 @@ function toPlatform(id: string, row: Row): Platform {
   return { id, name, status, createdAt, updatedAt };
 }
 
-/** The paying customers: each has a partition of its own in table `tenants`. */
+/** A page of a walk over all platforms. */
+export interface WalkedPlatforms {
+  /** The ids of the page, newest first: those of damaged rows too, whose posts and wallet have to be looked after all the same. */
+  readonly ids: readonly string[];
+  /** How many of the ids have a damaged row. */
+  readonly damaged: number;
+  /** Where to go on; undefined at the end. */
+  readonly next: string | undefined;
+}
+
+/** Stores the platforms, the paying customers. Each has a partition of its own in table `tenants`. */
 export class PlatformStore {
   readonly #tenants: Table;
 
@@ -31,24 +40,26 @@ export class PlatformStore {
     this.#tenants = tenants;
   }
 
+  /** Finds a platform. @throws DamagedRow */
   async find(platformId: string): Promise<Platform | undefined> {
     if (!isId("platform", platformId)) return undefined;
     const stored = await this.#tenants.find(platformId, PLATFORM_ROW_KEY);
     return stored === undefined ? undefined : toPlatform(platformId, stored.row);
   }
 
+  /** Finds what requests for a platform are checked against. @throws DamagedRow */
   async findAccess(platformId: string): Promise<PlatformAccess | undefined> {
     if (!isId("platform", platformId)) return undefined;
     const stored = await this.#tenants.find(platformId, PLATFORM_ROW_KEY);
     if (stored === undefined) return undefined;
-    const { row } = stored;
-    const { status } = platformRow.decode(row);
-    return { status, disabledApplicationIds: disabledApplicationIds(row) };
+    const { status, disabled } = platformRow.decode(stored.row);
+    return { status, disabledApplicationIds: parseDisabled(disabled) };
   }
 
   /**
-   * The platform and its first user appear together. The index entry goes first: what a crash leaves of it alone is
-   * passed over by `list`.
+   * Stores a platform and its first user in one transaction. The entry of the index is written before; one that a crash
+   * leaves without a platform is skipped by `list` and `walk`.
+   * @throws AppError `service_unavailable`
    */
   async createWithOwner(platform: Platform, owner: User): Promise<void> {
     const { id, name, status, createdAt, updatedAt } = platform;
@@ -56,14 +67,15 @@ export class PlatformStore {
     await this.#tenants.put(INDEX, { rowKey: indexKey(id) });
     const result = await this.#tenants.transact(id, [
       { kind: "create", row: { ...columns, rowKey: PLATFORM_ROW_KEY } },
-      { kind: "create", row: userRow(owner) },
+      { kind: "create", row: newUserRow(owner) },
     ]);
     if (result.kind === "applied") return;
-    // The ids were made for this call: whatever stands there now is its own work.
+    // The ids were made for this call, so a row under them is its own work.
     if ((await this.#tenants.find(id, PLATFORM_ROW_KEY)) !== undefined) return;
     throw serviceUnavailable(result.kind === "in_doubt" ? result.cause : undefined);
   }
 
+  /** Suspends or reactivates a platform. Returns undefined when there is none. @throws DamagedRow */
   async setStatus(
     platformId: string,
     status: PlatformStatus,
@@ -71,25 +83,44 @@ export class PlatformStore {
   ): Promise<Platform | undefined> {
     if (!isId("platform", platformId)) return undefined;
     const row = await this.#tenants.update(platformId, PLATFORM_ROW_KEY, (row) =>
-      row["status"] === status ? undefined : { status, updatedAt: at },
+      row["status"] === status ? undefined : platformRow.encodePart({ status, updatedAt: at }),
     );
     return row === undefined ? undefined : toPlatform(platformId, row);
   }
 
-  /** All platforms but those whose row is damaged, newest first; `after` is where the last listing stopped. */
+  /** Lists platforms, newest first; `after` is where the last page ended. Leaves out damaged ones. */
   async list(after: string | undefined, limit: number): Promise<Scanned<Platform>> {
-    const index = await scan(this.#tenants, {
+    const { items, next } = await this.#listIds(after, limit);
+    const platforms = await Promise.all(items.map((id) => undefinedIfDamaged(this.find(id))));
+    return { items: platforms.filter((platform) => platform !== undefined), next };
+  }
+
+  /** Reads a page of all platforms for a job that visits each; `after` is where the last page ended. */
+  async walk(after: string | undefined, limit: number): Promise<WalkedPlatforms> {
+    const { items, next } = await this.#listIds(after, limit);
+    const states = await Promise.all(items.map((id) => this.#stateOf(id)));
+    const ids = items.filter((_id, index) => states[index] !== "absent");
+    return { ids, damaged: states.filter((state) => state === "damaged").length, next };
+  }
+
+  async #stateOf(platformId: string): Promise<"whole" | "damaged" | "absent"> {
+    const reading = this.find(platformId).then((found) =>
+      found === undefined ? "absent" : "whole",
+    );
+    return (await undefinedIfDamaged(reading)) ?? "damaged";
+  }
+
+  #listIds(after: string | undefined, limit: number): Promise<Scanned<string>> {
+    return scan(this.#tenants, {
       partitionKey: INDEX,
       from: after ?? "0",
       before: afterPrefix("9"),
       limit,
       pick: ({ row }) => row.rowKey.slice(INDEX_TIME_LENGTH),
     });
-    const platforms = await Promise.all(index.items.map((id) => undefinedIfDamaged(this.find(id))));
-    return { items: platforms.filter((platform) => platform !== undefined), next: index.next };
   }
 
-  /** Throws when the tables do not answer. */
+  /** Reads from storage, and throws when it does not answer. */
   async ping(): Promise<void> {
     await this.#tenants.find(INDEX, PLATFORM_ROW_KEY);
   }

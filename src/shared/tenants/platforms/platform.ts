@@ -10,7 +10,7 @@ export interface Platform {
   readonly updatedAt: string;
 }
 
-/** What access is judged on, in one row: the platform, and which of its applications may not work. */
+/** What requests are checked against: the platform's status, and which of its applications are disabled. */
 export interface PlatformAccess {
   readonly status: PlatformStatus;
   readonly disabledApplicationIds: readonly string[];

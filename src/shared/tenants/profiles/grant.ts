@@ -11,29 +11,31 @@ const GRANT = {
 };
 const LENGTH_MAX = 8 * 1024;
 
-/** Lets a restricted key act on one profile for a while. Not a credential by itself. */
+/** What a profile grant says: a restricted key may act for one profile for a while. Not a credential by itself. */
 export interface Grant {
   readonly platformId: string;
   readonly applicationId: string;
   readonly profileId: string;
-  /** The key or user that minted it: the grant ends with the key. */
+  /** The key or user that minted the grant, which ends with it. */
   readonly mintedBy: string;
 }
 
+/** Makes and checks profile grants. */
 export interface Grants {
   mint(
     grant: Grant,
     seconds: number,
   ): Promise<{ readonly token: string; readonly expiresAt: string }>;
-  /** @throws AppError `invalid_grant_token` when it is not ours or has expired */
+  /** Checks a token. @throws AppError `invalid_grant_token` when it is not ours or has expired */
   verify(token: string): Promise<Grant>;
 }
 
+/** Returns the refusal of a grant that does not fit the request. */
 export function invalidGrant(): AppError {
   return new AppError("invalid_grant_token", "The profile grant is not valid for this request.");
 }
 
-/** Profile grants are signed with a secret of their own. */
+/** Makes profile grants, which are signed with a secret of their own. */
 export function createGrants(
   secrets: { readonly current: string; readonly previous?: string | undefined },
   now: () => Date,
@@ -58,4 +60,14 @@ export function createGrants(
       }
     },
   };
+}
+
+/** What the answer to minting a profile grant shows. */
+export interface ProfileGrant {
+  readonly token: string;
+  readonly profileId: string;
+  readonly applicationId: string;
+  readonly expiresIn: number;
+  readonly expiresAt: string;
+  readonly header: string;
 }

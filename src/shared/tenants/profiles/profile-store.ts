@@ -1,13 +1,13 @@
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
+import { longJson, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
-import { textOf, type Row, type RowWrite } from "../../runtime/storage/row.ts";
 import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
+import type { Row, RowWrite } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { ShardedCounter, type Counted } from "../../runtime/storage/sharded-counter.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import { profileRow } from "./profile-row.ts";
 import {
   fitsFilter,
   PROFILE_STATUSES,
@@ -16,19 +16,33 @@ import {
   type ProfileStatus,
 } from "./profile.ts";
 
+/** A profile; the row key has its id. */
+export const profileRow = rowCodec("profile", {
+  applicationId: text(),
+  title: text(),
+  externalId: textOrNull(),
+  metadata: longJson<Readonly<Record<string, string>>>(),
+  status: text(),
+  createdAt: text(),
+  updatedAt: text(),
+});
+
+/** The claim of an external id; the row key has a hash of it. */
+export const externalIdRow = rowCodec("external id claim", { profileId: text() });
+
 const PREFIX = "F|";
 const COUNT_PREFIX = "FN|";
 const ID_START = "F|0000000000000000|".length;
 
-/** Computed from the id, which carries its time: newest first, and still one point read. */
+/** The row key follows from the id, which has its time: listed newest first, and still found by a point read. */
 const rowKey = (profileId: string) =>
   `${PREFIX}${inverted(timeOfId("profile", profileId))}|${profileId}`;
 
-/** The row whose existence makes an external id taken. */
+/** The row key of the claim of an external id. */
 const externalKey = (applicationId: string, externalId: string) =>
   `X|${applicationId}|${sha256Hex(externalId)}`;
 
-/** The profiles of an application, or of all that the platform has. */
+/** The count of the profiles of one application, or of all. */
 function countOf(partitionKey: string, applicationId: string | null): Counted {
   const prefix = applicationId === null ? COUNT_PREFIX : `${COUNT_PREFIX}${applicationId}|`;
   return { partitionKey, prefix };
@@ -38,7 +52,7 @@ function toRow(profile: Profile): Row {
   return { ...profileRow.encode(profile), rowKey: rowKey(profile.id) };
 }
 
-/** A status that is not one of ours is none to publish under. */
+/** Takes an unknown status for `disabled`, so that nothing is published. */
 function statusOf(status: string): ProfileStatus {
   return PROFILE_STATUSES.find((known) => known === status) ?? "disabled";
 }
@@ -49,7 +63,7 @@ function toProfile(row: Row): Profile {
   return { ...profile, id: row.rowKey.slice(ID_START), status: statusOf(profile.status) };
 }
 
-/** The writes that move the claim of an external id along with its profile. */
+/** Returns the writes that move the claim of an external id together with its profile. */
 function claimWrites(before: Profile | undefined, after: Profile): RowWrite[] {
   const { applicationId, externalId } = after;
   const old = before?.externalId ?? null;
@@ -57,25 +71,27 @@ function claimWrites(before: Profile | undefined, after: Profile): RowWrite[] {
   const writes: RowWrite[] = [];
   if (old !== null) writes.push({ kind: "delete", rowKey: externalKey(applicationId, old) });
   if (externalId !== null) {
-    const row = { rowKey: externalKey(applicationId, externalId), profileId: after.id };
+    const columns = externalIdRow.encode({ profileId: after.id });
+    const row = { ...columns, rowKey: externalKey(applicationId, externalId) };
     writes.push({ kind: "create", row });
   }
   return writes;
 }
 
-/** `taken`: another profile of the application has the external id. */
+/** The result of a write. `taken`: another profile of the application has the external id. */
 export type ProfileWritten =
   | { readonly kind: "written"; readonly profile: Profile }
   | { readonly kind: "taken"; readonly existingId: string };
 
+/** Where a page starts, and how many items it has at most. */
 export interface ListPosition {
   readonly after: string | undefined;
   readonly limit: number;
 }
 
 /**
- * The profiles of a platform, in its partition: another platform's id is simply not found. A profile and the claim of
- * its external id change in one transaction; so do a profile that comes or goes and the count of them.
+ * Stores the profiles of a platform in its partition, so that another platform's id is simply not found. A profile changes
+ * in one transaction with the claim of its external id, and is created or removed in one with the count of profiles.
  */
 export class ProfileStore {
   readonly #tenants: Table;
@@ -86,23 +102,24 @@ export class ProfileStore {
     this.#counter = new ShardedCounter(tenants);
   }
 
+  /** Finds a profile. @throws DamagedRow */
   async find(platformId: string, profileId: string): Promise<Profile | undefined> {
     if (!isId("profile", profileId)) return undefined;
     const stored = await this.#tenants.find(platformId, rowKey(profileId));
     return stored === undefined ? undefined : toProfile(stored.row);
   }
 
-  /** The id of the application's profile with this external id. */
+  /** Returns the id of the application's profile with this external id. @throws DamagedRow */
   async findByExternalId(
     platformId: string,
     applicationId: string,
     externalId: string,
   ): Promise<string | undefined> {
     const stored = await this.#tenants.find(platformId, externalKey(applicationId, externalId));
-    return stored === undefined ? undefined : textOf(stored.row, "profileId");
+    return stored === undefined ? undefined : externalIdRow.decode(stored.row).profileId;
   }
 
-  /** Of concurrent creates with one external id exactly one is written. */
+  /** Stores a new profile. Of concurrent ones with the same external id, exactly one is written. */
   async create(platformId: string, profile: Profile): Promise<ProfileWritten> {
     const written: ProfileWritten = { kind: "written", profile };
     const row: RowWrite = { kind: "create", row: toRow(profile) };
@@ -110,16 +127,16 @@ export class ProfileStore {
       countOf(platformId, profile.applicationId),
       { by: 1, writes: [row, ...claimWrites(undefined, profile)] },
       async () => {
-        // The id was made for this call: a row under it is this call's work.
+        // The id was made for this call, so a row under it is its own work.
         if ((await this.find(platformId, profile.id)) !== undefined) return written;
-        const existingId = await this.#holder(platformId, profile);
+        const existingId = await this.#ownerOfExternalId(platformId, profile);
         return existingId === undefined ? undefined : { kind: "taken", existingId };
       },
     );
     return other ?? written;
   }
 
-  /** Applies `change` to the present profile; undefined when there is none. */
+  /** Stores what `change` makes of the profile. Returns undefined when there is none. @throws DamagedRow */
   async update(
     platformId: string,
     profileId: string,
@@ -138,12 +155,12 @@ export class ProfileStore {
       ]);
       if (result.kind === "applied") return { kind: "written", profile: after };
       if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
-      const existingId = await this.#holder(platformId, after);
+      const existingId = await this.#ownerOfExternalId(platformId, after);
       return existingId === undefined ? LOST : { kind: "taken", existingId };
     });
   }
 
-  /** Removes the row for good. Its external id has to be cleared before: the claim is a row of its own. May be repeated. */
+  /** Removes a profile. Its external id has to be cleared before, because the claim is a row of its own. May be repeated. */
   async delete(platformId: string, profileId: string): Promise<void> {
     const profile = await this.find(platformId, profileId);
     if (profile === undefined) return;
@@ -154,15 +171,15 @@ export class ProfileStore {
     );
   }
 
-  /** Who else holds the profile's external id. */
-  async #holder(platformId: string, profile: Profile): Promise<string | undefined> {
+  /** Returns the id of the other profile that has the profile's external id. */
+  async #ownerOfExternalId(platformId: string, profile: Profile): Promise<string | undefined> {
     if (profile.externalId === null) return undefined;
     const { applicationId, externalId } = profile;
-    const holder = await this.findByExternalId(platformId, applicationId, externalId);
-    return holder === profile.id ? undefined : holder;
+    const owner = await this.findByExternalId(platformId, applicationId, externalId);
+    return owner === profile.id ? undefined : owner;
   }
 
-  /** Newest first; `after` is where the last listing stopped. */
+  /** Lists profiles, newest first; `after` is where the last page ended. Leaves out damaged ones. */
   list(
     platformId: string,
     filter: ProfileFilter,
@@ -180,7 +197,7 @@ export class ProfileStore {
     });
   }
 
-  /** Like `list`, over these profiles alone: reads no other. */
+  /** Lists those of the given profiles that match, like `list`, and reads no others. */
   async listOf(
     platformId: string,
     profileIds: readonly string[],
@@ -208,7 +225,7 @@ export class ProfileStore {
     return { items, next: undefined };
   }
 
-  /** Those that are disabled or being erased, too. */
+  /** Counts the profiles of one application, or of all, including disabled ones and those that are being erased. */
   count(platformId: string, applicationId: string | null): Promise<number> {
     return this.#counter.sum(countOf(platformId, applicationId));
   }

@@ -1,4 +1,4 @@
-/** `erasing`: it is on its way out, and nothing brings it back. */
+/** `erasing`: the profile is being removed, which nothing undoes. */
 export const PROFILE_STATUSES = ["active", "disabled", "erasing"] as const;
 export type ProfileStatus = (typeof PROFILE_STATUSES)[number];
 
@@ -15,12 +15,14 @@ export interface Profile {
   readonly updatedAt: string;
 }
 
+/** Which profiles a list shows. */
 export interface ProfileFilter {
   readonly applicationId: string | null;
   readonly externalId?: string | undefined;
   readonly status?: ProfileStatus | undefined;
 }
 
+/** Returns whether a list with this filter shows the profile. */
 export function fitsFilter(profile: Profile, filter: ProfileFilter): boolean {
   const { applicationId, externalId, status } = filter;
   return (
@@ -28,4 +30,13 @@ export function fitsFilter(profile: Profile, filter: ProfileFilter): boolean {
     (externalId === undefined || profile.externalId === externalId) &&
     (status === undefined || profile.status === status)
   );
+}
+
+/** What an answer shows of a profile. */
+export interface ProfileView extends Profile {
+  readonly connections: readonly {
+    readonly platform: string;
+    readonly status: string;
+    readonly username: string;
+  }[];
 }

@@ -1,8 +1,9 @@
 import * as z from "zod";
-import { externalId, externalIdFilter, metadata } from "../../runtime/fields.ts";
+import { externalId, externalIdFilter, idOf, metadata, time } from "../../runtime/fields.ts";
+import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery } from "../../runtime/page.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { PROFILE_STATUSES } from "./profile.ts";
+import { PROFILE_STATUSES, type ProfileView } from "./profile.ts";
 
 const title = shape(() =>
   z.string().trim().min(1).max(120).describe("What your staff knows it by."),
@@ -38,3 +39,57 @@ export const ListProfilesQuery = shape(() =>
   }),
 );
 export type ListProfiles = ShapeOf<typeof ListProfilesQuery>;
+
+export const profile = shape(
+  () =>
+    z
+      .strictObject({
+        id: idOf("profile"),
+        applicationId: idOf("application"),
+        title: z.string(),
+        externalId: z.string().nullable(),
+        metadata: z.record(z.string(), z.string()),
+        status: z
+          .enum(PROFILE_STATUSES)
+          .describe(
+            "A disabled profile can be read, but not published for; one that is being erased is gone soon.",
+          ),
+        connections: z
+          .array(z.strictObject({ platform: z.string(), status: z.string(), username: z.string() }))
+          .describe("The accounts that are linked to it, in short."),
+        createdAt: time(),
+        updatedAt: time(),
+      })
+      .meta({
+        id: "Profile",
+        description: "One of the platform's end customers or organisations.",
+      }) satisfies z.ZodType<ProfileView>,
+);
+
+export const profileExample = (): ShapeOf<typeof profile> => ({
+  id: exampleId("profile"),
+  applicationId: exampleId("application"),
+  title: "Corner Bakery",
+  externalId: "customer-42",
+  metadata: { plan: "pro" },
+  status: "active",
+  connections: [
+    { platform: "bluesky", status: "active", username: "corner-bakery.example" },
+    { platform: "mastodon", status: "needs_reauth", username: "bakery" },
+  ],
+  createdAt: "2026-03-04T10:00:00.000Z",
+  updatedAt: "2026-03-04T10:00:00.000Z",
+});
+
+export const erasingExample = (): ShapeOf<typeof profile> => ({
+  ...profileExample(),
+  title: "Erased",
+  externalId: null,
+  metadata: {},
+  status: "erasing",
+});
+
+export const disabledExample = (): ShapeOf<typeof profile> => ({
+  ...profileExample(),
+  status: "disabled",
+});

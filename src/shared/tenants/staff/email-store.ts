@@ -1,30 +1,38 @@
 import { sha256Hex } from "../../runtime/secrets.ts";
-import { textOf, type Row } from "../../runtime/storage/row.ts";
+import { rowCodec, text } from "../../runtime/storage/codec.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
+
+/** The claim of an e-mail address; the partition key is a hash of the address. */
+export const emailRow = rowCodec("e-mail claim", {
+  platformId: text(),
+  userId: text(),
+  claimedAt: text(),
+});
 
 const ROW_KEY = "E";
 
+/** The user who signs in with an e-mail address. */
 export interface EmailOwner {
   readonly platformId: string;
   readonly userId: string;
 }
 
+/** The claim of an e-mail address, as it was read. */
 export interface EmailClaim extends EmailOwner {
   readonly claimedAt: string;
   readonly etag: string;
 }
 
-/** Case and surrounding space make no other address. */
+/** Ignores case and surrounding space. */
 const partitionOf = (email: string) => sha256Hex(email.trim().toLowerCase());
 
 const claimRow = ({ platformId, userId }: EmailOwner, at: string): Row => ({
+  ...emailRow.encode({ platformId, userId, claimedAt: at }),
   rowKey: ROW_KEY,
-  platformId,
-  userId,
-  claimedAt: at,
 });
 
-/** Who signs in with an e-mail. The addresses themselves are not stored here. */
+/** Stores which user signs in with an e-mail address. The addresses themselves are not stored. */
 export class EmailStore {
   readonly #emails: Table;
 
@@ -32,38 +40,33 @@ export class EmailStore {
     this.#emails = emails;
   }
 
+  /** Finds the claim of an address. @throws DamagedRow */
   async find(email: string): Promise<EmailClaim | undefined> {
     const stored = await this.#emails.find(partitionOf(email), ROW_KEY);
     if (stored === undefined) return undefined;
-    const { row, etag } = stored;
-    return {
-      platformId: textOf(row, "platformId"),
-      userId: textOf(row, "userId"),
-      claimedAt: textOf(row, "claimedAt"),
-      etag,
-    };
+    return { ...emailRow.decode(stored.row), etag: stored.etag };
   }
 
-  /** Of any number of concurrent claims one is answered with true. */
+  /** Claims an address. Returns true to exactly one of any number of concurrent claims. */
   async claim(email: string, owner: EmailOwner, at: string): Promise<boolean> {
     const row = claimRow(owner, at);
     try {
       return (await this.#emails.insertIfAbsent(partitionOf(email), row)) !== undefined;
     } catch (error) {
-      // The answer was lost; a claim under our own fresh user id can only be this one.
+      // The answer was lost. The user's id is new, so a claim with it can only be this one.
       if ((await this.find(email))?.userId === owner.userId) return true;
       throw error;
     }
   }
 
-  /** Takes over a claim that nobody changed since it was read. */
+  /** Replaces a claim unless it changed since it was read. Returns whether it did. */
   async takeOver(email: string, from: EmailClaim, owner: EmailOwner, at: string): Promise<boolean> {
     const row = claimRow(owner, at);
     const etag = await this.#emails.replaceIfUnchanged(partitionOf(email), row, from.etag);
     return etag !== undefined;
   }
 
-  /** Frees the e-mail, unless it is somebody else's by now. */
+  /** Gives the address up, unless another user has claimed it meanwhile. */
   async release(email: string, userId: string): Promise<void> {
     const claim = await this.find(email);
     if (claim?.userId !== userId) return;

@@ -1,20 +1,62 @@
 import { Worker } from "node:worker_threads";
 import { AppError, serviceUnavailable } from "../../runtime/errors.ts";
 import { programFile } from "../../runtime/program-file.ts";
-import { HashingLanes, type Urgency } from "./hashing-lanes.ts";
 
-/** Hashing occupies a core for a third of a second; more threads would only take turns. */
+/** What a hash is for: signing in, which goes first, or anything else. */
+export type Urgency = "log_in" | "other";
+
+/** Two threads make six hashes a second. Behind more than these, callers would be gone before their answer. */
+const WAITING_MAX: Readonly<Record<Urgency, number>> = { log_in: 256, other: 128 };
+/** Log-ins go before the others, which might otherwise wait for ever. */
+const WAIT_MS_MAX = 60_000;
+
+interface Waiting<Job> {
+  readonly job: Job;
+  readonly since: number;
+}
+
+/** The jobs that wait for a thread: log-ins first, and otherwise in the order in which they came. */
+export class HashingQueue<Job> {
+  readonly #waiting: Readonly<Record<Urgency, Waiting<Job>[]>> = { log_in: [], other: [] };
+
+  /** Adds a job. Returns false when too many of its kind wait already. */
+  add(job: Job, urgency: Urgency, now: number): boolean {
+    const waiting = this.#waiting[urgency];
+    if (waiting.length >= WAITING_MAX[urgency]) return false;
+    waiting.push({ job, since: now });
+    return true;
+  }
+
+  /** Takes the next job. */
+  take(): Job | undefined {
+    return (this.#waiting.log_in.shift() ?? this.#waiting.other.shift())?.job;
+  }
+
+  /** Takes the jobs that have waited too long; the oldest are in front. */
+  takeOverdue(now: number): Job[] {
+    const overdue: Job[] = [];
+    for (const waiting of Object.values(this.#waiting)) {
+      const kept = waiting.findIndex(({ since }) => now - since < WAIT_MS_MAX);
+      const gone = waiting.splice(0, kept === -1 ? waiting.length : kept);
+      overdue.push(...gone.map(({ job }) => job));
+    }
+    return overdue;
+  }
+}
+
+/** A hash takes a core for a third of a second, so more threads would only compete for the cores. */
 const THREADS_MAX = 2;
-/** By then a good part of those that wait now are through. */
+/** By then, many of those that wait now have been answered. */
 const BUSY_RETRY_SECONDS = 10;
 
+/** The message to a hashing thread. */
 export type HashingTask =
   | { readonly kind: "hash"; readonly text: string; readonly cost: number }
   | {
       readonly kind: "compare";
       readonly text: string;
       readonly hash: string;
-      /** Costs of hashes to make and throw away, for the time that they take. */
+      /** The costs of hashes to make only for the time that they take. */
       readonly burntCosts: readonly number[];
     };
 
@@ -35,11 +77,11 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
-/** Threads that hash, so that the event loop goes on meanwhile. They start when first needed and never keep a process alive. */
+/** Hashes in threads, so that the event loop goes on meanwhile. They start when first needed and never keep a process alive. */
 class HashingThreads implements Hasher {
   readonly #idle: Worker[] = [];
   readonly #busy = new Map<Worker, Job>();
-  readonly #waiting = new HashingLanes<Job>();
+  readonly #waiting = new HashingQueue<Job>();
 
   run(task: HashingTask, urgency: Urgency): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -62,7 +104,7 @@ class HashingThreads implements Hasher {
   }
 
   #open(): Worker {
-    // Neither the secrets of the environment nor the flags of the main thread are any use to it.
+    // The thread needs neither the secrets of the environment nor the flags of the main thread.
     const thread = new Worker(programFile(import.meta.url, "password-worker"), {
       env: {},
       execArgv: [],
@@ -80,7 +122,7 @@ class HashingThreads implements Hasher {
     return thread;
   }
 
-  /** What it was working on is lost, and may be asked for again; others go on with a new thread. */
+  /** Forgets a thread that ended. Its job fails, and the caller may try again; other jobs get a new thread. */
   #drop(thread: Worker, error: unknown): void {
     const job = this.#busy.get(thread);
     this.#busy.delete(thread);
@@ -91,5 +133,5 @@ class HashingThreads implements Hasher {
   }
 }
 
-/** One set for the process, however many `Services` it has: each thread costs memory and a core. */
+/** The threads of the process. There is one set of them, because each takes memory and a core. */
 export const hashingThreads: Hasher = new HashingThreads();

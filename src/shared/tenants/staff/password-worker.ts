@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads";
 import { compareSync, hashSync } from "bcryptjs";
 import type { HashingTask } from "./hashing-threads.ts";
 
-/** Entry point of a hashing thread: an entry point of the build, too. Nothing else runs here, so it may block. */
+/** Runs a task. This module is the entry point of a hashing thread, and one of the build; nothing else runs in the thread, so it may block. */
 function answerTo(task: HashingTask): string | boolean {
   if (task.kind === "hash") return hashSync(task.text, task.cost);
   const right = compareSync(task.text, task.hash);

@@ -1,25 +1,26 @@
 import { genSaltSync, getRounds } from "bcryptjs";
 import type { Config } from "../../runtime/config.ts";
 import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
-import type { Urgency } from "./hashing-lanes.ts";
-import { hashingThreads, type Hasher } from "./hashing-threads.ts";
+import { hashingThreads, type Hasher, type Urgency } from "./hashing-threads.ts";
 
 const BCRYPT_HASH_LENGTH = 60;
 const PEPPER_ID_LENGTH = 8;
 
+/** Hashes passwords and compares them with hashes. */
 export interface Passwords {
-  /** @throws AppError `service_unavailable` when too many wait */
+  /** Hashes a password. @throws AppError `service_unavailable` when too many wait */
   hash(password: string, urgency?: Urgency): Promise<string>;
   /**
-   * Does the same work for an unknown user, whose hash is undefined, as for a known one, whatever cost theirs has.
+   * Returns whether a password is that of a hash. Takes the same work for an unknown user, whose hash is undefined, as for
+   * a known one, whatever the cost of their hash.
    * @throws AppError `service_unavailable` when too many wait
    */
   matches(password: string, passwordHash: string | undefined, urgency?: Urgency): Promise<boolean>;
-  /** Whether the hash was made at another cost, with another pepper or otherwise derived than it would be now. */
+  /** Returns whether a hash was made with another cost, pepper or derivation than a new one would be. */
   isOutdated(passwordHash: string): boolean;
 }
 
-/** `<pepper id>:<bcrypt hash>`: the id says which pepper was used, in which derivation, and nothing about it. */
+/** Parses `<pepper id>:<bcrypt hash>`. The id says which pepper was used and how, and reveals nothing about it. */
 function parse(passwordHash: string): { readonly pepperId: string; readonly bcrypt: string } {
   const [pepperId = "", bcrypt = ""] = passwordHash.split(":");
   return { pepperId, bcrypt };
@@ -31,13 +32,13 @@ const idOf = (pepper: string | Uint8Array) =>
 const derived = (pepper: string) => deriveKey(pepper, "password hashes");
 
 /**
- * What is left to spend after a hash of that cost. Each step doubles the work: a hash of the cost itself and one of each
- * further step make up exactly one of the highest.
+ * Returns the costs of the hashes to make after one of cost `spent`, so that all together take as long as one of cost
+ * `highest`: each step doubles the work, so one hash of each cost in between makes up the difference.
  */
 const costsBetween = (spent: number, highest: number): number[] =>
   Array.from({ length: Math.max(0, highest - spent) }, (_, index) => spent + index);
 
-/** Password hashes: bcrypt over a peppered hash, because bcrypt itself ignores everything beyond 72 bytes. */
+/** Makes password hashes: bcrypt of a peppered hash, because bcrypt itself ignores everything beyond 72 bytes. */
 export function createPasswords(
   config: Config["identity"],
   hasher: Hasher = hashingThreads,
@@ -51,9 +52,9 @@ export function createPasswords(
   const peppers = new Map(usable.map((pepper) => [idOf(pepper), pepper]));
   const prehash = (password: string, pepper: string | Uint8Array) =>
     hmacSha256(pepper, `password|${password}`).toString("base64");
-  // Well formed and of nobody: comparing with it takes as long as with any other hash.
+  // A well-formed hash of no password: comparing with it takes as long as with any other.
   const nobody = genSaltSync(bcryptCost).padEnd(BCRYPT_HASH_LENGTH, ".");
-  // Where the setting was lowered: nothing tells of older hashes but the first of them.
+  // Higher than the setting once a hash from before it was lowered has been compared.
   let highestCost = bcryptCost;
   return {
     async hash(password, urgency = "other") {

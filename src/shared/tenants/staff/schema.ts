@@ -1,7 +1,16 @@
 import * as z from "zod";
+import { count, idOf, time } from "../../runtime/fields.ts";
+import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery } from "../../runtime/page.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { PLATFORM_STATUSES } from "../platforms/platform.ts";
+import {
+  platform,
+  platformExample,
+  platformSummary,
+  platformSummaryExample,
+} from "../platforms/schema.ts";
+import type { RecoveryCodes, TotpSecret } from "./second-factor.ts";
+import type { SignedIn, UserView } from "./user.ts";
 
 const EMAIL_LENGTH_MAX = 254;
 const TOKENS_MAX = 10_000_000;
@@ -65,10 +74,123 @@ export const CreatePlatformBody = shape(() =>
 );
 export type CreatePlatform = ShapeOf<typeof CreatePlatformBody>;
 
-export const UpdatePlatformBody = shape(() =>
-  z.strictObject({ status: z.enum(PLATFORM_STATUSES) }),
+export const user = shape(
+  () =>
+    z
+      .strictObject({
+        id: idOf("user"),
+        email: z.string(),
+        totpEnabled: z.boolean(),
+        createdAt: time(),
+        lastLoginAt: time().nullable(),
+      })
+      .meta({
+        id: "User",
+        description: "A member of a platform's staff.",
+      }) satisfies z.ZodType<UserView>,
 );
-export type UpdatePlatform = ShapeOf<typeof UpdatePlatformBody>;
 
-export const ListPlatformsQuery = shape(() => z.strictObject(pageQuery()));
-export type ListPlatforms = ShapeOf<typeof ListPlatformsQuery>;
+export const signedIn = shape(
+  () =>
+    z
+      .strictObject({
+        token: z.string().describe("Sent as `Authorization: Bearer …` until it expires."),
+        expiresIn: count().describe("Seconds."),
+        expiresAt: time(),
+        user: user(),
+        platform: platform(),
+      })
+      .meta({ id: "Session", description: "A dashboard session." }) satisfies z.ZodType<SignedIn>,
+);
+
+export const totpSecret = shape(
+  () =>
+    z
+      .strictObject({
+        secret: z.string().describe("Base32, for typing it into an authenticator app."),
+        otpauthUrl: z.string().describe("The same and more, for a QR code."),
+      })
+      .meta({ id: "TotpSecret" }) satisfies z.ZodType<TotpSecret>,
+);
+
+export const recoveryCodes = shape(
+  () =>
+    z
+      .strictObject({ recoveryCodes: z.array(z.string()).readonly() })
+      .meta({ id: "RecoveryCodes" }) satisfies z.ZodType<RecoveryCodes>,
+);
+
+export const createdPlatform = shape(() =>
+  z.strictObject({ platform: platformSummary(), user: user() }).meta({ id: "PlatformCreated" }),
+);
+
+const AT = "2026-03-04T10:00:00.000Z";
+
+export const userExample = (): ShapeOf<typeof user> => ({
+  id: exampleId("user"),
+  email: "owner@example.com",
+  totpEnabled: false,
+  createdAt: AT,
+  lastLoginAt: AT,
+});
+
+export const sessionExample = (): ShapeOf<typeof signedIn> => ({
+  platform: platformExample,
+  user: userExample(),
+  token: "eyJhbGciOiJIUzI1NiIsInR5cCI6InNlc3Npb24rand0In0.eyJzdWIiOiJ1c3IifQ.signature",
+  expiresIn: 43_200,
+  expiresAt: "2026-03-04T22:00:00.000Z",
+});
+
+export const signUpExample = (): SignUp => ({
+  email: "owner@example.com",
+  password: "a password of some length",
+  platformName: "Example Media",
+});
+
+export const logInExample = (): LogIn => ({
+  email: "owner@example.com",
+  password: "a password of some length",
+  totpCode: "492039",
+});
+
+export const changePasswordExample = (): ChangePassword => ({
+  currentPassword: "a password of some length",
+  newPassword: "another and longer password",
+});
+
+export const createUserExample = (): CreateUser => ({
+  email: "colleague@example.com",
+  password: "a password of some length",
+});
+
+export const totpSecretExample = (): ShapeOf<typeof totpSecret> => ({
+  secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
+  otpauthUrl:
+    "otpauth://totp/Publishing%20Relay:owner%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Publishing%20Relay&algorithm=SHA1&digits=6&period=30",
+});
+
+export const recoveryCodesExample = (): ShapeOf<typeof recoveryCodes> => ({
+  recoveryCodes: [
+    "7K3QM-9XW2P",
+    "0FZ8T-C4HJN",
+    "V6D1R-QSB5E",
+    "XM29K-W7GAY",
+    "3PJNT-80ZFC",
+    "H5VQE-RD61B",
+    "AYG4W-K27XM",
+    "CT9P3-NJF0Z",
+    "B8ES5-H1VQR",
+    "2MWXK-7GA6D",
+  ],
+});
+
+export const removeTotpExample = (): RemoveTotp => ({
+  password: "a password of some length",
+  code: "492039",
+});
+
+export const createdPlatformExample = (): ShapeOf<typeof createdPlatform> => ({
+  platform: { ...platformSummaryExample(), tokenBalance: 1_000, tokenReserved: 0 },
+  user: { ...userExample(), lastLoginAt: null },
+});

@@ -9,11 +9,12 @@ const STEPS_OFF_MAX = 1;
 const ISSUER = "Publishing Relay";
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
+/** Returns the time step of a moment. */
 export function stepAt(now: Date): number {
   return Math.floor(now.getTime() / 1000 / STEP_SECONDS);
 }
 
-/** The code of a time step: RFC 6238 with what every authenticator app takes for granted: SHA-1, 30 s, 6 digits. */
+/** Returns the code of a time step by RFC 6238, with the parameters that every authenticator app assumes: SHA-1, 30 s, 6 digits. */
 export function codeOf(secret: Uint8Array, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -24,7 +25,7 @@ export function codeOf(secret: Uint8Array, step: number): string {
   return (number % 10 ** DIGITS).toString().padStart(DIGITS, "0");
 }
 
-/** The step whose code it is, now or a step off and later than `lastStep`; undefined when there is none. */
+/** Finds the step that a code belongs to: now or one step off, and later than `lastStep`. Undefined when there is none. */
 export function matchingStep(
   secret: Uint8Array,
   code: string,
@@ -39,7 +40,7 @@ export function matchingStep(
   return found;
 }
 
-/** RFC 4648 without padding, as authenticator apps take secrets that are typed. */
+/** Encodes bytes in Base32 (RFC 4648) without padding, as authenticator apps expect a typed secret. */
 export function toBase32(bytes: Uint8Array): string {
   let text = "";
   let bits = 0;
@@ -56,7 +57,7 @@ export function toBase32(bytes: Uint8Array): string {
   return bits === 0 ? text : text + BASE32[(value << (5 - bits)) & 31];
 }
 
-/** What an authenticator app scans. https://github.com/google/google-authenticator/wiki/Key-Uri-Format */
+/** Returns the URL that an authenticator app scans. https://github.com/google/google-authenticator/wiki/Key-Uri-Format */
 export function otpauthUrl(email: string, secret: Uint8Array): string {
   // Not URLSearchParams: some apps show its plus signs instead of spaces.
   const issuer = encodeURIComponent(ISSUER);

@@ -2,13 +2,14 @@ import { AppError, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import {
-  numberOf,
-  textOf,
+  absentIs,
+  integer,
+  rowCodec,
+  text,
   textOrNull,
-  type Row,
-  type RowValue,
-  type StoredRow,
-} from "../../runtime/storage/row.ts";
+  truth,
+} from "../../runtime/storage/codec.ts";
+import type { Columns, Row, StoredRow } from "../../runtime/storage/row.ts";
 import { LOST, pauseAfter, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
@@ -17,17 +18,37 @@ import type { User } from "./user.ts";
 
 const PREFIX = "U|";
 const ID_START = "U|0000000000000000|".length;
-/** Changes with every user that is removed, so that two removals can't both see the other's user as the one who stays. */
-const REMOVALS = "REMOVALS";
-/** A lost answer costs up to ten seconds, a lost race almost nothing. */
+/** A lost answer takes up to ten seconds, a lost race almost no time. */
 const LOST_ANSWERS_MAX = 3;
 const MARK_BYTES = 9;
 
+/** A user; the row key has the id. */
+export const userRow = rowCodec("user", {
+  email: text(),
+  createdAt: text(),
+  passwordHash: text(),
+  sessionVersion: integer(),
+  keptSessionId: textOrNull(),
+  // "": the user has no second factor.
+  totpSecret: text(),
+  totpConfirmed: truth(),
+  totpLastStep: integer(),
+  recoveryHashes: text(),
+  lastLoginAt: textOrNull(),
+  // Absent: the user was never changed.
+  changeMark: absentIs("", text()),
+});
+
+/** Changes with every user that is removed, so that two removals can't both count on the other user to stay. */
+export const removalsRow = rowCodec("removed users", { lastRemoved: text() });
+const REMOVALS = "REMOVALS";
+
+/** What can change about a user. */
 export type UserChange = Partial<
   Pick<User, "passwordHash" | "sessionVersion" | "keptSessionId" | "secondFactor" | "lastLoginAt">
 >;
 
-/** Computed from the id, which carries its time: newest first, and still one point read. */
+/** The row key follows from the id, which has its time: listed newest first, and still found by a point read. */
 const rowKeyOf = (userId: string) => `${PREFIX}${inverted(timeOfId("user", userId))}|${userId}`;
 
 function factorColumns(factor: SecondFactor | null) {
@@ -39,55 +60,40 @@ function factorColumns(factor: SecondFactor | null) {
   };
 }
 
-function columnsOf(change: UserChange): Record<string, RowValue> {
-  const { passwordHash, sessionVersion, keptSessionId, secondFactor, lastLoginAt } = change;
-  return {
-    ...(passwordHash === undefined ? {} : { passwordHash }),
-    ...(sessionVersion === undefined ? {} : { sessionVersion }),
-    ...(keptSessionId === undefined ? {} : { keptSessionId: keptSessionId ?? "" }),
-    ...(secondFactor === undefined ? {} : factorColumns(secondFactor)),
-    ...(lastLoginAt === undefined ? {} : { lastLoginAt: lastLoginAt ?? "" }),
-  };
+function changeColumns({ secondFactor, ...change }: UserChange, changeMark: string): Columns {
+  const factor = secondFactor === undefined ? {} : factorColumns(secondFactor);
+  return userRow.encodePart({ ...change, ...factor, changeMark });
 }
 
-/** The row of a user, for the transaction that makes it. */
-export function userRow(user: User): Row {
-  const { id, email, createdAt } = user;
-  return { rowKey: rowKeyOf(id), email, createdAt, ...columnsOf(user) };
+/** Returns the row of a new user, for the transaction that creates it. */
+export function newUserRow({ secondFactor, ...user }: User): Row {
+  const columns = userRow.encode({ ...user, ...factorColumns(secondFactor), changeMark: "" });
+  return { ...columns, rowKey: rowKeyOf(user.id) };
 }
 
-function toFactor(row: Row): SecondFactor | null {
-  const sealedSecret = textOf(row, "totpSecret");
-  if (sealedSecret === "") return null;
-  return {
-    sealedSecret,
-    confirmed: row["totpConfirmed"] === true,
-    lastStep: numberOf(row, "totpLastStep"),
-    recoveryHashes: textOf(row, "recoveryHashes").split(",").filter(Boolean),
-  };
-}
-
+/** @throws DamagedRow */
 function toUser(platformId: string, row: Row): User {
-  return {
-    id: row.rowKey.slice(ID_START),
-    platformId,
-    email: textOf(row, "email"),
-    passwordHash: textOf(row, "passwordHash"),
-    sessionVersion: numberOf(row, "sessionVersion"),
-    keptSessionId: textOrNull(row, "keptSessionId"),
-    secondFactor: toFactor(row),
-    createdAt: textOf(row, "createdAt"),
-    lastLoginAt: textOrNull(row, "lastLoginAt"),
-  };
+  const { changeMark: _mark, ...columns } = userRow.decode(row);
+  const { totpSecret, totpConfirmed, totpLastStep, recoveryHashes, ...user } = columns;
+  const secondFactor: SecondFactor | null =
+    totpSecret === ""
+      ? null
+      : {
+          sealedSecret: totpSecret,
+          confirmed: totpConfirmed,
+          lastStep: totpLastStep,
+          recoveryHashes: recoveryHashes.split(",").filter(Boolean),
+        };
+  return { ...user, id: row.rowKey.slice(ID_START), platformId, secondFactor };
 }
 
-/** Whether the write may still have had its effect; throws on what is no lost answer. */
+/** Returns the error of a write that may have been applied all the same; throws any other. */
 function lostAnswer(error: unknown): AppError {
   if (error instanceof AppError && error.code === "service_unavailable") return error;
   throw error;
 }
 
-/** Staff of the platforms, in the platform's partition. */
+/** Stores the staff of platforms, each in the platform's partition. */
 export class UserStore {
   readonly #tenants: Table;
 
@@ -95,13 +101,14 @@ export class UserStore {
     this.#tenants = tenants;
   }
 
+  /** Finds a user. @throws DamagedRow */
   async find(platformId: string, userId: string): Promise<User | undefined> {
     if (!isId("user", userId)) return undefined;
     const stored = await this.#tenants.find(platformId, rowKeyOf(userId));
     return stored === undefined ? undefined : toUser(platformId, stored.row);
   }
 
-  /** Newest first; `after` is where the last listing stopped. */
+  /** Lists users, newest first; `after` is where the last page ended. Leaves out damaged ones. */
   list(platformId: string, after: string | undefined, limit: number): Promise<Scanned<User>> {
     return scan(this.#tenants, {
       partitionKey: platformId,
@@ -112,11 +119,11 @@ export class UserStore {
     });
   }
 
-  /** A user under a fresh id: whatever stands there already is this call's own work. */
+  /** Stores a new user. The id was made for this call, so a row under it is its own work. */
   async create(user: User): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.#tenants.insertIfAbsent(user.platformId, userRow(user));
+        await this.#tenants.insertIfAbsent(user.platformId, newUserRow(user));
         return;
       } catch (error) {
         const lost = lostAnswer(error);
@@ -127,8 +134,10 @@ export class UserStore {
   }
 
   /**
-   * Stores what `change` makes of the user, once: decided anew whenever somebody else wrote in between, and known to be
-   * stored by a mark of this call when the answer is lost. Undefined when the user is gone or `change` answers undefined.
+   * Stores what `change` makes of the user, exactly once. Calls `change` again when another write came in between, and
+   * recognizes its own write by a mark when the answer was lost. Returns undefined when the user is gone or `change`
+   * returns undefined.
+   * @throws DamagedRow
    * @throws AppError `service_unavailable` when the outcome stays unknown
    */
   async update(
@@ -142,12 +151,12 @@ export class UserStore {
       const stored = await this.#tenants.find(platformId, rowKey);
       if (stored === undefined) return undefined;
       const user = toUser(platformId, stored.row);
-      if (stored.row["changeMark"] === mark) return user;
+      if (userRow.decode(stored.row).changeMark === mark) return user;
       const changed = change(user);
-      // What speaks against the change may be its own effect, which somebody else's mark covers by now.
+      // The change may be refused because of its own effect, whose mark another write has replaced by now.
       if (changed === undefined && lost[0] !== undefined) throw lost[0];
       if (changed === undefined) return undefined;
-      const row = { ...columnsOf(changed), changeMark: mark, rowKey };
+      const row = { ...changeColumns(changed, mark), rowKey };
       try {
         const etag = await this.#tenants.mergeIfUnchanged(platformId, row, stored.etag);
         return etag === undefined ? LOST : { ...user, ...changed };
@@ -158,20 +167,20 @@ export class UserStore {
     });
   }
 
-  /** Removes the user unless nobody else would be left: of two that remove each other one stays. */
+  /** Removes a user unless it is the platform's last one. When two users remove each other at once, one stays. */
   async deleteUnlessLast(
     platformId: string,
     userId: string,
   ): Promise<"deleted" | "absent" | "last"> {
     let inDoubt = 0;
     return untilWon(async (attempts) => {
-      // Read before the users: a removal that they don't show yet changes it, and refuses the transaction.
+      // Read before the users: a removal that these reads don't show yet changes it and makes the transaction fail.
       const removals = await this.#tenants.find(platformId, REMOVALS);
       const [user, others] = await Promise.all([
         this.find(platformId, userId),
         this.list(platformId, undefined, 2),
       ]);
-      // It was there at first: an earlier try removed it, whatever became of its answer, or somebody else did.
+      // It was there at the first attempt: an attempt whose answer was lost has removed it, or another request.
       if (user === undefined) return attempts === 1 ? "absent" : "deleted";
       if (others.items.length < 2) return "last";
       const { kind } = await this.#tenants.transact(platformId, [
@@ -186,7 +195,7 @@ export class UserStore {
 }
 
 function removalWrite(removals: StoredRow | undefined, userId: string) {
-  const row = { rowKey: REMOVALS, lastRemoved: userId };
+  const row = { ...removalsRow.encode({ lastRemoved: userId }), rowKey: REMOVALS };
   return removals === undefined
     ? { kind: "create" as const, row }
     : { kind: "replace" as const, row, etag: removals.etag };

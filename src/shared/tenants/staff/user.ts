@@ -1,3 +1,5 @@
+import type { IssuedSession } from "../../callers/session.ts";
+import type { Platform } from "../platforms/platform.ts";
 import type { SecondFactor } from "./second-factor.ts";
 
 /** A member of a platform's staff, who signs in to the dashboard. */
@@ -6,9 +8,9 @@ export interface User {
   readonly platformId: string;
   readonly email: string;
   readonly passwordHash: string;
-  /** Sessions carry it; raising it ends all that were issued before. */
+  /** Part of every session; raising it ends all sessions that were issued before. */
   readonly sessionVersion: number;
-  /** The session that changed the password outlives the change. */
+  /** The session that changed the password, which the change did not end. */
   readonly keptSessionId: string | null;
   readonly secondFactor: SecondFactor | null;
   readonly createdAt: string;
@@ -24,7 +26,7 @@ export interface UserView {
   readonly lastLoginAt: string | null;
 }
 
-/** A user as an invitation or a sign-up makes one. */
+/** Returns a user as one is created. */
 export function newUser(
   identity: Pick<User, "id" | "platformId" | "email" | "passwordHash" | "createdAt">,
 ): User {
@@ -37,11 +39,12 @@ export function newUser(
   };
 }
 
-/** Whether log-ins ask for a code. */
+/** Returns whether logging in asks for a code. */
 export function hasTotp(user: User): user is User & { readonly secondFactor: SecondFactor } {
   return user.secondFactor?.confirmed === true;
 }
 
+/** Returns whether a session was not ended by a log-out or a change of the password. */
 export function isSessionLive(
   user: User,
   session: { readonly version: number; readonly sessionId: string },
@@ -49,7 +52,14 @@ export function isSessionLive(
   return session.version === user.sessionVersion || session.sessionId === user.keptSessionId;
 }
 
+/** Returns what an answer shows of a user. */
 export function viewUser(user: User): UserView {
   const { id, email, createdAt, lastLoginAt } = user;
   return { id, email, totpEnabled: hasTotp(user), createdAt, lastLoginAt };
+}
+
+/** What the answer to signing in or up shows. */
+export interface SignedIn extends IssuedSession {
+  readonly platform: Platform;
+  readonly user: UserView;
 }

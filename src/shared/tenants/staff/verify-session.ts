@@ -5,8 +5,8 @@ import type { TenantsDeps } from "../deps.ts";
 import { isSessionLive } from "./user.ts";
 
 /**
- * The caller behind a session token. The user is read on every request, so that signing out bites on the next one;
- * `alongside` is read in the same round trip.
+ * Returns the caller that presents a session token. The user is read with every request, so that logging out takes effect
+ * with the next one. `alongside` is read in the same round trip.
  * @throws AppError `session_expired`, `invalid_credentials`
  */
 export async function verifySession<T>(

@@ -19,8 +19,8 @@ async function tellings(
 ): Promise<LoggedEvent[]> {
   const { applicationId } = event;
   if (applicationId !== null) return [{ ...event, applicationId }];
-  const applications = await services.applications.listAll(platformId);
-  return applications.map(({ id }) => ({ ...event, applicationId: id }));
+  const applicationIds = await services.applications.listIds(platformId);
+  return applicationIds.map((id) => ({ ...event, applicationId: id }));
 }
 
 const isReceiver = (endpoint: Endpoint, { applicationId, type }: LoggedEvent) =>

@@ -1,11 +1,23 @@
 import type { PlatformScope } from "../../callers/scope.ts";
+import { notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Application } from "./application.ts";
-import { getApplication } from "./get-application.ts";
 import type { ListApplications } from "./schema.ts";
 
-/** A session sees every application of its platform, a key its own. @throws AppError `invalid_cursor` */
+/** Returns an application of the platform; a key finds only its own. @throws AppError `not_found` */
+export async function getApplication(
+  services: TenantsDeps,
+  { caller, platformId }: PlatformScope,
+  applicationId: string,
+): Promise<Application> {
+  if (caller.kind === "api_key" && caller.applicationId !== applicationId) throw notFound();
+  const application = await services.applications.find(platformId, applicationId);
+  if (application === undefined) throw notFound();
+  return application;
+}
+
+/** Lists every application of the platform for a session, and its own for a key. @throws AppError `invalid_cursor` */
 export async function listApplications(
   services: TenantsDeps,
   scope: PlatformScope,

@@ -1,16 +1,54 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
-import type { RequestScope } from "../../callers/scope.ts";
-import { AppError } from "../../runtime/errors.ts";
+import type { RequestScope, SessionScope } from "../../callers/scope.ts";
 import { beginLoginAttempt } from "../../limits/login-attempt.ts";
+import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { checkCode } from "./check-code.ts";
-import type { LogIn } from "./schema.ts";
+import { openPlatform } from "../platforms/create-platform.ts";
+import type { Platform } from "../platforms/platform.ts";
+import { checkCode } from "./check-second-factor.ts";
+import type { LogIn, SignUp } from "./schema.ts";
 import { spend, type Proof } from "./second-factor.ts";
-import { startSession, type SignedIn } from "./sign-up.ts";
 import type { UserChange } from "./user-store.ts";
-import { hasTotp, type User } from "./user.ts";
+import { hasTotp, viewUser, type SignedIn, type User } from "./user.ts";
+
+/** Opens a session for a user who has proved their identity. */
+async function openSession(
+  services: TenantsDeps,
+  platform: Platform,
+  user: User,
+): Promise<SignedIn> {
+  const { id: userId, platformId, sessionVersion: version } = user;
+  const session = await services.sessions.issue({ userId, platformId, version });
+  return { platform, user: viewUser(user), ...session };
+}
+
+/** Creates a platform with its first user, and signs that user in. @throws AppError `signup_disabled`, `conflict` */
+export async function signUp(
+  services: TenantsDeps,
+  scope: RequestScope,
+  { email, password, platformName }: SignUp,
+): Promise<SignedIn> {
+  if (!services.config.identity.allowSignup)
+    throw new AppError(
+      "signup_disabled",
+      "Signing up is closed. Ask the operators for a platform.",
+    );
+  const { platform, user } = await openPlatform(services, { name: platformName, email, password });
+  const caller: SessionCaller = {
+    kind: "session",
+    userId: user.id,
+    platformId: platform.id,
+    sessionId: null,
+  };
+  recordAudit(
+    services,
+    { ...scope, caller, platformId: platform.id },
+    { action: "platform.created", target: { type: "platform", id: platform.id } },
+  );
+  return await openSession(services, platform, user);
+}
 
 async function findUser(services: TenantsDeps, email: string): Promise<User | undefined> {
   const claim = await services.emails.find(email);
@@ -30,11 +68,11 @@ function checkSecondStep(services: TenantsDeps, user: User, code: string): Secon
 interface Proved {
   readonly at: string;
   readonly step: SecondStep;
-  /** Of the same password, when the stored one is outdated. */
+  /** A new hash of the same password, when the stored one is outdated. */
   readonly newHash: string | undefined;
 }
 
-/** What a log-in makes of the user as it is by now; undefined when another one used the code first. */
+/** Returns what a log-in changes about the user, as stored now; undefined when the code was used up meanwhile. */
 function afterLogin(present: User, checked: User, proved: Proved): UserChange | undefined {
   const { at, step, newHash } = proved;
   const { lastLoginAt, secondFactor, passwordHash } = present;
@@ -51,7 +89,7 @@ function afterLogin(present: User, checked: User, proved: Proved): UserChange | 
 }
 
 /**
- * A wrong e-mail, password and code get the same answer, the first two after the same work.
+ * Signs a user in. A wrong e-mail, password or code get the same answer, the first two after the same work.
  * @throws AppError `invalid_credentials`, `totp_required`, `platform_suspended`, `rate_limited`
  */
 export async function logIn(
@@ -95,9 +133,9 @@ export async function logIn(
     throw await attempt.failed();
   }
   record("ok");
-  // Of the version that the password was checked with: a change of it in the meantime ends this session too.
+  // The version that the password was checked with, so that changing it meanwhile ends this session too.
   const { sessionVersion } = user;
-  return await startSession(services, platform, { ...recorded, sessionVersion });
+  return await openSession(services, platform, { ...recorded, sessionVersion });
 }
 
 function recordLogin(
@@ -110,4 +148,17 @@ function recordLogin(
   const target = { type: "user", id: userId };
   const action = "user.logged_in";
   recordAudit(services, { ...scope, caller, platformId }, { action, target, outcome });
+}
+
+/** Ends every session of the user. */
+export async function logOut(services: TenantsDeps, scope: SessionScope): Promise<void> {
+  const { userId, platformId } = scope.caller;
+  await services.users.update({ platformId, id: userId }, ({ sessionVersion }) => ({
+    sessionVersion: sessionVersion + 1,
+    keptSessionId: null,
+  }));
+  recordAudit(services, scope, {
+    action: "user.logged_out",
+    target: { type: "user", id: userId },
+  });
 }

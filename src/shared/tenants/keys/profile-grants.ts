@@ -3,18 +3,11 @@ import { actorOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
+import type { Grant, ProfileGrant } from "../profiles/grant.ts";
+import { keyStatus } from "./key.ts";
 import type { MintGrant } from "./schema.ts";
 
-export interface ProfileGrant {
-  readonly token: string;
-  readonly profileId: string;
-  readonly applicationId: string;
-  readonly expiresIn: number;
-  readonly expiresAt: string;
-  readonly header: string;
-}
-
-/** A token that lets a restricted key of the application act on the profile for a while. @throws AppError `not_found` */
+/** Mints a token that lets a restricted key of the application act for the profile for a while. @throws AppError `not_found` */
 export async function mintGrant(
   services: TenantsDeps,
   scope: PlatformScope,
@@ -34,4 +27,12 @@ export async function mintGrant(
     applicationId,
   });
   return { token, profileId, applicationId, expiresIn, expiresAt, header: "X-Profile-Grant" };
+}
+
+/** Returns whether the key or user that minted a grant still could: the grants of a revoked key are refused with it. */
+export async function isMinterAlive(services: TenantsDeps, grant: Grant): Promise<boolean> {
+  if (grant.mintedBy.startsWith("usr_"))
+    return (await services.users.find(grant.platformId, grant.mintedBy)) !== undefined;
+  const minter = await services.keys.findWithHash(grant.mintedBy);
+  return minter !== undefined && keyStatus(minter.key, services.clock.now()) === "active";
 }

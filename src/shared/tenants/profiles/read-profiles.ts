@@ -1,10 +1,45 @@
-import type { PlatformScope } from "../../callers/scope.ts";
+import type { PlatformScope, ProfileScope } from "../../callers/scope.ts";
+import { notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
+import type { Profile, ProfileView } from "./profile.ts";
 import type { ListProfiles } from "./schema.ts";
-import { viewProfile, type ProfileView } from "./view-profile.ts";
 
-/** The profiles that can fit at all, where that is known without looking through them; undefined where it is not. */
+/** Returns what an answer shows of a profile, with the accounts that are linked to it. */
+export async function viewProfile(services: TenantsDeps, profile: Profile): Promise<ProfileView> {
+  const linked = await services.connections.listOfProfile(profile.id);
+  const connections = linked
+    .filter(({ status }) => status !== "revoked")
+    .map(({ network, status, account }) => ({
+      platform: network,
+      status,
+      username: account.username,
+    }));
+  const { id, applicationId, title, externalId, metadata, status, createdAt, updatedAt } = profile;
+  return {
+    id,
+    applicationId,
+    title,
+    externalId,
+    metadata,
+    status,
+    connections,
+    createdAt,
+    updatedAt,
+  };
+}
+
+/** Returns the profile of the scope. @throws AppError `not_found` */
+export async function getProfile(
+  services: TenantsDeps,
+  { platformId, profileId }: ProfileScope,
+): Promise<ProfileView> {
+  const profile = await services.profiles.find(platformId, profileId);
+  if (profile === undefined) throw notFound();
+  return await viewProfile(services, profile);
+}
+
+/** Returns the ids of the profiles that can match, or undefined when only reading all profiles would tell. */
 async function candidates(
   services: TenantsDeps,
   { caller, platformId, applicationId }: PlatformScope,
@@ -16,16 +51,14 @@ async function candidates(
       : undefined;
   if (externalId === undefined || allowed !== undefined) return allowed;
   const applicationIds =
-    applicationId === null
-      ? (await services.applications.listAll(platformId)).map(({ id }) => id)
-      : [applicationId];
+    applicationId === null ? await services.applications.listIds(platformId) : [applicationId];
   const found = await Promise.all(
     applicationIds.map((id) => services.profiles.findByExternalId(platformId, id, externalId)),
   );
   return found.filter((id) => id !== undefined);
 }
 
-/** The profiles that the caller may see, newest first. @throws AppError `invalid_cursor` */
+/** Lists the profiles that the caller may see, newest first. @throws AppError `invalid_cursor` */
 export async function listProfiles(
   services: TenantsDeps,
   scope: PlatformScope,

@@ -1,12 +1,26 @@
 import { boundToView, listViewOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
+import { notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { viewKey, type KeyView } from "./key.ts";
+import { viewKey, type ApiKey, type KeyView } from "./key.ts";
 import type { ListKeys } from "./schema.ts";
 
+/** Returns a key of the platform; of the scope's application if it has one. @throws AppError `not_found` */
+export async function getKey(
+  services: TenantsDeps,
+  { platformId, applicationId }: PlatformScope,
+  keyId: string,
+): Promise<ApiKey> {
+  const key = await services.keys.find(platformId, keyId);
+  if (key === undefined) throw notFound();
+  if (applicationId !== null && key.applicationId !== applicationId) throw notFound();
+  return key;
+}
+
 /**
- * The application's keys, or the platform's for a session that names none; newest first. A restricted key sees itself.
+ * Lists the keys of the application, or of the platform for a session that names no application; newest first. A
+ * restricted key sees only itself.
  * @throws AppError `invalid_cursor`
  */
 export async function listKeys(

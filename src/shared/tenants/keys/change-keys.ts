@@ -1,0 +1,122 @@
+import { recordAudit } from "../../audit/record.ts";
+import type { PlatformScope } from "../../callers/scope.ts";
+import { AppError, notFound, serviceUnavailable } from "../../runtime/errors.ts";
+import type { TenantsDeps } from "../deps.ts";
+import type { Descendant } from "./key-index-store.ts";
+import { keyStatus, viewKey, type ApiKey, type KeyView } from "./key.ts";
+import { getKey } from "./read-keys.ts";
+import type { EndKey, RenameKey } from "./schema.ts";
+
+/** Renames a key. @throws AppError `not_found` */
+export async function renameKey(
+  services: TenantsDeps,
+  scope: PlatformScope,
+  { keyId, name }: RenameKey & { readonly keyId: string },
+): Promise<KeyView> {
+  const key = await getKey(services, scope, keyId);
+  const renamed = await services.keys.rename(key, name);
+  if (renamed === undefined) throw notFound();
+  recordAudit(services, scope, {
+    action: "api_key.renamed",
+    target: { type: "api_key", id: keyId },
+    applicationId: key.applicationId,
+  });
+  return viewKey(renamed, services.clock.now());
+}
+
+/** A key that was being made meanwhile is found by the next round; its maker has been revoked by then. */
+const ROUNDS_MAX = 10;
+const DELETED_MAX = 1_000;
+
+function recordEach(
+  services: TenantsDeps,
+  scope: PlatformScope,
+  action: string,
+  ended: readonly Descendant[],
+): void {
+  for (const { id, applicationId } of ended)
+    recordAudit(services, scope, { action, target: { type: "api_key", id }, applicationId });
+}
+
+/**
+ * Revokes the keys that the key made, and those that these made: at most as many as an application can have in use. The
+ * key itself has to be revoked before, so that it makes no further ones. May be repeated.
+ */
+async function revokeDescendants(
+  services: TenantsDeps,
+  scope: PlatformScope,
+  key: ApiKey,
+): Promise<readonly Descendant[]> {
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    const found = await services.keys.descendants(key);
+    const now = services.clock.now();
+    const live = found.filter((each) => keyStatus(each, now) === "active");
+    if (live.length === 0) return found;
+    await services.keys.revokeAll(live);
+    recordEach(services, scope, "api_key.revoked", live);
+  }
+  throw serviceUnavailable();
+}
+
+/**
+ * Revokes and deletes the keys that descend from the key.
+ * @throws AppError `limit_reached` when there are more than can be deleted at once; those are revoked too
+ */
+async function deleteDescendants(
+  services: TenantsDeps,
+  scope: PlatformScope,
+  key: ApiKey,
+): Promise<void> {
+  const found = await revokeDescendants(services, scope, key);
+  const deleted = found.slice(0, DELETED_MAX);
+  await services.keys.purgeAll(deleted);
+  recordEach(services, scope, "api_key.deleted", deleted);
+  if (found.length > deleted.length)
+    throw new AppError(
+      "limit_reached",
+      `All keys that descend from it are revoked, and ${DELETED_MAX} of them deleted. Repeat the request for the rest.`,
+    );
+}
+
+/**
+ * Revokes a key for good, and its descendants if asked to; it stays listed. Revoking a revoked key changes nothing but
+ * its descendants.
+ * @throws AppError `not_found`
+ */
+export async function revokeKey(
+  services: TenantsDeps,
+  scope: PlatformScope,
+  { keyId, descendants }: EndKey & { readonly keyId: string },
+): Promise<void> {
+  const key = await getKey(services, scope, keyId);
+  await services.keys.revoke(key);
+  recordAudit(services, scope, {
+    action: "api_key.revoked",
+    target: { type: "api_key", id: keyId },
+    applicationId: key.applicationId,
+  });
+  if (descendants) await revokeDescendants(services, scope, key);
+}
+
+/**
+ * Revokes a key and removes everything that was stored of it, and its descendants if asked to. The key itself goes last,
+ * so that the request can be repeated.
+ * @throws AppError `not_found`, `limit_reached`
+ */
+export async function deleteKey(
+  services: TenantsDeps,
+  scope: PlatformScope,
+  { keyId, descendants }: EndKey & { readonly keyId: string },
+): Promise<void> {
+  const key = await getKey(services, scope, keyId);
+  if (descendants) {
+    await services.keys.revoke(key);
+    await deleteDescendants(services, scope, key);
+  }
+  await services.keys.purge(key);
+  recordAudit(services, scope, {
+    action: "api_key.deleted",
+    target: { type: "api_key", id: keyId },
+    applicationId: key.applicationId,
+  });
+}

@@ -1,0 +1,138 @@
+import * as z from "zod";
+import { count, idOf, time } from "../../runtime/fields.ts";
+import { exampleId } from "../../runtime/ids.ts";
+import { pageQuery } from "../../runtime/page.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { APPLICATION_STATUSES } from "../applications/application.ts";
+import type {
+  ApplicationSummary,
+  Me,
+  PlatformAccount,
+  PlatformSummary,
+} from "./platform-account.ts";
+import { PLATFORM_STATUSES, type Platform } from "./platform.ts";
+
+export const UpdatePlatformBody = shape(() =>
+  z.strictObject({ status: z.enum(PLATFORM_STATUSES) }),
+);
+export type UpdatePlatform = ShapeOf<typeof UpdatePlatformBody>;
+
+export const ListPlatformsQuery = shape(() => z.strictObject(pageQuery()));
+export type ListPlatforms = ShapeOf<typeof ListPlatformsQuery>;
+
+const platformFields = shape(() => ({
+  id: idOf("platform"),
+  name: z.string(),
+  status: z.enum(PLATFORM_STATUSES),
+  createdAt: time(),
+  updatedAt: time(),
+}));
+
+export const platform = shape(
+  () =>
+    z.strictObject(platformFields()).meta({
+      id: "Platform",
+      description: "A paying customer of the relay.",
+    }) satisfies z.ZodType<Platform>,
+);
+
+const walletFields = shape(() => ({
+  tokenBalance: count().describe("Tokens that the platform owns."),
+  tokenReserved: count().describe("The part of them that is promised to legs on their way."),
+}));
+
+export const platformSummary = shape(
+  () =>
+    z
+      .strictObject({ ...platformFields(), ...walletFields() })
+      .meta({ id: "PlatformSummary" }) satisfies z.ZodType<PlatformSummary>,
+);
+
+const applicationSummary = shape(
+  () =>
+    z
+      .strictObject({
+        id: idOf("application"),
+        name: z.string(),
+        status: z.enum(APPLICATION_STATUSES),
+      })
+      .meta({ id: "ApplicationSummary" }) satisfies z.ZodType<ApplicationSummary>,
+);
+
+const accountFields = shape(() => ({
+  ...platformFields(),
+  ...walletFields(),
+  applications: z.array(applicationSummary()),
+  counts: z
+    .strictObject({
+      profiles: count(),
+      activeApiKeys: count(),
+      webhooks: count(),
+      connections: count(),
+      applications: count(),
+    })
+    .describe("Profiles, keys and webhooks are counted in the current application, if any."),
+}));
+
+export const platformAccount = shape(
+  () =>
+    z
+      .strictObject(accountFields())
+      .meta({ id: "PlatformAccount" }) satisfies z.ZodType<PlatformAccount>,
+);
+
+export const me = shape(
+  () =>
+    z
+      .strictObject({
+        ...accountFields(),
+        application: applicationSummary()
+          .nullable()
+          .describe("The key's own, or the one that X-Application-Id names."),
+        auth: z.strictObject({
+          kind: z.enum(["api_key", "session"]),
+          apiKeyId: idOf("key").nullable(),
+          userId: idOf("user").nullable(),
+          applicationId: idOf("application").nullable(),
+        }),
+      })
+      .meta({
+        id: "Me",
+        description: "The caller's platform, and who the caller is.",
+      }) satisfies z.ZodType<Me>,
+);
+
+const AT = "2026-03-04T10:00:00.000Z";
+
+export const platformExample = {
+  id: exampleId("platform"),
+  name: "Example Media",
+  status: "active",
+  createdAt: AT,
+  updatedAt: AT,
+} as const;
+
+const wallet = { tokenBalance: 10_000, tokenReserved: 20 };
+
+export const platformSummaryExample = (): ShapeOf<typeof platformSummary> => ({
+  ...platformExample,
+  ...wallet,
+});
+
+export const platformAccountExample = (): ShapeOf<typeof platformAccount> => ({
+  ...platformExample,
+  ...wallet,
+  applications: [{ id: exampleId("application"), name: "Planner", status: "active" }],
+  counts: { profiles: 12, activeApiKeys: 2, webhooks: 0, connections: 24, applications: 1 },
+});
+
+export const meExample = (): ShapeOf<typeof me> => ({
+  ...platformAccountExample(),
+  application: { id: exampleId("application"), name: "Planner", status: "active" },
+  auth: {
+    kind: "api_key",
+    apiKeyId: exampleId("key"),
+    userId: null,
+    applicationId: exampleId("application"),
+  },
+});

@@ -1,0 +1,78 @@
+import { recordAudit } from "../../audit/record.ts";
+import type { ApplicationScope, ProfileScope } from "../../callers/scope.ts";
+import { AppError, notFound } from "../../runtime/errors.ts";
+import { newId } from "../../runtime/ids.ts";
+import type { TenantsDeps } from "../deps.ts";
+import type { ProfileWritten } from "./profile-store.ts";
+import type { Profile, ProfileView } from "./profile.ts";
+import { viewProfile } from "./read-profiles.ts";
+import type { CreateProfile, UpdateProfile } from "./schema.ts";
+
+/** Returns the written profile. @throws AppError `conflict` when another one has the external id */
+function requireWritten(result: ProfileWritten): Profile {
+  if (result.kind === "written") return result.profile;
+  throw new AppError("conflict", "Another profile of the application has this externalId.", {
+    details: { existingId: result.existingId },
+  });
+}
+
+/** Creates a profile of the application. @throws AppError `conflict` */
+export async function createProfile(
+  services: TenantsDeps,
+  scope: ApplicationScope,
+  input: CreateProfile,
+): Promise<ProfileView> {
+  const { platformId, applicationId } = scope;
+  const now = services.clock.now();
+  const createdAt = now.toISOString();
+  const result = await services.profiles.create(platformId, {
+    id: newId("profile", now),
+    applicationId,
+    title: input.title,
+    externalId: input.externalId ?? null,
+    metadata: input.metadata ?? {},
+    status: "active",
+    createdAt,
+    updatedAt: createdAt,
+  });
+  const profile = requireWritten(result);
+  recordAudit(services, scope, {
+    action: "profile.created",
+    target: { type: "profile", id: profile.id },
+  });
+  return await viewProfile(services, profile);
+}
+
+/** Returns the profile after the change; fields that are not named stay as they are. */
+function applyUpdate(profile: Profile, change: UpdateProfile, at: string): Profile {
+  if (profile.status === "erasing")
+    throw new AppError("invalid_state", "The profile is being erased; nothing brings it back.");
+  return {
+    ...profile,
+    title: change.title ?? profile.title,
+    externalId: change.externalId === undefined ? profile.externalId : change.externalId,
+    metadata: change.metadata ?? profile.metadata,
+    status: change.status ?? profile.status,
+    updatedAt: at,
+  };
+}
+
+/** Changes a profile. @throws AppError `not_found`, `conflict`, `invalid_state` while it is being erased */
+export async function updateProfile(
+  services: TenantsDeps,
+  scope: ProfileScope,
+  change: UpdateProfile,
+): Promise<ProfileView> {
+  const { platformId, profileId } = scope;
+  const at = services.clock.now().toISOString();
+  const result = await services.profiles.update(platformId, profileId, (profile) =>
+    applyUpdate(profile, change, at),
+  );
+  if (result === undefined) throw notFound();
+  const profile = requireWritten(result);
+  recordAudit(services, scope, {
+    action: change.status === "disabled" ? "profile.disabled" : "profile.updated",
+    target: { type: "profile", id: profileId },
+  });
+  return await viewProfile(services, profile);
+}

@@ -1,0 +1,127 @@
+import { invariant } from "../../runtime/errors.ts";
+import { equalSecrets, reseal, seal, sealingKey, unseal } from "../../runtime/secrets.ts";
+import type { TenantsDeps } from "../deps.ts";
+import {
+  hashesOfRecoveryCode,
+  hashRecoveryCode,
+  newRecoveryCodes,
+  parseRecoveryCode,
+  type Proof,
+  type SecondFactor,
+} from "./second-factor.ts";
+import { matchingStep } from "./totp.ts";
+
+interface Owner {
+  readonly id: string;
+  readonly platformId: string;
+}
+
+/** What a sealed secret is bound to: it opens for no other user. */
+const bindingOf = ({ id, platformId }: Owner) => `totp|${platformId}|${id}`;
+
+/** Encrypts a TOTP secret for storage. */
+export function sealSecret(services: TenantsDeps, owner: Owner, secret: Uint8Array): string {
+  const text = Buffer.from(secret).toString("base64");
+  return seal(text, bindingOf(owner), services.config.identity.dataKeys);
+}
+
+/** Encrypts a stored TOTP secret with the first data key. Undefined when it is already. */
+function resealSecret(services: TenantsDeps, owner: Owner, sealed: string): string | undefined {
+  return reseal(sealed, bindingOf(owner), services.config.identity.dataKeys);
+}
+
+function unsealSecret(services: TenantsDeps, owner: Owner, { sealedSecret }: SecondFactor): Buffer {
+  const text = unseal(sealedSecret, bindingOf(owner), services.config.identity.dataKeys);
+  invariant(text !== undefined, "a TOTP secret does not open: its data key is gone");
+  return Buffer.from(text, "base64");
+}
+
+/** Makes recovery codes to show once, and the hashes to store. */
+export function makeRecoveryCodes(services: TenantsDeps, owner: Owner) {
+  const codes = newRecoveryCodes();
+  const { keyPepper } = services.config.identity;
+  const hashes = codes.map((code) =>
+    hashRecoveryCode(parseRecoveryCode(code) ?? "", owner.id, keyPepper),
+  );
+  return { codes, hashes };
+}
+
+/** Checks a code of the app. Undefined when it is not correct now, or was accepted before. */
+export function checkTotpCode(
+  services: TenantsDeps,
+  owner: Owner & { readonly secondFactor: SecondFactor },
+  text: string,
+): Proof | undefined {
+  const { secondFactor } = owner;
+  const step = matchingStep(unsealSecret(services, owner, secondFactor), text.replace(/\s/g, ""), {
+    now: services.clock.now(),
+    lastStep: secondFactor.lastStep,
+  });
+  return step === undefined ? undefined : { kind: "totp_code", step };
+}
+
+function checkRecoveryCode(
+  services: TenantsDeps,
+  owner: Owner & { readonly secondFactor: SecondFactor },
+  text: string,
+): Proof | undefined {
+  const code = parseRecoveryCode(text);
+  if (code === undefined) return undefined;
+  const { keyPepper, previousKeyPepper } = services.config.identity;
+  const given = [keyPepper, previousKeyPepper ?? keyPepper].flatMap((pepper) =>
+    hashesOfRecoveryCode(code, owner.id, pepper),
+  );
+  const hash = owner.secondFactor.recoveryHashes.find((known) =>
+    given.some((hash) => equalSecrets(Buffer.from(hash), Buffer.from(known))),
+  );
+  return hash === undefined ? undefined : { kind: "recovery_code", hash };
+}
+
+/** Checks a code of the app, or a recovery code. Undefined when it is wrong or used up. */
+export function checkCode(
+  services: TenantsDeps,
+  owner: Owner & { readonly secondFactor: SecondFactor },
+  text: string,
+): Proof | undefined {
+  return checkTotpCode(services, owner, text) ?? checkRecoveryCode(services, owner, text);
+}
+
+const PAGE = 500;
+
+/**
+ * Encrypts the TOTP secrets of a platform's users with the first data key. Returns, for each secret, the key that it is
+ * encrypted with now.
+ */
+export async function resealSecondFactors(
+  services: TenantsDeps,
+  platformId: string,
+): Promise<string[]> {
+  const keys: string[] = [];
+  let after: string | undefined;
+  do {
+    const { items, next } = await services.users.list(platformId, after, PAGE);
+    for (const user of items) {
+      const { secondFactor } = user;
+      if (secondFactor === null) continue;
+      const isOld = resealSecret(services, user, secondFactor.sealedSecret) !== undefined;
+      const resealed = isOld ? await resealOne(services, user) : undefined;
+      keys.push(sealingKey(resealed ?? secondFactor.sealedSecret));
+    }
+    after = next;
+  } while (after !== undefined);
+  return keys;
+}
+
+async function resealOne(
+  services: TenantsDeps,
+  owner: { readonly id: string; readonly platformId: string },
+): Promise<string | undefined> {
+  const changed = await services.users.update(owner, ({ secondFactor }) => {
+    if (secondFactor === null) return undefined;
+    const sealedSecret = resealSecret(services, owner, secondFactor.sealedSecret);
+    return sealedSecret === undefined
+      ? undefined
+      : { secondFactor: { ...secondFactor, sealedSecret } };
+  });
+  return changed?.secondFactor?.sealedSecret;
+}

@@ -1,0 +1,128 @@
+import { recordAudit } from "../../audit/record.ts";
+import type { SessionScope } from "../../callers/scope.ts";
+import { admitPasswords } from "../../limits/password-limit.ts";
+import { AppError, notFound } from "../../runtime/errors.ts";
+import { newId } from "../../runtime/ids.ts";
+import { toPage, type Page } from "../../runtime/page.ts";
+import type { TenantsDeps } from "../deps.ts";
+import type { EmailOwner } from "./email-store.ts";
+import type { CreateUser, ListUsers } from "./schema.ts";
+import { newUser, viewUser, type UserView } from "./user.ts";
+
+/** A claim of this age without a user was left behind by a crash. */
+const ABANDONED_MS = 10 * 60 * 1000;
+
+const taken = () => new AppError("conflict", "There is an account with this e-mail already.");
+
+/**
+ * Claims the e-mail for a user who is about to be created, or takes over the claim of one who was never stored or is
+ * deleted.
+ * @throws AppError `conflict`
+ */
+async function claimEmail(services: TenantsDeps, email: string, owner: EmailOwner): Promise<void> {
+  const now = services.clock.now();
+  const at = now.toISOString();
+  if (await services.emails.claim(email, owner, at)) return;
+  const existing = await services.emails.find(email);
+  if (existing === undefined) throw taken();
+  if (existing.userId === owner.userId) return;
+  if (now.getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS) throw taken();
+  const user = await services.users.find(existing.platformId, existing.userId);
+  if (user !== undefined) throw taken();
+  if (!(await services.emails.takeOver(email, existing, owner, at))) throw taken();
+}
+
+/**
+ * Claims the e-mail and then hashes the password, so that nothing is hashed for an e-mail that is taken. A claim that a
+ * crash leaves can be taken over.
+ * @throws AppError `conflict`; `service_unavailable`, and the e-mail is free again
+ */
+export async function claimAndHash(
+  services: TenantsDeps,
+  { email, password }: { readonly email: string; readonly password: string },
+  owner: EmailOwner,
+): Promise<string> {
+  await claimEmail(services, email, owner);
+  try {
+    return await services.passwords.hash(password);
+  } catch (error) {
+    // If this fails too, the claim can be taken over like one that a crash left.
+    await services.emails.release(email, owner.userId).catch(() => undefined);
+    throw error;
+  }
+}
+
+const isRefusal = ({ code }: AppError) => code === "conflict" || code === "rate_limited";
+
+/**
+ * Creates a colleague of the caller. The e-mail is claimed first; a claim that a crash leaves can be taken over.
+ * @throws AppError `conflict` when somebody signs in with the e-mail already; `rate_limited`, `service_unavailable`
+ */
+export async function createUser(
+  services: TenantsDeps,
+  scope: SessionScope,
+  { email, password }: CreateUser,
+): Promise<UserView> {
+  const { platformId } = scope;
+  const action = "user.created";
+  try {
+    await admitPasswords(services, { kind: "platform", id: platformId });
+    const now = services.clock.now();
+    const id = newId("user", now);
+    const owner = { platformId, userId: id };
+    const passwordHash = await claimAndHash(services, { email, password }, owner);
+    const user = newUser({ id, platformId, email, passwordHash, createdAt: now.toISOString() });
+    await services.users.create(user);
+    recordAudit(services, scope, { action, target: { type: "user", id } });
+    return viewUser(user);
+  } catch (error) {
+    if (error instanceof AppError && isRefusal(error))
+      recordAudit(services, scope, { action, outcome: "denied" });
+    throw error;
+  }
+}
+
+/** Lists the staff of the caller's platform, newest first. @throws AppError `invalid_cursor` */
+export async function listUsers(
+  services: TenantsDeps,
+  { platformId }: SessionScope,
+  { limit, cursor }: ListUsers,
+): Promise<Page<UserView>> {
+  const bound = { list: "users", platformId };
+  const after = services.cursors.read(cursor, bound);
+  const listed = await services.users.list(platformId, after, limit);
+  const makeCursor = (next: string) => services.cursors.make(next, bound);
+  return toPage(listed, limit, makeCursor, viewUser);
+}
+
+/**
+ * Removes a colleague, or the caller. Their sessions and the grants that they minted end at once, and the e-mail is free.
+ * @throws AppError `not_found`; `invalid_state` when nobody would be left
+ */
+export async function deleteUser(
+  services: TenantsDeps,
+  scope: SessionScope,
+  userId: string,
+): Promise<void> {
+  const { platformId } = scope;
+  const user = await services.users.find(platformId, userId);
+  if (user === undefined) throw notFound();
+  const outcome = await services.users.deleteUnlessLast(platformId, userId);
+  const record = (outcome: "ok" | "denied") =>
+    recordAudit(services, scope, {
+      action: "user.deleted",
+      target: { type: "user", id: userId },
+      outcome,
+    });
+  switch (outcome) {
+    case "absent":
+      throw notFound();
+    case "last":
+      record("denied");
+      throw new AppError("invalid_state", "The last user of a platform can't be removed.");
+    case "deleted":
+      record("ok");
+      // If this fails, the e-mail can be taken over all the same: its user does not exist.
+      await services.emails.release(user.email, userId);
+  }
+}

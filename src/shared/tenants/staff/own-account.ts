@@ -1,0 +1,195 @@
+import { randomBytes } from "node:crypto";
+import { recordAudit } from "../../audit/record.ts";
+import { invalidCredentials } from "../../callers/credential.ts";
+import type { SessionScope } from "../../callers/scope.ts";
+import { beginLoginAttempt, type LoginAttempt } from "../../limits/login-attempt.ts";
+import { admitPasswords } from "../../limits/password-limit.ts";
+import { AppError } from "../../runtime/errors.ts";
+import type { TenantsDeps } from "../deps.ts";
+import { checkCode, checkTotpCode, makeRecoveryCodes, sealSecret } from "./check-second-factor.ts";
+import type { ChangePassword, ConfirmTotp, RemoveTotp } from "./schema.ts";
+import { spend, type RecoveryCodes, type SecondFactor, type TotpSecret } from "./second-factor.ts";
+import { otpauthUrl, toBase32 } from "./totp.ts";
+import { hasTotp, type User } from "./user.ts";
+
+/** Returns the user of the session, as stored now. @throws AppError `invalid_credentials` when it was just removed */
+async function getOwnUser(services: TenantsDeps, { caller }: SessionScope): Promise<User> {
+  const user = await services.users.find(caller.platformId, caller.userId);
+  if (user === undefined) throw invalidCredentials();
+  return user;
+}
+
+/** Records what users did to their own account, or were refused. */
+function recordOwn(
+  services: TenantsDeps,
+  scope: SessionScope,
+  action: string,
+  outcome: "ok" | "denied" = "ok",
+): void {
+  const target = { type: "user", id: scope.caller.userId };
+  recordAudit(services, scope, { action, target, outcome });
+}
+
+/** Records and returns the refusal of what the account's state does not allow. */
+function refuseState(
+  services: TenantsDeps,
+  scope: SessionScope,
+  { action, message }: { readonly action: string; readonly message: string },
+): AppError {
+  recordOwn(services, scope, action, "denied");
+  return new AppError("invalid_state", message);
+}
+
+/**
+ * Begins an attempt of a signed-in user to prove their identity again, by password or code. It counts as an attempt to
+ * log in, so that a stolen session is no way around the limit of those.
+ * @throws AppError `rate_limited`
+ */
+async function confirmIdentity(
+  services: TenantsDeps,
+  scope: SessionScope,
+  { user, action }: { readonly user: User; readonly action: string },
+): Promise<LoginAttempt> {
+  const recorded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof AppError && error.code === "rate_limited")
+        recordOwn(services, scope, action, "denied");
+      throw error;
+    }
+  };
+  const attempt = await recorded(() => beginLoginAttempt(services, user.email));
+  return {
+    failed() {
+      recordOwn(services, scope, action, "denied");
+      return attempt.failed();
+    },
+    passed: () => recorded(() => attempt.passed()),
+    succeeded: () => recorded(() => attempt.succeeded()),
+  };
+}
+
+const PASSWORD_CHANGED = "user.password_changed";
+
+/**
+ * Changes the user's password, and ends all of their sessions but the one that asks. Of concurrent changes, one is made.
+ * @throws AppError `invalid_credentials`, `rate_limited`, `service_unavailable`
+ */
+export async function changePassword(
+  services: TenantsDeps,
+  scope: SessionScope,
+  { currentPassword, newPassword }: ChangePassword,
+): Promise<void> {
+  const user = await getOwnUser(services, scope);
+  // Without a limit, whoever knows the password could make the service hash without end.
+  await admitPasswords(services, { kind: "user", id: user.id });
+  const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
+  if (!(await services.passwords.matches(currentPassword, user.passwordHash)))
+    throw await attempt.failed();
+  await attempt.passed();
+  const passwordHash = await services.passwords.hash(newPassword);
+  const { sessionVersion } = user;
+  const changed = await services.users.update(user, (present) =>
+    // With another version, the password was changed meanwhile, or this session was ended by a log-out.
+    present.sessionVersion === sessionVersion
+      ? {
+          passwordHash,
+          sessionVersion: sessionVersion + 1,
+          keptSessionId: scope.caller.sessionId,
+        }
+      : undefined,
+  );
+  if (changed === undefined) throw await attempt.failed();
+  recordOwn(services, scope, PASSWORD_CHANGED);
+}
+
+/** As long as the digest of SHA-1 (RFC 4226, 4). */
+const SECRET_BYTES = 20;
+const TOTP_STARTED = "user.totp_started";
+
+/**
+ * Makes a secret for an authenticator app. Logging in asks for no code until a first one was confirmed.
+ * @throws AppError `invalid_state`
+ */
+export async function startTotp(services: TenantsDeps, scope: SessionScope): Promise<TotpSecret> {
+  const user = await getOwnUser(services, scope);
+  const secret = randomBytes(SECRET_BYTES);
+  const secondFactor: SecondFactor = {
+    sealedSecret: sealSecret(services, user, secret),
+    confirmed: false,
+    lastStep: 0,
+    recoveryHashes: [],
+  };
+  const started = await services.users.update(user, (present) =>
+    hasTotp(present) ? undefined : { secondFactor },
+  );
+  if (started === undefined)
+    throw refuseState(services, scope, {
+      action: TOTP_STARTED,
+      message: "TOTP is on already. Switch it off first.",
+    });
+  recordOwn(services, scope, TOTP_STARTED);
+  return { secret: toBase32(secret), otpauthUrl: otpauthUrl(user.email, secret) };
+}
+
+const TOTP_ENABLED = "user.totp_enabled";
+
+/**
+ * Switches TOTP on, given a code that shows that the app has the secret, and uses that code up.
+ * @throws AppError `invalid_state`, `invalid_credentials`, `rate_limited`
+ */
+export async function confirmTotp(
+  services: TenantsDeps,
+  scope: SessionScope,
+  { code }: ConfirmTotp,
+): Promise<RecoveryCodes> {
+  const refuse = (message: string) =>
+    refuseState(services, scope, { action: TOTP_ENABLED, message });
+  const user = await getOwnUser(services, scope);
+  const { secondFactor } = user;
+  if (secondFactor === null) throw refuse("Ask for a secret with POST /v1/auth/totp first.");
+  if (secondFactor.confirmed) throw refuse("TOTP is on already.");
+  const attempt = await confirmIdentity(services, scope, { user, action: TOTP_ENABLED });
+  const proof = checkTotpCode(services, { ...user, secondFactor }, code);
+  if (proof === undefined) throw await attempt.failed();
+  await attempt.passed();
+  const { codes, hashes } = makeRecoveryCodes(services, user);
+  const isSame = (present: SecondFactor | null) =>
+    present?.sealedSecret === secondFactor.sealedSecret && !present.confirmed;
+  const confirmed = await services.users.update(user, (present) => {
+    const spent = isSame(present.secondFactor) ? spend(secondFactor, proof) : undefined;
+    return spent && { secondFactor: { ...spent, confirmed: true, recoveryHashes: hashes } };
+  });
+  if (confirmed === undefined) throw refuse("The secret was confirmed or replaced meanwhile.");
+  recordOwn(services, scope, TOTP_ENABLED);
+  return { recoveryCodes: codes };
+}
+
+const TOTP_DISABLED = "user.totp_disabled";
+
+/**
+ * Switches TOTP off and removes the recovery codes.
+ * @throws AppError `invalid_state`, `invalid_credentials`, `rate_limited`
+ */
+export async function removeTotp(
+  services: TenantsDeps,
+  scope: SessionScope,
+  { password, code }: RemoveTotp,
+): Promise<void> {
+  const user = await getOwnUser(services, scope);
+  if (!hasTotp(user))
+    throw refuseState(services, scope, { action: TOTP_DISABLED, message: "TOTP is not on." });
+  const attempt = await confirmIdentity(services, scope, { user, action: TOTP_DISABLED });
+  const right = await services.passwords.matches(password, user.passwordHash);
+  const proof = right ? checkCode(services, user, code) : undefined;
+  if (proof === undefined) throw await attempt.failed();
+  await attempt.succeeded();
+  const removed = await services.users.update(user, ({ secondFactor }) =>
+    secondFactor !== null && spend(secondFactor, proof) !== undefined
+      ? { secondFactor: null }
+      : undefined,
+  );
+  if (removed === undefined) throw await attempt.failed();
+  recordOwn(services, scope, TOTP_DISABLED);
+}
