@@ -1,8 +1,6 @@
 import { me, meExample } from "../shared/tenants/platforms/schema.ts";
 import { getMe } from "../shared/tenants/platforms/platform-account.ts";
-import { auditEvent } from "../shared/audit/answer-schema.ts";
-import { auditExample } from "../shared/audit/examples.ts";
-import { listAudit, ListAuditQuery } from "../shared/audit/list-audit.ts";
+import { auditEvent, auditExample, listAudit, ListAuditQuery } from "../shared/audit/list-audit.ts";
 import { prices } from "../shared/billing/answer-schema.ts";
 import { rateCard } from "../shared/billing/rate-card.ts";
 import { keyOrSession } from "../shared/http/access/access.ts";

@@ -14,10 +14,13 @@ import {
 import { createPlatform } from "../shared/tenants/platforms/create-platform.ts";
 import { listPlatforms, updatePlatform } from "../shared/tenants/platforms/operate-platforms.ts";
 import { readAccount } from "../shared/tenants/platforms/platform-account.ts";
-import { auditEvent } from "../shared/audit/answer-schema.ts";
-import { auditExample } from "../shared/audit/examples.ts";
-import { listAllAudit, ListAuditQuery } from "../shared/audit/list-audit.ts";
-import { operatorRead } from "../shared/audit/operator-read.ts";
+import {
+  auditEvent,
+  auditExample,
+  listAllAudit,
+  ListAuditQuery,
+} from "../shared/audit/list-audit.ts";
+import { operatorRead } from "../shared/audit/record.ts";
 import { operator } from "../shared/http/access/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 

@@ -1,12 +1,10 @@
 import type { RequestScope } from "../shared/callers/scope.ts";
-import { browserStep } from "../shared/connections/hosted-page/browser-step.ts";
+import { browserStep, loneNotice } from "../shared/connections/hosted-page/visit.ts";
 import type { BrowserAnswer, BrowserRequest } from "../shared/connections/hosted-page/browser.ts";
 import { finishOAuth } from "../shared/connections/hosted-page/finish-oauth.ts";
-import { finishVisit } from "../shared/connections/hosted-page/finish-visit.ts";
+import { finishVisit, submitForm } from "../shared/connections/hosted-page/submit-form.ts";
 import { chooseLanguage } from "../shared/connections/hosted-page/language.ts";
 import { showPage } from "../shared/connections/hosted-page/show-page.ts";
-import { submitForm } from "../shared/connections/hosted-page/submit-form.ts";
-import { loneNotice } from "../shared/connections/hosted-page/visit.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import { ERROR_STATUS } from "../shared/http/error-status.ts";
 import type { RefusedCall } from "../shared/http/route.ts";

@@ -1,26 +1,26 @@
 import {
   callbackFields,
+  connectBodyExample,
   connection,
+  connectionExample,
   connectSession,
   connectSessionCreated,
   formFields,
   pageFields,
-} from "../shared/connections/answer-schema.ts";
-import { cancelSession } from "../shared/connections/cancel-session.ts";
-import {
-  connectBodyExample,
-  connectionExample,
   revokedExample,
   sessionCanceledExample,
   sessionCreatedExample,
   sessionExample,
-} from "../shared/connections/examples.ts";
-import { getSession } from "../shared/connections/get-session.ts";
-import { listConnections } from "../shared/connections/list-connections.ts";
+} from "../shared/connections/answer-schema.ts";
+import {
+  cancelSession,
+  getSession,
+  startConnectSession,
+} from "../shared/connections/connect-sessions.ts";
+import { listConnections } from "../shared/connections/view-connection.ts";
 import { removeConnection } from "../shared/connections/remove-connection.ts";
 import { BrowserFields, CreateConnectSessionBody } from "../shared/connections/schema.ts";
 import { publishedDocument } from "../shared/connections/hosted-page/client-documents.ts";
-import { startSession } from "../shared/connections/start-session.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import { anyone } from "../shared/http/access/access.ts";
 import { activeProfileScope, profileScope } from "../shared/http/access/profile-access.ts";
@@ -110,7 +110,7 @@ export const connectRoutes: readonly Route[] = [
     response: connectSessionCreated,
     errors: ["insufficient_tokens", "daily_budget_reached"],
     examples: () => ({ body: connectBodyExample(), answer: sessionCreatedExample() }),
-    run: ({ services, scope, body }) => startSession(services, scope, body),
+    run: ({ services, scope, body }) => startConnectSession(services, scope, body),
   }),
   route("GET", "v1/connect/sessions/{sessionId}", {
     operationId: "getConnectSession",

@@ -1,6 +1,6 @@
 import { anyone } from "../shared/http/access/access.ts";
 import type { Chapter } from "../shared/http/reference/chapter.ts";
-import { document, html } from "../shared/http/reply.ts";
+import { document, htmlReply } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
 import { healthRoutes } from "./health.ts";
 
@@ -28,7 +28,7 @@ export function metaRoutes(chapters: () => readonly Chapter[]): readonly Route[]
       run: async ({ services }) => {
         const { docsPage } = await import("../shared/http/reference/docs-page.ts");
         const { text, headers } = docsPage(chapters(), services.config.publicBaseUrl);
-        return html(text, { headers });
+        return htmlReply(text, { headers });
       },
     }),
   ];

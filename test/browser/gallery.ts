@@ -1,16 +1,16 @@
 import type { NetworkApp } from "../../src/shared/networks/contract/network.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
-import type { Card } from "../../src/shared/connections/hosted-page/card.ts";
-import { renderChoicePage } from "../../src/shared/connections/hosted-page/choice-page.ts";
 import {
   renderConnectPage,
+  type Card,
   type ConnectPage,
 } from "../../src/shared/connections/hosted-page/connect-page.ts";
+import { renderChoicePage } from "../../src/shared/connections/hosted-page/choice.ts";
 import { LANGUAGES, type Language } from "../../src/shared/connections/hosted-page/language.ts";
-import { renderNotice, type NoticeName } from "../../src/shared/connections/hosted-page/notice.ts";
+import { renderNotice, type NoticeName } from "../../src/shared/connections/hosted-page/visit.ts";
 import type { Branding } from "../../src/shared/connections/schema.ts";
-import { waysIn } from "../../src/shared/connections/hosted-page/ways-in.ts";
+import { waysIn } from "../../src/shared/connections/hosted-page/form.ts";
 
 const APP: NetworkApp = {
   id: "app",

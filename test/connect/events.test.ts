@@ -3,7 +3,7 @@ import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { checkAccount } from "../../src/shared/connections/check-account.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
-import { markIfRefused } from "../../src/shared/connections/refused-account.ts";
+import { markIfRefused } from "../../src/shared/connections/fresh-credentials.ts";
 import { emitPendingEvents } from "../../src/shared/connections/emit-pending-events.ts";
 import { tellForgotten } from "../../src/shared/background/tell-forgotten.ts";
 import { endConnections } from "../../src/shared/tenants/erasure/close-posts.ts";

@@ -1,7 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { contrast, readableOn, textOn } from "../../src/shared/connections/hosted-page/colors.ts";
-import { GROUNDS, stylesheet } from "../../src/shared/connections/hosted-page/stylesheet.ts";
+import {
+  contrast,
+  GROUNDS,
+  readableOn,
+  stylesheet,
+  textOn,
+} from "../../src/shared/connections/hosted-page/stylesheet.ts";
 
 const AA = 4.5;
 const color = fc

@@ -7,7 +7,7 @@ import {
   wordsOf,
   type Language,
 } from "../../src/shared/connections/hosted-page/language.ts";
-import { initialOf, nameOf, plainName } from "../../src/shared/connections/hosted-page/names.ts";
+import { initialOf, nameOf, plainName } from "../../src/shared/connections/hosted-page/markup.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import type { LinkField } from "../../src/shared/networks/contract/network.ts";

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createOperators, type Operators } from "../../src/shared/callers/operator.ts";
+import { createOperators, type Operators } from "../../src/shared/callers/tokens.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";

@@ -3,7 +3,7 @@ import { BadCredentials } from "../../src/shared/limits/bad-credentials.ts";
 import { RateLimiter } from "../../src/shared/limits/rate-limiter.ts";
 import type { Counts, RateWindowRows } from "../../src/shared/limits/rate-window-store.ts";
 import { RecentMap } from "../../src/shared/limits/recent-map.ts";
-import { SharedWindow, type Decision } from "../../src/shared/limits/shared-window.ts";
+import { SharedWindow, type Admission } from "../../src/shared/limits/shared-window.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
 
@@ -68,13 +68,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function ask(times: number, on = window): Promise<Decision[]> {
-  const decisions: Decision[] = [];
+async function ask(times: number, on = window): Promise<Admission[]> {
+  const decisions: Admission[] = [];
   for (let index = 0; index < times; index += 1) decisions.push(await on.admit(LIMIT));
   return decisions;
 }
 
-const granted = (decisions: readonly Decision[]) =>
+const granted = (decisions: readonly Admission[]) =>
   decisions.filter(({ allowed }) => allowed).length;
 
 describe("one instance", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { beginLoginAttempt } from "../../src/shared/limits/login-attempt.ts";
+import { beginLoginAttempt } from "../../src/shared/limits/password-limits.ts";
 import { aPlatform, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 import { useTwoProcesses } from "../setup/two-processes.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { NO_FAILURES } from "../../src/shared/limits/login-history.ts";
+import { NO_FAILURES } from "../../src/shared/limits/login-history-store.ts";
 import { purgeExpired } from "../../src/shared/background/purge-expired.ts";
 import { SharedWindow } from "../../src/shared/limits/shared-window.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { plainName } from "../../src/shared/connections/hosted-page/names.ts";
+import { plainName } from "../../src/shared/connections/hosted-page/markup.ts";
 import { addressGroup } from "../../src/shared/http/access/caller-address.ts";
 import { redact } from "../../src/shared/runtime/log.ts";
 import { findStretches } from "../../src/shared/networks/bluesky/facets.ts";

@@ -9,9 +9,8 @@ import {
   readBrowserId,
   type BrowserRequest,
 } from "../../src/shared/connections/hosted-page/browser.ts";
-import { html } from "../../src/shared/connections/hosted-page/markup.ts";
+import { html, initialOf, plainName } from "../../src/shared/connections/hosted-page/markup.ts";
 import { chooseLanguage } from "../../src/shared/connections/hosted-page/language.ts";
-import { initialOf, plainName } from "../../src/shared/connections/hosted-page/names.ts";
 import { CreateConnectSessionBody } from "../../src/shared/connections/schema.ts";
 import type { Config } from "../../src/shared/runtime/config.ts";
 import { addressGroup, callerAddress } from "../../src/shared/http/access/caller-address.ts";
@@ -44,7 +43,7 @@ import { parseTraceParent } from "../../src/shared/runtime/telemetry/trace-paren
 import { retryAfterSeconds } from "../../src/shared/webhooks/deliveries/retry-schedule.ts";
 import { keptText } from "../../src/shared/webhooks/deliveries/send-delivery.ts";
 import { CreateEndpointBody } from "../../src/shared/webhooks/schema.ts";
-import { NOW, answer } from "../networks/scripted-tools.ts";
+import { answer, NOW } from "../networks/scripted-tools.ts";
 
 /** What looks at text from outside: it is fed with every text of `WORST`, and with its own worst. */
 export interface GrowthCase {

@@ -1,8 +1,9 @@
 import { actorOf, type Caller } from "../callers/caller.ts";
-import type { RequestScope } from "../callers/scope.ts";
-import { newId } from "../runtime/ids.ts";
+import type { OperatorScope, RequestScope } from "../callers/scope.ts";
+import { isId, newId } from "../runtime/ids.ts";
 import type { AuditDeps } from "./deps.ts";
 import type { AuditEvent, AuditTarget } from "./ring.ts";
+import { AppError } from "../runtime/errors.ts";
 
 /** Who did it, where. Every scope of a request is one. */
 export interface AuditedScope extends RequestScope {
@@ -46,4 +47,31 @@ export function recordAudit(services: AuditDeps, scope: AuditedScope, audited: A
   const ofProfile = target?.type === "profile" ? target.id : null;
   if (!isRepeated) services.audit.add(event, scope.profileId ?? ofProfile);
   services.log.info("audit", { audit: event });
+}
+
+interface Looked {
+  readonly action: string;
+  /** Of one platform. */
+  readonly platformId?: string;
+}
+
+/** What an operator looks at of the platforms, recorded: `denied` where there was nothing to see. */
+export async function operatorRead<T>(
+  services: AuditDeps,
+  scope: OperatorScope,
+  { action, platformId = "" }: Looked,
+  read: () => T | Promise<T>,
+): Promise<T> {
+  // What is no id may be anything, and of any length.
+  const isNamed = isId("platform", platformId);
+  const of = isNamed ? { platformId, target: { type: "platform", id: platformId } } : {};
+  const looked = { action, ...of, isRead: true } as const;
+  try {
+    const answer = await read();
+    recordAudit(services, scope, looked);
+    return answer;
+  } catch (error) {
+    if (error instanceof AppError) recordAudit(services, scope, { ...looked, outcome: "denied" });
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { actor } from "../callers/answer-schema.ts";
+import { actor } from "../callers/caller.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";

@@ -1,3 +1,6 @@
+import * as z from "zod";
+import { shape } from "../runtime/shape.ts";
+
 /** A product backend with an application's key. The key's own application always wins. */
 export interface ApiKeyCaller {
   readonly kind: "api_key";
@@ -75,3 +78,13 @@ export function actorOf(caller: Caller): Actor {
       return { kind: caller.kind, id: caller.worker };
   }
 }
+
+export const actor = shape(
+  () =>
+    z
+      .strictObject({
+        kind: z.enum(["api_key", "session", "operator", "connect_session", "system"]),
+        id: z.string(),
+      })
+      .meta({ id: "Actor", description: "Who did it." }) satisfies z.ZodType<Actor>,
+);

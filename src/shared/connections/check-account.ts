@@ -7,9 +7,8 @@ import type {
 } from "../networks/contract/network.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { isStorable, type Connection } from "./connection.ts";
-import { freshCredentials } from "./fresh-credentials.ts";
+import { freshCredentials, markIfRefused } from "./fresh-credentials.ts";
 import { createNetworkTools } from "./network-tools.ts";
-import { markIfRefused } from "./refused-account.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

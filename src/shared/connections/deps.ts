@@ -5,9 +5,8 @@ import type { ConnectionStore } from "./connection-store.ts";
 import type { AccountCheckStore } from "./account-check-store.ts";
 import type { HostStore } from "./host-store.ts";
 import type { OAuthStateStore } from "./oauth-state-store.ts";
-import type { SingleFlight } from "./single-flight.ts";
+import type { FreshCredentials, SingleFlight } from "./credential-flights.ts";
 import type { PendingEventStore } from "./pending-event-store.ts";
-import type { FreshCredentials } from "./usable-credentials.ts";
 
 /** A row of a tenant, as far as accounts may be linked under it. */
 interface Found {

@@ -3,7 +3,7 @@ import { emitEvent } from "../webhooks/events/emit-event.ts";
 import type { ConnectionRef } from "./connection.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { PendingEvent } from "./pending-event.ts";
-import { viewConnection } from "./quota.ts";
+import { viewConnection } from "./view-connection.ts";
 
 /**
  * Readers of the list of events go on after the last id that they saw: an event that is emitted later than this gets an

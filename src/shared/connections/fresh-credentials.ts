@@ -1,12 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import { HttpFailure } from "../runtime/http-call.ts";
-import {
-  type CredentialsOutcome,
-  type NetworkData,
-  type NetworkTools,
-  type Rejected,
-  type TryLater,
+import type {
+  CredentialsOutcome,
+  LegFailure,
+  NetworkData,
+  NetworkTools,
+  Rejected,
+  TryLater,
 } from "../networks/contract/network.ts";
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
@@ -14,7 +15,7 @@ import type { OpenedConnection } from "./connection-store.ts";
 import type { Connection } from "./connection.ts";
 import { createNetworkTools } from "./network-tools.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
-import type { FreshCredentials } from "./usable-credentials.ts";
+import type { FreshCredentials } from "./credential-flights.ts";
 
 /** Longer than a renewal may take, so that no two processes renew at once. */
 const LEASE_MS = 30_000;
@@ -160,4 +161,27 @@ function rejected(code: LegErrorCode): Rejected {
 function tryLater(note: string, retryAfterSeconds: number): TryLater {
   const failure = { code: "network_unavailable", networkCode: null, note } as const;
   return { kind: "try_later", failure, retryAfterSeconds };
+}
+
+/** What only the end user can cure, by linking the account anew. */
+const BROKEN: ReadonlySet<LegErrorCode> = new Set<LegErrorCode>([
+  "connection_needs_reauth",
+  "permission_missing",
+  "account_restricted",
+]);
+
+/**
+ * Marks the connection when the network refused the account itself, and tells the customer once. Answers whether it
+ * did refuse that; a refusal of credentials that were replaced meanwhile changes nothing.
+ */
+export async function markIfRefused(
+  services: ConnectionsDeps,
+  connection: Connection,
+  failure: LegFailure,
+): Promise<boolean> {
+  if (!BROKEN.has(failure.code)) return false;
+  const { profileId, network, generation } = connection;
+  if (await services.connections.markNeedsReauth(profileId, network, generation, failure))
+    await emitPendingEvents(services, connection);
+  return true;
 }

@@ -5,11 +5,15 @@ import { newId } from "../runtime/ids.ts";
 import type { LinkedAccount, LinkErrorCode } from "../networks/contract/network.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
-import { findLink, sessionStatus, withLinked, withPlan } from "./connect-session.ts";
-import type { ConnectSession } from "./connect-session.ts";
+import {
+  findLink,
+  sessionStatus,
+  withLinked,
+  withPlan,
+  type ConnectSession,
+} from "./connect-session.ts";
 import { boundedAccount, grantIdOf, isStorable, type Connection } from "./connection.ts";
-import { isProfileActive } from "./profile-state.ts";
-import { revokeAtNetwork } from "./revoke-at-network.ts";
+import { revokeAtNetwork } from "./remove-connection.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
 
 export type LinkResult =
@@ -123,4 +127,25 @@ async function discard(
   const { instanceUrl, credentials } = linked;
   const grantId = grantIdOf(linked);
   await revokeAtNetwork(services, { network, grantId, instanceUrl, credentials });
+}
+
+/**
+ * Whether accounts may be linked to the profile now. Judged anew at every link: the browser's session outlives what
+ * the platform decides about the profile.
+ */
+export async function isProfileActive(
+  services: ConnectionsDeps,
+  owner: {
+    readonly platformId: string;
+    readonly applicationId: string;
+    readonly profileId: string;
+  },
+): Promise<boolean> {
+  const { platformId, applicationId, profileId } = owner;
+  const [platform, application, profile] = await Promise.all([
+    services.platforms.find(platformId),
+    services.applications.find(platformId, applicationId),
+    services.profiles.find(platformId, profileId),
+  ]);
+  return [platform, application, profile].every((part) => part?.status === "active");
 }

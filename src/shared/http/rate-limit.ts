@@ -2,8 +2,8 @@ import { actorOf, type Caller } from "../callers/caller.ts";
 import type { Credential } from "../callers/credential.ts";
 import type { Config } from "../runtime/config.ts";
 import { AppError } from "../runtime/errors.ts";
-import { rateLimited } from "../limits/rate-limited.ts";
-import type { Decision } from "../limits/shared-window.ts";
+import { rateLimited } from "../limits/rate-limiter.ts";
+import type { Admission } from "../limits/shared-window.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import type { HttpDeps } from "./deps.ts";
 import { addressGroup } from "./access/caller-address.ts";
@@ -34,7 +34,7 @@ export class RequestLimits {
   readonly #services: HttpDeps;
   readonly #address: string;
   #presented: string | undefined;
-  #decision: Decision | undefined;
+  #decision: Admission | undefined;
   #caller: Caller | undefined;
 
   constructor(services: HttpDeps, address: string) {

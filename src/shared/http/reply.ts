@@ -40,7 +40,7 @@ export function paged<T>(page: Page<T>): Reply {
   return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(body) });
 }
 
-export function html(
+export function htmlReply(
   text: string,
   options: {
     readonly status?: number;

@@ -1,8 +1,12 @@
 import type { Log } from "../runtime/log.ts";
-import type { RateWindowRows } from "./rate-window-store.ts";
+import type { RateWindowRows, RateWindowStore } from "./rate-window-store.ts";
 import { RecentMap } from "./recent-map.ts";
-import { FRESH_BESIDE_MS } from "./next-step.ts";
-import { admitTogether, SharedWindow, type Decision } from "./shared-window.ts";
+import { FRESH_BESIDE_MS } from "./sliding-window.ts";
+import { admitTogether, SharedWindow, type Admission } from "./shared-window.ts";
+import { AppError } from "../runtime/errors.ts";
+import type { Config } from "../runtime/config.ts";
+import { BadCredentials } from "./bad-credentials.ts";
+import type { LoginHistoryStore } from "./login-history-store.ts";
 
 const SUBJECTS_MAX = 20_000;
 const LOG_INTERVAL_MS = 60_000;
@@ -32,12 +36,12 @@ export class RateLimiter {
   }
 
   /** A refused request is not counted. `subject` becomes a part of a row key. */
-  admit(subject: string, limit: number): Promise<Decision> {
+  admit(subject: string, limit: number): Promise<Admission> {
     return this.#windowOf({ subject }).admit(limit);
   }
 
   /** The same in two buckets at once: counted in both or in none. Tells of the one with less left. */
-  admitWithin(own: Share, beside: Share): Promise<Decision> {
+  admitWithin(own: Share, beside: Share): Promise<Admission> {
     const whole = { subject: beside.subject, freshMs: FRESH_BESIDE_MS };
     const buckets = [
       { window: this.#windowOf({ subject: own.subject }), limit: own.limit },
@@ -64,4 +68,42 @@ export class RateLimiter {
       error,
     });
   }
+}
+
+/** The one answer to too many requests, whatever was counted. */
+export function rateLimited(retryAfter: number): AppError {
+  return new AppError("rate_limited", `Too many requests. Try again in ${retryAfter} s.`, {
+    details: { retryAfter },
+    retryAfterSeconds: retryAfter,
+  });
+}
+
+/** Who tries credentials is stopped later than who tries to sign in, which costs more. */
+const BAD_CREDENTIALS_PER_AUTH = 2;
+const BAD_CREDENTIALS_MIN = 60;
+
+/** Everything that says no because of too much. */
+export interface RequestLimits {
+  readonly rates: RateLimiter;
+  readonly badCredentials: BadCredentials;
+  readonly logins: LoginHistoryStore;
+  readonly windows: RateWindowStore;
+}
+
+export function createLimits(options: {
+  readonly config: Config["limits"];
+  readonly now: () => Date;
+  readonly log: Log;
+  readonly windows: RateWindowStore;
+  readonly logins: LoginHistoryStore;
+}): RequestLimits {
+  const { config, log, windows, logins } = options;
+  const now = () => options.now().getTime();
+  const badMax = Math.max(BAD_CREDENTIALS_MIN, BAD_CREDENTIALS_PER_AUTH * config.authPerMinute);
+  return {
+    rates: new RateLimiter({ rows: windows, now, log }),
+    badCredentials: new BadCredentials(badMax),
+    logins,
+    windows,
+  };
 }

@@ -1,14 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { FRESH_MS, INSTANCES_ASSUMED, nextStep, type Step } from "./next-step.ts";
-import type { Counts, RateWindowRows } from "./rate-window-store.ts";
 import {
+  FRESH_MS,
+  INSTANCES_ASSUMED,
   minuteOf,
+  admissionStep,
   secondsUntilNextMinute,
   secondsUntilRoom,
   weightedCount,
   WINDOW_MS,
+  type Step,
   type Usage,
 } from "./sliding-window.ts";
+import type { Counts, RateWindowRows } from "./rate-window-store.ts";
 
 /** Storage that takes longer than this is treated like storage that fails. */
 const EXCHANGE_MS_MAX = 10_000;
@@ -17,7 +20,7 @@ const WAIT_MS_MAX = 10_000;
 /** A minute that ended this long ago is counted up by all instances. */
 const SETTLED_MS = 3_000;
 
-export interface Decision {
+export interface Admission {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
@@ -82,14 +85,14 @@ export class SharedWindow {
   }
 
   /** Counts a request when there is room for it. Waits for storage only where the exact count matters. */
-  admit(limit: number): Promise<Decision> {
+  admit(limit: number): Promise<Admission> {
     return admitTogether([{ window: this, limit }], this.#options.now);
   }
 
   /** What becomes of a request now; `waited`: an exchange ended while it was waiting. */
   step(limit: number, at: Moment, waited: boolean): Step {
     const now = this.#roll(at.now);
-    return nextStep({
+    return admissionStep({
       limit,
       count: weightedCount(this.#usage(), now),
       unseen: this.#unseen(),
@@ -123,7 +126,7 @@ export class SharedWindow {
   }
 
   /** How it stands after a step. */
-  decision(allowed: boolean, limit: number, at: Moment): Decision {
+  decision(allowed: boolean, limit: number, at: Moment): Admission {
     const now = this.#roll(at.now);
     const usage = this.#usage();
     const remaining = allowed ? Math.max(0, Math.floor(limit - weightedCount(usage, now))) : 0;
@@ -229,10 +232,10 @@ function decideAll(
   buckets: readonly Bucket[],
   steps: readonly Step[],
   at: Moment,
-): Decision | undefined {
+): Admission | undefined {
   const isRefused = steps.some(({ kind }) => kind === "deny");
   if (!isRefused && steps.some(({ kind }) => kind === "wait")) return undefined;
-  const decisions: Decision[] = [];
+  const decisions: Admission[] = [];
   for (const [index, { window, limit }] of buckets.entries()) {
     const step = steps[index];
     if (isRefused && step?.kind !== "deny") continue;
@@ -252,7 +255,7 @@ function decideAll(
 export async function admitTogether(
   buckets: readonly Bucket[],
   now: () => number,
-): Promise<Decision> {
+): Promise<Admission> {
   const waited = new Set<SharedWindow>();
   for (let at = now(), askedAt = at; ; at = now()) {
     const moment = { now: at, askedAt };

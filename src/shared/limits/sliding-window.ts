@@ -36,3 +36,79 @@ export function secondsUntilRoom({ current, previous }: Usage, limit: number, no
 export function secondsUntilNextMinute(now: number): number {
   return Math.max(1, Math.ceil((WINDOW_MS - (now % WINDOW_MS)) / 1000));
 }
+
+/** How far beyond the limit all instances together may get, as a share of it. */
+const TOLERANCE = 0.1;
+/** As many instances as the tolerance is documented for, assumed as long as nobody knows better. */
+export const INSTANCES_ASSUMED = 8;
+/** What was read longer ago than this is read again. */
+export const FRESH_MS = 1_000;
+/**
+ * The same where each request is counted twice: how far instances get beyond a limit depends on what they grant without
+ * each other's knowledge, not on this.
+ */
+export const FRESH_BESIDE_MS = 5_000;
+
+/** What a process knows about a subject's window when a request asks for a place in it. */
+export interface WindowView {
+  readonly limit: number;
+  /** Weighted count of all instances as far as known, without this request. */
+  readonly count: number;
+  /** Granted here since the last exchange of counts began: the others may not know of it. */
+  readonly unseen: number;
+  /** Those that count in this window, this one included. */
+  readonly instances: number;
+  /** Counts were exchanged, or that was tried in vain, a short time ago. */
+  readonly isFresh: boolean;
+  /** The last exchange failed, or takes too long: the decision is made on what is known here. */
+  readonly failing: boolean;
+  /** An exchange ended while this request was waiting. */
+  readonly waited: boolean;
+}
+
+/** `exchange`: counts are exchanged beside the request, which does not wait for it. */
+export type Step =
+  | { readonly kind: "grant"; readonly exchange: boolean }
+  | { readonly kind: "deny" }
+  | { readonly kind: "wait" };
+
+const DENY: Step = { kind: "deny" };
+const WAIT: Step = { kind: "wait" };
+const grant = (exchange: boolean): Step => ({ kind: "grant", exchange });
+
+const between = (low: number, value: number, high: number) => Math.max(low, Math.min(value, high));
+
+/**
+ * How many requests an instance may grant without the others' knowledge. When the count in storage reaches the limit,
+ * each of the others can be this far ahead of what it wrote, so all of them together stay within the tolerance.
+ */
+export function unseenMax(limit: number, instances: number): number {
+  const alone = Math.ceil(limit / 15);
+  if (instances <= 1) return alone;
+  return between(1, Math.floor((limit * TOLERANCE) / (instances - 1)), alone);
+}
+
+/** After how many grants counts are exchanged: early enough that the next ones need not wait for it. */
+export function exchangeAfter(limit: number, instances: number): number {
+  const usual = instances > INSTANCES_ASSUMED ? limit / 60 : limit / 30;
+  return between(1, Math.ceil(usual), Math.ceil(unseenMax(limit, instances) / 2));
+}
+
+/** Beyond this share of the limit every request waits for an exchange. */
+const strictShare = (instances: number) => (instances > INSTANCES_ASSUMED ? 0.5 : 0.7);
+
+/** Grant, refuse, or exchange counts first and ask again. */
+export function admissionStep(view: WindowView): Step {
+  const { limit, count, unseen, instances, isFresh } = view;
+  const isFull = !hasRoom(count, limit);
+  if (view.failing) return isFull ? DENY : grant(!isFresh);
+  if (isFull) return isFresh || view.waited ? DENY : WAIT;
+  const max = unseenMax(limit, instances);
+  if (count + 1 > limit * strictShare(instances)) {
+    // What is left is shared: when all take their part at once, it still fits.
+    const share = between(1, Math.floor((limit - count) / instances), max);
+    return view.waited && unseen < share ? grant(false) : WAIT;
+  }
+  if (unseen >= max) return WAIT;
+  return grant(!isFresh || unseen + 1 >= exchangeAfter(limit, instances));
+}

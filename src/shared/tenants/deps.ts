@@ -1,4 +1,4 @@
-import type { Sessions } from "../callers/session.ts";
+import type { Sessions } from "../callers/tokens.ts";
 import type { LimitsDeps } from "../limits/deps.ts";
 import type { PublishingDeps } from "../publishing/deps.ts";
 import type { RotatingKeys } from "../runtime/rotating-keys.ts";

@@ -6,7 +6,7 @@ import {
   isForgotten,
   NO_FAILURES,
   type LoginHistory,
-} from "../../../src/shared/limits/login-history.ts";
+} from "../../../src/shared/limits/login-history-store.ts";
 
 const START = Date.parse("2026-03-04T10:00:00.000Z");
 const MINUTE = 60_000;

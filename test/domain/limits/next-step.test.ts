@@ -2,10 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   exchangeAfter,
-  nextStep,
+  admissionStep,
   unseenMax,
   type WindowView,
-} from "../../../src/shared/limits/next-step.ts";
+} from "../../../src/shared/limits/sliding-window.ts";
 
 /** A process that knows the other's counts, early in a quiet minute. */
 const QUIET: WindowView = {
@@ -35,7 +35,7 @@ describe("below the strict zone no request waits, and counts are exchanged besid
     ["so many at once that the others' view would be wrong", { unseen: 20 }, WAIT],
   ];
   test.each(cases)("%s", (_name, known, expected) => {
-    expect(nextStep({ ...QUIET, ...known })).toEqual(expected);
+    expect(admissionStep({ ...QUIET, ...known })).toEqual(expected);
   });
 });
 
@@ -53,7 +53,7 @@ describe("in the strict zone", () => {
     ["a refusal needs one when they are not", { count: 300, isFresh: false }, WAIT],
   ];
   test.each(cases)("%s", (_name, known, expected) => {
-    expect(nextStep({ ...QUIET, ...known })).toEqual(expected);
+    expect(admissionStep({ ...QUIET, ...known })).toEqual(expected);
   });
 });
 
@@ -66,7 +66,7 @@ describe("while storage fails nobody waits and the same limit holds", () => {
     ["storage is tried again after a second", { count: 100, isFresh: false }, GRANT_BESIDE],
   ];
   test.each(cases)("%s", (_name, known, expected) => {
-    expect(nextStep({ ...QUIET, failing: true, ...known })).toEqual(expected);
+    expect(admissionStep({ ...QUIET, failing: true, ...known })).toEqual(expected);
   });
 });
 
@@ -102,7 +102,7 @@ describe("properties", () => {
   test("nothing is granted beyond the limit, and nothing hides more than it may while storage works", () => {
     fc.assert(
       fc.property(views, (view) => {
-        if (nextStep(view).kind !== "grant") return;
+        if (admissionStep(view).kind !== "grant") return;
         expect(view.count + 1).toBeLessThanOrEqual(view.limit + 1e-6);
         if (!view.failing)
           expect(view.unseen + 1).toBeLessThanOrEqual(unseenMax(view.limit, view.instances));
@@ -113,7 +113,7 @@ describe("properties", () => {
   test("whoever waited and is alone gets an answer", () => {
     fc.assert(
       fc.property(views, (view) => {
-        const step = nextStep({ ...view, waited: true, unseen: 0 });
+        const step = admissionStep({ ...view, waited: true, unseen: 0 });
         expect(step.kind).not.toBe("wait");
       }),
     );

@@ -3,6 +3,7 @@ import type { Language } from "./language.ts";
 import { equalSecrets, randomToken, sha256Hex } from "../../runtime/secrets.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import type { ConnectSession } from "../connect-session.ts";
+import type { NetworkName } from "../../networks/lookup.ts";
 
 type Headers = readonly (readonly [string, string])[];
 
@@ -123,4 +124,40 @@ export function pageAnswer(
     ],
     body: render(nonce),
   };
+}
+
+/** The hosted page of a session; who has this address may link accounts in it. */
+export function pageAddress(
+  config: Config,
+  sessionId: string,
+  token: string,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const query = new URLSearchParams({ session: sessionId, token, ...more });
+  return `${config.publicBaseUrl}/v1/connect/ui?${query.toString()}`;
+}
+
+/** Where the page's forms go to: a network's name, or `done`. */
+export function stepAddress(config: Config, step: NetworkName | "done"): string {
+  return `${config.publicBaseUrl}/v1/connect/ui/${step}`;
+}
+
+/** Registered with the networks, so constant and exact for each. */
+export function callbackAddress(config: Config, network: string): string {
+  return `${config.publicBaseUrl}/v1/connect/callback/${network}`;
+}
+
+/**
+ * Some networks take no `localhost` to lead back to, only the number behind it, and the browser's cookie is not sent
+ * there: the same address under our own name. Undefined when the browser is there already, as it always is with https.
+ */
+export function callbackAtHome(
+  config: Config,
+  host: string | null,
+  callback: { readonly network: string; readonly params: Readonly<Record<string, string>> },
+): string | undefined {
+  const isLocal = config.publicBaseUrl.startsWith("http://localhost");
+  if (!isLocal || !/^127\.0\.0\.1(?::\d+)?$/.test(host ?? "")) return undefined;
+  const query = new URLSearchParams(callback.params).toString();
+  return `${callbackAddress(config, callback.network)}?${query}`;
 }

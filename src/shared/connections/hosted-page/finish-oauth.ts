@@ -1,8 +1,15 @@
 import type { LinkChoice, LinkOutcome } from "../../networks/contract/network.ts";
 import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
 import type { ConnectionsDeps } from "../deps.ts";
-import { callbackAddress, callbackAtHome, pageAddress } from "./addresses.ts";
-import { isSameBrowser, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
+import {
+  callbackAddress,
+  callbackAtHome,
+  isSameBrowser,
+  pageAddress,
+  redirect,
+  type BrowserAnswer,
+  type BrowserRequest,
+} from "./browser.ts";
 import { offerChoice } from "./choice.ts";
 import { createNetworkTools } from "../network-tools.ts";
 import type { LinkProblem } from "./link-problem.ts";

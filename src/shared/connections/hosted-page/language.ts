@@ -1,10 +1,9 @@
 import { html, type Markup } from "./markup.ts";
 import { de } from "./languages/de.ts";
-import { en } from "./languages/en.ts";
+import { en, type Words } from "./languages/en.ts";
 import { es } from "./languages/es.ts";
 import { fr } from "./languages/fr.ts";
 import { pt } from "./languages/pt.ts";
-import type { Words } from "./words.ts";
 
 /** Every language of the page; the first is meant when a browser asks for none of them. */
 export const LANGUAGES = { en, de, es, fr, pt } as const satisfies Record<string, Words>;

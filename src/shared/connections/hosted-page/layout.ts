@@ -1,8 +1,7 @@
-import { html, type Markup } from "./markup.ts";
+import { html, nameOf, plainName, type Markup } from "./markup.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { Branding } from "../schema.ts";
 import { fill, fillText, wordsOf, type Language } from "./language.ts";
-import { nameOf, plainName } from "./names.ts";
 import { stylesheet } from "./stylesheet.ts";
 
 export interface Layout {
@@ -97,4 +96,18 @@ export function renderProblem({ language, problem, network, target }: ProblemSum
     <p>${fill(words.problems[problem], named)}</p>
     ${target !== null && html`<p><a href="#${target}">${fill(words.problem.goTo, named)}</a></p>`}
   </div>`;
+}
+
+/** What lets a form act in the session. */
+export interface Capability {
+  readonly sessionId: string;
+  readonly token: string;
+}
+
+export function renderCapability({ sessionId, token }: Capability): Markup {
+  return html`<input type="hidden" name="session" value="${sessionId}" /><input
+      type="hidden"
+      name="token"
+      value="${token}"
+    />`;
 }

@@ -1,5 +1,4 @@
-import { html, type Markup } from "./markup.ts";
-import { initialOf } from "./names.ts";
+import { html, initialOf, type Markup } from "./markup.ts";
 
 interface Drawing {
   readonly ground: string;

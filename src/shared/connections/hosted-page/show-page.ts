@@ -1,18 +1,27 @@
 import { findAvailable, networkOf, type NetworkName } from "../../networks/lookup.ts";
 import type { ConnectionsDeps } from "../deps.ts";
-import { pageAddress, stepAddress } from "./addresses.ts";
-import { formTargets, pageAnswer, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
-import { findChoice } from "./choice.ts";
+import {
+  formTargets,
+  pageAddress,
+  pageAnswer,
+  stepAddress,
+  type BrowserAnswer,
+  type BrowserRequest,
+} from "./browser.ts";
+import { findChoice, renderChoicePage, type OpenChoice } from "./choice.ts";
 import { linkedIds } from "../connect-session.ts";
 import { networkNamed } from "../connection-row.ts";
 import type { Connection } from "../connection.ts";
 import { readProblem, type LinkProblem } from "./link-problem.ts";
-import type { Card, CardProblem, ShownAccount } from "./card.ts";
-import { renderChoicePage, type OpenChoice } from "./choice-page.ts";
-import { renderConnectPage } from "./connect-page.ts";
-import { isProfileActive } from "../profile-state.ts";
+import {
+  renderConnectPage,
+  type Card,
+  type CardProblem,
+  type ShownAccount,
+} from "./connect-page.ts";
+import { isProfileActive } from "../link-account.ts";
 import { deadEnd, openVisit, type OpenVisit } from "./visit.ts";
-import { awayOf, waysIn } from "./ways-in.ts";
+import { awayOf, waysIn } from "./form.ts";
 
 /** What the page has to say of the step before. */
 export type Told =

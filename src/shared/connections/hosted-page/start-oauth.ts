@@ -3,9 +3,9 @@ import type { OAuthFlow } from "../../networks/contract/network.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import type { ConnectionsDeps } from "../deps.ts";
-import { callbackAddress } from "./addresses.ts";
 import {
   browserCookie,
+  callbackAddress,
   hashBrowserId,
   newBrowserId,
   readBrowserId,

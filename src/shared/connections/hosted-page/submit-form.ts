@@ -2,19 +2,23 @@ import { recordAudit } from "../../audit/record.ts";
 import type { LinkField, LinkOutcome } from "../../networks/contract/network.ts";
 import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
 import type { ConnectionsDeps } from "../deps.ts";
-import { pageAddress } from "./addresses.ts";
-import { isForeign, redirect, type BrowserAnswer, type BrowserRequest } from "./browser.ts";
+import {
+  isForeign,
+  pageAddress,
+  redirect,
+  type BrowserAnswer,
+  type BrowserRequest,
+} from "./browser.ts";
 import { findChoice, takeChoice } from "./choice.ts";
-import { sessionStatus } from "../connect-session.ts";
+import { linkedIds, sessionStatus } from "../connect-session.ts";
 import { networkNamed } from "../connection-row.ts";
 import { linkAccount } from "../link-account.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import { createNetworkTools } from "../network-tools.ts";
-import { WAY_FIELD } from "./form.ts";
+import { WAY_FIELD, wayOf, waysIn, type WayIn } from "./form.ts";
 import { connectPage, problemOf } from "./show-page.ts";
 import { startOAuth } from "./start-oauth.ts";
 import { deadEnd, foreignForm, leave, openVisit, type OpenVisit } from "./visit.ts";
-import { wayOf, waysIn, type WayIn } from "./ways-in.ts";
 
 /** Somebody waits in front of the page. */
 export const SIGN_IN_LIMITS = { callMs: 15_000, totalMs: 40_000 };
@@ -201,4 +205,44 @@ export async function settleLink(
   if (result.session.status === "completed") return leave(services, request, result.session);
   const told = { network: network.name, linked: "yes" };
   return redirect(pageAddress(services.config, session.id, token, told));
+}
+
+/**
+ * POST of the page's last form. "Done" completes the session when an account is linked, "cancel" ends it; both lead
+ * back to the platform. Pressed again they lead there again.
+ */
+export async function finishVisit(
+  services: ConnectionsDeps,
+  request: BrowserRequest,
+  fields: Readonly<Record<string, string>>,
+): Promise<BrowserAnswer> {
+  if (isForeign(request)) return foreignForm(request);
+  const visit = await openVisit(services, fields);
+  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
+  if (visit.kind === "over") return end(services, request, visit.session.id);
+  const isCancel = fields["action"] === "cancel";
+  const now = services.clock.now();
+  const ended = await services.connectSessions.change(visit.session.id, (current) => {
+    if (sessionStatus(current, now) !== "open") return undefined;
+    if (linkedIds(current).length > 0) return { ...current, status: "completed" };
+    return isCancel ? { ...current, status: "canceled" } : undefined;
+  });
+  if (ended !== undefined) return leave(services, request, ended);
+  const after = await services.connectSessions.find(visit.session.id);
+  if (after === undefined || sessionStatus(after, now) !== "open")
+    return end(services, request, visit.session.id);
+  const told = { kind: "general", problem: "nothing_linked" } as const;
+  return await connectPage(services, request, visit, { status: 422, told });
+}
+
+/** Of a session that was ended before: back to the platform where it was the end user who ended it. */
+async function end(
+  services: ConnectionsDeps,
+  request: BrowserRequest,
+  sessionId: string,
+): Promise<BrowserAnswer> {
+  const session = await services.connectSessions.find(sessionId);
+  return session?.status === "completed"
+    ? leave(services, request, session)
+    : deadEnd(services, request, session);
 }

@@ -12,7 +12,13 @@ import {
   sessionStatus,
   type ConnectSession,
 } from "../connect-session.ts";
-import { renderNotice, type NoticeName } from "./notice.ts";
+import { html, plainName } from "./markup.ts";
+import type { Branding } from "../schema.ts";
+import { fill, wordsOf, type Language } from "./language.ts";
+import { backLabel, layout, renderSteps } from "./layout.ts";
+import { CHECK } from "./marks.ts";
+import type { Words } from "./languages/en.ts";
+import { AppError } from "../../runtime/errors.ts";
 
 /** A browser with a session's address. `over`: the token is right, but nothing can be linked any more. */
 export type Visit =
@@ -80,4 +86,56 @@ export function loneNotice(
 /** A form that did not come from our page: nothing was done with it. */
 export function foreignForm(request: BrowserRequest): BrowserAnswer {
   return loneNotice(request, "foreign", 403);
+}
+
+export type NoticeName = keyof Words["notices"];
+
+export interface Notice {
+  readonly language: Language;
+  readonly notice: NoticeName;
+  /** Where the platform waits for the user; null: not known. */
+  readonly back: string | null;
+  readonly branding: Branding;
+  /** By which the log knows what happened. */
+  readonly requestId?: string;
+}
+
+/** A page with nothing to do on it but to go back. */
+export function renderNotice(page: Notice, nonce: string): string {
+  const { language, notice, back, branding, requestId = "" } = page;
+  const words = wordsOf(language);
+  const { title, text } = words.notices[notice];
+  const body = html`${notice === "allSet" && renderSteps("done", language)}
+    <div class="card plain">
+      ${notice === "allSet" && html`<p class="seal">${CHECK}</p>`}
+      <h1>${title}</h1>
+      <p>${fill(text, { id: plainName(requestId) })}</p>
+      ${
+        back !== null &&
+        html`<div class="actions">
+          <a class="button" href="${back}" rel="noreferrer"
+            ><span>${backLabel(branding, language, words.page.back)}</span></a
+          >
+        </div>`
+      }
+    </div>`;
+  return layout({ language, nonce, branding, title, body });
+}
+
+/** A browser gets a page whatever happens; the error itself goes to the log, under the id that the page shows. */
+export async function browserStep(
+  services: ConnectionsDeps,
+  request: BrowserRequest,
+  step: () => Promise<BrowserAnswer>,
+): Promise<BrowserAnswer> {
+  const { requestId, language } = request;
+  try {
+    return await step();
+  } catch (error) {
+    const isOutage = error instanceof AppError && error.code === "service_unavailable";
+    services.log.error("a step of the hosted page failed", { requestId, error });
+    const page = { language, back: null, branding: {}, requestId };
+    const notice = isOutage ? "outage" : "failure";
+    return pageAnswer(isOutage ? 503 : 500, (nonce) => renderNotice({ ...page, notice }, nonce));
+  }
 }

@@ -1,5 +1,5 @@
 import type { Connection, QuotaView } from "../../connections/connection.ts";
-import { quotaOfKind, readQuota, type Quota } from "../../connections/quota.ts";
+import { quotaOfKind, readQuota, type Quota } from "../../connections/view-connection.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { NetworkData, Problem } from "../../networks/contract/network.ts";
 import { findAvailable, networkOf } from "../../networks/lookup.ts";
@@ -7,7 +7,7 @@ import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
 import { errorsOf, type NetworkCheck } from "./judgement.ts";
 import { checkDraft, checkUnavailable, checkView, problem } from "./check-draft.ts";
-import { type Draft, legDraft } from "../post.ts";
+import { legDraft, type Draft } from "../post.ts";
 import { findHolding, textHash } from "../accounts/recent-text.ts";
 
 export function accountOf({ network, account }: Connection): NetworkAccount {

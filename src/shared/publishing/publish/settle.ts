@@ -1,7 +1,7 @@
 import type { CoreOperation } from "../../billing/group-commit.ts";
 import type { Movement } from "../../billing/wallet.ts";
 import type { Connection } from "../../connections/connection.ts";
-import { markIfRefused } from "../../connections/refused-account.ts";
+import { markIfRefused } from "../../connections/fresh-credentials.ts";
 import type {
   LegFailure,
   NetworkData,
@@ -13,7 +13,7 @@ import type { NetworkName } from "../../networks/lookup.ts";
 import { quotaFor } from "../accept/check-accounts.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { lastLookSeconds, nextLookSeconds, nextRetrySeconds } from "../leg-times.ts";
-import { failed, type Leg, putBack, succeeded, toBeLookedUp } from "../leg.ts";
+import { failed, putBack, succeeded, toBeLookedUp, type Leg } from "../leg.ts";
 import { commitPost, postOperation, progressed, type PostDecision } from "../post-change.ts";
 import { legKey } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";

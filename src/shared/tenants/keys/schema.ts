@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { actor } from "../../callers/answer-schema.ts";
+import { actor } from "../../callers/caller.ts";
 import { count, idOf, time } from "../../runtime/fields.ts";
 import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery } from "../../runtime/page.ts";

@@ -1,6 +1,6 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { SessionScope } from "../../callers/scope.ts";
-import { admitPasswords } from "../../limits/password-limit.ts";
+import { admitPasswords } from "../../limits/password-limits.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import { toPage, type Page } from "../../runtime/page.ts";

@@ -2,8 +2,11 @@ import { randomBytes } from "node:crypto";
 import { recordAudit } from "../../audit/record.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import type { SessionScope } from "../../callers/scope.ts";
-import { beginLoginAttempt, type LoginAttempt } from "../../limits/login-attempt.ts";
-import { admitPasswords } from "../../limits/password-limit.ts";
+import {
+  admitPasswords,
+  beginLoginAttempt,
+  type LoginAttempt,
+} from "../../limits/password-limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { checkCode, checkTotpCode, makeRecoveryCodes, sealSecret } from "./check-second-factor.ts";

@@ -2,7 +2,7 @@ import { recordAudit } from "../../audit/record.ts";
 import type { SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
-import { beginLoginAttempt } from "../../limits/login-attempt.ts";
+import { beginLoginAttempt } from "../../limits/password-limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { openPlatform } from "../platforms/create-platform.ts";

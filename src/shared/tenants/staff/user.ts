@@ -1,4 +1,4 @@
-import type { IssuedSession } from "../../callers/session.ts";
+import type { IssuedSession } from "../../callers/tokens.ts";
 import type { Platform } from "../platforms/platform.ts";
 import type { SecondFactor } from "./second-factor.ts";
 

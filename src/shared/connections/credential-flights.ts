@@ -1,3 +1,6 @@
+import type { NetworkData, Rejected, TryLater } from "../networks/contract/network.ts";
+import type { Connection } from "./connection.ts";
+
 /** Joins calls for the same thing while one is under way: all of them get its outcome. */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Promise<T>>();
@@ -10,3 +13,11 @@ export class SingleFlight<T> {
     return flight;
   }
 }
+
+interface UsableCredentials {
+  readonly kind: "usable";
+  readonly credentials: NetworkData;
+  /** As it is now; its generation is that of the credentials. */
+  readonly connection: Connection;
+}
+export type FreshCredentials = UsableCredentials | TryLater | Rejected;

@@ -1,7 +1,14 @@
 import { networkOf, type NetworkName } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
-import { toConnectionView, type Connection } from "./connection.ts";
-import type { ConnectionView, QuotaView } from "./connection.ts";
+import {
+  toConnectionView,
+  type Connection,
+  type ConnectionView,
+  type QuotaView,
+} from "./connection.ts";
+import type { ProfileScope } from "../callers/scope.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
+import type { Page } from "../runtime/page.ts";
 
 /** A quota of a network: how much of it an account may use in a rolling day. */
 export interface Quota {
@@ -60,4 +67,20 @@ export async function viewConnection(
   connection: Connection,
 ): Promise<ConnectionView> {
   return toConnectionView(connection, await tightestQuota(services, connection));
+}
+
+/**
+ * The profile's connections, in the order of the networks: one per network at most, so that one page holds them all.
+ * Costs one query, and at the same time one read for each network with a quota.
+ */
+export async function listConnections(
+  services: ConnectionsDeps,
+  scope: ProfileScope,
+): Promise<Page<ConnectionView>> {
+  const connections = await services.connections.listOfProfile(scope.profileId);
+  return {
+    items: await Promise.all(connections.map((connection) => viewConnection(services, connection))),
+    nextCursor: null,
+    limit: NETWORK_NAMES.length,
+  };
 }

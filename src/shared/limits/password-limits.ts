@@ -1,8 +1,8 @@
 import { invalidCredentials } from "../callers/credential.ts";
 import type { AppError } from "../runtime/errors.ts";
 import type { LimitsDeps } from "./deps.ts";
-import { afterFailure, blockedSeconds } from "./login-history.ts";
-import { rateLimited } from "./rate-limited.ts";
+import { afterFailure, blockedSeconds } from "./login-history-store.ts";
+import { rateLimited } from "./rate-limiter.ts";
 
 /** A try to prove who one is by a password or a code. */
 export interface LoginAttempt {
@@ -50,4 +50,16 @@ export async function beginLoginAttempt(
       if (history.failedAt.length > 0) await limits.logins.clear(email);
     },
   };
+}
+
+/** A minute's new passwords. Each holds a core for a third of a second, which all customers share. */
+const PER_MINUTE = { platform: 30, user: 10 } as const;
+
+/** Counts a password that is about to be hashed for somebody who is signed in. @throws AppError `rate_limited` */
+export async function admitPasswords(
+  { limits }: LimitsDeps,
+  { kind, id }: { readonly kind: keyof typeof PER_MINUTE; readonly id: string },
+): Promise<void> {
+  const { allowed, seconds } = await limits.rates.admit(`passwords|${id}`, PER_MINUTE[kind]);
+  if (!allowed) throw rateLimited(seconds);
 }
