@@ -1,4 +1,4 @@
-import { endpoints, queues } from "../src/functions/manifest.ts";
+import { routeKeys, queues } from "../src/functions/manifest.ts";
 import { SETTINGS_BY_NETWORK } from "../src/shared/networks/names.ts";
 
 /** What the build takes from the sources by running them. */
@@ -23,7 +23,7 @@ async function readFacts(): Promise<BuildFacts> {
     async ([network, settings]) => [network, await exportOf(network, settings)] as const,
   );
   return {
-    manifest: { endpoints, queues },
+    manifest: { routeKeys, queues },
     settingsByNetwork: Object.fromEntries(await Promise.all(names)),
   };
 }

@@ -1,5 +1,5 @@
 import { app } from "@azure/functions";
-import { endpoints, queues } from "./functions/manifest.ts";
+import { routeKeys, queues } from "./functions/manifest.ts";
 import { timers } from "./functions/timers.ts";
 import { readConfig } from "./shared/runtime/config.ts";
 import {
@@ -9,7 +9,7 @@ import {
   type Running,
 } from "./shared/http/register.ts";
 
-// An error here is meant to be thrown: caught, the app would start with no function at all.
+// An error has to be thrown here: if it were caught, the app would start without any function.
 const config = readConfig();
 
 let running: Promise<Running> | undefined;
@@ -19,7 +19,7 @@ async function open(): Promise<Running> {
     const { openRunning } = await import("./functions/running.ts");
     return openRunning(config);
   } catch (error) {
-    // A file of the package that could not be read once may be readable for the next call.
+    // The next call tries again: a file of the package may be readable then.
     running = undefined;
     throw error;
   }
@@ -27,7 +27,7 @@ async function open(): Promise<Running> {
 
 const load = () => (running ??= open());
 
-registerRoutes(endpoints, load);
+registerRoutes(routeKeys, load);
 registerWorkers(queues, config, load);
 registerTimers(timers, config, load);
 app.hook.appTerminate(async () => (await running)?.end());

@@ -1,7 +1,19 @@
+import { sessionOnly, signingIn } from "../shared/http/access/access.ts";
+import { route } from "../shared/http/route.ts";
+import { createUser, deleteUser, listUsers } from "../shared/tenants/staff/manage-users.ts";
+import {
+  changePassword,
+  confirmTotp,
+  removeTotp,
+  startTotp,
+} from "../shared/tenants/staff/own-account.ts";
 import {
   ChangePasswordBody,
   changePasswordExample,
   ConfirmTotpBody,
+  CreateUserBody,
+  createUserExample,
+  ListUsersQuery,
   LogInBody,
   logInExample,
   recoveryCodes,
@@ -14,16 +26,10 @@ import {
   signUpExample,
   totpSecret,
   totpSecretExample,
+  user,
+  userExample,
 } from "../shared/tenants/staff/schema.ts";
-import {
-  changePassword,
-  confirmTotp,
-  removeTotp,
-  startTotp,
-} from "../shared/tenants/staff/own-account.ts";
 import { logIn, logOut, signUp } from "../shared/tenants/staff/sign-in.ts";
-import { sessionOnly, signingIn } from "../shared/http/access/access.ts";
-import { route } from "../shared/http/route.ts";
 
 export const authRoutes = [
   route("POST", "v1/auth/signup", {
@@ -103,5 +109,43 @@ export const authRoutes = [
     errors: ["invalid_state", "invalid_credentials", "rate_limited"],
     examples: () => ({ body: removeTotpExample() }),
     run: ({ services, scope, body }) => removeTotp(services, scope, body),
+  }),
+];
+
+export const userRoutes = [
+  route("GET", "v1/users", {
+    operationId: "listUsers",
+    summary: "List the platform's staff, newest first.",
+    access: sessionOnly,
+    query: ListUsersQuery,
+    status: 200,
+    list: true,
+    response: user,
+    examples: () => ({ answer: userExample() }),
+    run: ({ services, scope, query }) => listUsers(services, scope, query),
+  }),
+  route("POST", "v1/users", {
+    operationId: "createUser",
+    summary: "Add a colleague, who can sign in at once.",
+    description: "Tell them the password, which they change with `POST /v1/auth/password`.",
+    access: sessionOnly,
+    body: CreateUserBody,
+    status: 201,
+    response: user,
+    errors: ["conflict"],
+    examples: () => ({
+      body: createUserExample(),
+      answer: { ...userExample(), email: createUserExample().email, lastLoginAt: null },
+    }),
+    run: ({ services, scope, body }) => createUser(services, scope, body),
+  }),
+  route("DELETE", "v1/users/{userId}", {
+    operationId: "deleteUser",
+    summary: "Remove a colleague or yourself; never the last one.",
+    description: "Their sessions and the profile grants they minted stop at once.",
+    access: sessionOnly,
+    status: 204,
+    errors: ["not_found", "invalid_state"],
+    run: ({ services, scope, params }) => deleteUser(services, scope, params.userId),
   }),
 ];

@@ -14,8 +14,9 @@ import { enqueueDueDeliveries } from "../shared/webhooks/deliveries/due-delivery
 import { fanOutEvents } from "../shared/webhooks/events/fan-out-events.ts";
 
 /**
- * The verbs of workers and timers, in a part of the bundle of their own: no answer to a request needs them, and a cold
- * start waits for every line. One part, because code that several parts share ends up in as many small files.
+ * The verbs of workers and timers. They are in a part of the bundle of their own, because no answer to a request needs
+ * them and every line makes a cold start slower. It is one part, because code that several parts share would end up in
+ * many small files.
  */
 export const background = {
   deliverWebhook,

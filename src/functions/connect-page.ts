@@ -29,7 +29,7 @@ async function asPage(
   return new Reply(await browserStep(services, request, () => step(request)));
 }
 
-/** What was refused before a step of the page could judge it: a form that is too long, or is none. */
+/** Answers a page for what was refused before a step of the page ran, such as a form that is too long. */
 async function asRefusedPage(refusal: AppError, call: RefusedCall): Promise<Reply> {
   const { services, headers, requestId, ip } = call;
   const status = ERROR_STATUS[refusal.code];
@@ -40,7 +40,7 @@ async function asRefusedPage(refusal: AppError, call: RefusedCall): Promise<Repl
   );
 }
 
-/** The steps of the hosted page, in a part of the bundle of their own: only browsers need them. */
+/** The steps of the hosted page. They are in a part of the bundle of their own, because only browsers need them. */
 export const connectPage = {
   asPage,
   asRefusedPage,

@@ -23,8 +23,11 @@ import { BrowserFields, CreateConnectSessionBody } from "../shared/connections/s
 import { publishedDocument } from "../shared/connections/hosted-page/client-documents.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import { anyone } from "../shared/http/access/access.ts";
-import { activeProfileScope, profileScope } from "../shared/http/access/profile-access.ts";
-import { connectSessionScope } from "../shared/http/access/connect-session-access.ts";
+import {
+  activeProfileScope,
+  connectSessionScope,
+  profileScope,
+} from "../shared/http/access/profile-access.ts";
 import { document } from "../shared/http/reply.ts";
 import { route, type RefusedCall, type Route } from "../shared/http/route.ts";
 import { networkOf } from "../shared/networks/lookup.ts";

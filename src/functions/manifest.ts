@@ -1,13 +1,13 @@
-import type { Endpoint } from "../shared/http/route.ts";
+import type { RouteKey } from "../shared/http/route.ts";
 import { routes } from "./routes.ts";
 import { workers } from "./workers.ts";
 
 /*
- * What the host is told of routes and workers. The build puts the values of this module in its place, as JSON, so that a
- * start loads neither of them.
+ * What the host has to know of routes and workers. The build replaces this module by the values of its exports, as JSON,
+ * so that a start loads neither routes nor workers.
  */
 
-export const endpoints: readonly Endpoint[] = routes.map(({ method, path }) => ({ method, path }));
+export const routeKeys: readonly RouteKey[] = routes.map(({ method, path }) => ({ method, path }));
 
 export const queues: readonly { readonly name: string; readonly queue: string }[] = workers.map(
   ({ name, queue }) => ({ name, queue }),

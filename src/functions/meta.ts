@@ -1,10 +1,9 @@
 import { anyone } from "../shared/http/access/access.ts";
-import type { Chapter } from "../shared/http/reference/chapter.ts";
+import { route, type Chapter, type Route } from "../shared/http/route.ts";
 import { document, htmlReply } from "../shared/http/reply.ts";
-import { route, type Route } from "../shared/http/route.ts";
 import { healthRoutes } from "./health.ts";
 
-/** The routes about the service itself. The two that describe it read all chapters, and load what they need for it. */
+/** Returns the routes about the service itself. The two that describe the API read all chapters, and load what they need when called. */
 export function metaRoutes(chapters: () => readonly Chapter[]): readonly Route[] {
   return [
     ...healthRoutes,

@@ -7,7 +7,7 @@ import { getTimeline } from "../shared/publishing/read/get-timeline.ts";
 import { listPosts } from "../shared/publishing/read/list-posts.ts";
 import { ListPostsQuery } from "../shared/publishing/read/list-schema.ts";
 
-/** Those of the posts' routes that need nothing of a network. */
+/** The routes of posts that need no code of a network. */
 export const postReadRoutes = [
   route("GET", "v1/posts", {
     operationId: "listPosts",

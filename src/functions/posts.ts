@@ -1,26 +1,12 @@
+import { anyone } from "../shared/http/access/access.ts";
 import {
   activeProfileScope,
   profileScope,
   publishingScope,
 } from "../shared/http/access/profile-access.ts";
-import { withStatus } from "../shared/http/reply.ts";
-import { route } from "../shared/http/route.ts";
-import { post, validation } from "../shared/publishing/read/answer-schema.ts";
-import {
-  cancelPost,
-  issuesOfUpdate,
-  updatePost,
-} from "../shared/publishing/schedule/change-scheduled.ts";
+import { image, withStatus } from "../shared/http/reply.ts";
+import { route, type Route } from "../shared/http/route.ts";
 import { createPost } from "../shared/publishing/accept/create-post.ts";
-import {
-  acceptedExample,
-  canceledExample,
-  draftExample,
-  scheduledExample,
-  validationExample,
-} from "../shared/publishing/read/examples.ts";
-import { issuesOfDraft } from "../shared/publishing/draft-issues.ts";
-import { issuesOfRetry, retryPost } from "../shared/publishing/publish/retry-post.ts";
 import {
   DraftBody,
   RetryBody,
@@ -28,6 +14,21 @@ import {
   ValidateQuery,
 } from "../shared/publishing/accept/schema.ts";
 import { validatePost } from "../shared/publishing/accept/validate-post.ts";
+import { issuesOfDraft } from "../shared/publishing/draft-issues.ts";
+import { issuesOfRetry, retryPost } from "../shared/publishing/publish/retry-post.ts";
+import { post, validation } from "../shared/publishing/read/answer-schema.ts";
+import {
+  acceptedExample,
+  canceledExample,
+  draftExample,
+  scheduledExample,
+  validationExample,
+} from "../shared/publishing/read/examples.ts";
+import {
+  cancelPost,
+  issuesOfUpdate,
+  updatePost,
+} from "../shared/publishing/schedule/change-scheduled.ts";
 import { postReadRoutes } from "./post-reads.ts";
 
 export const postRoutes = [
@@ -129,5 +130,24 @@ export const postRoutes = [
     examples: () => ({ body: { platforms: ["mastodon" as const] }, answer: acceptedExample() }),
     run: ({ services, scope, params, body }) =>
       retryPost(services, scope, { postId: params.postId, networks: body.platforms }),
+  }),
+];
+
+export const mediaRoutes: readonly Route[] = [
+  route("GET", "v1/media/{token}", {
+    operationId: "getMedia",
+    summary: "An image of a post, as a network takes it that fetches files itself.",
+    description:
+      "The service hands such addresses to networks; they hold for 26 hours. The token is sealed: nobody else can make one.",
+    access: anyone,
+    status: 200,
+    produces: "image",
+    answers: { 200: "The image, a JPEG as a rule." },
+    errors: ["not_found", "service_unavailable"],
+    async run({ services, params }) {
+      // Loaded when it is first asked for: no other route needs what it takes to read an image.
+      const { serveFitted } = await import("../shared/media/serve-fitted.ts");
+      return image(await serveFitted(services, params.token));
+    },
   }),
 ];

@@ -1,20 +1,16 @@
-import type { Chapter } from "../shared/http/reference/chapter.ts";
-import type { Route } from "../shared/http/route.ts";
-import { accountRoutes } from "./accounts.ts";
+import type { Chapter, Route } from "../shared/http/route.ts";
+import { accountRoutes, applicationRoutes } from "./platform.ts";
 import { adminRoutes } from "./admin.ts";
-import { applicationRoutes } from "./applications.ts";
-import { authRoutes } from "./auth.ts";
+import { authRoutes, userRoutes } from "./auth.ts";
 import { billingRoutes } from "./billing.ts";
 import { connectRoutes } from "./connect.ts";
 import { keyRoutes } from "./keys.ts";
-import { mediaRoutes } from "./media.ts";
+import { mediaRoutes, postRoutes } from "./posts.ts";
 import { metaRoutes } from "./meta.ts";
-import { postRoutes } from "./posts.ts";
 import { profileRoutes } from "./profiles.ts";
-import { userRoutes } from "./users.ts";
 import { webhookAdminRoutes, webhookRoutes } from "./webhooks.ts";
 
-/** Every route, in the order of the specification's chapters, which is the order of the reference. */
+/** Every route, by the chapters of the reference and in their order. */
 export const chapters: readonly Chapter[] = [
   {
     name: "Meta",
@@ -75,5 +71,5 @@ export const chapters: readonly Chapter[] = [
   },
 ];
 
-/** Every route of the product: the registration and the tests read this array. */
+/** Every route of the product. The registration and the tests read this array. */
 export const routes: readonly Route[] = chapters.flatMap((chapter) => chapter.routes);

@@ -1,19 +1,19 @@
 import type { Config } from "../shared/runtime/config.ts";
 import { answer, answerUnrouted } from "../shared/http/answer.ts";
 import type { Running } from "../shared/http/register.ts";
-import type { Endpoint, Route } from "../shared/http/route.ts";
+import type { RouteKey, Route } from "../shared/http/route.ts";
 import { runTimer } from "../shared/http/worker.ts";
 import { buildServices } from "../shared/compose.ts";
 import { onDamagedRow } from "../shared/runtime/storage/damaged-row.ts";
 import { healthRoutes } from "./health.ts";
-import { endpoints } from "./manifest.ts";
+import { routeKeys } from "./manifest.ts";
 import { postReadRoutes } from "./post-reads.ts";
 import { workers } from "./workers.ts";
 
-/** What is asked for first and most often, in the part of the bundle that every call loads; the rest is another. */
+/** The routes that are called first and most often. They are in the part of the bundle that every call loads; all others are in another part. */
 const AT_HAND: readonly Route[] = [...healthRoutes, ...postReadRoutes];
 
-async function findRoute({ method, path }: Endpoint): Promise<Route> {
+async function findRoute({ method, path }: RouteKey): Promise<Route> {
   const isIt = (route: Route) => route.method === method && route.path === path;
   const route = AT_HAND.find(isIt) ?? (await import("./routes.ts")).routes.find(isIt);
   if (route === undefined) throw new Error(`there is no route ${method} ${path}`);
@@ -26,13 +26,13 @@ function workerOf(name: string) {
   return worker;
 }
 
-/** Composes what the registered functions run. Opens nothing: connections are made when they are first used. */
+/** Builds what the registered functions run. Opens no connection: each is opened when it is first used. */
 export function openRunning(config: Config): Running {
   const services = buildServices(config);
   const stopReporting = onDamagedRow((damage) => services.log.error("damaged row", { ...damage }));
   return {
-    answer: async (endpoint, incoming) => answer(await findRoute(endpoint), services, incoming),
-    answerUnrouted: (incoming, path) => answerUnrouted(endpoints, services, incoming, path),
+    answer: async (routeKey, incoming) => answer(await findRoute(routeKey), services, incoming),
+    answerUnrouted: (incoming, path) => answerUnrouted(routeKeys, services, incoming, path),
     work: (name, message, host) => workerOf(name).handle(services, message, host),
     runTimer: (timer, isPastDue, host) => runTimer(services, timer, isPastDue, host),
     async end() {

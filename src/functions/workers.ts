@@ -10,7 +10,7 @@ const load = async () => (await import("./background.ts")).background;
 
 const anything = shape(() => z.unknown());
 
-/** Work that no worker could do five times. */
+/** Declares the worker of a poison queue: messages that failed five times. */
 const poison = (queue: string) =>
   worker(`${queue}-poison`, `${queue}-poison`, {
     message: anything,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
 import { answerUnrouted } from "../../src/shared/http/answer.ts";
-import type { Incoming } from "../../src/shared/http/incoming.ts";
+import type { Incoming } from "../../src/shared/http/parse-input.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 let relay: Relay;

@@ -5,7 +5,7 @@ import { timers } from "../../src/functions/timers.ts";
 import { workers } from "../../src/functions/workers.ts";
 import { parseConfig, type Config } from "../../src/shared/runtime/config.ts";
 import { answer, answerUnrouted, type Outgoing } from "../../src/shared/http/answer.ts";
-import type { Incoming } from "../../src/shared/http/incoming.ts";
+import type { Incoming } from "../../src/shared/http/parse-input.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readForm } from "../../src/shared/http/incoming.ts";
+import { readForm } from "../../src/shared/http/parse-input.ts";
 import { redact } from "../../src/shared/runtime/log.ts";
 import { rowOf, rows, errorTable } from "../../src/shared/networks/contract/error-table.ts";
 import { noteOf } from "../../src/shared/networks/contract/classified.ts";

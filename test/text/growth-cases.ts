@@ -14,7 +14,7 @@ import { chooseLanguage } from "../../src/shared/connections/hosted-page/languag
 import { CreateConnectSessionBody } from "../../src/shared/connections/schema.ts";
 import type { Config } from "../../src/shared/runtime/config.ts";
 import { addressGroup, callerAddress } from "../../src/shared/http/access/caller-address.ts";
-import { readForm, readJson, type Incoming } from "../../src/shared/http/incoming.ts";
+import { readForm, readJson, type Incoming } from "../../src/shared/http/parse-input.ts";
 import { redact } from "../../src/shared/runtime/log.ts";
 import * as bluesky from "../../src/shared/networks/bluesky/errors.ts";
 import { facetsOf, findStretches } from "../../src/shared/networks/bluesky/facets.ts";

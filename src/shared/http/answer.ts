@@ -1,21 +1,48 @@
-import type { Caller } from "../callers/caller.ts";
+import { actorOf, type Caller } from "../callers/caller.ts";
 import { AppError } from "../runtime/errors.ts";
-import { newId } from "../runtime/ids.ts";
+import { isId, newId } from "../runtime/ids.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
-import type { HttpDeps } from "./deps.ts";
-import { beginWork, noteWork } from "../runtime/telemetry/work-context.ts";
+import { beginWork, noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
 import type { AccessRequest } from "./access/access.ts";
 import { callerAddress } from "./access/caller-address.ts";
+import type { HttpDeps } from "./deps.ts";
 import { ERROR_STATUS } from "./error-status.ts";
-import { callerFields, idsOfPath, idsOfScope } from "./request-line.ts";
-import type { Incoming } from "./incoming.ts";
-import { parseInput } from "./parse-input.ts";
+import { parseInput, type Incoming } from "./parse-input.ts";
 import { RequestLimits } from "./rate-limit.ts";
 import { paged, Reply } from "./reply.ts";
-import { matchPath, methodsOf, type Endpoint, type Route } from "./route.ts";
+import { matchPath, methodsOf, type RouteKey, type Route } from "./route.ts";
 
-/** An answer ready for the host. */
+const SHOWN = ["platformId", "applicationId", "profileId"] as const;
+
+/** Returns the ids of a scope of any kind, for the log. */
+function idsOfScope(scope: unknown): WorkFields {
+  if (typeof scope !== "object" || scope === null) return {};
+  const found = SHOWN.flatMap((name) => {
+    const value: unknown = Reflect.get(scope, name);
+    return typeof value === "string" ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+/** Returns the post id that a path names. Text without the form of an id is left out: it may be a misplaced secret. */
+function idsOfPath({ postId }: Readonly<Record<string, string>>): WorkFields {
+  return postId !== undefined && isId("post", postId) ? { postId } : {};
+}
+
+/** Returns the caller's ids, for the log. */
+function callerFields(caller: Caller | undefined): WorkFields {
+  if (caller === undefined) return {};
+  const { kind, id } = actorOf(caller);
+  const platformId = "platformId" in caller ? caller.platformId : undefined;
+  return {
+    caller: kind,
+    callerId: id,
+    ...(platformId === undefined ? {} : { platformId }),
+  };
+}
+
+/** An answer as the host sends it. */
 export interface Outgoing {
   readonly status: number;
   readonly headers: Headers;
@@ -29,7 +56,7 @@ function requestIdOf(headers: Headers, now: Date): string {
   return given !== null && REQUEST_ID.test(given) ? given : newId("request", now);
 }
 
-/** Who asks, as the route's access judges it. A wrong credential counts against the address it came from. */
+/** Resolves the caller's scope by the route's access rule. Counts a wrong credential against the address it came from. */
 async function resolveScope({ spec }: Route, request: AccessRequest): Promise<unknown> {
   try {
     return await spec.access.resolve(request);
@@ -97,7 +124,7 @@ function addStandardHeaders(outgoing: Outgoing, requestId: string): void {
     if (!outgoing.headers.has(name)) outgoing.headers.set(name, value);
 }
 
-/** A request is a piece of work of its own, in the caller's trace where it names one. Its line ends it. */
+/** Runs a request as a unit of work, in the caller's trace if it names one, and logs a line at its end. */
 async function asWork(
   services: HttpDeps,
   { headers, host, params }: Incoming,
@@ -112,7 +139,7 @@ async function asWork(
     const { outgoing, refusal, caller } = await run(requestId, log);
     addStandardHeaders(outgoing, requestId);
     const { status } = outgoing;
-    // Not `code`: the log blots out what is called that, for the codes of authenticator apps.
+    // Not named `code`: the log redacts fields of this name, because of the codes of authenticator apps.
     const reason = refusal === undefined ? {} : { refusal: refusal.code };
     const durationMs = Math.round(performance.now() - startedAt);
     log.info("request", { status, ...reason, durationMs, ...callerFields(caller) });
@@ -126,14 +153,14 @@ interface RequestEnd {
   readonly caller?: Caller | undefined;
 }
 
-/** In the route's own words where its reader needs others than the envelope's. */
+/** Answers a refusal in the route's own form, if it has one, else in the envelope. */
 async function toRefusal({ spec }: Route, refusal: AppError, call: AccessRequest) {
   const { services, headers, requestId, ip } = call;
   const reply = await spec.refused?.(refusal, { services, headers, requestId, ip });
   return reply === undefined ? toError(refusal, requestId) : toOutgoing(spec, reply);
 }
 
-/** Runs a route and turns whatever comes of it into an answer; never throws. */
+/** Runs a route and turns its result or error into an answer; never throws. */
 export function answer(route: Route, services: HttpDeps, incoming: Incoming): Promise<Outgoing> {
   const run = async (requestId: string, log: Log): Promise<RequestEnd> => {
     const { headers, params } = incoming;
@@ -154,22 +181,22 @@ export function answer(route: Route, services: HttpDeps, incoming: Incoming): Pr
   return asWork(services, incoming, run, `${route.method} ${route.path}`);
 }
 
-/** Answers what no route took: 405 where the path is known, else 404, both in the envelope. `path` has no prefix. */
+/** Answers a request that fits no route: 405 where the path is known, else 404. `path` has no prefix. */
 export function answerUnrouted(
-  routes: readonly Endpoint[],
+  routes: readonly RouteKey[],
   services: HttpDeps,
   incoming: Incoming,
   path: string,
 ): Promise<Outgoing> {
   const allow = [...new Set(matchPath(routes, path).flatMap(({ route }) => methodsOf(route)))];
-  // A path that only nearly fits, with a slash too many, gets here although a route takes the method.
+  // A path with a slash too many gets here although a route takes the method.
   const refusal =
     allow.length > 0 && !allow.some((method) => method === incoming.method)
       ? new AppError("method_not_allowed", `This path takes ${allow.join(", ")}.`, {
           details: { allow },
         })
       : new AppError("not_found", "There is no such route.");
-  // Never its path: it may hold what was meant for a header.
+  // The path is never logged: it may hold a secret that was meant for a header.
   return asWork(
     services,
     incoming,

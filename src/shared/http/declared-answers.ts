@@ -7,7 +7,7 @@ import { ERROR_STATUS } from "./error-status.ts";
 import type { AnswerHeader } from "./headers.ts";
 import type { Route } from "./route.ts";
 
-/** What a route may answer with one status: everything else is a fault of the route or of its declaration. */
+/** What a route may answer with one status. Anything else is an error of the route or of its declaration. */
 export interface DeclaredAnswer {
   readonly status: number;
   readonly description: string;
@@ -37,7 +37,7 @@ const SUCCESS: Readonly<Record<number, string>> = {
   303: "See other.",
 };
 
-/** The access rule as this route applies it. */
+/** Returns the contract of the access rule as this route applies it. */
 export function accessContractOf({ path, spec }: Route): AccessContract {
   const { contract } = spec.access;
   if (!path.includes("{profileId}")) return contract;
@@ -47,7 +47,7 @@ export function accessContractOf({ path, spec }: Route): AccessContract {
 
 function bodyErrors({ body, bodyKind }: Route["spec"]): readonly ErrorCode[] {
   if (body === undefined) return [];
-  // Whatever is wrong with a form is told as a page.
+  // What is wrong with a form is answered as a page.
   if (bodyKind === "form") return [];
   return ["invalid_json", "payload_too_large", "unsupported_media_type", "validation_failed"];
 }
@@ -58,7 +58,7 @@ function queryErrors(spec: Route["spec"]): readonly ErrorCode[] {
   return "cursor" in query.shape ? ["validation_failed", "invalid_cursor"] : ["validation_failed"];
 }
 
-/** Every code that the route can answer, in the order of the list of codes. */
+/** Returns every code that the route can answer, in the order of the list of codes. */
 export function errorsOfRoute(route: Route): readonly ErrorCode[] {
   const { spec } = route;
   const all = new Set<ErrorCode>([
@@ -74,7 +74,7 @@ const requestId = shape(() =>
   z.string().describe("Quote it to support; it is in our log and in the X-Request-Id header."),
 );
 
-/** `not_found` → `NotFoundError`; generated clients show it. */
+/** Returns the name of an error's schema, which generated clients show: `not_found` → `NotFoundError`. */
 function errorName(code: ErrorCode): string {
   const words = code.replace(/_error$/, "").split("_");
   return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Error`;
@@ -94,14 +94,14 @@ const errorBodies = shape(() => {
   return new Map(ERROR_CODES.map((code) => [code, make(code)]));
 });
 
-/** The envelope of one of these errors. */
+/** Returns the schema of an answer with one of these errors. */
 export function errorBody(codes: readonly ErrorCode[]): z.ZodType {
   const [first, ...rest] = codes.flatMap((code) => errorBodies().get(code) ?? []);
   if (first === undefined) throw new Error("an answer was declared without a code");
   return rest.length === 0 ? first : z.union([first, ...rest]);
 }
 
-/** Any error, for the reference. */
+/** The schema of any error, for the reference. */
 export const anyError = shape(() =>
   z
     .strictObject({
@@ -140,7 +140,7 @@ function errorHeaders(status: number): readonly AnswerHeader[] {
   return status === 429 || status === 503 ? ["Retry-After"] : [];
 }
 
-/** What the route may answer, by status: derived from access, body, query and what it declares itself. */
+/** Returns what the route may answer, by status: it follows from access, body, query and its own declaration. */
 export function declaredAnswers(route: Route): readonly DeclaredAnswer[] {
   const { spec } = route;
   const isPage = spec.produces === "page";

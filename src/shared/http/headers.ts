@@ -2,7 +2,7 @@ import * as z from "zod";
 import { idOf } from "../runtime/fields.ts";
 import { shape } from "../runtime/shape.ts";
 
-/** Every header of a request that means something to a route, `Authorization` and `Content-Type` aside. */
+/** Every request header that a route reads, except `Authorization` and `Content-Type`. */
 export const REQUEST_HEADERS = {
   "X-Application-Id": shape(() =>
     idOf("application").describe(
@@ -34,9 +34,10 @@ export const REQUEST_HEADERS = {
       .meta({ examples: ["order-20391-announcement"] }),
   ),
 } as const;
+/** The name of a header in `REQUEST_HEADERS`. */
 export type RequestHeader = keyof typeof REQUEST_HEADERS;
 
-/** Every header of an answer that a caller may read. */
+/** Every header of an answer. */
 export const ANSWER_HEADERS = {
   "X-Request-Id": shape(() =>
     z
@@ -70,4 +71,5 @@ export const ANSWER_HEADERS = {
   ),
   Location: shape(() => z.string().describe("Where the browser goes on.")),
 } as const;
+/** The name of a header in `ANSWER_HEADERS`. */
 export type AnswerHeader = keyof typeof ANSWER_HEADERS;

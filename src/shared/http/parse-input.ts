@@ -1,16 +1,131 @@
 import type * as z from "zod";
-import { refuseIssues, type Issue } from "../runtime/errors.ts";
-import { readForm, readJson, readQuery, type Incoming } from "./incoming.ts";
+import { AppError, refuseIssues, validationFailed, type Issue } from "../runtime/errors.ts";
+import type { Invocation } from "../runtime/telemetry/work-context.ts";
 import type { Route, Unparsed } from "./route.ts";
 
-/** The body and the query as their schemas made them. */
+/** A request as the host received it, before anything was checked. */
+export interface Incoming {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly params: Readonly<Record<string, string>>;
+  /** Reads the body. */
+  body(): Promise<Uint8Array>;
+  /** The host's invocation; absent where a request does not come through the host. */
+  readonly host?: Invocation;
+}
+
+const BODY_BYTES_MAX = 256 * 1024;
+/** The most fields of a form. Ours have a dozen, and parsing 100,000 takes long. */
+const FIELDS_MAX = 100;
+const DEPTH_MAX = 20;
+const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+const ISSUES_MAX = 100;
+
+async function readBounded(incoming: Incoming): Promise<Uint8Array> {
+  const tooLarge = () =>
+    new AppError("payload_too_large", `The body is larger than ${BODY_BYTES_MAX} bytes.`, {
+      details: { bytesMax: BODY_BYTES_MAX },
+    });
+  if (Number(incoming.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) throw tooLarge();
+  const bytes = await incoming.body();
+  if (bytes.length > BODY_BYTES_MAX) throw tooLarge();
+  return bytes;
+}
+
+function mediaType(incoming: Incoming): string {
+  return (incoming.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new AppError("invalid_json", "The body is not UTF-8.");
+  }
+}
+
+/** Returns whether text can't be stored or shown: it has half a surrogate pair, or a NUL character. */
+function isUnstorable(text: string): boolean {
+  return !text.isWellFormed() || text.includes("\u0000");
+}
+
+/** Finds what no schema reports: names that reach into the prototype, text that can't be stored, too deep nesting. */
+function structuralIssues(value: unknown, path: readonly string[], issues: Issue[]): void {
+  if (issues.length >= ISSUES_MAX) return;
+  const add = (code: string, message: string) =>
+    issues.push({ path: path.join("."), code, message });
+  if (typeof value === "string") {
+    if (isUnstorable(value)) add("invalid_text", "must be valid Unicode text without U+0000");
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  if (path.length >= DEPTH_MAX) {
+    add("too_deep", `must not be nested deeper than ${DEPTH_MAX} levels`);
+    return;
+  }
+  for (const [name, item] of Object.entries(value)) {
+    if (FORBIDDEN_NAMES.has(name) || isUnstorable(name))
+      issues.push({
+        path: [...path, name].join("."),
+        code: "forbidden_name",
+        message: "is not allowed as a name",
+      });
+    structuralIssues(item, [...path, name], issues);
+  }
+}
+
+/** A body as it was sent, and what is wrong with it that no schema reports. */
+interface ReadBody {
+  readonly value: unknown;
+  readonly issues: readonly Issue[];
+}
+
+/** Reads the JSON body; `{}` when there is none. @throws AppError 400, 413 or 415 */
+export async function readJson(incoming: Incoming): Promise<ReadBody> {
+  const bytes = await readBounded(incoming);
+  if (bytes.length === 0) return { value: {}, issues: [] };
+  const type = mediaType(incoming);
+  if (type !== "application/json" && !type.endsWith("+json"))
+    throw new AppError("unsupported_media_type", "The body must be application/json.");
+  let value: unknown;
+  try {
+    value = JSON.parse(decode(bytes));
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError("invalid_json", "The body is not valid JSON.");
+  }
+  const issues: Issue[] = [];
+  structuralIssues(value, [], issues);
+  return { value, issues };
+}
+
+/** Reads the fields of an HTML form. @throws AppError 400, 413 or 415 */
+export async function readForm(incoming: Incoming): Promise<ReadBody> {
+  const bytes = await readBounded(incoming);
+  if (bytes.length > 0 && mediaType(incoming) !== "application/x-www-form-urlencoded")
+    throw new AppError("unsupported_media_type", "The body must be a form.");
+  const text = decode(bytes);
+  if (text.split("&", FIELDS_MAX + 1).length > FIELDS_MAX)
+    throw validationFailed([
+      { path: "body", code: "too_big", message: `must not have more than ${FIELDS_MAX} fields` },
+    ]);
+  return { value: Object.fromEntries(new URLSearchParams(text)), issues: [] };
+}
+
+/** Reads the query's parameters. Of a repeated one, the last counts. */
+function readQuery(incoming: Incoming): Record<string, string> {
+  return Object.fromEntries(incoming.url.searchParams);
+}
+
+/** The parsed body and query. */
 interface Input {
   readonly body: unknown;
   readonly query: unknown;
 }
 
 /**
- * Reads and parses what a request brings. Everything that is wrong with it is told at once.
+ * Reads and parses the query and body of a request. Reports everything that is wrong with them at once.
  * @throws AppError 400, 413 or 415
  */
 export async function parseInput(
@@ -49,7 +164,7 @@ function parse(schema: z.ZodType | undefined, read: () => unknown): Parsed {
   return { data: result?.data, issues: [] };
 }
 
-/** An unknown field is reported under its own name, not under its parent's. */
+/** Reports an unknown field under its own name, not under its parent's. */
 function toIssues(issue: z.core.$ZodIssue): readonly Issue[] {
   const path = issue.path.map(String);
   if (issue.code === "unrecognized_keys")
@@ -61,7 +176,7 @@ function toIssues(issue: z.core.$ZodIssue): readonly Issue[] {
   return [{ path: path.join(".") || "body", code: issue.code, message: issue.message }];
 }
 
-/** Of a field that has been found wrong, what a later look finds says nothing new. */
+/** Adds issues of a later check, leaving out fields that have one already. */
 function joined(found: readonly Issue[], later: readonly Issue[]): readonly Issue[] {
   const paths = new Set(found.map(({ path }) => path));
   return [...found, ...later.filter(({ path }) => !paths.has(path))];

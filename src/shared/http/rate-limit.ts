@@ -12,7 +12,7 @@ import { ERROR_STATUS } from "./error-status.ts";
 const SESSION_PER_MINUTE = 600;
 const OPERATOR_PER_MINUTE = 120;
 
-/** A raised limit of keys raises the others with it; a lowered one is meant for keys alone. */
+/** Returns the limit of a kind of caller, per minute. Raising that of keys raises the others; lowering it does not. */
 function limitOf(kind: "api_key" | "session" | "operator", config: Config["limits"]): number {
   const keys = config.requestsPerMinute;
   switch (kind) {
@@ -25,11 +25,11 @@ function limitOf(kind: "api_key" | "session" | "operator", config: Config["limit
   }
 }
 
-/** What all keys of a platform share is never less than what one of them may have. */
+/** Returns the limit that all keys of a platform share, which is never less than that of one key. */
 const platformLimit = (config: Config["limits"]): number =>
   Math.max(config.platformPerMinute, config.requestsPerMinute);
 
-/** The limits that one request meets on its way, and what its answer says about them. */
+/** Checks one request against the limits, and returns the headers that say what is left of them. */
 export class RequestLimits {
   readonly #services: HttpDeps;
   readonly #address: string;
@@ -42,7 +42,7 @@ export class RequestLimits {
     this.#address = addressGroup(address);
   }
 
-  /** Who asks, once a credential was found right; also when the request was refused for another reason. */
+  /** The caller, once a credential was found right; also when the request was refused for another reason. */
   get caller(): Caller | undefined {
     return this.#caller;
   }
@@ -51,7 +51,7 @@ export class RequestLimits {
     return this.#services.clock.now().getTime();
   }
 
-  /** A credential that is about to be looked at. @throws AppError `rate_limited` after too many wrong ones */
+  /** Notes a credential before it is checked. @throws AppError `rate_limited` after too many wrong ones */
   present(credential: Credential): void {
     if (this.#decision !== undefined) return;
     const { badCredentials } = this.#services.limits;
@@ -61,8 +61,8 @@ export class RequestLimits {
   }
 
   /**
-   * Counts the request against the caller's limit, a key's against its platform's too, once, however often access is judged. Whoever gets here has shown a
-   * right credential, whatever else is refused later.
+   * Counts the request against the caller's limit, and that of a key against its platform's too. Counts once, however
+   * often access is checked. Called only for a right credential, whatever else is refused later.
    * @throws AppError `rate_limited`
    */
   async admit(
@@ -74,10 +74,10 @@ export class RequestLimits {
     this.#presented = undefined;
     this.#caller = caller;
     const { kind, id } = actorOf(caller);
-    // An operator's id is the identity provider's to choose and might not fit into a row key.
+    // The identity provider chooses an operator's id, which might not fit into a row key.
     const subject = `${kind}|${kind === "operator" ? sha256Hex(id) : id}`;
     const own = { subject, limit: limitOf(caller.kind, config.limits) };
-    // Of keys alone: whoever is signed in can still look, and revoke the key that floods.
+    // Only keys share a limit, so that a signed-in user can still revoke a key that sends too much.
     this.#decision =
       caller.kind === "api_key"
         ? await limits.rates.admitWithin(own, {
@@ -88,7 +88,7 @@ export class RequestLimits {
     if (!this.#decision.allowed) throw rateLimited(this.#decision.seconds);
   }
 
-  /** Counts a try to sign in or up against the address. @throws AppError `rate_limited` */
+  /** Counts an attempt to sign in or up against the address. @throws AppError `rate_limited` */
   async admitAddress(): Promise<void> {
     const { config, limits } = this.#services;
     const subject = `address|${sha256Hex(this.#address)}`;

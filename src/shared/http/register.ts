@@ -7,14 +7,32 @@ import {
 import type { Config } from "../runtime/config.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
 import type { Outgoing } from "./answer.ts";
-import type { Incoming } from "./incoming.ts";
-import { toInvocation } from "./invocation.ts";
-import { methodsOf, type Endpoint } from "./route.ts";
+import type { Incoming } from "./parse-input.ts";
+import { methodsOf, type RouteKey } from "./route.ts";
 import type { Timer } from "./worker.ts";
 
-/** What functions run. A start registers them without it: the first call of any of them loads it. */
+/** Returns what log and trace need of the host's invocation. */
+function toInvocation(context: InvocationContext): Invocation {
+  return {
+    traceParent: context.traceContext?.traceParent,
+    write(level, line) {
+      switch (level) {
+        // The setting LOG_LEVEL has filtered it already; the host's own level would hide debug lines.
+        case "debug":
+        case "info":
+          return context.info(line);
+        case "warn":
+          return context.warn(line);
+        case "error":
+          return context.error(line);
+      }
+    },
+  };
+}
+
+/** What the registered functions run. It is loaded with the first call of any of them, not at the start. */
 export interface Running {
-  answer(endpoint: Endpoint, incoming: Incoming): Promise<Outgoing>;
+  answer(routeKey: RouteKey, incoming: Incoming): Promise<Outgoing>;
   answerUnrouted(incoming: Incoming, path: string): Promise<Outgoing>;
   work(worker: string, message: unknown, host: Invocation): Promise<void>;
   runTimer(timer: Timer, isPastDue: boolean, host: Invocation): Promise<void>;
@@ -40,21 +58,21 @@ function toResponse({ status, headers, body }: Outgoing): HttpResponseInit {
   return { status, headers, ...(body === undefined ? {} : { body }) };
 }
 
-/** `GET v1/posts/{postId}` → `get-v1-posts-postId`: the function's name on the host. */
-function functionName({ method, path }: Endpoint): string {
+/** Returns the name of a function on the host: `GET v1/posts/{postId}` → `get-v1-posts-postId`. */
+function functionName({ method, path }: RouteKey): string {
   return [method.toLowerCase(), ...path.split("/")].join("-").replace(/[^A-Za-z0-9-]/g, "");
 }
 
-/** Makes one HTTP function of every route, and one that answers everything else in the envelope. */
-export function registerRoutes(endpoints: readonly Endpoint[], load: Load): void {
-  for (const endpoint of endpoints) {
-    app.http(functionName(endpoint), {
-      methods: [...methodsOf(endpoint)],
-      route: endpoint.path,
+/** Registers an HTTP function for every route, and one that answers all other requests in the envelope. */
+export function registerRoutes(routeKeys: readonly RouteKey[], load: Load): void {
+  for (const routeKey of routeKeys) {
+    app.http(functionName(routeKey), {
+      methods: [...methodsOf(routeKey)],
+      route: routeKey.path,
       authLevel: "anonymous",
       handler: async (request, context) => {
         const running = await load();
-        return toResponse(await running.answer(endpoint, toIncoming(request, context)));
+        return toResponse(await running.answer(routeKey, toIncoming(request, context)));
       },
     });
   }
@@ -70,7 +88,7 @@ export function registerRoutes(endpoints: readonly Endpoint[], load: Load): void
   });
 }
 
-/** What the host hands over is an object already, or text when it was no JSON. */
+/** Registers a queue function for every worker. The host passes a message as an object, or as text when it is no JSON. */
 export function registerWorkers(
   queues: readonly { readonly name: string; readonly queue: string }[],
   config: Config,
@@ -88,6 +106,7 @@ export function registerWorkers(
   }
 }
 
+/** Registers a timer function for every timer. */
 export function registerTimers(timers: readonly Timer[], config: Config, load: Load): void {
   for (const timer of timers) {
     app.timer(timer.name, {

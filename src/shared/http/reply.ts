@@ -1,6 +1,6 @@
 import type { Page } from "../runtime/page.ts";
 
-/** An answer that differs from the declared status with `{data}`: other status, headers, or no JSON at all. */
+/** An answer with a status or headers of its own, or without JSON, instead of `{data}` with the declared status. */
 export class Reply {
   readonly status: number | undefined;
   readonly headers: readonly (readonly [string, string])[];
@@ -19,7 +19,7 @@ export class Reply {
 
 const JSON_TYPE = ["content-type", "application/json; charset=utf-8"] as const;
 
-/** `{data}` with a status or headers of its own. */
+/** Answers `{data}` with a status or headers of its own. */
 export function withStatus(
   status: number,
   data: unknown,
@@ -28,18 +28,19 @@ export function withStatus(
   return new Reply({ status, headers: [JSON_TYPE, ...headers], body: JSON.stringify({ data }) });
 }
 
-/** A JSON document that is no resource of ours and has no envelope: OpenAPI, OAuth client metadata. */
+/** Answers a JSON document without the envelope, such as the OpenAPI document. */
 export function document(value: unknown): Reply {
   return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(value) });
 }
 
-/** A list with its cursor. */
+/** Answers a page of a list with its cursor. */
 export function paged<T>(page: Page<T>): Reply {
   const { items, nextCursor, limit } = page;
   const body = { data: items, page: { nextCursor, hasMore: nextCursor !== null, limit } };
   return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(body) });
 }
 
+/** Answers an HTML page. */
 export function htmlReply(
   text: string,
   options: {
@@ -54,7 +55,7 @@ export function htmlReply(
   });
 }
 
-/** A picture that anyone may keep a copy of for a while. */
+/** Answers an image, which caches may keep for `freshSeconds`. */
 export function image({
   bytes,
   contentType,
@@ -68,7 +69,7 @@ export function image({
     headers: [
       ["content-type", contentType],
       ["cache-control", `public, max-age=${freshSeconds}`],
-      // A browser must take it for nothing but a picture, whatever is in it.
+      // Whatever the bytes are, a browser must treat them as an image only.
       ["content-security-policy", "default-src 'none'; sandbox"],
     ],
     body: bytes,

@@ -2,12 +2,13 @@ import type * as z from "zod";
 import type { RequestScope } from "../callers/scope.ts";
 import type { AppError, ErrorCode, Issue } from "../runtime/errors.ts";
 import type { Page } from "../runtime/page.ts";
-import type { HttpDeps } from "./deps.ts";
 import type { Shape } from "../runtime/shape.ts";
 import type { Access } from "./access/access.ts";
+import type { HttpDeps } from "./deps.ts";
 import type { AnswerHeader, RequestHeader } from "./headers.ts";
 import type { Reply } from "./reply.ts";
 
+/** The methods that routes can have. */
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 /** The parameters that a path names: `v1/posts/{postId}` → `{ postId: string }`. */
@@ -15,6 +16,7 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
   ? { readonly [Key in Name]: string } & ParamsOf<Rest>
   : unknown;
 
+/** What a verb is run with. */
 interface Call<Scope, Params, Body, Query> {
   readonly services: HttpDeps;
   readonly scope: Scope;
@@ -24,14 +26,14 @@ interface Call<Scope, Params, Body, Query> {
   readonly headers: Headers;
 }
 
-/** What answers are made of: as their schema says, and nobody changes them. */
+/** A type without anything that can be changed. */
 type Immutable<T> = T extends readonly (infer Item)[]
   ? readonly Immutable<Item>[]
   : T extends object
     ? { readonly [Key in keyof T]: Immutable<T[Key]> }
     : T;
 
-/** True ones: they are of the schemas' own types, and a test parses them. */
+/** Examples for the reference. They have the schemas' own types, and a test parses them. */
 interface Examples<BodyInput, Result> {
   readonly body?: Immutable<BodyInput>;
   /** What `data` holds; of a list one item. */
@@ -40,7 +42,7 @@ interface Examples<BodyInput, Result> {
 
 type Later<T> = T | Promise<T>;
 
-/** A call whose body its schema does not take: any field of it may be missing or wrong. */
+/** A call whose body does not fit its schema: any field may be missing or wrong. */
 export interface Unparsed<Scope> {
   readonly services: HttpDeps;
   readonly scope: Scope;
@@ -48,9 +50,9 @@ export interface Unparsed<Scope> {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What is asked and answered, for the requests themselves, for the reference and for the tests. */
+/** What a route takes and answers: requests are checked against it, and the reference and the tests read it. */
 interface RouteContract<Scope, Body, BodyInput, Query, Result> {
-  /** In camelCase and never changed: generated clients name their methods after it. */
+  /** In camelCase. Never changes, because generated clients name their methods after it. */
   readonly operationId: string;
   /** One line for the reference. */
   readonly summary: string;
@@ -64,19 +66,19 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   readonly bodyKind?: "json" | "form";
   readonly query?: Shape<z.ZodType<Query>>;
   /**
-   * Told beside what the schema refuses: what the verb would refuse next, because it takes the clock, the settings or
-   * other fields to see it. Asked only when the schema refuses something; the verb judges the rest itself. What is not
-   * there is no issue: the request is refused anyway.
+   * Returns what the verb would refuse next, which only the clock, the settings or stored rows show. Called when the
+   * schema refuses something, so that one answer reports everything. Reports nothing about what does not exist: the
+   * request is refused anyway.
    */
   issuesBeside?(call: Unparsed<Scope>): Later<readonly Issue[]>;
-  /** What a browser brings to the hosted page, in its address or form, where the verb judges that itself. */
+  /** What a browser sends to the hosted page, in its address or form, where the verb checks that itself. */
   readonly browserFields?: Shape<z.ZodObject>;
   readonly status: number;
   /** What `data` holds; of a list one item. Absent where the answer holds no JSON. */
   readonly response?: Shape<z.ZodType<Result>>;
   /** `document`: JSON without the envelope. `page`: HTML, for errors of the verb too. `image`: a picture. */
   readonly produces?: "data" | "document" | "page" | "image";
-  /** When which success comes, where there are several, and every status of a page. */
+  /** The meaning of each status, where several mean success, and of every status of a page. */
   readonly answers?: Readonly<Record<number, string>>;
   readonly answerHeaders?: readonly AnswerHeader[];
   /** Codes of the verb's own refusals, on top of those of access, body and query. */
@@ -84,25 +86,25 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   readonly examples?: () => Examples<NoInfer<BodyInput>, NoInfer<Result>>;
 }
 
-/** Calls one verb; a plain result becomes `{data}` with the declared status, a `Reply` is sent as it is. */
+/** A route that answers one value: a plain result becomes `{data}` with the declared status, a `Reply` is sent as it is. */
 interface Single<Made, Result> {
   readonly list?: false;
   run(call: Made): Later<NoInfer<Immutable<Result>> | Reply>;
 }
-/** The same for a list: a page of it becomes `{data, page}`. */
+/** A route that answers a list: a page of it becomes `{data, page}`. */
 interface List<Made, Result> {
   readonly list: true;
   run(call: Made): Later<Page<NoInfer<Immutable<Result>>>>;
 }
 
-/** Of a call that was refused before its verb ran, what is known all the same. */
+/** What is known of a call that was refused before its verb ran. */
 export interface RefusedCall extends RequestScope {
   readonly services: HttpDeps;
   readonly headers: Headers;
 }
 
 interface Refusing {
-  /** Tells what was refused before the verb ran, where its reader can't do with the envelope. */
+  /** Answers a call that was refused before the verb ran, where the caller can't read the envelope. */
   refused?(error: AppError, call: RefusedCall): Promise<Reply>;
 }
 
@@ -119,14 +121,14 @@ type RouteSpec<Path extends string, Scope, Body, BodyInput, Query, Result> = Rou
     | List<Call<Scope, ParamsOf<Path>, Body, Query>, Result>
   );
 
-/** Where a route is. */
-export interface Endpoint {
+/** The method and the path that a route is found by. */
+export interface RouteKey {
   readonly method: Method;
   readonly path: string;
 }
 
 /** One route as a value: who may call, what it takes, what it answers, which verb it runs. */
-export interface Route extends Endpoint {
+export interface Route extends RouteKey {
   readonly spec: RouteContract<unknown, unknown, unknown, unknown, unknown> &
     Refusing & {
       readonly list?: boolean;
@@ -134,7 +136,7 @@ export interface Route extends Endpoint {
     };
 }
 
-/** Declares a route. `params` is typed from the path, the result from `response`: what does not fit does not compile. */
+/** Declares a route. The types of `params` and of the result follow from the path and from `response`. */
 export function route<
   Path extends string,
   Scope,
@@ -148,17 +150,17 @@ export function route<
 }
 
 /**
- * What can be read can be asked for without its body (RFC 9110, 9.3.2): networks look at a file that way first. The
- * web server leaves the body out.
+ * Returns the methods that a route answers: with GET also HEAD (RFC 9110, 9.3.2), which networks send before they fetch a
+ * file. The web server leaves out the body.
  */
-export function methodsOf({ method }: Endpoint): readonly (Method | "HEAD")[] {
+export function methodsOf({ method }: RouteKey): readonly (Method | "HEAD")[] {
   return method === "GET" ? ["GET", "HEAD"] : [method];
 }
 
 const segmentsOf = (path: string) => path.split("/").filter((segment) => segment !== "");
 const isParam = (segment: string) => segment.startsWith("{");
 
-/** The parameters when the path fits the route's, decoded; a literal segment fits in any case, as on the host. */
+/** Returns the parameters of a path that fits the route's. Literal segments fit in upper and lower case, as on the host. */
 function match(template: string, path: string): Record<string, string> | undefined {
   const [wanted, given] = [segmentsOf(template), segmentsOf(path)];
   if (wanted.length !== given.length) return undefined;
@@ -171,19 +173,20 @@ function match(template: string, path: string): Record<string, string> | undefin
   return params;
 }
 
-/** How many literal segments lead: a literal beats a parameter. */
-const literalness = (route: Endpoint) =>
+/** Sorts literal segments before parameters, the first segment first. */
+const literalness = (route: RouteKey) =>
   segmentsOf(route.path)
     .map((segment) => (isParam(segment) ? "0" : "1"))
     .join("");
 
-export interface RouteMatch<Of extends Endpoint> {
+/** A route whose path fits, with its parameters. */
+export interface RouteMatch<Of extends RouteKey> {
   readonly route: Of;
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The routes whose path fits, the most literal first, whatever their method. `path` has no prefix. */
-export function matchPath<Of extends Endpoint>(
+/** Returns the routes whose path fits, whatever their method, the most literal first. `path` has no prefix. */
+export function matchPath<Of extends RouteKey>(
   routes: readonly Of[],
   path: string,
 ): RouteMatch<Of>[] {
@@ -193,4 +196,11 @@ export function matchPath<Of extends Endpoint>(
       return params === undefined ? [] : [{ route, params }];
     })
     .sort((left, right) => literalness(right.route).localeCompare(literalness(left.route)));
+}
+
+/** A chapter of the reference. */
+export interface Chapter {
+  readonly name: string;
+  readonly about: string;
+  readonly routes: readonly Route[];
 }

@@ -6,14 +6,14 @@ import type { Shape } from "../runtime/shape.ts";
 import { beginWork, type Invocation } from "../runtime/telemetry/work-context.ts";
 import { hintFields, traceOfHint } from "../runtime/telemetry/hint-trace.ts";
 
-/** A queue function as a value: which messages it takes and which verb it runs. */
+/** A queue function as a value: the messages that it takes and the verb that it runs. */
 export interface Worker {
   readonly name: string;
   readonly queue: string;
   readonly handle: (services: HttpDeps, message: unknown, host?: Invocation) => Promise<void>;
 }
 
-/** Declares a worker. A malformed message throws: the host moves it to the poison queue in the end. */
+/** Declares a worker. A malformed message throws, so that the host moves it to the poison queue in the end. */
 export function worker<Message>(
   name: string,
   queue: string,
@@ -37,19 +37,19 @@ export function worker<Message>(
   };
 }
 
-/** A timer function as a value; its verb must be safe when it is missed, doubled or late. */
+/** A timer function as a value. Its verb must be safe when a run is missed, doubled or late. */
 export interface Timer {
   readonly name: string;
   schedule(settings: Pick<HttpDeps, "config">): string;
   run(services: HttpDeps, system: SystemScope): Promise<void>;
 }
 
-/** Whoever reads the audit finds the timer under this name, and its run under the request id. */
+/** Returns the scope of a worker or timer. The audit trail shows its name, and its run as a request id. */
 export function systemScope({ clock }: Pick<HttpDeps, "clock">, worker: string): SystemScope {
   return { requestId: newId("request", clock.now()), ip: "", caller: { kind: "system", worker } };
 }
 
-/** A run of a timer is a piece of work of its own. */
+/** Runs a timer as a unit of work. */
 export async function runTimer(
   services: HttpDeps,
   timer: Timer,

@@ -1,20 +1,21 @@
 import type { ErrorCode } from "../../runtime/errors.ts";
 import type { RequestHeader } from "../headers.ts";
 
+/** The kinds of credentials. */
 export type CredentialKind = "apiKey" | "session" | "operator";
 
-/** What an access rule asks for and how it refuses: the part of it that callers have to know. */
+/** What callers have to know of an access rule: what it asks for, and how it refuses. */
 export interface AccessContract {
-  /** Who may call, in the reader's words. */
+  /** Who may call, for the reference. */
   readonly callers: string;
-  /** Any of these; none where nobody is asked. */
+  /** The kinds of credentials that are accepted; none where no credential is asked for. */
   readonly credentials: readonly CredentialKind[];
-  /** Headers that it reads, and whether it can do without. */
+  /** The headers that it reads, and which are required. */
   readonly headers: readonly { readonly name: RequestHeader; readonly required: boolean }[];
   readonly errors: readonly ErrorCode[];
 }
 
-/** What can go wrong on our side wherever storage is asked. */
+/** The errors of the service itself, wherever storage is read. */
 const OURS = ["internal_error", "service_unavailable"] as const;
 
 const PRODUCT_ERRORS = [
@@ -53,14 +54,14 @@ function ofProfile(callers: string, errors: readonly ErrorCode[]): AccessContrac
   };
 }
 
-/** The same where the path names the profile: the header may be left out. */
+/** Returns the contract where the path names the profile, so that the header may be left out. */
 export function withProfileInPath(contract: AccessContract): AccessContract {
   const headers = contract.headers.map(({ name }) => ({ name, required: false }));
   const errors = contract.errors.filter((code) => code !== "profile_header_required");
   return { ...contract, headers, errors };
 }
 
-/** By the name of the rule in `access.ts`; `operator` takes its roles. */
+/** The contracts by the name of the rule in `access.ts`; that of operators depends on the roles. */
 export const ACCESS_CONTRACTS = {
   anyone: { callers: "anyone", credentials: [], headers: [], errors: ["internal_error"] },
   signingIn: { callers: "anyone", credentials: [], headers: [], errors: ["rate_limited", ...OURS] },
@@ -84,6 +85,7 @@ export const ACCESS_CONTRACTS = {
   ),
 } as const satisfies Readonly<Record<string, AccessContract>>;
 
+/** Returns the contract of the rule for operators with one of the roles. */
 export function operatorContract(roles: readonly string[]): AccessContract {
   const errors: readonly ErrorCode[] = [
     "unauthenticated",

@@ -17,7 +17,7 @@ import type { HttpDeps } from "../deps.ts";
 import { ACCESS_CONTRACTS, type AccessContract } from "./access-contract.ts";
 import type { RequestLimits } from "../rate-limit.ts";
 
-/** What access is judged on. */
+/** What an access rule is checked against. */
 export interface AccessRequest {
   readonly services: HttpDeps;
   readonly headers: Headers;
@@ -27,7 +27,7 @@ export interface AccessRequest {
   readonly limits: RequestLimits;
 }
 
-/** Who may call a route. `resolve` is the only maker of scopes. @throws AppError 400, 401, 403, 404 or 429 */
+/** Says who may call a route. Only `resolve` makes scopes. @throws AppError 400, 401, 403, 404 or 429 */
 export interface Access<Scope> {
   /** Names the rule in the reference and in the access matrix of the tests. */
   readonly name: string;
@@ -36,16 +36,17 @@ export interface Access<Scope> {
   resolve(request: AccessRequest): Promise<Scope> | Scope;
 }
 
+/** Returns the scope of a request without a caller. */
 export const requestScope = ({ requestId, ip }: AccessRequest): RequestScope => ({ requestId, ip });
 
-/** No credential is asked for and none is looked at. */
+/** Admits everybody, and looks at no credential. */
 export const anyone: Access<RequestScope> = {
   name: "anyone",
   contract: ACCESS_CONTRACTS.anyone,
   resolve: requestScope,
 };
 
-/** Like `anyone`, for signing in and up: limited by address. */
+/** Admits everybody, for signing in and up, with a limit by address. */
 export const signingIn: Access<RequestScope> = {
   name: "anyone",
   contract: ACCESS_CONTRACTS.signingIn,
@@ -55,7 +56,7 @@ export const signingIn: Access<RequestScope> = {
   },
 };
 
-/** A 403: the caller is known and told why. Recorded, unlike a 404, which tells nothing. */
+/** Records and returns a 403, which tells a known caller the reason. A 404, which tells nothing, is not recorded. */
 export function denied(
   request: AccessRequest,
   caller: Caller,
@@ -76,10 +77,10 @@ export function denied(
   return new AppError(code, message);
 }
 
-/** The rows that access is judged on, read side by side. */
+/** The rows that access is checked against, read in one round trip. */
 export interface Tenancy {
   readonly platform: PlatformAccess | undefined;
-  /** The one that a key is bound to or a session named. */
+  /** The application that a key belongs to or a session names. */
   readonly application: Pick<Application, "id" | "status"> | undefined;
   readonly profile: Profile | undefined;
 }
@@ -89,7 +90,7 @@ interface Named {
   readonly profileId: string | null;
 }
 
-/** A key's application exists, for none is ever removed: the platform's row tells whether it is disabled. */
+/** Reads the rows for a key. Its application exists, since none is ever removed; the platform's row says if it is disabled. */
 async function readKeyTenancy(
   services: HttpDeps,
   { platformId, applicationId }: { readonly platformId: string; readonly applicationId: string },
@@ -117,12 +118,13 @@ async function readSessionTenancy(
   return { platform, application, profile };
 }
 
+/** A caller with the rows that access is checked against. */
 export interface Identified {
   readonly caller: ApiKeyCaller | SessionCaller;
   readonly tenancy: Tenancy;
 }
 
-/** Whose credential it is, with the rows that it and the request name. */
+/** Finds the caller by the credential, and reads the rows that caller and request name. */
 async function authenticate(
   { services, headers, limits }: AccessRequest,
   named: Named,
@@ -142,14 +144,14 @@ async function authenticate(
   return { caller, tenancy };
 }
 
-/** The profiles that the request's headers name. */
+/** Returns the profiles that the request's headers name. */
 export function profilesOfHeaders(headers: Headers): string[] {
   return [headers.get("x-profile-id"), headers.get("profile-id")]
     .map((text) => text?.trim() ?? "")
     .filter((text) => text !== "");
 }
 
-/** Told to whoever is known, before anything is said about either profile. */
+/** Refuses a header and a path that name different profiles, before the answer says anything about either. */
 function requireOneProfile({ headers, params }: AccessRequest): void {
   const path = params["profileId"];
   const header = profilesOfHeaders(headers).find((named) => named !== path);
@@ -161,7 +163,7 @@ function requireOneProfile({ headers, params }: AccessRequest): void {
   );
 }
 
-/** Who asks, with everything that holds for all routes judged: live credential, live platform, own application. */
+/** Identifies the caller, and checks what holds for all routes: credential, platform and application. */
 export async function identify(
   request: AccessRequest,
   profileId: string | null = null,
@@ -181,6 +183,7 @@ export async function identify(
   return identified;
 }
 
+/** Refuses a disabled application. @throws AppError `application_disabled` */
 export function requireEnabled(
   request: AccessRequest,
   caller: Caller,
@@ -221,35 +224,35 @@ async function adminScope(request: AccessRequest): Promise<PlatformScope> {
   return scope;
 }
 
-/** Any key, or a session, which may name one of its applications. */
+/** Admits any key, or a session, which may name one of its applications. */
 export const keyOrSession: Access<PlatformScope> = {
   name: "keyOrSession",
   contract: ACCESS_CONTRACTS.keyOrSession,
   resolve: platformScope,
 };
 
-/** An app_admin key or a session. */
+/** Admits an app_admin key or a session. */
 export const appAdmin: Access<PlatformScope> = {
   name: "appAdmin",
   contract: ACCESS_CONTRACTS.appAdmin,
   resolve: adminScope,
 };
 
-/** An app_admin key, or a session that names the application. */
+/** Admits an app_admin key, or a session that names the application. */
 export const appAdminOfApplication: Access<ApplicationScope> = {
   name: "appAdminOfApplication",
   contract: ACCESS_CONTRACTS.appAdminOfApplication,
   resolve: async (request) => inApplication(await adminScope(request)),
 };
 
-/** Any key, or a session that names the application. */
+/** Admits any key, or a session that names the application. */
 export const keyOrSessionOfApplication: Access<ApplicationScope> = {
   name: "keyOrSessionOfApplication",
   contract: ACCESS_CONTRACTS.keyOrSessionOfApplication,
   resolve: async (request) => inApplication(await platformScope(request)),
 };
 
-/** Platform staff; every key is refused. */
+/** Admits a session, and no key. */
 export const sessionOnly: Access<SessionScope> = {
   name: "sessionOnly",
   contract: ACCESS_CONTRACTS.sessionOnly,

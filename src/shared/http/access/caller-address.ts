@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 
 const UNKNOWN = "unknown";
 
-/** `203.0.113.9:51000`, `[2001:db8::1]:443` and the like without port and brackets; undefined when it is no address. */
+/** Removes port and brackets: `203.0.113.9:51000`, `[2001:db8::1]:443`. Undefined when the rest is no address. */
 function toAddress(hop: string): string | undefined {
   const inBrackets = /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1];
   const bare = inBrackets ?? hop.replace(/^([^:]*):\d+$/, "$1");
@@ -10,8 +10,8 @@ function toAddress(hop: string): string | undefined {
 }
 
 /**
- * The caller's address: of `X-Forwarded-For` the entry that the outermost of our own `hops` proxies added, counted
- * from the right, because everything further left is the caller's to invent. With no proxy of ours, nothing of it.
+ * Returns the caller's address: the entry of `X-Forwarded-For` that the outermost of our own `hops` proxies added, counted
+ * from the right. Entries further left may be invented by the caller. Without a proxy of ours the header is not used.
  */
 export function callerAddress(headers: Headers, hops: number): string {
   if (hops === 0) return UNKNOWN;
@@ -21,10 +21,10 @@ export function callerAddress(headers: Headers, hops: number): string {
 }
 
 const GROUPS = 8;
-/** What one customer of an IPv6 provider has at least: /64. */
+/** A /64 network, which is the least that an IPv6 provider gives a customer. */
 const NETWORK_GROUPS = 4;
 
-/** The eight groups of an IPv6 address, as numbers; a dotted end counts as two. */
+/** Returns the eight groups of an IPv6 address as numbers; a dotted end is two of them. */
 function groupsOf(address: string): number[] {
   const [unscoped = ""] = address.split("%", 1);
   const plain = unscoped.replace(
@@ -45,7 +45,7 @@ function groupsOf(address: string): number[] {
   ];
 }
 
-/** What is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
+/** Returns what is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
 export function addressGroup(address: string): string {
   if (isIP(address) !== 6) return address;
   const groups = groupsOf(address);

@@ -3,9 +3,10 @@ import type { OperatorScope } from "../../callers/scope.ts";
 import { operatorContract } from "./access-contract.ts";
 import { denied, requestScope, type Access } from "./access.ts";
 
+/** The roles that operators can have. */
 export type OperatorRole = "Admin" | "Operator";
 
-/** A token of the operators' identity provider with one of the roles; without roles, any valid one. */
+/** Admits a token of the operators' identity provider with one of the roles; without roles, any valid token. */
 export function operator(...roles: readonly OperatorRole[]): Access<OperatorScope> {
   return {
     name: roles.length === 0 ? "operator" : `operator(${roles.join(", ")})`,

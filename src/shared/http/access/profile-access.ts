@@ -10,6 +10,7 @@ import { ACCESS_CONTRACTS } from "./access-contract.ts";
 import {
   denied,
   identify,
+  keyOrSession,
   profilesOfHeaders,
   requestScope,
   requireEnabled,
@@ -18,7 +19,7 @@ import {
   type Tenancy,
 } from "./access.ts";
 
-/** The profile that the request names, by its path or a header; undefined when the two disagree. */
+/** Returns the profile that the path or a header names; null when none does, undefined when they disagree. */
 function namedProfile({ headers, params }: AccessRequest): string | null | undefined {
   const named = [...profilesOfHeaders(headers), params["profileId"] ?? ""].filter(
     (text) => text !== "",
@@ -26,7 +27,7 @@ function namedProfile({ headers, params }: AccessRequest): string | null | undef
   return new Set(named).size > 1 ? undefined : (named[0] ?? null);
 }
 
-/** Whether a valid grant was sent. One that is sent and does not fit is refused, never passed over. */
+/** Returns whether a valid grant was sent. Refuses one that does not fit, rather than ignore it. */
 async function hasGrant(
   request: AccessRequest,
   caller: ApiKeyCaller,
@@ -88,14 +89,17 @@ async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
   return { scope, profile, application };
 }
 
-/** A profile of the caller's application; of a session's platform. A restricted key needs its allowlist or a grant. */
+/**
+ * Admits whoever may act for the profile: of a key's application, or of a session's platform. A restricted key needs the
+ * profile on its allowlist, or a grant.
+ */
 export const profileScope: Access<ProfileScope> = {
   name: "profileScope",
   contract: ACCESS_CONTRACTS.profileScope,
   resolve: async (request) => (await resolveProfile(request)).scope,
 };
 
-/** Like `profileScope`, for what a disabled profile or application may not do: publish, validate, connect. */
+/** Admits like `profileScope`, while profile and application are active: to publish, validate and connect. */
 export const activeProfileScope: Access<ProfileScope> = {
   name: "activeProfileScope",
   contract: ACCESS_CONTRACTS.activeProfileScope,
@@ -113,8 +117,8 @@ export const activeProfileScope: Access<ProfileScope> = {
 };
 
 /**
- * Like `activeProfileScope`, with what is linked to the profile: read side by side with what the caller is judged on, and
- * told to nobody who is refused.
+ * Admits like `activeProfileScope`, and adds the connections of the profile, which are read in the same round trip as
+ * the rows that the caller is checked against.
  */
 export const publishingScope: Access<PublishingScope> = {
   name: "activeProfileScope",
@@ -127,5 +131,24 @@ export const publishingScope: Access<PublishingScope> = {
       isProfile ? request.services.connections.listOfProfile(profileId) : [],
     ]);
     return { ...scope, connections };
+  },
+};
+
+/**
+ * Admits whoever may act for the profile of the connect session that the path names. The caller is checked before the
+ * session is read, and another platform's session is not found.
+ */
+export const connectSessionScope: Access<ProfileScope> = {
+  name: "connectSessionScope",
+  contract: ACCESS_CONTRACTS.connectSessionScope,
+  async resolve(request) {
+    const { platformId } = await keyOrSession.resolve(request);
+    const session = await request.services.connectSessions.find(request.params["sessionId"] ?? "");
+    if (session?.platformId !== platformId) throw notFound();
+    const { profileId } = session;
+    // A caller who names another profile must not learn which one the session belongs to.
+    if (profilesOfHeaders(request.headers).some((named) => named !== profileId)) throw notFound();
+    const params = { profileId };
+    return await profileScope.resolve({ ...request, params });
   },
 };

@@ -1,7 +1,6 @@
 import { html, type Markup } from "../../connections/hosted-page/markup.ts";
 import type { DocumentReader } from "./docs-reader.ts";
-import { bodyFields, parameterField, typeOf } from "./docs-schema.ts";
-import { phrase, prose } from "./docs-text.ts";
+import { bodyFields, parameterField, phrase, prose, typeOf } from "./docs-schema.ts";
 import type { Answer, Operation, Parameter } from "./openapi-types.ts";
 
 export interface Placed {

@@ -1,12 +1,11 @@
 import { html, Markup } from "../../connections/hosted-page/markup.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import { API_GUIDE } from "./api-guide.ts";
-import type { Chapter } from "./chapter.ts";
+import type { Chapter } from "../route.ts";
 import { operationSection, type Placed } from "./docs-operation.ts";
 import { DocumentReader } from "./docs-reader.ts";
-import { bodyFields, typeOf } from "./docs-schema.ts";
+import { bodyFields, phrase, prose, typeOf } from "./docs-schema.ts";
 import { DOCS_STYLE } from "./docs-style.ts";
-import { phrase, prose } from "./docs-text.ts";
 import { ERROR_CODES } from "../../runtime/errors.ts";
 import { ERROR_STATUS } from "../error-status.ts";
 import { openApi } from "./openapi.ts";

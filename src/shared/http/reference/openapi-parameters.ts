@@ -5,7 +5,7 @@ import { idOf } from "../../runtime/fields.ts";
 import { shape, type Shape } from "../../runtime/shape.ts";
 import { accessContractOf } from "../declared-answers.ts";
 import { REQUEST_HEADERS, type RequestHeader } from "../headers.ts";
-import type { SchemaCatalog } from "./openapi-schemas.ts";
+import type { SchemaCatalog } from "./openapi-catalogs.ts";
 import type { Parameter, Reference } from "./openapi-types.ts";
 import type { Route } from "../route.ts";
 
