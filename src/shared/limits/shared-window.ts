@@ -11,6 +11,7 @@ import {
   type Step,
   type Usage,
 } from "./sliding-window.ts";
+import { withTimeLimit } from "../runtime/time-limit.ts";
 import type { Counts, RateWindowRows } from "./rate-window-store.ts";
 
 /** Storage that takes longer than this is treated like storage that fails. */
@@ -151,15 +152,9 @@ export class SharedWindow {
     if (this.#exchange !== undefined) return this.#exchange;
     clearTimeout(this.#flush);
     this.#flush = undefined;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        this.#fail(new Error("the exchange of counts takes too long"));
-        resolve();
-      }, EXCHANGE_MS_MAX);
-      timer.unref();
-    });
-    this.#exchange = Promise.race([this.#runExchange().finally(() => clearTimeout(timer)), late]);
+    this.#exchange = withTimeLimit(EXCHANGE_MS_MAX, this.#runExchange(), () =>
+      this.#fail(new Error("the exchange of counts takes too long")),
+    );
     return this.#exchange;
   }
 

@@ -1,4 +1,5 @@
 import type { MediaFacts } from "../networks/contract/media.ts";
+import { withTimeLimit } from "../runtime/time-limit.ts";
 import { unreachable } from "./dialled.ts";
 import { HeldMemory } from "./held-memory.ts";
 import { KnownPieces } from "./known-pieces.ts";
@@ -50,17 +51,9 @@ export async function readFacts(
   }
 }
 
-/** What a call brings, unless it takes too long; throws `MediaFailure` then, and nobody waits for the rest. */
-export async function inTime<T>(work: Promise<T>, until: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const leftMs = Math.max(0, until - performance.now());
-    timer = setTimeout(() => reject(unreachable("its server is too slow")), leftMs);
+/** Returns what a call to the file's server brings. @throws MediaFailure when that takes too long */
+export function inTime<T>(work: Promise<T>, until: number): Promise<T> {
+  return withTimeLimit(Math.max(0, until - performance.now()), work, () => {
+    throw unreachable("its server is too slow");
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => undefined);
-  }
 }

@@ -1,3 +1,5 @@
+import { withTimeLimit } from "../time-limit.ts";
+
 /** A read that takes longer holds up nobody who came after it. */
 const STALL_MS = 100;
 
@@ -47,10 +49,7 @@ export class SharedReads {
   }
 }
 
-/** When the read is over, or has stalled. */
-async function endOf({ ended }: Reading): Promise<void> {
-  const stalled = Promise.withResolvers<void>();
-  const timer = setTimeout(stalled.resolve, STALL_MS);
-  await Promise.race([ended, stalled.promise]);
-  clearTimeout(timer);
+/** Waits until the read is over, or has stalled. */
+function endOf({ ended }: Reading): Promise<unknown> {
+  return withTimeLimit(STALL_MS, ended, () => undefined);
 }
