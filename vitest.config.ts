@@ -1,14 +1,40 @@
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/setup/longest-first.ts";
 
+/**
+ * Tests in a process of their own for each file: they start programs, put a module or the time in another's place, or
+ * measure what a process holds and loads. All others follow each other in few processes, for to start one and to load
+ * the packages takes most files longer than their tests.
+ */
+const APART = [
+  "test/{browser,budget,docs,examples,host,infra,media,old-data,peers,simulation,soak,start,telemetry,whole}/**/*.test.ts",
+  "test/contract/openapi.test.ts",
+  "test/domain/billing/group-commit.test.ts",
+  "test/domain/operators.test.ts",
+  "test/limits/{instances,shared-window,whole}.test.ts",
+  "test/networks/sixth/*.test.ts",
+  "test/text/{far-too-long,growth}.test.ts",
+  "test/webhooks/{addresses,load,snippets}.test.ts",
+];
+const common = { testTimeout: 20_000, hookTimeout: 60_000, maxWorkers: 2 };
+const NEVER = "test/{peers,contract/tools}/node_modules/**";
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/{peers,contract/tools}/node_modules/**"],
+    projects: [
+      { test: { name: "apart", include: APART, exclude: [NEVER], ...common } },
+      {
+        test: {
+          name: "together",
+          include: ["test/**/*.test.ts"],
+          exclude: [NEVER, ...APART],
+          isolate: false,
+          setupFiles: ["test/setup/fresh-modules.ts"],
+          ...common,
+        },
+      },
+    ],
     globalSetup: ["test/setup/global.ts"],
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/setup/closing-line.ts"],
     coverage: { include: ["src/**"] },

@@ -11,6 +11,8 @@ export interface Mutant {
   readonly isSwept?: boolean;
   /** Only seeds that this divides have what shows it. */
   readonly every?: number;
+  /** A seed that shows it, where it takes many to find one: `npm test` begins there. */
+  readonly firstSeed?: number;
   /** Changes what lies beyond services for the time of a run; answers how to change it back. */
   readonly install?: () => () => void;
 }

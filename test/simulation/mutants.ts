@@ -209,6 +209,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C2: a refusal is told while a write is in doubt",
     era: 12,
     every: STORM_EVERY,
+    firstSeed: 125,
     // What is not known to be lost is believed to be.
     install: () =>
       withTable(
@@ -223,6 +224,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
+    firstSeed: 43,
     services(services) {
       const { openWork, posts } = services;
       const mark: typeof openWork.mark = async (platformId, now) => {

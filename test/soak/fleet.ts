@@ -3,8 +3,7 @@ import type { Random } from "../model/random.ts";
 import { startRelayProcess } from "../whole/relay-process.ts";
 import type { RelayProcess } from "../whole/relay-process.ts";
 
-const PAUSE_MS_MIN = 2_000;
-const PAUSE_MS_MAX = 7_000;
+const PAUSE_MS = [2_000, 7_000] as const;
 const DOWN_MS_MAX = 2_500;
 const STARTS_MAX = 3;
 const POLL_MS = 50;
@@ -57,9 +56,13 @@ export class Fleet {
   }
 
   /** Kills one now and then until the signal comes, and starts it again soon after. All are up when this resolves. */
-  async crash(random: Random, signal: AbortSignal): Promise<void> {
+  async crash(
+    random: Random,
+    signal: AbortSignal,
+    [least, most]: readonly [number, number] = PAUSE_MS,
+  ): Promise<void> {
     for (;;) {
-      await wait(random.between(PAUSE_MS_MIN, PAUSE_MS_MAX), undefined, { signal }).catch(() => {});
+      await wait(random.between(least, most), undefined, { signal }).catch(() => {});
       if (signal.aborted) break;
       if (this.#living.length === 0) continue;
       const member = random.pick(this.#living);

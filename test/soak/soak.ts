@@ -47,6 +47,8 @@ export interface SoakOptions {
   readonly seconds: number;
   readonly hosts: number;
   readonly postsPerSecond: number;
+  /** Shortest and longest time between two kills. */
+  readonly killsEveryMs?: readonly [least: number, most: number];
   readonly seed: number;
   readonly connectionString: string;
 }
@@ -130,7 +132,7 @@ async function play(stage: Stage): Promise<Report> {
   const aheadMsMax = Math.max(20_000, Math.min(AHEAD_MS_MAX, options.seconds * 500));
   const [reconciled] = await Promise.all([
     reconcileUntil(stage, tenants, time),
-    fleet.crash(random, time),
+    fleet.crash(random, time, options.killsEveryMs),
     load.run(options.postsPerSecond, aheadMsMax, time),
   ]);
   weather.calm();

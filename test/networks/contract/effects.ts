@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg } from "./leg-run.ts";
-import { expectWholeLedger, stepsOf, TIMEOUT_MS } from "./steps.ts";
+import { expectWholeLedger, TIMEOUT_MS, troubledSteps } from "./steps.ts";
 import type { World } from "./world.ts";
 
 /** Trouble after which a leg still has to go out, in the words of the sandbox. */
@@ -25,7 +25,7 @@ export function describeEffects(contract: NetworkContract, start: () => Promise<
     const isUnknowable = contract.unknowable?.includes(name) === true;
 
     it.each(PASSING)("is out once for any call %s", { timeout: TIMEOUT_MS }, async (_, fault) => {
-      for (const step of await stepsOf(world, form)) {
+      for (const step of await troubledSteps(world, form, fault)) {
         const run = await runLeg(world, form, { step, fault });
         const where = `${fault} at ${step.name}`;
         expectTruth(run, where);
@@ -48,7 +48,7 @@ export function describeEffects(contract: NetworkContract, start: () => Promise<
       "is left open only where the visible call may have been made, when a call %s and nothing answers after it",
       { timeout: TIMEOUT_MS },
       async (_, fault) => {
-        for (const step of await stepsOf(world, form)) {
+        for (const step of await troubledSteps(world, form, `${fault}, then silence`)) {
           const run = await runLeg(world, form, { step, fault, afterwards: "drop-before" });
           const where = `silence from ${step.name} on`;
           expectTruth(run, where);

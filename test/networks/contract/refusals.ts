@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, type Form, type LegRun } from "./leg-run.ts";
-import { expectWholeLedger, sendingStep, stepsOf, TIMEOUT_MS, type LegStep } from "./steps.ts";
+import {
+  expectWholeLedger,
+  sendingStep,
+  TIMEOUT_MS,
+  troubledSteps,
+  type LegStep,
+} from "./steps.ts";
 import type { World } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -66,7 +72,7 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
       "is out once for any call that is throttled, and the network is left alone as long as it asks",
       { timeout: TIMEOUT_MS },
       async () => {
-        for (const step of await stepsOf(world, form)) {
+        for (const step of await troubledSteps(world, form, "rate_limited")) {
           const run = await runLeg(world, form, { step, fault: "fail:rate_limited" });
           expectTruth(run, `throttled at ${step.name}`);
           expect([step.name, endOf(run)]).toEqual([step.name, "succeeded"]);
@@ -80,7 +86,7 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
       "fails unpaid where %s on the way, and is out where it already was",
       { timeout: TIMEOUT_MS },
       async (_what, code, retryAvailable) => {
-        for (const step of await stepsOf(world, form)) {
+        for (const step of await troubledSteps(world, form, code)) {
           const run = await runLeg(world, form, { step, fault: `fail:${code}` });
           const where = `${code} at ${step.name}`;
           expectTruth(run, where);

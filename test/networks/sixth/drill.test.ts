@@ -38,11 +38,16 @@ async function addFolder(): Promise<void> {
     );
 }
 
-/** Types of the whole source, and one that only a name of the registry has. */
+/** Only names of the registry have the type, the sixth one among them. */
+const PROBE = `import type { NetworkName } from "./networks/lookup.ts";
+export const SIXTH: NetworkName = "pinboard";
+// @ts-expect-error -- it has no line
+export const SEVENTH: NetworkName = "corkboard";
+`;
+
+/** What the compiler says of the whole source. */
 async function typeErrors(): Promise<string> {
-  const probe = 'import type { NetworkName } from "./networks/lookup.ts";\n';
-  const use = 'export const SIXTH: NetworkName = "pinboard";\n';
-  await writeFile(join(copy, "src/shared/probe.ts"), probe + use);
+  await writeFile(join(copy, "src/shared/probe.ts"), PROBE);
   const tsc = join(ROOT, "node_modules/.bin/tsc");
   await edit("tsconfig.json", (text) =>
     text.replace(/"include": \[[^\]]*\]/, '"include": ["src"]'),
@@ -60,7 +65,6 @@ it(
   { timeout: DRILL_MS_MAX },
   async () => {
     await addFolder();
-    expect(await typeErrors()).toContain(`Type '"pinboard"' is not assignable`);
     await edit(join(NETWORKS, "registry.ts"), (text) =>
       text
         .replace(/^/, 'import { pinboard } from "./pinboard/index.ts";\n')
