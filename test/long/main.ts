@@ -13,9 +13,15 @@ const GROWN_BYTES_MAX = 64 * 1024 * 1024;
 
 const write = (line: string) => void process.stdout.write(`${line}\n`);
 
-/** A program of the tests, in a process of its own. */
-async function program(...path: readonly string[]): Promise<boolean> {
-  const child = spawn(process.execPath, path, { stdio: ["ignore", "inherit", "inherit"] });
+/** Runs a program of the tests in a process of its own, with variables on top of this one's environment. */
+async function program(
+  variables: Readonly<Record<string, string>>,
+  ...path: readonly string[]
+): Promise<boolean> {
+  const child = spawn(process.execPath, path, {
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, ...variables },
+  });
   const [code] = (await once(child, "exit")) as [number | null];
   return code === 0;
 }
@@ -36,27 +42,32 @@ const BOUNDED = [
   "test/whole/hostile.test.ts",
 ];
 
-async function bounds(): Promise<boolean> {
-  const child = spawn(process.execPath, [VITEST, "run", "--maxWorkers=1", ...BOUNDED], {
-    stdio: ["ignore", "inherit", "inherit"],
-    env: { ...process.env, EXACT_BOUNDS: "true" },
-  });
-  const [code] = (await once(child, "exit")) as [number | null];
-  return code === 0;
-}
+/** Tests of which `npm test` takes one case of each kind, and which take all cases here. */
+const COMBINED = [
+  "test/browser/accessibility.test.ts",
+  "test/networks/contract",
+  "test/peers",
+  "test/simulation/mutants.test.ts",
+  "test/whole",
+];
+
+/** Tests that `npm test` runs, too, told by a variable that this is the long check. */
+const testsWith = (variable: string, ...args: readonly string[]) =>
+  program({ [variable]: "true" }, VITEST, "run", ...args);
 
 /** A file of tests that `npm test` leaves out. */
 const tests = (name: string) =>
-  program(VITEST, "run", "--config", "test/long/vitest.config.ts", `test/long/${name}.long.ts`);
+  program({}, VITEST, "run", "--config", "test/long/vitest.config.ts", `test/long/${name}.long.ts`);
 
 const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
-  bounds,
+  bounds: () => testsWith("EXACT_BOUNDS", "--maxWorkers=1", ...BOUNDED),
+  cases: () => testsWith("LONG_CHECK", ...COMBINED),
   files,
   commit: () => tests("group-commit"),
   load: () => tests("schedule"),
   whole: () => tests("outage"),
-  simulate: () => program("test/simulation/simulate.ts"),
-  soak: () => program("test/soak/main.ts"),
+  simulate: () => program({}, "test/simulation/simulate.ts"),
+  soak: () => program({}, "test/soak/main.ts"),
 };
 
 const asked = process.argv.slice(2);

@@ -1,87 +1,86 @@
+import type { Worker } from "../../src/shared/http/worker.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import type { MessageQueue } from "../../src/shared/runtime/storage/queue.ts";
-import type { Machine, Nature } from "./machine.ts";
 
+/** A message that waits in a queue, as its receiver reads it. */
 export interface Message {
   readonly queue: string;
-  readonly text: string;
+  readonly message: object;
+  /** How often it was handed out before. */
   readonly deliveries: number;
+  readonly dueAt: number;
 }
 
-/** How long the host's polling may take to see a message. */
-const POLL_MS_MAX = 250;
-const STRAY_MS_MAX = 120_000;
-/** The host takes a message that it could not handle this often, then it puts it aside. */
-const DELIVERIES_MAX = 5;
-/** What a dead host had taken is seen again after this long. */
-const HOST_DEAD_MS = 600_000;
+/** What becomes of a message that is sent. The sender of one that is refused gets an error, whether it is kept or not. */
+export type MessageFate = "keep" | "lose" | "double" | "refuse" | "keep_and_refuse";
 
-/** Queues that lose, double, delay and reorder; `deliver` hands a message to some process. */
+const COPIES: Readonly<Record<MessageFate, number>> = {
+  keep: 1,
+  lose: 0,
+  double: 2,
+  refuse: 0,
+  keep_and_refuse: 1,
+};
+/** What a sender gets of a queue that does not answer. */
+export const NO_ANSWER = "the queue does not answer";
+const MESSAGES_MAX = 40_000;
+
+/** The queues of one deployment: messages in the order in which they were sent, each of which is due at its time. */
 export class QueueModel {
-  readonly #nature: Nature;
-  deliver: (message: Message) => void = () => undefined;
-  /** Messages that nobody handled to its end yet. */
-  pending = 0;
+  readonly #now: () => number;
+  readonly #waiting: Message[];
+  /** Chooses what becomes of a message; what it throws, the sender gets. */
+  onSend: (message: object) => MessageFate = () => "keep";
 
-  constructor(nature: Nature) {
-    this.#nature = nature;
+  /** `same` are the queues of another process of the deployment: what one sends, the other may take. */
+  constructor(now: () => number, same?: QueueModel) {
+    this.#now = now;
+    this.#waiting = same === undefined ? [] : same.#waiting;
   }
 
-  /** As one process reaches it. */
-  open(machine: Machine, queue: string): MessageQueue {
+  /** Returns a queue as its senders reach it. */
+  open(queue: string): MessageQueue {
     return {
-      send: (message, delaySeconds = 0) =>
-        machine.call(() => this.#arrive(queue, message, delaySeconds)),
+      send: async (message, delaySeconds) => this.send(queue, message, delaySeconds),
       ping: () => Promise.resolve(),
     };
   }
 
-  #arrive(queue: string, message: object, delaySeconds: number): void {
-    const { random, rates, counts } = this.#nature;
-    const once = () =>
-      this.#put({ queue, text: JSON.stringify(message), deliveries: 0 }, delaySeconds);
-    if (!random.chance(rates.send)) return once();
-    switch (random.pick(["lost", "lost", "doubled", "refused", "kept_and_refused"])) {
-      case "lost":
-        counts.lostMessages += 1;
-        return;
-      case "doubled":
-        counts.doubledMessages += 1;
-        once();
-        return once();
-      case "kept_and_refused":
-        once();
-        throw new Error("the queue does not answer");
-      default:
-        throw new Error("the queue does not answer");
+  send(queue: string, message: object, delaySeconds = 0): void {
+    const fate = this.onSend(message);
+    for (let copy = 0; copy < COPIES[fate]; copy += 1)
+      this.put({ queue, message, deliveries: 0 }, delaySeconds * 1000);
+    if (fate === "refuse" || fate === "keep_and_refuse") throw new Error(NO_ANSWER);
+  }
+
+  /** Takes in one more message, as the text that it is sent as. */
+  put({ queue, message, deliveries }: Omit<Message, "dueAt">, delayMs: number): void {
+    const read = JSON.parse(JSON.stringify(message)) as object;
+    this.#waiting.push({ queue, message: read, deliveries, dueAt: this.#now() + delayMs });
+  }
+
+  get waiting(): readonly Message[] {
+    return this.#waiting;
+  }
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  /** Removes the first message that is due and returns it. */
+  takeDue(): Message | undefined {
+    const now = this.#now();
+    const index = this.#waiting.findIndex(({ dueAt }) => dueAt <= now);
+    return index < 0 ? undefined : this.#waiting.splice(index, 1)[0];
+  }
+
+  /** Hands every due message to its worker until none is left, and returns how many there were. */
+  async drain(workers: readonly Worker[], services: Services): Promise<number> {
+    for (let total = 0; total <= MESSAGES_MAX; total += 1) {
+      const due = this.takeDue();
+      if (due === undefined) return total;
+      await workers.find(({ queue }) => queue === due.queue)?.handle(services, due.message);
     }
-  }
-
-  #put(message: Message, delaySeconds: number): void {
-    const { random, rates, time } = this.#nature;
-    this.pending += 1;
-    const stray = random.chance(rates.send / 3) ? random.below(STRAY_MS_MAX) : 0;
-    const delayMs = delaySeconds * 1000 + random.below(POLL_MS_MAX) + stray;
-    time.set(() => this.deliver(message), delayMs);
-  }
-
-  /** Handled to its end; seen once more all the same, now and then. */
-  done(message: Message): void {
-    const { random, rates, counts } = this.#nature;
-    this.pending -= 1;
-    if (!random.chance(rates.send / 3)) return;
-    counts.doubledMessages += 1;
-    this.#put(message, 0);
-  }
-
-  failed(message: Message): void {
-    this.pending -= 1;
-    const deliveries = message.deliveries + 1;
-    if (deliveries < DELIVERIES_MAX) this.#put({ ...message, deliveries }, 0);
-  }
-
-  /** Its host died over it. */
-  abandoned(message: Message): void {
-    this.pending -= 1;
-    this.#put({ ...message, deliveries: message.deliveries + 1 }, HOST_DEAD_MS / 1000);
+    throw new Error("the queues did not run dry");
   }
 }

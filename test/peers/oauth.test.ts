@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { hasChromium, openChromium } from "../browser/chromium.ts";
+import { casesOf } from "../setup/long-check.ts";
 import { aCustomer, balanceOf, endedPost, legOf, publish, startVisit } from "../whole/customer.ts";
 import type { Customer } from "../whole/customer.ts";
 import { dataOf, startRelayProcess } from "../whole/relay-process.ts";
@@ -229,7 +230,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
     // A refresh token that is used twice ends the whole session there: whoever renews twice loses the account. The last
     // test, because a clock that was put forward ends the operator's tokens as well.
     it("is renewed once for all legs that find its token ended, and again when the next one ends", async () => {
-      for (const round of ["first", "second"]) {
+      for (const round of casesOf(["first", "second"])) {
         await later(2 * HOUR_MS);
         const texts = [1, 2, 3, 4].map((number) => `After the ${round} end, post ${number}`);
         const ids = await Promise.all(texts.map((text) => publishText(owner, text)));

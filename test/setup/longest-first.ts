@@ -1,30 +1,44 @@
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take longest, the longest first: one that began last would keep one core busy and leave the other idle. */
+/**
+ * Files that take longest, the longest first: one that began last would keep one core busy and leave the other idle.
+ * Those that mostly wait for processes stand between those that compute.
+ */
 const LONGEST = [
   "test/soak/soak.test.ts",
   "test/networks/contract/effects.test.ts",
-  "test/networks/contract/refusals.test.ts",
-  "test/whole/mastodon.test.ts",
-  "test/browser/accessibility.test.ts",
-  "test/whole/bluesky.test.ts",
-  "test/contract/fuzz.test.ts",
-  "test/start/start.test.ts",
+  "test/docs/executed.test.ts",
   "test/browser/flows.test.ts",
+  "test/start/start.test.ts",
+  "test/networks/contract/refusals.test.ts",
+  "test/whole/bluesky.test.ts",
+  "test/browser/accessibility.test.ts",
   "test/peers/oauth.test.ts",
   "test/publishing/crash.test.ts",
-  "test/old-data/old-data.test.ts",
+  "test/whole/mastodon.test.ts",
+  "test/media/fuzz.test.ts",
+  "test/infra/vault-secrets.test.ts",
+  "test/simulation/simulation.test.ts",
+  "test/whole/webhooks.test.ts",
+  "test/text/growth.test.ts",
+  "test/media/open-media.test.ts",
+  "test/simulation/mutants.test.ts",
   "test/examples/examples.test.ts",
   "test/text/patterns.test.ts",
-  "test/docs/executed.test.ts",
-  "test/connect/events.test.ts",
-  "test/upkeep/health.test.ts",
-  "test/webhooks/deliver.test.ts",
-  "test/simulation/simulation.test.ts",
   "test/host/queue.test.ts",
+  "test/limits/instances.test.ts",
+  "test/whole/hostile.test.ts",
+  "test/old-data/old-data.test.ts",
+  "test/networks/sandbox.test.ts",
+  "test/connect/events.test.ts",
+  "test/host/http.test.ts",
+  "test/contract/fuzz.test.ts",
   "test/networks/sixth/drill.test.ts",
-  "test/whole/webhooks.test.ts",
+  "test/media/verdicts.test.ts",
+  "test/contract/openapi.test.ts",
+  "test/networks/linkedin-sandbox.test.ts",
+  "test/media/hostile-files.test.ts",
 ];
 
 /** Starts the files that are known to take long before all others; those come as vitest would order them. */

@@ -14,7 +14,7 @@ import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";
 import { drainQueues } from "./drain.ts";
-import { MemoryQueues } from "../model/memory-queues.ts";
+import { QueueModel } from "../model/queue-model.ts";
 import type { FatedCall } from "../model/machine.ts";
 import { StorageModel, type TableFault } from "../model/storage-model.ts";
 import { openTables, type Tables } from "../../src/shared/runtime/storage/tables.ts";
@@ -89,7 +89,7 @@ export interface Relay {
   readonly issuer: OperatorIssuer;
   readonly settings: Readonly<Record<string, string>>;
   /** Where messages wait, unless `emulatedQueues`. */
-  readonly queues: MemoryQueues;
+  readonly queues: QueueModel;
   /** As this process reaches them. */
   readonly tables: Tables;
   /** What holds the tables; undefined with `emulatedTables`. */
@@ -145,7 +145,7 @@ function storageOf(
   config: Config,
   clock: TestClock,
 ) {
-  const queues = new MemoryQueues(clock.now, same?.queues);
+  const queues = new QueueModel(() => clock.now().getTime(), same?.queues);
   const isEmulated = emulatedTables ?? (same !== undefined && same.storage === undefined);
   const storage = isEmulated ? undefined : (same?.storage ?? new StorageModel());
   return { queues, storage, tables: storage?.open(tableFault) ?? openTables(config) };

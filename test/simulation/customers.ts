@@ -145,9 +145,9 @@ export class Customers {
   }
 
   /** At the very moment at which something begins with a post, its owner has other ideas. */
-  #startle({ queue, text }: Message): void {
+  #startle({ queue, message }: Message): void {
     const random = this.#random;
-    const { postId } = JSON.parse(text) as { readonly postId?: string };
+    const { postId } = message as { readonly postId?: string };
     const plan = this.#plans.get(postId ?? "");
     if (plan === undefined || this.#world.nature.rates === FAIR) return;
     if (queue === "fire-posts" && random.chance(0.3)) this.#startPatch(plan, random.below(120));

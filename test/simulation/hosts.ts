@@ -10,7 +10,8 @@ import { Machine, type Nature } from "../model/machine.ts";
 import { tablesOver } from "../model/model-client.ts";
 import type { Mutant } from "./mutant.ts";
 import type { NetworkModel } from "./network-model.ts";
-import type { Message, QueueModel } from "../model/queue-model.ts";
+import { NO_ANSWER, type Message } from "../model/queue-model.ts";
+import type { StormyQueues } from "../model/stormy-queues.ts";
 import { LAST_CALLS_MAX } from "./requests.ts";
 import type { TableModel } from "../model/table-model.ts";
 
@@ -41,7 +42,7 @@ export interface World {
   readonly nature: Nature;
   readonly model: TableModel;
   readonly history: History;
-  readonly queue: QueueModel;
+  readonly queue: StormyQueues;
   readonly networks: NetworkModel;
 }
 
@@ -49,7 +50,7 @@ export interface World {
 function isOutage(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isOutage);
   if (error instanceof AppError) return error.code === "service_unavailable";
-  return error instanceof Error && error.message === "the queue does not answer";
+  return error instanceof Error && error.message === NO_ANSWER;
 }
 
 /** The processes of a deployment: they die, are replaced, take messages and run the timers. */
@@ -95,7 +96,7 @@ export class Hosts {
     const skewMs = random.between(-SKEW_MS_MAX, SKEW_MS_MAX);
     const services = buildServices(config, {
       tables: tablesOver(model, machine),
-      queue: (name) => queue.open(machine, name),
+      queue: (name) => queue.openFor(machine, name),
       outbound: networks.open(machine),
       clock: { now: () => new Date(time.now + skewMs) },
       log: this.#log,
@@ -146,7 +147,7 @@ export class Hosts {
     const worker = workers.find(({ queue: name }) => name === message.queue);
     const work = async () => {
       try {
-        await worker?.handle(services, JSON.parse(message.text));
+        await worker?.handle(services, message.message);
         return "done" as const;
       } catch (error) {
         this.note(message.queue, error);

@@ -5,7 +5,7 @@ import { Hosts, type World } from "./hosts.ts";
 import { natureOf } from "../model/machine.ts";
 import { THE_PRODUCT, type Mutant } from "./mutant.ts";
 import { NetworkModel } from "./network-model.ts";
-import { QueueModel } from "../model/queue-model.ts";
+import { StormyQueues } from "../model/stormy-queues.ts";
 import { Random } from "../model/random.ts";
 import { openWork, violationsOf } from "./rules.ts";
 import { TableModel } from "../model/table-model.ts";
@@ -69,7 +69,7 @@ export class Simulation {
     this.#random = new Random(seed * 7_919 + mutant.era);
     this.#time = new VirtualTime(EPOCH + (mutant.era * (SEEDS_OF_ERA + 1) + seed) * RUN_MS);
     const nature = natureOf(this.#time, this.#random);
-    const queue = new QueueModel(nature);
+    const queue = new StormyQueues(nature);
     const model = new TableModel();
     const history = new History(model, this.#time);
     this.world = { nature, queue, model, history, networks: new NetworkModel(nature) };

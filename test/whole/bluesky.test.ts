@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PDS_START_MS_MAX, startPds } from "../peers/pds.ts";
 import type { Pds, PdsAccount } from "../peers/pds.ts";
+import { casesOf } from "../setup/long-check.ts";
 import {
   aCustomer,
   balanceOf,
@@ -314,11 +315,13 @@ describe("when an answer or the process is lost", () => {
     return records[0] as StoredRecord;
   }
 
-  it.each<[string, Fault, number]>([
-    ["an answer that is lost", "lose_answer", 1],
-    ["an answer that never comes", "hold_answer", 1],
-    ["a request that is lost", "lose_request", 2],
-  ])("%s (%s) ends in one record", async (what, fault, putsWanted) => {
+  it.each(
+    casesOf<[string, Fault, number]>([
+      ["an answer that is lost", "lose_answer", 1],
+      ["an answer that never comes", "hold_answer", 1],
+      ["a request that is lost", "lose_request", 2],
+    ]),
+  )("%s (%s) ends in one record", async (what, fault, putsWanted) => {
     const text = `Once and only once: ${what}`;
     const putsBefore = callsTo("com.atproto.repo.putRecord");
     const spoiled = proxy.next("com.atproto.repo.putRecord", fault);
@@ -328,11 +331,13 @@ describe("when an answer or the process is lost", () => {
     expect(callsTo("com.atproto.repo.putRecord") - putsBefore).toBe(putsWanted);
   });
 
-  it.each<[string, string, Fault, number]>([
-    ["after the record was written", "com.atproto.repo.putRecord", "hold_answer", 1],
-    ["before the record was written", "com.atproto.repo.putRecord", "hold_request", 0],
-    ["in the middle of an upload", "com.atproto.repo.uploadBlob", "hold_answer", 0],
-  ])(
+  it.each(
+    casesOf<[string, string, Fault, number]>([
+      ["after the record was written", "com.atproto.repo.putRecord", "hold_answer", 1],
+      ["before the record was written", "com.atproto.repo.putRecord", "hold_request", 0],
+      ["in the middle of an upload", "com.atproto.repo.uploadBlob", "hold_answer", 0],
+    ]),
+  )(
     "a kill -9 %s ends in one record after the restart",
     async (when, method, fault, recordsAtDeath) => {
       const text = `Killed ${when}`;

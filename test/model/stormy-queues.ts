@@ -1,0 +1,77 @@
+import type { MessageQueue } from "../../src/shared/runtime/storage/queue.ts";
+import type { Machine, Nature } from "./machine.ts";
+import { QueueModel, type Message, type MessageFate } from "./queue-model.ts";
+
+/** How long the host's polling may take to see a message. */
+const POLL_MS_MAX = 250;
+const STRAY_MS_MAX = 120_000;
+/** The host takes a message that it could not handle this often, then it puts it aside. */
+const DELIVERIES_MAX = 5;
+/** What a dead host had taken is seen again after this long. */
+const HOST_DEAD_MS = 600_000;
+
+/** Queues in virtual time that lose, double, delay and reorder messages; `deliver` hands one to some process. */
+export class StormyQueues extends QueueModel {
+  readonly #nature: Nature;
+  deliver: (message: Message) => void = () => undefined;
+  /** Messages that nobody handled to its end yet. */
+  pending = 0;
+
+  constructor(nature: Nature) {
+    super(() => nature.time.now);
+    this.#nature = nature;
+    this.onSend = () => this.#fate();
+  }
+
+  /** Returns a queue as one process reaches it. */
+  openFor(machine: Machine, queue: string): MessageQueue {
+    return {
+      send: (message, delaySeconds) => machine.call(() => this.send(queue, message, delaySeconds)),
+      ping: () => Promise.resolve(),
+    };
+  }
+
+  #fate(): MessageFate {
+    const { random, rates, counts } = this.#nature;
+    if (!random.chance(rates.send)) return "keep";
+    const fate = random.pick(["lose", "lose", "double", "refuse", "keep_and_refuse"] as const);
+    if (fate === "lose") counts.lostMessages += 1;
+    if (fate === "double") counts.doubledMessages += 1;
+    return fate;
+  }
+
+  override put(message: Omit<Message, "dueAt">, delayMs: number): void {
+    const { random, rates, time } = this.#nature;
+    const stray = random.chance(rates.send / 3) ? random.below(STRAY_MS_MAX) : 0;
+    const wholeMs = delayMs + random.below(POLL_MS_MAX) + stray;
+    this.pending += 1;
+    super.put(message, wholeMs);
+    time.set(() => {
+      const due = this.takeDue();
+      if (due === undefined) throw new Error("a message is gone before its time");
+      this.deliver(due);
+    }, wholeMs);
+  }
+
+  /** Ends a message that was handled; it is seen once more all the same, now and then. */
+  done(message: Message): void {
+    const { random, rates, counts } = this.#nature;
+    this.pending -= 1;
+    if (!random.chance(rates.send / 3)) return;
+    counts.doubledMessages += 1;
+    this.put(message, 0);
+  }
+
+  /** Hands out again a message that could not be handled. */
+  failed(message: Message): void {
+    this.pending -= 1;
+    const deliveries = message.deliveries + 1;
+    if (deliveries < DELIVERIES_MAX) this.put({ ...message, deliveries }, 0);
+  }
+
+  /** Hands out again, much later, a message whose host died over it. */
+  abandoned(message: Message): void {
+    this.pending -= 1;
+    this.put({ ...message, deliveries: message.deliveries + 1 }, HOST_DEAD_MS);
+  }
+}
