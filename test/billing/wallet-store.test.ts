@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { beforeEach, describe, expect, inject, it } from "vitest";
+import { beforeEach, describe, expect, inject, test } from "vitest";
 import { chargeTogether, creditWallet, type Charge } from "../../src/shared/billing/charge.ts";
 import { WalletStore, type StoredEntry } from "../../src/shared/billing/wallet-store.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
@@ -66,7 +66,7 @@ async function wholeLedger(store: WalletStore, limit: number): Promise<StoredEnt
 }
 
 describe("a wallet shared by two processes", () => {
-  it("pays exactly what there is: of 200 charges at once the 120 that it can pay", async () => {
+  test("pays exactly what there is: of 200 charges at once the 120 that it can pay", async () => {
     const [first, second] = stores;
     await credit(first, "tokens", 120);
     const outcomes = await Promise.all(
@@ -90,7 +90,7 @@ describe("a wallet shared by two processes", () => {
     expect(paid.size).toBe(120);
   });
 
-  it("charges an operation once, however often and wherever it is asked for", async () => {
+  test("charges an operation once, however often and wherever it is asked for", async () => {
     const [first, second] = stores;
     await credit(first, "tokens", 100);
     const asked = Array.from({ length: 20 }, (_, index) =>
@@ -101,7 +101,7 @@ describe("a wallet shared by two processes", () => {
     expect(await first.read(PLATFORM)).toMatchObject({ balance: 93, sequence: 2 });
   });
 
-  it("credits a reference once and tells every repeat the first one's entry", async () => {
+  test("credits a reference once and tells every repeat the first one's entry", async () => {
     const [first, second] = stores;
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
@@ -119,7 +119,7 @@ describe("a wallet shared by two processes", () => {
     });
   });
 
-  it("sees at once what the other process credited", async () => {
+  test("sees at once what the other process credited", async () => {
     const [first, second] = stores;
     await credit(first, "little", 1);
     expect(await codeOf(charge(first, "early", 50))).toBe("insufficient_tokens");
@@ -128,7 +128,7 @@ describe("a wallet shared by two processes", () => {
     expect(await second.read(PLATFORM)).toMatchObject({ balance: 51 });
   });
 
-  it("takes several charges together or none of them", async () => {
+  test("takes several charges together or none of them", async () => {
     const [first] = stores;
     await credit(first, "tokens", 10);
     const services = servicesOf(first);
@@ -145,7 +145,7 @@ describe("a wallet shared by two processes", () => {
 });
 
 describe("a wallet", () => {
-  it("of a platform that never had tokens is empty, and refuses", async () => {
+  test("of a platform that never had tokens is empty, and refuses", async () => {
     const [first] = stores;
     expect(await first.read(PLATFORM)).toMatchObject({
       balance: 0,
@@ -157,7 +157,7 @@ describe("a wallet", () => {
     expect(await first.findEntry(PLATFORM, 1)).toBeUndefined();
   });
 
-  it("is another one for every platform", async () => {
+  test("is another one for every platform", async () => {
     const [first] = stores;
     await credit(first, "tokens", 10);
     await creditWallet(servicesOf(first), "plt_other", chargeOf("tokens", 3));
@@ -165,7 +165,7 @@ describe("a wallet", () => {
     expect(await first.read("plt_other")).toMatchObject({ balance: 3 });
   });
 
-  it("keeps the daily budget, and its absence, over every change", async () => {
+  test("keeps the daily budget, and its absence, over every change", async () => {
     const [first, second] = stores;
     const setBudget = (dailyBudget: number | null) =>
       first.commit(PLATFORM, {
@@ -189,7 +189,7 @@ describe("a wallet", () => {
     expect(await codeOf(charge(second, "over", 6))).toBe("ok");
   });
 
-  it("refuses a credit beyond what it can hold", async () => {
+  test("refuses a credit beyond what it can hold", async () => {
     const [first] = stores;
     await credit(first, "nearly all", 2_000_000_000);
     expect(await codeOf(credit(first, "one more", 1))).toBe("invalid_state");
@@ -214,7 +214,7 @@ describe("the ledger", () => {
       });
   });
 
-  it("lists the newest first, in pages that miss and repeat nothing", async () => {
+  test("lists the newest first, in pages that miss and repeat nothing", async () => {
     const [first] = stores;
     for (const limit of [1, 4, 13, 50]) {
       const entries = await wholeLedger(first, limit);
@@ -224,7 +224,7 @@ describe("the ledger", () => {
     }
   });
 
-  it("goes on where a page ended although entries were added meanwhile", async () => {
+  test("goes on where a page ended although entries were added meanwhile", async () => {
     const [first] = stores;
     const page = await first.listEntries(PLATFORM, {}, { after: undefined, limit: 5 });
     await charge(first, "meanwhile", 1);
@@ -234,7 +234,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  it.each<[string, Record<string, string>, readonly number[]]>([
+  test.each<[string, Record<string, string>, readonly number[]]>([
     ["application", { applicationId: "app_even" }, [12, 10, 8, 6, 4, 2]],
     ["profile", { profileId: "prf_third" }, [11, 8, 5, 2]],
     ["post", { postId: "pst_five" }, [7]],
@@ -254,7 +254,7 @@ describe("the ledger", () => {
     expect(found.next).toBeUndefined();
   });
 
-  it("keeps everything that an entry tells", async () => {
+  test("keeps everything that an entry tells", async () => {
     const [, second] = stores;
     const entry = await second.findEntry(PLATFORM, 7);
     expect(entry).toMatchObject({

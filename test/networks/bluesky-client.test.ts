@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair } from "jose";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { startRelay } from "../setup/relay.ts";
 import type { Relay } from "../setup/relay.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([relay?.stop(), local?.stop()]));
 
 describe("what Bluesky's servers are told of this service", () => {
-  it("the metadata document is a confidential client's, under its own address", async () => {
+  test("the metadata document is a confidential client's, under its own address", async () => {
     const { status, headers, body } = await relay.call("GET", METADATA);
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(/^application\/json/);
@@ -40,7 +40,7 @@ describe("what Bluesky's servers are told of this service", () => {
     );
   });
 
-  it("the key set holds the public half of the key and nothing else", async () => {
+  test("the key set holds the public half of the key and nothing else", async () => {
     const { status, body } = await relay.call("GET", KEYS);
     expect(status).toBe(200);
     const { x, y } = JSON.parse(key) as Record<string, string>;
@@ -49,7 +49,7 @@ describe("what Bluesky's servers are told of this service", () => {
     });
   });
 
-  it("a service on a developer's machine has neither", async () => {
+  test("a service on a developer's machine has neither", async () => {
     for (const path of [METADATA, KEYS]) {
       const { status, body } = await local.call("GET", path);
       expect([status, body.error.code]).toEqual([404, "not_found"]);
@@ -66,7 +66,7 @@ describe("the setting of the key", () => {
       BLUESKY_OAUTH_KEY: given,
     }).networkApps["bluesky"];
 
-  it.each([
+  test.each([
     ["no JSON", "secret"],
     ["a public key alone", JSON.stringify({ kty: "EC", crv: "P-256", x: "x", y: "y", kid: "1" })],
     ["another curve", JSON.stringify({ kty: "EC", crv: "P-384", kid: "1" })],
@@ -75,12 +75,12 @@ describe("the setting of the key", () => {
     expect(() => parse(given)).not.toThrow(new RegExp(`"${given}"`));
   });
 
-  it("a key without a kid is refused", () => {
+  test("a key without a kid is refused", () => {
     const { kid: _, ...rest } = JSON.parse(key) as Record<string, string>;
     expect(() => parse(JSON.stringify(rest))).toThrow(/BLUESKY_OAUTH_KEY: .*kid/);
   });
 
-  it("without one there is no OAuth, but on the developer's machine", () => {
+  test("without one there is no OAuth, but on the developer's machine", () => {
     expect(parse("")).toBeUndefined();
     expect(parse("", "http://relay.internal/api")).toBeUndefined();
     expect(parse("", "http://localhost:7071/api")).toMatchObject({ secret: "" });

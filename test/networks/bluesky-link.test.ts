@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import type { LinkOutcome, NetworkData } from "../../src/shared/networks/contract/network.ts";
 import type { Script } from "./scripted-tools.ts";
@@ -63,7 +63,7 @@ describe("linking a Bluesky account", () => {
   const failure = (outcome: LinkOutcome) =>
     outcome.kind === "failed" ? outcome.code : outcome.kind;
 
-  it("finds the server by the handle and keeps tokens, never the password", async () => {
+  test("finds the server by the handle and keeps tokens, never the password", async () => {
     const { outcome } = await signIn({ identifier: " @Alice.TEST " });
     expect(outcome).toMatchObject({
       kind: "linked",
@@ -84,7 +84,7 @@ describe("linking a Bluesky account", () => {
     expect(JSON.stringify(outcome)).not.toContain(PASSWORD);
   });
 
-  it("works when neither profile nor limits are told", async () => {
+  test("works when neither profile nor limits are told", async () => {
     const { outcome } = await signIn(
       { identifier: DID },
       script({
@@ -98,12 +98,12 @@ describe("linking a Bluesky account", () => {
     });
   });
 
-  it("completes a bare name as the network's own app does", async () => {
+  test("completes a bare name as the network's own app does", async () => {
     const { tools } = await signIn({ identifier: "alice" });
     expect(tools.calls[0]?.url).toContain("handle=alice.bsky.social");
   });
 
-  it("logs an e-mail address in at the network's own host and publishes at the account's server", async () => {
+  test("logs an e-mail address in at the network's own host and publishes at the account's server", async () => {
     const { outcome, tools } = await signIn({ identifier: "a@example.com" }, script({}, SOCIAL));
     expect(outcome).toMatchObject({
       linked: { credentials: { pds: PDS, service: SOCIAL }, instanceUrl: PDS },
@@ -111,7 +111,7 @@ describe("linking a Bluesky account", () => {
     expect(tools.asked).not.toContain(PUBLIC_RESOLVE);
   });
 
-  it("logs accounts of the network's own servers in at its log-in host", async () => {
+  test("logs accounts of the network's own servers in at its log-in host", async () => {
     const own = "https://morel.us-east.host.bsky.network";
     const service = [{ id: `${DID}#atproto_pds`, serviceEndpoint: own }];
     const { outcome } = await signIn(
@@ -128,13 +128,13 @@ describe("linking a Bluesky account", () => {
     expect(outcome).toMatchObject({ linked: { credentials: { pds: own, service: SOCIAL } } });
   });
 
-  it("takes a server's address for accounts that no public directory of handles knows", async () => {
+  test("takes a server's address for accounts that no public directory of handles knows", async () => {
     const { outcome, tools } = await signIn({ identifier: "alice.test", server: "pds.example" });
     expect(outcome.kind).toBe("linked");
     expect(tools.asked).not.toContain(PUBLIC_RESOLVE);
   });
 
-  it("does not believe a server about an account that is on another one", async () => {
+  test("does not believe a server about an account that is on another one", async () => {
     const rogue = "https://rogue.example";
     const { outcome } = await signIn(
       { identifier: "alice.test", server: rogue },
@@ -143,7 +143,7 @@ describe("linking a Bluesky account", () => {
     expect(failure(outcome)).toBe("instance_unsupported");
   });
 
-  it("does not believe a server that answers for another account", async () => {
+  test("does not believe a server that answers for another account", async () => {
     const other = { ...session, did: `did:plc:${"b".repeat(24)}` };
     const { outcome } = await signIn(
       { identifier: "alice.test" },
@@ -152,7 +152,7 @@ describe("linking a Bluesky account", () => {
     expect(failure(outcome)).toBe("account_not_found");
   });
 
-  it.each([
+  test.each([
     ["hunter2", "app_password_needed"],
     ["abcd-efgh-ijkl", "app_password_needed"],
     ["", "input_invalid"],
@@ -162,7 +162,7 @@ describe("linking a Bluesky account", () => {
     expect(tools.calls).toEqual([]);
   });
 
-  it.each(["", "not a handle", "did:key:abc", "a@b", "alice..test"])(
+  test.each(["", "not a handle", "did:key:abc", "a@b", "alice..test"])(
     "asks anew for the identifier %j",
     async (identifier) => {
       const { outcome, tools } = await signIn({ identifier });
@@ -171,7 +171,7 @@ describe("linking a Bluesky account", () => {
     },
   );
 
-  it.each([
+  test.each([
     [
       answer(400, { error: "InvalidRequest", message: "Unable to resolve handle" }),
       "account_not_found",
@@ -187,7 +187,7 @@ describe("linking a Bluesky account", () => {
     expect(failure(outcome)).toBe(code);
   });
 
-  it.each([
+  test.each([
     [answer(404, { message: "DID not registered" }), "account_not_found"],
     [answer(200, { id: "did:plc:other" }), "account_not_found"],
     [answer(200, { id: DID, service: [] }), "account_not_found"],
@@ -198,7 +198,7 @@ describe("linking a Bluesky account", () => {
     expect(failure(outcome)).toBe(code);
   });
 
-  it.each([
+  test.each([
     [answer(401, { error: "AuthenticationRequired" }), "wrong_credentials"],
     [answer(401, { error: "AuthFactorTokenRequired" }), "app_password_needed"],
     [answer(401, { error: "AccountTakedown" }), "account_restricted"],
@@ -217,7 +217,7 @@ describe("linking a Bluesky account", () => {
     expect(failure(outcome)).toBe(code);
   });
 
-  it("resolves a did:web at its own host", async () => {
+  test("resolves a did:web at its own host", async () => {
     const did = "did:web:alice.example";
     const { outcome } = await signIn(
       { identifier: did },
@@ -239,11 +239,11 @@ describe("Bluesky credentials", () => {
   const freshen = (data: NetworkData, script: Script) =>
     bluesky.freshen(data, PDS, scriptedTools(script));
 
-  it("are left alone while the token lasts", async () => {
+  test("are left alone while the token lasts", async () => {
     expect(await freshen(expiring(301), {})).toEqual({ kind: "usable" });
   });
 
-  it("are renewed with the refresh token, never by a log-in", async () => {
+  test("are renewed with the refresh token, never by a log-in", async () => {
     const tools = scriptedTools({ http: { [REFRESH]: answer(200, renewed) } });
     expect(await bluesky.freshen(expiring(299), PDS, tools)).toEqual({
       kind: "refreshed",
@@ -259,7 +259,7 @@ describe("Bluesky credentials", () => {
     expect(tools.calls[0]?.body).toBeUndefined();
   });
 
-  it("of opaque tokens are renewed soon", async () => {
+  test("of opaque tokens are renewed soon", async () => {
     const opaque = { ...renewed, accessJwt: "opaque", refreshJwt: "opaque" };
     const outcome = await freshen(expiring(0), { http: { [REFRESH]: answer(200, opaque) } });
     expect(outcome).toMatchObject({
@@ -268,7 +268,7 @@ describe("Bluesky credentials", () => {
     });
   });
 
-  it.each([
+  test.each([
     [answer(400, { error: "ExpiredToken" }), "rejected", "connection_needs_reauth"],
     [answer(400, { error: "InvalidToken" }), "rejected", "connection_needs_reauth"],
     [answer(401, { error: "AuthenticationRequired" }), "rejected", "connection_needs_reauth"],
@@ -286,11 +286,11 @@ describe("Bluesky credentials", () => {
     });
   });
 
-  it("outlive an outage of the log-in host", async () => {
+  test("outlive an outage of the log-in host", async () => {
     expect(await freshen(expiring(200), { http: { [REFRESH]: lost } })).toEqual({ kind: "usable" });
   });
 
-  it("are renewed before their time once the server refused the token", async () => {
+  test("are renewed before their time once the server refused the token", async () => {
     const tools = scriptedTools({
       http: {
         [PUT]: answer(400, { error: "ExpiredToken", message: "Token has expired" }),
@@ -309,7 +309,7 @@ describe("Bluesky credentials", () => {
     expect(await bluesky.freshen(outcome.credentials, PDS, tools)).toEqual({ kind: "usable" });
   });
 
-  it("ask for a reconnect when the session ended with the token", async () => {
+  test("ask for a reconnect when the session ended with the token", async () => {
     const tools = scriptedTools({
       http: {
         [UPLOAD]: answer(400, { error: "ExpiredToken" }),
@@ -325,7 +325,7 @@ describe("Bluesky credentials", () => {
     });
   });
 
-  it("are given back to the network, which may be away", async () => {
+  test("are given back to the network, which may be away", async () => {
     const END = xrpc("POST", "com.atproto.server.deleteSession");
     for (const reply of [answer(200), answer(400, { error: "ExpiredToken" }), lost]) {
       const tools = scriptedTools({ http: { [END]: reply } });

@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair } from "jose";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DEMO_HANDLE, FRIEND_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { clientMetadata, publicKeys } from "../../src/shared/networks/bluesky/client-documents.ts";
@@ -92,7 +92,7 @@ function refreshed(outcome: CredentialsOutcome): NetworkData {
 }
 
 describe("authorising at Bluesky's own page", () => {
-  it.each([
+  test.each([
     ["a handle", DEMO_HANDLE],
     ["a handle as people write it", ` @${DEMO_HANDLE.toUpperCase()} `],
     ["a bare name", "demo"],
@@ -108,7 +108,7 @@ describe("authorising at Bluesky's own page", () => {
     expect(sessionOf(credentials).tokenSet.sub).toBe(account.id);
   });
 
-  it("asks under a state that the callback brings back, at the number behind localhost", async () => {
+  test("asks under a state that the callback brings back, at the number behind localhost", async () => {
     const { url, state, flow } = await start(DEMO_HANDLE);
     expect(new URL(url).origin + new URL(url).pathname).toBe("https://bsky.social/oauth/authorize");
     expect(url).not.toContain(DEMO_HANDLE);
@@ -119,7 +119,7 @@ describe("authorising at Bluesky's own page", () => {
     expect(failure(await finish(params, flow))).toBe("linked");
   });
 
-  it("an account that does not exist is told so, and so is a server that is none", async () => {
+  test("an account that does not exist is told so, and so is a server that is none", async () => {
     const code = async (identifier: string) => {
       const started = await bluesky.link.start({ identifier }, oauthStart(LOCAL), tools);
       return started.kind === "failed" ? started.code : started.kind;
@@ -135,20 +135,20 @@ describe("authorising at Bluesky's own page", () => {
     expect(await code(DEMO_HANDLE)).toBe("network_unavailable");
   });
 
-  it("a server that knows no fine permissions is asked for the one that it knows", async () => {
+  test("a server that knows no fine permissions is asked for the one that it knows", async () => {
     sandbox.fault("bluesky", "par", "fail:permission_missing");
     const { scopes } = await link();
     expect(scopes).toEqual(["atproto", "transition:generic"]);
   });
 
-  it("a refusal on the page links nothing", async () => {
+  test("a refusal on the page links nothing", async () => {
     const { url, flow } = await start(DEMO_HANDLE);
     const { params } = await decide(url, { decision: "deny" });
     expect(params["error"]).toBe("access_denied");
     expect(failure(await finish(params, flow))).toBe("access_denied");
   });
 
-  it.each<[string, (params: Record<string, string>) => Record<string, string>]>([
+  test.each<[string, (params: Record<string, string>) => Record<string, string>]>([
     [
       "an answer in another server's name",
       (params) => ({ ...params, iss: "https://evil.example" }),
@@ -162,7 +162,7 @@ describe("authorising at Bluesky's own page", () => {
     expect(failure(await finish(change(params), flow))).toBe("instance_unsupported");
   });
 
-  it("a permission that another account gave is ended, not kept", async () => {
+  test("a permission that another account gave is ended, not kept", async () => {
     const friend = sandbox.networks.bluesky.accounts.find(({ handle }) => handle === FRIEND_HANDLE);
     const { url, flow } = await start(DEMO_HANDLE);
     const { params } = await decide(url, { decision: "allow", account: friend?.did ?? "" });
@@ -170,7 +170,7 @@ describe("authorising at Bluesky's own page", () => {
     expect(callsTo("oauthRevoke")).toBe(1);
   });
 
-  it("each link is an authorisation of its own, and ends none but its own", async () => {
+  test("each link is an authorisation of its own, and ends none but its own", async () => {
     const [one, other] = [await link(), await link()];
     expect(one.account.id).toBe(other.account.id);
     expect(one.grantId).toMatch(/^[0-9a-f]{64}$/);
@@ -184,7 +184,7 @@ describe("authorising at Bluesky's own page", () => {
     expect((await bluesky.freshen(other.credentials, null, tools)).kind).toBe("refreshed");
   });
 
-  it("a deployment with a key proves itself by it, and publishes nothing of its private half", async () => {
+  test("a deployment with a key proves itself by it, and publishes nothing of its private half", async () => {
     const { privateKey } = await generateKeyPair("ES256", { extractable: true });
     const secret = JSON.stringify({ ...(await exportJWK(privateKey)), kid: "key-1" });
     const app: NetworkApp = { id: "https://relay.example/api", secret, version: "" };
@@ -209,7 +209,7 @@ describe("authorising at Bluesky's own page", () => {
     );
   });
 
-  it("without any client of ours it is not offered", async () => {
+  test("without any client of ours it is not offered", async () => {
     const by = sandboxTools(sandbox);
     expect(
       await bluesky.link.start({ identifier: DEMO_HANDLE }, oauthStart(LOCAL), by),
@@ -224,7 +224,7 @@ describe("publishing with an OAuth session", () => {
     altText: "A loaf of bread",
   });
 
-  it("text, link, mention and pictures go out as with an app password", async () => {
+  test("text, link, mention and pictures go out as with an app password", async () => {
     const linked = await link();
     const text = "Fresh #bread for @alice.test";
     const draft = { text, media: [media("photo.jpg"), media("portrait.jpg")] };
@@ -235,7 +235,7 @@ describe("publishing with an OAuth session", () => {
     expect(sandbox.posts("bluesky")[0]?.media).toHaveLength(2);
   });
 
-  it.each(["drop-answer", "error-after", "hang"])("%s leaves one post", async (fault) => {
+  test.each(["drop-answer", "error-after", "hang"])("%s leaves one post", async (fault) => {
     const linked = await link();
     sandbox.fault("bluesky", "putRecord", fault);
     const walk = await walkLeg(bluesky, linked, { text: `Once (${fault})` }, tools);
@@ -245,7 +245,7 @@ describe("publishing with an OAuth session", () => {
     expect(sandbox.posts("bluesky")).toMatchObject([{ edits: 0 }]);
   });
 
-  it("a token that the server ends before its time is renewed, and the post goes out once", async () => {
+  test("a token that the server ends before its time is renewed, and the post goes out once", async () => {
     const linked = await link();
     sandbox.networks.bluesky.expireAccessTokens();
     const walk = await walkLeg(bluesky, linked, { text: "After the end" }, tools);
@@ -253,7 +253,7 @@ describe("publishing with an OAuth session", () => {
     expect(sandbox.posts("bluesky")).toHaveLength(1);
   });
 
-  it("a call with the token before a renewal is tried again, and costs the next one nothing", async () => {
+  test("a call with the token before a renewal is tried again, and costs the next one nothing", async () => {
     const linked = await link();
     tools.advance(HOUR_SECONDS - 240);
     const credentials = refreshed(await bluesky.freshen(linked.credentials, null, tools));
@@ -276,14 +276,14 @@ describe("publishing with an OAuth session", () => {
     publishedBy(walk);
   });
 
-  it("nothing is renewed while the token is good", async () => {
+  test("nothing is renewed while the token is good", async () => {
     const { credentials } = await link();
     const before = sandbox.requests().length;
     expect(await bluesky.freshen(credentials, null, tools)).toEqual({ kind: "usable" });
     expect(sandbox.requests()).toHaveLength(before);
   });
 
-  it("each renewal brings the next refresh token; an old one ends the session", async () => {
+  test("each renewal brings the next refresh token; an old one ends the session", async () => {
     const { credentials } = await link();
     tools.advance(HOUR_SECONDS);
     const first = refreshed(await bluesky.freshen(credentials, null, tools));
@@ -303,7 +303,7 @@ describe("publishing with an OAuth session", () => {
     });
   });
 
-  it.each(["drop-before", "html-502"])("an outage (%s) costs no session", async (fault) => {
+  test.each(["drop-before", "html-502"])("an outage (%s) costs no session", async (fault) => {
     const { credentials } = await link();
     tools.advance(HOUR_SECONDS);
     sandbox.fault("bluesky", "oauthToken", fault, 4);
@@ -315,7 +315,7 @@ describe("publishing with an OAuth session", () => {
     refreshed(await bluesky.freshen(credentials, null, tools));
   });
 
-  it("a session that its owner ended has to be linked again", async () => {
+  test("a session that its owner ended has to be linked again", async () => {
     const { credentials } = await link();
     sandbox.networks.bluesky.endOAuthSessions(DEMO_HANDLE);
     tools.advance(HOUR_SECONDS);
@@ -325,7 +325,7 @@ describe("publishing with an OAuth session", () => {
     });
   });
 
-  it("disconnecting ends the session at the server", async () => {
+  test("disconnecting ends the session at the server", async () => {
     const linked = await link();
     await bluesky.revoke(linked.credentials, null, tools);
     const walk = await walkLeg(bluesky, linked, { text: "Too late" }, tools);

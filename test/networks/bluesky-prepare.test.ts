@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
@@ -32,7 +32,7 @@ async function preparedRecord(draft: Partial<LegDraft>, script: Script = {}) {
 }
 
 describe("preparing a Bluesky post", () => {
-  it("settles the whole record, and never again", async () => {
+  test("settles the whole record, and never again", async () => {
     const tools = scriptedTools({
       http: {
         [RESOLVE]: (request) =>
@@ -64,7 +64,7 @@ describe("preparing a Bluesky post", () => {
     expect(again.calls).toEqual([]);
   });
 
-  it("leaves a mention plain when the handle can't be resolved in time", async () => {
+  test("leaves a mention plain when the handle can't be resolved in time", async () => {
     const record = await preparedRecord({ text: "@alice.test" }, { http: { [RESOLVE]: lost } });
     expect(record["facets"]).toBeUndefined();
   });
@@ -76,7 +76,7 @@ describe("preparing a Bluesky post", () => {
     media: Object.fromEntries(urls.map((url) => [url, image()])),
   });
 
-  it.each([
+  test.each([
     [1, "app.bsky.embed.images", "images"],
     [4, "app.bsky.embed.images", "images"],
     [5, "app.bsky.embed.gallery", "items"],
@@ -95,7 +95,7 @@ describe("preparing a Bluesky post", () => {
     });
   });
 
-  it("sends a video to the account's own server when that vouches for nobody", async () => {
+  test("sends a video to the account's own server when that vouches for nobody", async () => {
     const url = "https://files.example/clip.mp4";
     const record = await preparedRecord(
       { media: [{ url, altText: "A clip" }] },
@@ -118,7 +118,7 @@ describe("preparing a Bluesky post", () => {
 
   const big = (bytes: number) => image({ bytes: Buffer.alloc(bytes) });
 
-  it.each([
+  test.each([
     ["an image over 2 MB", big(2_000_001), {}, "bluesky.media.size"],
     [
       "an image over the server's own limit",
@@ -140,7 +140,7 @@ describe("preparing a Bluesky post", () => {
     });
   });
 
-  it("refuses a video among images, whatever their names", async () => {
+  test("refuses a video among images, whatever their names", async () => {
     const urls = names(2);
     const script = withFiles(urls);
     const outcome = await bluesky.prepare(
@@ -153,7 +153,7 @@ describe("preparing a Bluesky post", () => {
     expect(outcome).toMatchObject({ kind: "rejected", failure: { rule: "bluesky.media.mixed" } });
   });
 
-  it.each([
+  test.each([
     [answer(413, { error: "PayloadTooLarge" }), "rejected", "media_rejected"],
     [answer(401, { error: "AccountTakedown" }), "rejected", "account_restricted"],
     [answer(400, { error: "ExpiredToken" }), "try_later", "network_unavailable"],
@@ -172,7 +172,7 @@ describe("preparing a Bluesky post", () => {
     expect(outcome).toMatchObject({ kind, failure: { code } });
   });
 
-  it.each([
+  test.each([
     [new MediaFailure("media_unreachable", "404"), "try_later", "media_unreachable"],
     [new MediaFailure("media_rejected", "too large"), "rejected", "media_rejected"],
   ])("says that a file was not to be had (%#)", async (failure, kind, code) => {
@@ -195,7 +195,7 @@ describe("a Bluesky link card", () => {
     (record["embed"] as { external?: unknown } | undefined)?.external;
   const upload = { [UPLOAD]: (request: HttpRequest) => blobOf(request) };
 
-  it("is made of the first link's page", async () => {
+  test("is made of the first link's page", async () => {
     const record = await preparedRecord(
       { text },
       { http: { [PAGE]: page, ...upload }, media: { [THUMB]: image() } },
@@ -208,7 +208,7 @@ describe("a Bluesky link card", () => {
     });
   });
 
-  it("follows the page where it moved", async () => {
+  test("follows the page where it moved", async () => {
     const record = await preparedRecord(
       { text },
       {
@@ -223,7 +223,7 @@ describe("a Bluesky link card", () => {
     expect(external(record)).toMatchObject({ uri: "https://example.com/post", title: "A post" });
   });
 
-  it.each([
+  test.each([
     ["is not there", answer(404, "")],
     ["does not answer", lost],
     ["may not be asked", new HttpFailure("not_sent", "blocked_address")],
@@ -235,7 +235,7 @@ describe("a Bluesky link card", () => {
     expect(external(await preparedRecord({ text }, { http: { [PAGE]: reply } }))).toBeUndefined();
   });
 
-  it.each([
+  test.each([
     ["is not there", new MediaFailure("media_unreachable", "404"), upload],
     ["is too large", new MediaFailure("media_rejected", "too large"), upload],
     ["is no picture", image({ contentType: "video/mp4" }), upload],
@@ -252,11 +252,11 @@ describe("a Bluesky link card", () => {
     });
   });
 
-  it("can be turned off", async () => {
+  test("can be turned off", async () => {
     expect(external(await preparedRecord({ text, options: { linkCard: false } }))).toBeUndefined();
   });
 
-  it("can be given, and then no page is asked", async () => {
+  test("can be given, and then no page is asked", async () => {
     const linkCard = { url: "https://other.example", title: "Mine", description: "D" };
     const record = await preparedRecord({ text, options: { linkCard } });
     expect(external(record)).toEqual({
@@ -266,7 +266,7 @@ describe("a Bluesky link card", () => {
     });
   });
 
-  it.each([
+  test.each([
     [new MediaFailure("media_unreachable", "404"), "try_later", "media_unreachable"],
     [image({ contentType: "text/html" }), "rejected", "media_rejected"],
   ])("that was given is not shown without its picture (%#)", async (thumbnail, kind, code) => {

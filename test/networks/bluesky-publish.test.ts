@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { Script } from "./scripted-tools.ts";
@@ -27,7 +27,7 @@ describe("publishing to Bluesky", () => {
   const publish = (reply: Parameters<typeof scriptedTools>[0]) =>
     bluesky.publish(leg({}, { remote, sentAt: NOW }), scriptedTools(reply));
 
-  it("puts the record under its own key, the same bytes each time", async () => {
+  test("puts the record under its own key, the same bytes each time", async () => {
     const tools = scriptedTools({ http: { [PUT]: answer(200, { uri, cid: "bafy" }) } });
     const ready = leg({}, { remote, sentAt: NOW });
     expect(await bluesky.publish(ready, tools)).toEqual(published);
@@ -42,7 +42,7 @@ describe("publishing to Bluesky", () => {
     });
   });
 
-  it.each([
+  test.each([
     ["a lost answer", lost],
     ["an oversized answer", new HttpFailure("in_doubt", "too_large")],
     ["a 500", answer(500, { error: "InternalServerError" })],
@@ -58,7 +58,7 @@ describe("publishing to Bluesky", () => {
     });
   });
 
-  it.each([
+  test.each([
     [refusedToConnect, "try_later", "network_unavailable"],
     [answer(429, { error: "RateLimitExceeded" }), "try_later", "rate_limited"],
     [answer(400, { error: "ExpiredToken" }), "try_later", "network_unavailable"],
@@ -70,7 +70,7 @@ describe("publishing to Bluesky", () => {
     expect(await publish({ http: { [PUT]: reply } })).toMatchObject({ kind, failure: { code } });
   });
 
-  it("uploads anew what the network lost, under the same key, once", async () => {
+  test("uploads anew what the network lost, under the same key, once", async () => {
     const reply = { http: { [PUT]: answer(400, { error: "BlobNotFound" }) } };
     const outcome = await publish(reply);
     expect(outcome).toMatchObject({ kind: "prepare_again", pollAfterSeconds: 0 });
@@ -89,7 +89,7 @@ describe("publishing to Bluesky", () => {
     expect(await bluesky.publish(again, later)).toMatchObject({ kind: "prepare_again" });
   });
 
-  it("is a defect without a record", async () => {
+  test("is a defect without a record", async () => {
     await expect(bluesky.publish(leg(), scriptedTools())).rejects.toThrow("not prepared");
   });
 });
@@ -98,21 +98,21 @@ describe("an unknown outcome at Bluesky", () => {
   const reconcile = (http: NonNullable<Script["http"]>) =>
     bluesky.reconcile(leg({}, { sentAt: NOW }), scriptedTools({ http }));
 
-  it("is a published post when the record is there", async () => {
+  test("is a published post when the record is there", async () => {
     const tools = scriptedTools({ http: { [GET]: answer(200, { uri, cid: "bafy", value: {} }) } });
     expect(await bluesky.reconcile(leg({}, { sentAt: NOW }), tools)).toEqual(published);
     expect(tools.calls[0]?.headers).toBeUndefined();
     expect(tools.calls[0]?.url).toContain(`rkey=${rkey}`);
   });
 
-  it.each([
+  test.each([
     answer(400, { error: "RecordNotFound", message: "Could not locate record" }),
     answer(400, { error: "InvalidRequest", message: "Could not locate record: at://x" }),
   ])("may be repeated when there is no record (%#)", async (reply) => {
     expect(await reconcile({ [GET]: reply })).toEqual({ kind: "may_publish", isAbsent: false });
   });
 
-  it("is known not to be published only when no call can be on its way any more", async () => {
+  test("is known not to be published only when no call can be on its way any more", async () => {
     const reply = answer(400, { error: "RecordNotFound", message: "Could not locate record" });
     const after = (seconds: number) => {
       const sentAt = new Date(NOW.getTime() - seconds * 1000);
@@ -122,7 +122,7 @@ describe("an unknown outcome at Bluesky", () => {
     expect(await after(30)).toEqual({ kind: "may_publish", isAbsent: true });
   });
 
-  it.each([
+  test.each([
     lost,
     refusedToConnect,
     htmlPage(502),

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
@@ -64,7 +64,7 @@ describe.each([
   ["an app password", linkByPassword],
   ["OAuth", linkByOAuth],
 ])("a video of an account that was linked by %s", (_way, link) => {
-  it("goes through the video service, one look at a time, and is shown with its description", async () => {
+  test("goes through the video service, one look at a time, and is shown with its description", async () => {
     const linked = await link();
     sandbox.fault("bluesky", "uploadVideo", "processing:2");
     const walk = await walkLeg(bluesky, linked, clip, tools);
@@ -81,7 +81,7 @@ describe.each([
     expect(shownVideo()).toMatchObject([{ kind: "video", alt: "Dough in the oven" }]);
   });
 
-  it("that was handed over before is not worked on again", async () => {
+  test("that was handed over before is not worked on again", async () => {
     const linked = await link();
     publishedBy(await walkLeg(bluesky, linked, { ...clip, text: "First" }, tools));
     const again = await walkLeg(bluesky, linked, { ...clip, text: "Second" }, tools);
@@ -89,7 +89,7 @@ describe.each([
     expect(sandbox.posts("bluesky")).toHaveLength(2);
   });
 
-  it.each([
+  test.each([
     ["can't be reached", "uploadVideo", "drop-before"],
     ["answers with a proxy's page", "getUploadLimits", "html-502"],
     ["is not vouched for", "getServiceAuth", "html-502"],
@@ -105,7 +105,7 @@ describe.each([
 });
 
 describe("a video that the service does not make playable", () => {
-  it.each([
+  test.each([
     ["could not process", "uploadVideo", "media_processing_failed", "media_processing_failed"],
     ["could not read", "uploadVideo", "media_rejected", "media_rejected"],
     ["has no room for today", "getUploadLimits", "quota_exceeded", "quota_exceeded"],
@@ -123,7 +123,7 @@ describe("a video that the service does not make playable", () => {
     expect(sandbox.posts("bluesky")).toEqual([]);
   });
 
-  it("is looked at again when the service is away for a while", async () => {
+  test("is looked at again when the service is away for a while", async () => {
     const linked = await linkByPassword();
     sandbox.fault("bluesky", "getJobStatus", "html-502", 2);
     const walk = await walkLeg(bluesky, linked, clip, tools);
@@ -131,7 +131,7 @@ describe("a video that the service does not make playable", () => {
     expect(callsTo("uploadVideo")).toBe(1);
   });
 
-  it("is handed over again when the service lost the job", async () => {
+  test("is handed over again when the service lost the job", async () => {
     const linked = await linkByPassword();
     sandbox.fault("bluesky", "getJobStatus", "fail:invalid_request");
     const walk = await walkLeg(bluesky, linked, clip, tools);
@@ -140,7 +140,7 @@ describe("a video that the service does not make playable", () => {
     shownVideo();
   });
 
-  it("goes straight to the server when that lost what the service had put there", async () => {
+  test("goes straight to the server when that lost what the service had put there", async () => {
     const linked = await linkByPassword();
     sandbox.fault("bluesky", "putRecord", "fail:media_processing_failed");
     const walk = await walkLeg(bluesky, linked, clip, tools);
@@ -153,7 +153,7 @@ describe("a video that the service does not make playable", () => {
     expect(callsTo("uploadBlob")).toBe(1);
   });
 
-  it("is refused when only the account's own server is left and that takes no file so large", async () => {
+  test("is refused when only the account's own server is left and that takes no file so large", async () => {
     const linked = { ...(await linkByPassword()), limits: { blobBytesMax: 1000 } };
     sandbox.fault("bluesky", "uploadVideo", "html-502", 3);
     const { outcome } = await walkLeg(bluesky, linked, clip, tools);

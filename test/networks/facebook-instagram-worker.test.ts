@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
 import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
@@ -72,7 +72,7 @@ const FORMS: readonly (readonly [Name, keyof typeof MEDIA, Draft["kind"]])[] = [
 ];
 
 describe.each(FORMS)("a leg at %s (%s, %s)", (name, media, kind) => {
-  it("is published and paid for when it can be seen", async () => {
+  test("is published and paid for when it can be seen", async () => {
     const text = unique("Look #here");
     const leg = await publish(name, { text, media, kind });
     expect(leg).toMatchObject({ status: "succeeded", attempts: 1, tokensCharged: 10, error: null });
@@ -83,7 +83,7 @@ describe.each(FORMS)("a leg at %s (%s, %s)", (name, media, kind) => {
 const TROUBLED = FORMS.filter(([, , kind]) => kind !== "feed");
 
 describe.each(TROUBLED)("a leg at %s (%s, %s) whose call meets trouble", (name, media, kind) => {
-  it.each(["[drop-before]", "[drop-answer]"])(
+  test.each(["[drop-before]", "[drop-answer]"])(
     "is published once and paid for once after %s",
     async (word) => {
       const text = unique(`Trouble ${word}`);
@@ -94,7 +94,7 @@ describe.each(TROUBLED)("a leg at %s (%s, %s) whose call meets trouble", (name, 
   );
 });
 
-it("a video in the feed whose answer is lost may be live, says so, and is not sent again", async () => {
+test("a video in the feed whose answer is lost may be live, says so, and is not sent again", async () => {
   const text = unique("Lost [drop-answer]");
   const leg = await publish("facebook", { text, media: "video", kind: "feed" });
   expect(leg).toMatchObject({
@@ -105,7 +105,7 @@ it("a video in the feed whose answer is lost may be live, says so, and is not se
   });
 });
 
-it.each<[Name, string]>([
+test.each<[Name, string]>([
   ["facebook", "connection_needs_reauth"],
   ["instagram", "connection_needs_reauth"],
   ["instagram", "permission_missing"],
@@ -121,7 +121,7 @@ it.each<[Name, string]>([
   expect(connections).toMatchObject([{ status: "needs_reauth", lastError: { code } }]);
 });
 
-it("a post without media is refused for Instagram before anything is sent", async () => {
+test("a post without media is refused for Instagram before anything is sent", async () => {
   const publisher = await aPublisher(relay, ["instagram"]);
   const body = { text: unique("Words"), platforms: ["instagram"] };
   const answer = await submitPost(relay, publisher, body);

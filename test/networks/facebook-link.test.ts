@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
 import type { Script } from "./scripted-tools.ts";
@@ -53,7 +53,7 @@ describe("linking a Facebook page", () => {
     return { outcome: await link.finish(callback, used), used };
   };
 
-  it("asks at the dialog for what publishing needs, and again for what was declined", async () => {
+  test("asks at the dialog for what publishing needs, and again for what was declined", async () => {
     const oauth = { redirectUri, state: "state-1", codeChallenge: "challenge" };
     const started = await link.start({}, oauth, tools());
     if (started.kind === "failed") throw new Error(started.code);
@@ -69,7 +69,7 @@ describe("linking a Facebook page", () => {
     });
   });
 
-  it("makes a long-lived token of the code, and links the one page that there is", async () => {
+  test("makes a long-lived token of the code, and links the one page that there is", async () => {
     const { outcome, used } = await finish();
     expect(outcome).toEqual({
       kind: "linked",
@@ -112,7 +112,7 @@ describe("linking a Facebook page", () => {
     expect(listing?.url).not.toContain("access_token=");
   });
 
-  it("offers the pages of all lists, without those that may not be published for", async () => {
+  test("offers the pages of all lists, without those that may not be published for", async () => {
     const cursors = { paging: { next: "https://x.example", cursors: { after: "A" } } };
     const { outcome, used } = await finish({
       [ACCOUNTS]: [
@@ -153,7 +153,7 @@ describe("linking a Facebook page", () => {
 
   const none = { [ACCOUNTS]: answer(200, { data: [] }) };
 
-  it.each<[string, Script["http"]]>([
+  test.each<[string, Script["http"]]>([
     ["the person", { ...none, [ME]: answer(200, { id: "7", accounts: { data: [page("8")] } }) }],
     [
       "the token",
@@ -181,7 +181,7 @@ describe("linking a Facebook page", () => {
     expect(outcome).toMatchObject({ kind: "linked", linked: { account: { id: "8" } } });
   });
 
-  it.each<[string, Script["http"], string]>([
+  test.each<[string, Script["http"], string]>([
     ["there is no page", none, "nothing_to_choose"],
     [
       "a permission was declined",
@@ -206,7 +206,7 @@ describe("linking a Facebook page", () => {
     expect((await finish(http)).outcome).toMatchObject({ kind: "failed", code });
   });
 
-  it.each<[Record<string, string>, string]>([
+  test.each<[Record<string, string>, string]>([
     [{ error: "access_denied", error_reason: "user_denied" }, "access_denied"],
     [{ error: "server_error" }, "network_unavailable"],
     [{ error_code: "1349048", error_message: "Can't load URL" }, "network_unavailable"],
@@ -218,13 +218,13 @@ describe("linking a Facebook page", () => {
     expect(used.calls).toEqual([]);
   });
 
-  it("keeps no token in what it notes of a failure", async () => {
+  test("keeps no token in what it notes of a failure", async () => {
     const words = { message: "Bad access_token=EAAsecret123 and Bearer EAAsecret123" };
     const { outcome } = await finish({ [ACCOUNTS]: answer(400, { error: { ...words, code: 1 } }) });
     expect(JSON.stringify(outcome)).not.toContain("EAAsecret123");
   });
 
-  it("ends what was allowed with the person's token", async () => {
+  test("ends what was allowed with the person's token", async () => {
     const used = tools({ http: { [`DELETE ${GRAPH}/7/permissions`]: answer(200, {}) } });
     await facebook.revoke(credentials, null, used);
     expect(used.calls[0]?.headers?.["authorization"]).toBe("Bearer user-token");

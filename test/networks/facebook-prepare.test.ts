@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import type {
   LegDraft,
@@ -38,7 +38,7 @@ describe("preparing photos for Facebook", () => {
     overrides: Partial<LegToPublish> = {},
   ) => facebook.prepare(leg(draft, overrides), tools({ http }));
 
-  it("makes them unpublished, with their descriptions", async () => {
+  test("makes them unpublished, with their descriptions", async () => {
     const used = tools({
       http: { [PHOTOS]: [answer(200, { id: "1" }), answer(200, { id: "2" })] },
     });
@@ -62,7 +62,7 @@ describe("preparing photos for Facebook", () => {
     expect(used.calls[0]?.headers?.["authorization"]).toBe("Bearer page-token");
   });
 
-  it("keeps what it made when a later one fails, and makes only the rest", async () => {
+  test("keeps what it made when a later one fails, and makes only the rest", async () => {
     const first = await prepare({ [PHOTOS]: [answer(200, { id: "1" }), lost] });
     expect(first).toMatchObject({ kind: "try_later", remote: { photos: ["1"] } });
     if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
@@ -75,7 +75,7 @@ describe("preparing photos for Facebook", () => {
     expect(used.calls).toHaveLength(1);
   });
 
-  it("makes nothing again that is there, but all anew when it is too old to be published", async () => {
+  test("makes nothing again that is there, but all anew when it is too old to be published", async () => {
     expect(await prepare({}, undefined, { remote: asPhotos })).toEqual({
       kind: "ready",
       remote: asPhotos,
@@ -88,7 +88,7 @@ describe("preparing photos for Facebook", () => {
     });
   });
 
-  it.each([
+  test.each([
     [lost, "try_later", "network_unavailable"],
     [htmlPage(502), "try_later", "network_unavailable"],
     [error(2, undefined, 500), "try_later", "network_unavailable"],
@@ -103,7 +103,7 @@ describe("preparing photos for Facebook", () => {
 
   const unreadable = error(324, 2069019);
 
-  it.each<[string, NonNullable<Script["http"]>, string, string]>([
+  test.each<[string, NonNullable<Script["http"]>, string, string]>([
     ["can be read by us", { [`HEAD ${FILE}`]: answer(200) }, "rejected", "media_rejected"],
     [
       "is where it was moved to",
@@ -134,7 +134,7 @@ describe("preparing photos for Facebook", () => {
     },
   );
 
-  it("asks what a file is whose name does not tell", async () => {
+  test("asks what a file is whose name does not tell", async () => {
     const bare = "https://files.example/download?id=1";
     const asks = (type: string) => ({
       "HEAD https://files.example/download": answer(200, "", { "content-type": type }),
@@ -150,7 +150,7 @@ describe("preparing photos for Facebook", () => {
     });
   });
 
-  it("looks for photos that were not found when they were to be published", async () => {
+  test("looks for photos that were not found when they were to be published", async () => {
     const missed = (seconds: number) => ({
       remote: { ...asPhotos, missedAt: ago(seconds).toISOString() },
     });
@@ -182,7 +182,7 @@ describe("preparing a video for Facebook", () => {
     video: { id: "9", uploadUrl: "https://rupload.facebook.com/video-upload/v26.0/9" },
   };
 
-  it("begins, hands over the address and looks: each kept before the next", async () => {
+  test("begins, hands over the address and looks: each kept before the next", async () => {
     const used = tools({
       http: {
         [REELS]: answer(200, { video_id: 9, upload_url: begun.video.uploadUrl }),
@@ -206,7 +206,7 @@ describe("preparing a video for Facebook", () => {
     });
   });
 
-  it.each([
+  test.each([
     "https://evil.example/upload",
     "http://rupload.facebook.com/video-upload/v26.0/9",
     "https://rupload.facebook.com.evil.example/9",
@@ -216,7 +216,7 @@ describe("preparing a video for Facebook", () => {
     expect(outcome).toMatchObject({ remote: { video: begun.video } });
   });
 
-  it.each([
+  test.each([
     ["had arrived after all", uploaded, "processing", { video: { id: "9" } }],
     [
       "had begun to arrive",
@@ -236,7 +236,7 @@ describe("preparing a video for Facebook", () => {
     expect(outcome).toMatchObject({ kind, remote });
   });
 
-  it.each([
+  test.each([
     [lost, "try_later", "network_unavailable"],
     [answer(503, ""), "try_later", "network_unavailable"],
     [error(190, 460), "rejected", "connection_needs_reauth"],
@@ -246,7 +246,7 @@ describe("preparing a video for Facebook", () => {
     expect(await prepare(http, begun)).toMatchObject({ kind, failure: { code } });
   });
 
-  it("uploads once more what failed, and then gives up", async () => {
+  test("uploads once more what failed, and then gives up", async () => {
     const http = { [LOOK]: failed, [`HEAD ${CLIP}`]: answer(200) };
     const first = await prepare(http, asReel);
     expect(first).toEqual({
@@ -263,7 +263,7 @@ describe("preparing a video for Facebook", () => {
     expect(await prepare(http, later)).toMatchObject({ kind: "processing" });
   });
 
-  it("says that a file is not to be had when we can't read it either", async () => {
+  test("says that a file is not to be had when we can't read it either", async () => {
     const http = { [LOOK]: failed, [`HEAD ${CLIP}`]: answer(404), [`GET ${CLIP}`]: answer(404) };
     const again = { ...asReel, restartedAt: ago(60).toISOString() };
     expect(await prepare(http, again)).toMatchObject({
@@ -277,7 +277,7 @@ describe("preparing a video for Facebook", () => {
     processing_phase: { status: "error", error: { code: 1363128, message: "Too long" } },
   });
 
-  it("takes for a feed video what is no reel, unless a reel was asked for", async () => {
+  test("takes for a feed video what is no reel, unless a reel was asked for", async () => {
     expect(await prepare({ [LOOK]: tooLong }, asReel)).toEqual({
       kind: "ready",
       remote: { form: "video", photos: [] },
@@ -289,7 +289,7 @@ describe("preparing a video for Facebook", () => {
     });
   });
 
-  it.each([
+  test.each([
     ["in work", working, "ready", undefined],
     ["unknown to us", error(100, 33), "rejected", "permission_missing"],
     ["not told", answer(503, ""), "try_later", "network_unavailable"],
@@ -299,7 +299,7 @@ describe("preparing a video for Facebook", () => {
     expect(outcome).toMatchObject({ kind, ...(code === undefined ? {} : { failure: { code } }) });
   });
 
-  it("uploads nothing for a feed video", async () => {
+  test("uploads nothing for a feed video", async () => {
     expect(await prepare({}, {}, { kind: "feed" })).toMatchObject({
       kind: "ready",
       remote: { form: "video" },

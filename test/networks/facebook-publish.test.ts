@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
@@ -41,7 +41,7 @@ describe("publishing to Facebook", () => {
     sentAt = NOW,
   ) => facebook.publish(leg(draft, { remote, sentAt }), tools({ http }));
 
-  it("sends text and link in one call and reads the address with it", async () => {
+  test("sends text and link in one call and reads the address with it", async () => {
     const created = answer(200, {
       id: "42_5",
       permalink_url: "https://www.facebook.com/42/posts/5",
@@ -65,7 +65,7 @@ describe("publishing to Facebook", () => {
     });
   });
 
-  it("attaches the photos, and leaves a link out then", async () => {
+  test("attaches the photos, and leaves a link out then", async () => {
     const used = tools({ http: { [FEED]: answer(200, { id: "42_5" }) } });
     const draft = { text: "", media: files(FILE, SECOND), options: { link: "https://a.example" } };
     await facebook.publish(leg(draft, { remote: asPhotos, sentAt: NOW }), used);
@@ -76,7 +76,7 @@ describe("publishing to Facebook", () => {
     });
   });
 
-  it("finishes a reel, and is done when it can be seen", async () => {
+  test("finishes a reel, and is done when it can be seen", async () => {
     const used = tools({ http: { [REELS]: answer(200, { success: true }), [LOOK]: live } });
     const draft = { media: files(CLIP), options: { title: "Clip" } };
     const outcome = await facebook.publish(leg(draft, { remote: asReel, sentAt: NOW }), used);
@@ -97,7 +97,7 @@ describe("publishing to Facebook", () => {
 
   const video = { form: "video", photos: [] };
 
-  it.each<[string, NetworkData, string, unknown]>([
+  test.each<[string, NetworkData, string, unknown]>([
     ["a reel", asReel, REELS, { success: true }],
     ["a feed video", video, VIDEOS, { id: "9" }],
     [
@@ -114,7 +114,7 @@ describe("publishing to Facebook", () => {
     }
   });
 
-  it("leaves open what became of a video whose status it may not read", async () => {
+  test("leaves open what became of a video whose status it may not read", async () => {
     const http = { [VIDEOS]: answer(200, { id: "9" }), [LOOK]: error(100, 33) };
     expect(await publish(http, video, { media: files(CLIP) })).toMatchObject({
       kind: "in_doubt",
@@ -122,7 +122,7 @@ describe("publishing to Facebook", () => {
     });
   });
 
-  it("begins anew with a video that failed, once, and never with one in the feed", async () => {
+  test("begins anew with a video that failed, once, and never with one in the feed", async () => {
     const draft = { media: files(CLIP) };
     const http = { [REELS]: answer(200, { success: true }), [LOOK]: failed };
     expect(await publish(http, asReel, draft)).toMatchObject({
@@ -138,7 +138,7 @@ describe("publishing to Facebook", () => {
     expect(await publish(inFeed, video, draft)).toMatchObject({ kind: "rejected" });
   });
 
-  it("tells a story of a photo, with its address where the list has it", async () => {
+  test("tells a story of a photo, with its address where the list has it", async () => {
     const story = { form: "photo_story", photos: ["1"] };
     const listed = { post_id: "6", media_id: "1", url: "https://facebook.com/stories/6" };
     const taken = answer(200, { success: true, post_id: "6" });
@@ -155,7 +155,7 @@ describe("publishing to Facebook", () => {
     });
   });
 
-  it.each([
+  test.each([
     ["a lost answer", lost],
     ["a 500", error(2, undefined, 500)],
     ["a transient error", error(1)],
@@ -170,7 +170,7 @@ describe("publishing to Facebook", () => {
     });
   });
 
-  it.each([
+  test.each([
     [refusedToConnect, "try_later", "network_unavailable"],
     [error(613), "try_later", "rate_limited"],
     [error(190, 460), "rejected", "connection_needs_reauth"],
@@ -182,7 +182,7 @@ describe("publishing to Facebook", () => {
     expect(await publish({ [FEED]: reply })).toMatchObject({ kind, failure: { code } });
   });
 
-  it("waits once for photos that are not found", async () => {
+  test("waits once for photos that are not found", async () => {
     const http = { [FEED]: error(100, 33) };
     expect(await publish(http, asPhotos)).toMatchObject({
       kind: "prepare_again",
@@ -201,7 +201,7 @@ describe("publishing to Facebook", () => {
     const empty = answer(200, { data: [] });
     const duplicate = error(506);
 
-    it("is our own post, when an earlier call may have made it", async () => {
+    test("is our own post, when an earlier call may have made it", async () => {
       const http = { [FEED]: duplicate, [POSTS]: listed };
       expect(await publish(http, asText, {}, ago(90))).toMatchObject({
         kind: "published",
@@ -209,26 +209,26 @@ describe("publishing to Facebook", () => {
       });
     });
 
-    it("stays in doubt then, when no list shows it", async () => {
+    test("stays in doubt then, when no list shows it", async () => {
       const http = { [FEED]: duplicate, [POSTS]: empty, [FEED_LIST]: empty };
       expect(await publish(http, asText, {}, ago(90))).toMatchObject({ kind: "in_doubt" });
     });
 
-    it("is somebody else's, when nothing was sent before: nobody's words are looked for", async () => {
+    test("is somebody else's, when nothing was sent before: nobody's words are looked for", async () => {
       const used = tools({ http: { [FEED]: duplicate } });
       const outcome = await facebook.publish(leg({}, { remote: asText, sentAt: NOW }), used);
       expect(outcome).toMatchObject({ kind: "rejected", failure: { code: "duplicate_content" } });
       expect(used.calls).toHaveLength(1);
     });
 
-    it("is ours by its photos, which nobody else has", async () => {
+    test("is ours by its photos, which nobody else has", async () => {
       const attachments = { data: [{ media_type: "photo", target: { id: "2" } }] };
       const found = answer(200, { data: [{ id: "42_5", attachments }] });
       const http = { [FEED]: error(100, 1366051), [POSTS]: found };
       expect(await publish(http, asPhotos)).toMatchObject({ kind: "published" });
     });
 
-    it("is ours by the story's photo", async () => {
+    test("is ours by the story's photo", async () => {
       const story = { form: "photo_story", photos: ["1"] };
       const stories = answer(200, { data: [{ post_id: "6", media_id: "1" }] });
       const http = { [PHOTO_STORIES]: error(100, 1366051), [STORIES]: stories };
@@ -239,7 +239,7 @@ describe("publishing to Facebook", () => {
     });
   });
 
-  it("falls back to the feed only where a reel was not asked for", async () => {
+  test("falls back to the feed only where a reel was not asked for", async () => {
     const http = { [REELS]: error(100, 1363040) };
     const draft = { media: files(CLIP) };
     expect(await publish(http, asReel, draft)).toMatchObject({
@@ -254,7 +254,7 @@ describe("publishing to Facebook", () => {
     });
   });
 
-  it("judges by our own look a feed video that Facebook can't fetch", async () => {
+  test("judges by our own look a feed video that Facebook can't fetch", async () => {
     const draft = { media: files(CLIP) };
     const http = { [VIDEOS]: error(389), [`HEAD ${CLIP}`]: answer(200) };
     expect(await publish(http, video, draft)).toMatchObject({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/network.ts";
@@ -34,13 +34,13 @@ describe("an unknown outcome at Facebook", () => {
   const list = (...posts: readonly Record<string, unknown>[]) => answer(200, { data: posts });
   const empty = { [POSTS]: list(), [FEED_LIST]: list() };
 
-  it("is nothing when nothing was sent", async () => {
+  test("is nothing when nothing was sent", async () => {
     const used = tools();
     expect(await facebook.reconcile(leg(), used)).toEqual({ kind: "may_publish", isAbsent: true });
     expect(used.calls).toEqual([]);
   });
 
-  it("is looked for since two minutes before the call, in both lists", async () => {
+  test("is looked for since two minutes before the call, in both lists", async () => {
     const used = tools({
       http: { [POSTS]: list(), [FEED_LIST]: list({ id: "42_5", message: " Hello\n" }) },
     });
@@ -54,7 +54,7 @@ describe("an unknown outcome at Facebook", () => {
       expect(new URL(url).searchParams.get("since")).toBe(String(since));
   });
 
-  it.each<[string, Partial<LegDraft>, NetworkData, Record<string, unknown>, boolean]>([
+  test.each<[string, Partial<LegDraft>, NetworkData, Record<string, unknown>, boolean]>([
     ["the same words", { text: "a\r\nb" }, asText, { message: "a\nb" }, true],
     ["other words", {}, asText, { message: "Hello!" }, false],
     [
@@ -112,7 +112,7 @@ describe("an unknown outcome at Facebook", () => {
     expect(outcome.kind).toBe(isOurs ? "published" : "ask_again");
   });
 
-  it.each<[string, NetworkData, number, unknown]>([
+  test.each<[string, NetworkData, number, unknown]>([
     ["text, early", asText, 40, { kind: "ask_again", pollAfterSeconds: 20 }],
     ["text, after a minute", asText, 60, { kind: "may_publish", isAbsent: false }],
     ["photos, after a minute", asPhotos, 60, { kind: "may_publish", isAbsent: false }],
@@ -128,7 +128,7 @@ describe("an unknown outcome at Facebook", () => {
     expect(await reconcile(empty, remote, seconds)).toMatchObject(expected as object);
   });
 
-  it.each([lost, htmlPage(502), error(2, undefined, 500), error(190), answer(200, "ok")])(
+  test.each([lost, htmlPage(502), error(2, undefined, 500), error(190), answer(200, "ok")])(
     "is asked again when the list is not to be had (%#)",
     async (reply) => {
       expect(await reconcile({ [POSTS]: reply }, asText, 3600)).toMatchObject({
@@ -138,7 +138,7 @@ describe("an unknown outcome at Facebook", () => {
     },
   );
 
-  it.each<[string, ReturnType<typeof answer>, number, NetworkData, unknown]>([
+  test.each<[string, ReturnType<typeof answer>, number, NetworkData, unknown]>([
     ["live", live, 5, asReel, { kind: "published", url: "https://www.facebook.com/reel/9/" }],
     ["in work", working, 5, asReel, { kind: "ask_again" }],
     ["not asked for, early", uploaded, 5, asReel, { kind: "may_publish", isAbsent: false }],
@@ -180,7 +180,7 @@ describe("an unknown outcome at Facebook", () => {
     expect(outcome).toMatchObject(expected as object);
   });
 
-  it.each<[string, ReturnType<typeof answer>, number, unknown]>([
+  test.each<[string, ReturnType<typeof answer>, number, unknown]>([
     [
       "listed",
       answer(200, { data: [{ post_id: "6", media_id: "1", url: "/stories/6/" }] }),
@@ -201,7 +201,7 @@ describe("an unknown outcome at Facebook", () => {
     expect(outcome).toMatchObject(expected as object);
   });
 
-  it("never sends anything", async () => {
+  test("never sends anything", async () => {
     const seen: HttpRequest[] = [];
     for (const remote of [asText, asPhotos, asReel, { form: "photo_story", photos: ["1"] }]) {
       const used = tools({ http: { ...empty, [LOOK]: live, [STORIES]: list() } });

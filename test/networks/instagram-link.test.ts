@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
 import type { Script } from "./scripted-tools.ts";
@@ -43,7 +43,7 @@ describe("linking an Instagram account", () => {
     return { outcome: await link.finish(callback, used), used };
   };
 
-  it("asks at Instagram for what publishing needs", async () => {
+  test("asks at Instagram for what publishing needs", async () => {
     const oauth = { redirectUri, state: "state-1", codeChallenge: "challenge" };
     const started = await link.start({}, oauth, tools());
     if (started.kind === "failed") throw new Error(started.code);
@@ -58,7 +58,7 @@ describe("linking an Instagram account", () => {
     });
   });
 
-  it.each([
+  test.each([
     ["with a list around it", { data: [{ access_token: "short", permissions: scopes }] }],
     ["flat", { access_token: "short", user_id: "1", permissions: scopes.join(", ") }],
     ["without permissions", { access_token: "short", user_id: "1" }],
@@ -103,7 +103,7 @@ describe("linking an Instagram account", () => {
     expect(used.calls[2]?.headers?.["authorization"]).toBe("Bearer long");
   });
 
-  it("links without a quota where none is told", async () => {
+  test("links without a quota where none is told", async () => {
     for (const reply of [lost, error(10), answer(200, { data: [] })])
       expect((await finish({ [LIMIT]: reply })).outcome).toMatchObject({
         kind: "linked",
@@ -115,7 +115,7 @@ describe("linking an Instagram account", () => {
     answer(status, { error_type: "OAuthException", code: status, error_message: message });
   const notBusiness = error(10, undefined, 403, "(#10) The user is not an Instagram Business");
 
-  it.each<[string, Script["http"], string]>([
+  test.each<[string, Script["http"], string]>([
     [
       "publishing was not allowed",
       { [TOKEN]: answer(200, { access_token: "short", permissions: scopes[0] }) },
@@ -152,7 +152,7 @@ describe("linking an Instagram account", () => {
     expect((await finish(http)).outcome).toMatchObject({ kind: "failed", code });
   });
 
-  it.each<[Record<string, string>, string]>([
+  test.each<[Record<string, string>, string]>([
     [{ error: "access_denied", error_reason: "user_denied" }, "access_denied"],
     [{ code: "#_" }, "input_invalid"],
     [{}, "input_invalid"],
@@ -160,7 +160,7 @@ describe("linking an Instagram account", () => {
     expect((await finish({}, params)).outcome).toMatchObject({ kind: "failed", code });
   });
 
-  it("calls nobody when it is unlinked, for Instagram has no call for it", async () => {
+  test("calls nobody when it is unlinked, for Instagram has no call for it", async () => {
     await expect(instagram.revoke()).resolves.toBeUndefined();
   });
 });
@@ -176,7 +176,7 @@ describe("an Instagram token", () => {
   const freshen = (data: NetworkData, http: NonNullable<Script["http"]> = {}) =>
     instagram.freshen(data, null, tools({ http }));
 
-  it.each([
+  test.each([
     ["young", 0.9, 59.1],
     ["young, though it ends soon", 0.9, 5],
     ["a day old", 1, 59],
@@ -185,7 +185,7 @@ describe("an Instagram token", () => {
     expect(await freshen(token(age, left))).toEqual({ kind: "usable" });
   });
 
-  it.each([
+  test.each([
     ["beyond half its life", 31, 29],
     ["old, whatever is left", 31, 40],
     ["a day old and ends within thirty days", 1, 29],
@@ -207,14 +207,14 @@ describe("an Instagram token", () => {
     });
   });
 
-  it("that has ended is not even tried", async () => {
+  test("that has ended is not even tried", async () => {
     expect(await freshen(token(60, 0))).toMatchObject({
       kind: "rejected",
       failure: { code: "connection_needs_reauth" },
     });
   });
 
-  it.each([lost, refusedToConnect, answer(500, ""), error(4), error(100), error(1)])(
+  test.each([lost, refusedToConnect, answer(500, ""), error(4), error(100), error(1)])(
     "stays usable while it can't be renewed (%#)",
     async (reply) => {
       expect(await freshen(token(31, 29), { [REFRESH]: reply })).toEqual({ kind: "usable" });
@@ -224,7 +224,7 @@ describe("an Instagram token", () => {
     },
   );
 
-  it("that was taken back is found when it is renewed", async () => {
+  test("that was taken back is found when it is renewed", async () => {
     expect(await freshen(token(31, 29), { [REFRESH]: error(190, 460) })).toMatchObject({
       kind: "rejected",
       failure: { code: "connection_needs_reauth" },

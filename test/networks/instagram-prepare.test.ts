@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
 import type {
   LegDraft,
@@ -33,7 +33,7 @@ describe("preparing a post for Instagram", () => {
     overrides: Partial<LegToPublish> = {},
   ) => instagram.prepare(leg(draft, overrides), tools({ http }));
 
-  it("makes an image's container as a form, and looks whether it is finished", async () => {
+  test("makes an image's container as a form, and looks whether it is finished", async () => {
     const used = tools({
       http: { [MEDIA]: answer(200, { id: 1 }), [LOOK("1")]: state("FINISHED") },
     });
@@ -58,7 +58,7 @@ describe("preparing a post for Instagram", () => {
     expect(new URL(used.calls[1]?.url ?? "").searchParams.get("fields")).toBe("status_code,status");
   });
 
-  it.each<[string, Partial<LegDraft>, Record<string, string>]>([
+  test.each<[string, Partial<LegDraft>, Record<string, string>]>([
     [
       "a reel",
       {
@@ -102,7 +102,7 @@ describe("preparing a post for Instagram", () => {
     expect(sentForm(used.calls[0])).toEqual(fields);
   });
 
-  it("makes a carousel when all its items are finished, each look once a turn", async () => {
+  test("makes a carousel when all its items are finished, each look once a turn", async () => {
     const used = tools({
       http: {
         [MEDIA]: ["1", "2", "3"].map((id) => answer(200, { id })),
@@ -133,7 +133,7 @@ describe("preparing a post for Instagram", () => {
     expect(remote).toMatchObject({ form: "carousel", container: { id: "3" } });
   });
 
-  it("keeps the items that it made when a later one fails, and makes only the rest", async () => {
+  test("keeps the items that it made when a later one fails, and makes only the rest", async () => {
     const media = files(FILE, CLIP);
     const first = await prepare({ [MEDIA]: [answer(200, { id: "1" }), lost] }, { media });
     expect(first).toMatchObject({ kind: "try_later", remote: { children: [{ id: "1" }] } });
@@ -147,7 +147,7 @@ describe("preparing a post for Instagram", () => {
     expect(used.calls).toHaveLength(1);
   });
 
-  it("names the item that is refused", async () => {
+  test("names the item that is refused", async () => {
     const http = { [MEDIA]: [answer(200, { id: "1" }), error(36001, 2207005)] };
     expect(await prepare(http, { media: files(FILE, FILE) })).toMatchObject({
       kind: "rejected",
@@ -164,7 +164,7 @@ describe("preparing a post for Instagram", () => {
     });
   });
 
-  it("asks what a file is whose name does not tell", async () => {
+  test("asks what a file is whose name does not tell", async () => {
     const bare = "https://files.example/download";
     const used = tools({
       http: {
@@ -176,14 +176,14 @@ describe("preparing a post for Instagram", () => {
     expect(outcome).toMatchObject({ kind: "processing", remote: { form: "reel" } });
   });
 
-  it("refuses a post without media, even when it comes this far", async () => {
+  test("refuses a post without media, even when it comes this far", async () => {
     expect(await prepare({}, { media: [] })).toMatchObject({
       kind: "rejected",
       failure: { code: "text_invalid", rule: "instagram.media.required" },
     });
   });
 
-  it.each([
+  test.each([
     [5, 3],
     [30, 10],
     [200, 30],
@@ -199,7 +199,7 @@ describe("preparing a post for Instagram", () => {
     });
   });
 
-  it.each([
+  test.each([
     ["expired", state("EXPIRED")],
     ["failed for no told reason", state("ERROR", "Error")],
     ["failed at Instagram", state("ERROR", "error code 2207053")],
@@ -221,14 +221,14 @@ describe("preparing a post for Instagram", () => {
     expect(await run(2, at(-3600))).toMatchObject({ kind: "processing", remote: { restarts: 1 } });
   });
 
-  it("makes none anew while an earlier call may have published it", async () => {
+  test("makes none anew while an earlier call may have published it", async () => {
     const overrides = { remote: anImage, sentAt: ago(90) };
     expect(await prepare({ [LOOK("1")]: error(100, 33) }, {}, overrides)).toMatchObject({
       kind: "try_later",
     });
   });
 
-  it.each([
+  test.each([
     [lost, "try_later", "network_unavailable"],
     [htmlPage(502), "try_later", "network_unavailable"],
     [error(-1, 2207032), "try_later", "network_unavailable"],
@@ -243,7 +243,7 @@ describe("preparing a post for Instagram", () => {
     expect(await prepare({ [MEDIA]: reply })).toMatchObject({ kind, failure: { code } });
   });
 
-  it("keeps a container whose status is not told", async () => {
+  test("keeps a container whose status is not told", async () => {
     const http = { [MEDIA]: answer(200, { id: "1" }), [LOOK("1")]: lost };
     expect(await prepare(http)).toMatchObject({
       kind: "try_later",
@@ -256,7 +256,7 @@ describe("preparing a post for Instagram", () => {
     });
   });
 
-  it("leaves the account linked that can't tell stories", async () => {
+  test("leaves the account linked that can't tell stories", async () => {
     const http = { [MEDIA]: error(10, undefined, 403, "The user is not an Instagram Business") };
     expect(await prepare(http, { options: { kind: "story" } })).toMatchObject({
       kind: "rejected",

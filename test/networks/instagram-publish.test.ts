@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/network.ts";
 import type { Script } from "./scripted-tools.ts";
@@ -27,7 +27,7 @@ describe("publishing to Instagram", () => {
     draft: Partial<LegDraft> = {},
   ) => instagram.publish(leg(draft, { remote, sentAt: NOW }), tools({ http }));
 
-  it("publishes the container and reads the address", async () => {
+  test("publishes the container and reads the address", async () => {
     const permalink = "https://www.instagram.com/p/x/";
     const used = tools({
       http: { [PUBLISH]: answer(200, { id: "5" }), [LOOK("5")]: answer(200, { permalink }) },
@@ -40,7 +40,7 @@ describe("publishing to Instagram", () => {
     expect(sentForm(used.calls[0])).toEqual({ creation_id: "1" });
   });
 
-  it.each([lost, answer(500, ""), answer(200, {}), error(190)])(
+  test.each([lost, answer(500, ""), answer(200, {}), error(190)])(
     "is published even when the address can't be read (%#)",
     async (reply) => {
       const http = { [PUBLISH]: answer(200, { id: "5" }), [LOOK("5")]: reply };
@@ -48,7 +48,7 @@ describe("publishing to Instagram", () => {
     },
   );
 
-  it.each([
+  test.each([
     ["a lost answer", lost],
     ["a transient error", error(2)],
     ["a server error", error(-1, 2207001)],
@@ -62,7 +62,7 @@ describe("publishing to Instagram", () => {
     });
   });
 
-  it.each([
+  test.each([
     [refusedToConnect, "try_later", "network_unavailable"],
     [error(4), "try_later", "rate_limited"],
     [error(9, 2207042), "rejected", "quota_exceeded"],
@@ -80,12 +80,12 @@ describe("publishing to Instagram", () => {
       data: [{ id: "5", caption: "Hello", timestamp: NOW.toISOString(), media_type: "IMAGE" }],
     });
 
-    it("finds the post that an earlier call made of it", async () => {
+    test("finds the post that an earlier call made of it", async () => {
       const http = { [PUBLISH]: gone, [LOOK("1")]: state("PUBLISHED"), [LIST]: listed };
       expect(await publish(http)).toMatchObject({ kind: "published", networkPostId: "5" });
     });
 
-    it("makes a new one only of one that certainly ended", async () => {
+    test("makes a new one only of one that certainly ended", async () => {
       const expired = { [PUBLISH]: gone, [LOOK("1")]: state("EXPIRED") };
       const outcome = await publish(expired);
       expect(outcome).toMatchObject({ kind: "prepare_again", remote: { restarts: 1 } });
@@ -97,7 +97,7 @@ describe("publishing to Instagram", () => {
       });
     });
 
-    it.each([lost, error(100, 33), state("FINISHED"), state("IN_PROGRESS")])(
+    test.each([lost, error(100, 33), state("FINISHED"), state("IN_PROGRESS")])(
       "stays in doubt otherwise (%#)",
       async (look) => {
         const http = { [PUBLISH]: gone, [LOOK("1")]: look };
@@ -106,7 +106,7 @@ describe("publishing to Instagram", () => {
     );
   });
 
-  it("does not call for a container that is published already", async () => {
+  test("does not call for a container that is published already", async () => {
     const done = { ...anImage, container: container("1", { isPublished: true }) };
     const used = tools({ http: { [LIST]: answer(200, { data: [] }) } });
     expect(await instagram.publish(leg({}, { remote: done, sentAt: NOW }), used)).toEqual({
@@ -117,7 +117,7 @@ describe("publishing to Instagram", () => {
     expect(used.asked).toEqual([LIST]);
   });
 
-  it("sees that a container was published when it prepares again", async () => {
+  test("sees that a container was published when it prepares again", async () => {
     const used = tools({ http: { [LOOK("1")]: state("PUBLISHED") } });
     expect(await instagram.prepare(leg({}, { remote: anImage, sentAt: NOW }), used)).toMatchObject({
       kind: "ready",
@@ -146,7 +146,7 @@ describe("an unknown outcome at Instagram", () => {
     [LIST]: answer(200, { data: items }),
   });
 
-  it("is nothing when nothing was sent", async () => {
+  test("is nothing when nothing was sent", async () => {
     const used = tools();
     expect(await instagram.reconcile(leg({}, { remote: anImage }), used)).toEqual({
       kind: "may_publish",
@@ -155,7 +155,7 @@ describe("an unknown outcome at Instagram", () => {
     expect(used.calls).toEqual([]);
   });
 
-  it("is the account's post with the same words", async () => {
+  test("is the account's post with the same words", async () => {
     const others = [
       item({ id: "6", caption: "Other" }),
       item({ id: "7", media_type: "VIDEO" }),
@@ -169,7 +169,7 @@ describe("an unknown outcome at Instagram", () => {
     });
   });
 
-  it("of several without words is none of them: it goes by its container's id", async () => {
+  test("of several without words is none of them: it goes by its container's id", async () => {
     const both = [item({ id: "6", caption: undefined }), item({ caption: undefined })];
     expect(await reconcile(published(...both), 5, anImage, { text: "" })).toMatchObject({
       networkPostId: "1",
@@ -177,7 +177,7 @@ describe("an unknown outcome at Instagram", () => {
     });
   });
 
-  it("is a story by its kind and time", async () => {
+  test("is a story by its kind and time", async () => {
     const story = { ...anImage, form: "image_story" };
     const http = {
       [LOOK("1")]: state("PUBLISHED"),
@@ -186,7 +186,7 @@ describe("an unknown outcome at Instagram", () => {
     expect(await reconcile(http, 5, story)).toMatchObject({ networkPostId: "5" });
   });
 
-  it.each([lost, answer(500, ""), answer(200, { data: [] })])(
+  test.each([lost, answer(500, ""), answer(200, { data: [] })])(
     "is known to be published even when no list shows it (%#)",
     async (reply) => {
       const http = { [LOOK("1")]: state("PUBLISHED"), [LIST]: reply };
@@ -194,7 +194,7 @@ describe("an unknown outcome at Instagram", () => {
     },
   );
 
-  it.each<[string, ReturnType<typeof answer>, number, unknown]>([
+  test.each<[string, ReturnType<typeof answer>, number, unknown]>([
     ["finished, early", state("FINISHED"), 5, { kind: "may_publish", isAbsent: false }],
     ["finished, late", state("FINISHED"), 60, { kind: "may_publish", isAbsent: true }],
     ["failed", state("ERROR"), 5, { kind: "may_publish", isAbsent: true }],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
 import type { Script } from "./scripted-tools.ts";
@@ -28,7 +28,7 @@ describe("LinkedIn credentials", () => {
   });
   const renewal = answer(200, { access_token: "new", expires_in: 5_184_000 });
 
-  it.each([
+  test.each([
     ["a fresh token", member],
     ["a fresh token that could be renewed", renewable],
     ["a token of the last week that can't be renewed", { ...ending(60), refreshToken: undefined }],
@@ -38,7 +38,7 @@ describe("LinkedIn credentials", () => {
     expect(scripted.calls).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["no refresh token", { ...ending(9), refreshToken: undefined }],
     ["an ended refresh token", { ...ending(9), refreshExpiresAt: ago(1).toISOString() }],
   ])("need a new link at the end of the token with %s", async (_what, credentials) => {
@@ -48,7 +48,7 @@ describe("LinkedIn credentials", () => {
     });
   });
 
-  it("are renewed in the last week; the refresh token stays and ends no later", async () => {
+  test("are renewed in the last week; the refresh token stays and ends no later", async () => {
     const scripted = tools({ http: { [TOKEN]: renewal } });
     expect(await linkedin.freshen(ending(6 * 24 * 60), null, scripted)).toEqual({
       kind: "refreshed",
@@ -64,7 +64,7 @@ describe("LinkedIn credentials", () => {
     );
   });
 
-  it("take a new refresh token when there is one", async () => {
+  test("take a new refresh token when there is one", async () => {
     const reply = answer(200, {
       access_token: "new",
       expires_in: 100,
@@ -77,7 +77,7 @@ describe("LinkedIn credentials", () => {
     });
   });
 
-  it.each([
+  test.each([
     [answer(400, { error: "invalid_grant" }), "rejected", "connection_needs_reauth"],
     [answer(400, { error: "invalid_request" }), "rejected", "connection_needs_reauth"],
     [answer(401, { error: "invalid_client" }), "rejected", "app_misconfigured"],
@@ -90,7 +90,7 @@ describe("LinkedIn credentials", () => {
     expect(await freshen(ending(5), script)).toMatchObject({ kind, failure: { code } });
   });
 
-  it("of an organisation are renewed with its own app, and not without it", async () => {
+  test("of an organisation are renewed with its own app, and not without it", async () => {
     const credentials = { ...ending(5), kind: "organization" };
     const scripted = tools({ http: { [TOKEN]: renewal } });
     await linkedin.freshen(credentials, null, scripted);
@@ -101,7 +101,7 @@ describe("LinkedIn credentials", () => {
     });
   });
 
-  it("that LinkedIn refuses before their time are renewed once", async () => {
+  test("that LinkedIn refuses before their time are renewed once", async () => {
     const scripted = tools({ http: { [POST]: revoked, [TOKEN]: renewal } });
     const attempt = (credentials: NetworkData) =>
       linkedin.publish(leg({}, { credentials, sentAt: NOW }), scripted);

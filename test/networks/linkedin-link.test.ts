@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
 import type { Script } from "./scripted-tools.ts";
@@ -55,7 +55,7 @@ describe("linking a LinkedIn account", () => {
       ...http,
     });
 
-  it.each([
+  test.each([
     ["", "member-app", "openid profile w_member_social"],
     ["member", "member-app", "openid profile w_member_social"],
     ["organization", "org-app", orgScopes],
@@ -75,7 +75,7 @@ describe("linking a LinkedIn account", () => {
     expect(outcome.flow).toEqual({ kind: kind || "member" });
   });
 
-  it("offers company pages only where their app is configured", async () => {
+  test("offers company pages only where their app is configured", async () => {
     const [field] = link.fields;
     expect(field?.isAsked(app)).toBe(true);
     expect(field?.isAsked(memberApp)).toBe(false);
@@ -88,7 +88,7 @@ describe("linking a LinkedIn account", () => {
     expect(await link.start({}, oauth, without)).toMatchObject({ kind: "redirect" });
   });
 
-  it("exchanges the code, in a form, and links the member", async () => {
+  test("exchanges the code, in a form, and links the member", async () => {
     const { outcome, scripted } = await finish("member", {
       [TOKEN]: memberGrant,
       [USERINFO]: answer(200, {
@@ -129,7 +129,7 @@ describe("linking a LinkedIn account", () => {
     expect(userinfo?.headers?.["authorization"]).toBe("Bearer token");
   });
 
-  it("keeps a refresh token and tells when it ends, which is when the account must be linked again", async () => {
+  test("keeps a refresh token and tells when it ends, which is when the account must be linked again", async () => {
     const { outcome } = await finish("member", {
       [TOKEN]: grant("openid profile w_member_social", {
         refresh_token: "refresh",
@@ -145,7 +145,7 @@ describe("linking a LinkedIn account", () => {
     });
   });
 
-  it("lets the user choose among the organisations that may be published for", async () => {
+  test("lets the user choose among the organisations that may be published for", async () => {
     const { outcome, scripted } = await finishOrganizations([
       acl(1),
       acl(2, "CONTENT_ADMINISTRATOR"),
@@ -195,13 +195,13 @@ describe("linking a LinkedIn account", () => {
     expect(await link.choose("3", flow)).toMatchObject({ code: "input_invalid" });
   });
 
-  it("asks nothing where there is one organisation, whatever its row calls it", async () => {
+  test("asks nothing where there is one organisation, whatever its row calls it", async () => {
     const { organization: urn, ...rest } = acl(1);
     const { outcome } = await finishOrganizations([{ ...rest, organizationTarget: urn }]);
     expect(outcome).toMatchObject({ kind: "linked", linked: { account: { username: "bakery" } } });
   });
 
-  it("offers an organisation by its number when its name can't be had", async () => {
+  test("offers an organisation by its number when its name can't be had", async () => {
     const { outcome } = await finishOrganizations([acl(1), acl(2)], {
       [ORGANIZATION(1)]: lost,
       [ORGANIZATION(2)]: answer(404, {}),
@@ -211,7 +211,7 @@ describe("linking a LinkedIn account", () => {
     });
   });
 
-  it("reads every page of a long list of organisations, but not for ever", async () => {
+  test("reads every page of a long list of organisations, but not for ever", async () => {
     const full = answer(200, { elements: Array.from({ length: 100 }, () => acl(1)) });
     const { scripted } = await finishOrganizations([], { [ACLS]: full });
     expect(scripted.asked.filter((name) => name === ACLS)).toHaveLength(3);
@@ -220,7 +220,7 @@ describe("linking a LinkedIn account", () => {
     ).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     [{ error: "user_cancelled_login" }, "access_denied"],
     [{ error: "user_cancelled_authorize" }, "access_denied"],
     [{ error: "unauthorized_scope_error" }, "network_unavailable"],
@@ -232,7 +232,7 @@ describe("linking a LinkedIn account", () => {
     expect(scripted.calls).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["member", TOKEN, answer(400, { error: "invalid_request" }), "access_denied"],
     ["member", TOKEN, answer(401, { error: "invalid_client" }), "network_unavailable"],
     ["member", TOKEN, answer(429, ""), "rate_limited"],
@@ -258,7 +258,7 @@ describe("linking a LinkedIn account", () => {
     expect(JSON.stringify(outcome)).not.toContain("secret");
   });
 
-  it.each([
+  test.each([
     [member, "client_id=member-app&client_secret=member-secret&token=token"],
     [organization, "client_id=org-app&client_secret=org-secret&token=token"],
   ])("can be undone, with the app that it was made with (%#)", async (credentials, body) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
@@ -32,11 +32,11 @@ const oneImage = {
 };
 
 describe("preparing a LinkedIn post", () => {
-  it("has nothing to do without files", async () => {
+  test("has nothing to do without files", async () => {
     expect(await prepare({}, { media: [] })).toEqual({ kind: "ready", remote: begun });
   });
 
-  it("uploads each image with the token, in the order of the draft, and once", async () => {
+  test("uploads each image with the token, in the order of the draft, and once", async () => {
     const scripted = tools({
       ...script,
       http: {
@@ -67,7 +67,7 @@ describe("preparing a LinkedIn post", () => {
     expect(again.calls).toEqual([]);
   });
 
-  it("gives images that a member's token can't look at half a minute", async () => {
+  test("gives images that a member's token can't look at half a minute", async () => {
     const scripted = tools({
       ...script,
       http: {
@@ -85,7 +85,7 @@ describe("preparing a LinkedIn post", () => {
     expect(rest).toMatchObject({ kind: "ready" });
   });
 
-  it("looks once per step at a file that LinkedIn still works on", async () => {
+  test("looks once per step at a file that LinkedIn still works on", async () => {
     const working = answer(200, { status: "PROCESSING" });
     const http = { ...oneImage, [LOOK("image", "A")]: working };
     const first = await prepare(http);
@@ -98,7 +98,7 @@ describe("preparing a LinkedIn post", () => {
     expect(await look()).toEqual({ kind: "ready", remote: uploaded(asset("image", "A")) });
   });
 
-  it("uploads a file anew that failed, once; a retry by hand, later, does so again", async () => {
+  test("uploads a file anew that failed, once; a retry by hand, later, does so again", async () => {
     const remote = uploaded(asset("video", "V", false));
     const failed = answer(200, { status: "PROCESSING_FAILED", processingFailureReason: "codec" });
     const http = { [LOOK("video", "V")]: failed };
@@ -117,7 +117,7 @@ describe("preparing a LinkedIn post", () => {
     });
   });
 
-  it("uploads nothing anew for a post that may be there already", async () => {
+  test("uploads nothing anew for a post that may be there already", async () => {
     const failed = { [LOOK("image", "A")]: answer(200, { status: "PROCESSING_FAILED" }) };
     const remote = uploaded(asset("image", "A", false));
     const draft = { media: files(FILE) };
@@ -126,7 +126,7 @@ describe("preparing a LinkedIn post", () => {
     });
   });
 
-  it("uploads the picture of a link card, not beside media", async () => {
+  test("uploads the picture of a link card, not beside media", async () => {
     const link = { url: "https://a.example", title: "A", thumbnailUrl: FILE };
     const scripted = tools({ ...script, http: { ...oneImage, [LOOK("image", "A")]: available } });
     const outcome = await linkedin.prepare(leg({ options: { link } }), scripted);
@@ -136,7 +136,7 @@ describe("preparing a LinkedIn post", () => {
     expect(both).toMatchObject({ kind: "ready", remote: { assets: [asset("image", "A")] } });
   });
 
-  it("uploads a document in one piece", async () => {
+  test("uploads a document in one piece", async () => {
     const http = {
       [`POST ${REST}/documents`]: initialized("document", "D"),
       [`PUT ${UPLOADS}/D`]: answer(201),
@@ -154,7 +154,7 @@ describe("preparing a LinkedIn post", () => {
     });
   });
 
-  it("keeps what it uploaded when a later file fails", async () => {
+  test("keeps what it uploaded when a later file fails", async () => {
     const draft = { media: files(FILE, SECOND) };
     const busy = answer(429, { message: "throttle APPLICATION MINUTE" });
     const http = { ...oneImage, [`POST ${REST}/images`]: [initialized("image", "A"), busy] };
@@ -171,7 +171,7 @@ describe("preparing a LinkedIn post", () => {
     });
   });
 
-  it.each([
+  test.each([
     "https://evil.example/upload",
     "https://linkedin.com.evil.example/upload",
     "https://evil-linkedin.com/upload",
@@ -188,7 +188,7 @@ describe("preparing a LinkedIn post", () => {
     expect(scripted.calls).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     [revoked, "rejected", "connection_needs_reauth"],
     [denied, "rejected", "permission_missing"],
     [answer(426, { code: "NONEXISTENT_VERSION" }), "rejected", "app_misconfigured"],
@@ -212,7 +212,7 @@ describe("preparing a LinkedIn post", () => {
     }
   });
 
-  it.each([
+  test.each([
     [revoked, "rejected", "connection_needs_reauth"],
     [answer(503, ""), "try_later", "network_unavailable"],
     [lost, "try_later", "network_unavailable"],
@@ -222,7 +222,7 @@ describe("preparing a LinkedIn post", () => {
     expect(await prepare(http, undefined, { remote })).toMatchObject({ kind, failure: { code } });
   });
 
-  it.each([
+  test.each([
     [new MediaFailure("media_unreachable", "404"), "try_later", { code: "media_unreachable" }],
     [new MediaFailure("media_rejected", "big"), "rejected", { rule: "linkedin.media.size" }],
     [image({ bytes: Buffer.alloc(20_000_001) }), "rejected", { rule: "linkedin.media.size" }],
@@ -237,7 +237,7 @@ describe("preparing a LinkedIn post", () => {
     expect(outcome).toMatchObject({ kind, failure: { mediaIndex: 0, ...failure } });
   });
 
-  it("refuses a video among images, whatever their names", async () => {
+  test("refuses a video among images, whatever their names", async () => {
     const given = { [FILE]: image(), [SECOND]: image({ contentType: "video/mp4" }) };
     const outcome = await linkedin.prepare(
       leg({ media: files(SECOND, FILE) }),

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type {
   LegDraft,
@@ -49,7 +49,7 @@ describe("publishing to LinkedIn", () => {
     return scripted.calls[0];
   };
 
-  it("sends the same post each time, escaped as LinkedIn wants it", async () => {
+  test("sends the same post each time, escaped as LinkedIn wants it", async () => {
     const ready = { text: "Launch (beta) #AI", options: { visibility: "CONNECTIONS" } };
     const request = await sent(ready);
     expect(await sent(ready, { sentAt: ago(60) })).toEqual(request);
@@ -74,7 +74,7 @@ describe("publishing to LinkedIn", () => {
     });
   });
 
-  it.each<[string, Partial<LegDraft>, readonly unknown[], unknown]>([
+  test.each<[string, Partial<LegDraft>, readonly unknown[], unknown]>([
     [
       "an image",
       { media: [{ url: FILE, altText: "A cat" }] },
@@ -134,11 +134,11 @@ describe("publishing to LinkedIn", () => {
     expect(sentJson(request)["content"]).toEqual(content);
   });
 
-  it("sends nothing whose files are not there", async () => {
+  test("sends nothing whose files are not there", async () => {
     await expect(linkedin.publish(leg({ media: files(FILE) }), tools())).rejects.toThrow();
   });
 
-  it.each([
+  test.each([
     ["a lost answer", lost],
     ["a 500", answer(500, { message: "oops" })],
     ["a 503", answer(503, { message: "Service Unavailable" })],
@@ -155,7 +155,7 @@ describe("publishing to LinkedIn", () => {
     });
   });
 
-  it.each([
+  test.each([
     [refusedToConnect, "try_later", "network_unavailable"],
     [answer(429, { message: "throttle APPLICATION DAY" }), "try_later", "rate_limited"],
     [answer(429, { message: "throttle MEMBER DAY" }), "rejected", "quota_exceeded"],
@@ -170,14 +170,14 @@ describe("publishing to LinkedIn", () => {
     expect(await publish({ [POST]: reply })).toMatchObject({ kind, failure: { code } });
   });
 
-  it("takes the duplicate that it meets after an unknown outcome for its own post", async () => {
+  test("takes the duplicate that it meets after an unknown outcome for its own post", async () => {
     const doubtful = await publish({ [POST]: lost });
     if (doubtful.kind !== "in_doubt") throw new Error("not in doubt");
     const remote = doubtful.remote ?? {};
     expect(await publish({ [POST]: duplicate }, { remote })).toEqual(published);
   });
 
-  it("does so after a crash, too, that left nothing but the time of sending", async () => {
+  test("does so after a crash, too, that left nothing but the time of sending", async () => {
     const sentAt = ago(120);
     const prepared = await linkedin.prepare(leg({}, { sentAt }), tools());
     if (prepared.kind !== "ready") throw new Error("not ready");
@@ -185,13 +185,13 @@ describe("publishing to LinkedIn", () => {
     expect(await publish({ [POST]: duplicate }, { remote, sentAt })).toEqual(published);
   });
 
-  it("forgets the doubt of an attempt that was later told to have failed", async () => {
+  test("forgets the doubt of an attempt that was later told to have failed", async () => {
     const remote = { ...begun, isRepeat: true, doubts: 1 };
     const prepared = await linkedin.prepare(leg({}, { remote, sentAt: null }), tools());
     expect(prepared).toEqual({ kind: "ready", remote: begun });
   });
 
-  it("waits for files that are not ready after all", async () => {
+  test("waits for files that are not ready after all", async () => {
     const remote = uploaded(asset("image", "A"));
     const outcome = await linkedin.publish(
       leg({ media: files(FILE) }, { remote, sentAt: NOW }),
@@ -205,7 +205,7 @@ describe("publishing to LinkedIn", () => {
     });
   });
 
-  it("uploads files anew that could not be processed, once, and never for a repeat", async () => {
+  test("uploads files anew that could not be processed, once, and never for a repeat", async () => {
     const run = (remote: NetworkData) =>
       linkedin.publish(
         leg({ media: files(FILE) }, { remote, sentAt: NOW }),
@@ -228,14 +228,14 @@ describe("an unknown outcome at LinkedIn", () => {
     draft: Partial<LegDraft> = {},
   ) => linkedin.reconcile(leg({ text: "Hi (all) #AI", ...draft }, overrides), tools({ http }));
 
-  it("is nothing when nothing was sent", async () => {
+  test("is nothing when nothing was sent", async () => {
     const nothing = { kind: "may_publish", isAbsent: true };
     expect(await reconcile({})).toEqual(nothing);
     expect(await reconcile({ credentials: organization })).toEqual(nothing);
   });
 
   describe("of a member", () => {
-    it.each([
+    test.each([
       [29, 1, { kind: "ask_again", pollAfterSeconds: 30 }],
       [30, 1, { kind: "may_publish", isAbsent: false }],
       [30, 0, { kind: "may_publish", isAbsent: false }],
@@ -265,7 +265,7 @@ describe("an unknown outcome at LinkedIn", () => {
       draft: Partial<LegDraft> = {},
     ) => reconcile({ credentials: organization, sentAt: ago(100), ...overrides }, http, draft);
 
-    it("is looked up among its posts", async () => {
+    test("is looked up among its posts", async () => {
       const scripted = tools({ http: listed(post()) });
       const sent = leg({ text: "Hi (all) #AI" }, { credentials: organization, sentAt: ago(100) });
       expect(await linkedin.reconcile(sent, scripted)).toEqual(published);
@@ -275,7 +275,7 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(scripted.calls[0]?.headers).toMatchObject({ "x-restli-method": "FINDER" });
     });
 
-    it.each([
+    test.each([
       ["other words", post({ commentary: "Hi all" })],
       ["an older post", post({ createdAt: ago(300).getTime() })],
       ["a post that failed", post({ lifecycleState: "PUBLISH_FAILED" })],
@@ -284,7 +284,7 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(await ask(listed(found))).toEqual({ kind: "may_publish", isAbsent: true });
     });
 
-    it.each([
+    test.each([
       ["an image", { media: { id: "urn:li:image:A" } }],
       ["several", { multiImage: { images: [{ id: "urn:li:image:X" }, { id: "urn:li:image:A" }] } }],
       ["a card's picture", { article: { source: "x", thumbnail: "urn:li:image:A" } }],
@@ -295,7 +295,7 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(found).toEqual(published);
     });
 
-    it("is waited for while the list may not show it yet", async () => {
+    test("is waited for while the list may not show it yet", async () => {
       const early = await ask(listed(), { sentAt: ago(59) });
       expect(early).toMatchObject({ kind: "ask_again", failure: { code: "outcome_unknown" } });
       expect(await ask(listed(), { sentAt: ago(60) })).toEqual({
@@ -305,7 +305,7 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(await ask(listed(post()), { sentAt: ago(5) })).toMatchObject({ kind: "ask_again" });
     });
 
-    it("is looked for on later pages, but not for ever", async () => {
+    test("is looked for on later pages, but not for ever", async () => {
       const others = (age: number) =>
         answer(200, {
           elements: Array.from({ length: 10 }, () =>
@@ -330,13 +330,13 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(beyond.calls).toHaveLength(1);
     });
 
-    it("that may not be listed is one of a member's", async () => {
+    test("that may not be listed is one of a member's", async () => {
       const http = { [LIST]: denied };
       expect(await ask(http)).toEqual({ kind: "may_publish", isAbsent: false });
       expect(await ask(http, { sentAt: ago(3600) })).toMatchObject({ kind: "unknowable" });
     });
 
-    it.each([
+    test.each([
       lost,
       refusedToConnect,
       htmlPage(502),
@@ -350,7 +350,7 @@ describe("an unknown outcome at LinkedIn", () => {
       });
     });
 
-    it("is asked again with a renewed token", async () => {
+    test("is asked again with a renewed token", async () => {
       const credentials = { ...renewable, kind: "organization" };
       expect(await ask({ [LIST]: revoked }, { credentials })).toMatchObject({ kind: "ask_again" });
     });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../dev/networks/linkedin/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
@@ -57,14 +57,14 @@ const asWalked: Network = {
 };
 
 describe("linking at LinkedIn in the sandbox", () => {
-  it("makes a member's account", async () => {
+  test("makes a member's account", async () => {
     const { account, scopes, expiresAt } = await linkAs("member");
     expect(account).toMatchObject({ displayName: "Dana Demo", kind: "member" });
     expect(scopes).toContain("w_member_social");
     expect(Date.parse(expiresAt ?? "")).toBeGreaterThan(Date.now() + 59 * 86_400_000);
   });
 
-  it("makes an organisation's account, of the chosen one", async () => {
+  test("makes an organisation's account, of the chosen one", async () => {
     expect((await linkAs("organization")).account).toMatchObject({ kind: "organization" });
     const added = sandbox.networks.linkedin.addOrganization({ name: "Demo Wholesale" });
     sandbox.networks.linkedin.addOrganization({ name: "Only watched", role: "ANALYST" });
@@ -77,11 +77,11 @@ describe("linking at LinkedIn in the sandbox", () => {
     });
   });
 
-  it.each(["deny", "no_login"])("tells that the user went back (%s)", async (decision) => {
+  test.each(["deny", "no_login"])("tells that the user went back (%s)", async (decision) => {
     expect(await visit("member", decision)).toMatchObject({ code: "access_denied" });
   });
 
-  it("tells that there is no page to choose", async () => {
+  test("tells that there is no page to choose", async () => {
     for (const { id } of sandbox.networks.linkedin.organizations)
       sandbox.networks.linkedin.loseRole(id);
     expect(await visit("organization")).toMatchObject({ code: "nothing_to_choose" });
@@ -89,7 +89,7 @@ describe("linking at LinkedIn in the sandbox", () => {
 });
 
 describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)", (kind) => {
-  it("publishes what was written, cut off nowhere", async () => {
+  test("publishes what was written, cut off nowhere", async () => {
     const linked = await linkAs(kind);
     const text =
       String.raw`Launch (beta) #AI a_b @x [1] {2} <3> *4* ~5~ a|b \ c` +
@@ -105,7 +105,7 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
     expect(links).toEqual(["#AI", "https://example.com/a_(b)?c=[d]#e", "#Über_uns"]);
   });
 
-  it.each<[string, Partial<LegDraft>]>([
+  test.each<[string, Partial<LegDraft>]>([
     ["a photo", { media: [file("photo.jpg", "A lake")] }],
     [
       "photos",
@@ -125,7 +125,7 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
     expect(media.map(({ alt }) => alt)).toEqual(draft.media?.map(({ altText }) => altText));
   });
 
-  it("shows a video of several parts as it was sent", async () => {
+  test("shows a video of several parts as it was sent", async () => {
     const clip = await readFile(new URL("../../dev/networks/media/clip.mp4", import.meta.url));
     const padding = Buffer.alloc(9 * 1024 * 1024);
     padding.writeUInt32BE(padding.length, 0);
@@ -142,7 +142,7 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
     expect(sandbox.posts("linkedin")[0]?.media).toMatchObject([{ kind: "video", sha256 }]);
   });
 
-  it("shows a document under its title", async () => {
+  test("shows a document under its title", async () => {
     const bytes = Buffer.from("%PDF-1.7\n%%EOF\n");
     const pdf = { bytes, contentType: "application/pdf", width: null, height: null };
     const library: SandboxTools = { ...tools, openMedia: () => Promise.resolve(opened(pdf)) };
@@ -157,7 +157,7 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
     ]);
   });
 
-  it("shows a link card with its picture", async () => {
+  test("shows a link card with its picture", async () => {
     const link = {
       url: "https://links.sandbox.test/article",
       title: "The lake",
@@ -173,7 +173,7 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
     });
   });
 
-  it.each(["[drop-before]", "[drop-answer]", "[error-after]", "[html-502]", "[hang]"])(
+  test.each(["[drop-before]", "[drop-answer]", "[error-after]", "[html-502]", "[hang]"])(
     "leaves one post after %s",
     async (word) => {
       const linked = await linkAs(kind);
@@ -188,7 +188,7 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
     },
   );
 
-  it("leaves one post when it is walked twice from the same state, minutes apart", async () => {
+  test("leaves one post when it is walked twice from the same state, minutes apart", async () => {
     const draft = { text: "Twice", media: [file("photo.jpg")] };
     const walk = await walkLeg(asWalked, await linkAs(kind), draft, tools);
     tools.advance(120);
@@ -196,7 +196,7 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
     expect(sandbox.posts("linkedin")).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     "quota_exceeded",
     "connection_needs_reauth",
     "permission_missing",
@@ -214,19 +214,19 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
     expect(sandbox.posts("linkedin")).toEqual([]);
   });
 
-  it("tries again later where the network asks for it", async () => {
+  test("tries again later where the network asks for it", async () => {
     const draft = { text: "Later [fail:rate_limited:2]" };
     publishedBy(await walkLeg(linkedin, await linkAs(kind), draft, tools));
     expect(sandbox.posts("linkedin")).toHaveLength(1);
   });
 
-  it("publishes after an outage, once", async () => {
+  test("publishes after an outage, once", async () => {
     const draft = { text: "Later [fail:network_unavailable:1]" };
     publishedBy(await walkLeg(linkedin, await linkAs(kind), draft, tools));
     expect(sandbox.posts("linkedin")).toHaveLength(1);
   });
 
-  it("asks for a reconnect when the member removed the app", async () => {
+  test("asks for a reconnect when the member removed the app", async () => {
     const linked = await linkAs(kind);
     sandbox.networks.linkedin.revokeToken();
     const { outcome } = await walkLeg(linkedin, linked, { text: "Hello" }, tools);
@@ -238,7 +238,7 @@ describe.each(["member", "organization"] as const)("LinkedIn in the sandbox (%s)
 });
 
 describe("LinkedIn in the sandbox", () => {
-  it("tells its own post of minutes ago from a duplicate", async () => {
+  test("tells its own post of minutes ago from a duplicate", async () => {
     const linked = await linkAs("member");
     publishedBy(await walkLeg(linkedin, linked, { text: "Same" }, tools));
     const again = await walkLeg(linkedin, linked, { text: "Same", options: {} }, tools);
@@ -248,7 +248,7 @@ describe("LinkedIn in the sandbox", () => {
     });
   });
 
-  it("never repeats a member's post too late", async () => {
+  test("never repeats a member's post too late", async () => {
     const linked = await linkAs("member");
     const late: Network = {
       ...linkedin,
@@ -262,7 +262,7 @@ describe("LinkedIn in the sandbox", () => {
     expect(sandbox.posts("linkedin")).toHaveLength(1);
   });
 
-  it("renews a token that ended before its time, where the app may", async () => {
+  test("renews a token that ended before its time, where the app may", async () => {
     const linked = await linkAs("organization");
     expect(linked.credentials).toHaveProperty("refreshToken");
     const { accessToken } = linked.credentials as { accessToken: string };
@@ -272,7 +272,7 @@ describe("LinkedIn in the sandbox", () => {
     expect(walk.steps).toEqual(["prepare ready", "publish try_later", "publish published"]);
   });
 
-  it("is told that the version of the API has ended", async () => {
+  test("is told that the version of the API has ended", async () => {
     const linked = await linkAs("member");
     const old = { ...tools, app: { ...APP, version: "202501" } };
     const { outcome } = await walkLeg(linkedin, linked, { text: "Hello" }, old);

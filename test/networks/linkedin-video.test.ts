@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
@@ -35,7 +35,7 @@ describe("preparing a LinkedIn post", () => {
     const parts = { [PART(0)]: part(0), [PART(1)]: part(1), [PART(2)]: part(2) };
     const draft = { media: files(CLIP) };
 
-    it("goes up range by range, without the token, and is put together by its receipts", async () => {
+    test("goes up range by range, without the token, and is put together by its receipts", async () => {
       const scripted = tools({
         ...script,
         http: {
@@ -79,7 +79,7 @@ describe("preparing a LinkedIn post", () => {
       });
     });
 
-    it("goes on where it broke off", async () => {
+    test("goes on where it broke off", async () => {
       const http = { ...videos(), ...parts, [PART(1)]: lost };
       const first = await prepare(http, draft);
       if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
@@ -97,7 +97,7 @@ describe("preparing a LinkedIn post", () => {
       expect(scripted.asked).toEqual([PART(1), PART(2), `POST ${REST}/videos`, LOOK("video", "V")]);
     });
 
-    it("is only put together when all that failed was putting it together", async () => {
+    test("is only put together when all that failed was putting it together", async () => {
       const first = await prepare({ ...videos(answer(503)), ...parts }, draft);
       if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
       const { remote } = first;
@@ -108,7 +108,7 @@ describe("preparing a LinkedIn post", () => {
       });
     });
 
-    it("leaves off in time for its lease, and goes on", async () => {
+    test("leaves off in time for its lease, and goes on", async () => {
       let at = NOW.getTime();
       const slow = (index: number) => () => {
         at += 25_000;
@@ -126,7 +126,7 @@ describe("preparing a LinkedIn post", () => {
       expect(scripted.asked).toEqual([`POST ${REST}/videos`, PART(0), PART(1)]);
     });
 
-    it.each([
+    test.each([
       ["the file changed", { media: { [CLIP]: image({ contentType: "video/mp4" }) } }, {}],
       ["the addresses ran out", script, { [PART(1)]: answer(400, { code: "EXPIRED_UPLOAD_URL" }) }],
     ])("starts over when %s", async (_what, given, http) => {
@@ -137,7 +137,7 @@ describe("preparing a LinkedIn post", () => {
       expect(outcome).toMatchObject({ kind: "processing", remote: { assets: [] } });
     });
 
-    it.each([
+    test.each([
       [answer(200, "", {}), "try_later", "network_unavailable"],
       [answer(403, ""), "rejected", "invalid_request"],
       [answer(503, ""), "try_later", "network_unavailable"],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../dev/networks/linkedin/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import type { AuthorKind } from "../../src/shared/networks/linkedin/state.ts";
@@ -38,7 +38,7 @@ async function publish(publisher: Publisher, body: object) {
 const visible = (text: string) => sandbox.posts("linkedin").filter((post) => post.text === text);
 
 describe.each(["member", "organization"] as const)("a LinkedIn leg (%s)", (kind) => {
-  it("is published with its files, however often it has to be looked at", async () => {
+  test("is published with its files, however often it has to be looked at", async () => {
     const publisher = await publisherAs(kind);
     const text = unique("Look (all) #here");
     const { leg } = await publish(publisher, {
@@ -53,7 +53,7 @@ describe.each(["member", "organization"] as const)("a LinkedIn leg (%s)", (kind)
     ]);
   });
 
-  it.each(["[drop-before]", "[drop-answer]", "[error-after]"])(
+  test.each(["[drop-before]", "[drop-answer]", "[error-after]"])(
     "is published once and paid for once after %s",
     async (word) => {
       const publisher = await publisherAs(kind);
@@ -68,7 +68,7 @@ describe.each(["member", "organization"] as const)("a LinkedIn leg (%s)", (kind)
   );
 });
 
-it("a member's leg whose every answer is lost may be live, and says so", async () => {
+test("a member's leg whose every answer is lost may be live, and says so", async () => {
   const publisher = await publisherAs("member");
   const text = unique("Lost [drop-answer:9]");
   const { leg } = await publish(publisher, { text });
@@ -81,7 +81,7 @@ it("a member's leg whose every answer is lost may be live, and says so", async (
   expect(visible(text)).toHaveLength(1);
 });
 
-it("an invalid leg is told before anything is sent", async () => {
+test("an invalid leg is told before anything is sent", async () => {
   const publisher = await publisherAs("member");
   const answer = await submitPost(relay, publisher, {
     text: unique("Read"),

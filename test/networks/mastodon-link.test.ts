@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import type { LinkOutcome } from "../../src/shared/networks/contract/network.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
@@ -78,7 +78,7 @@ describe("linking a Mastodon account", () => {
   const failure = (outcome: LinkOutcome | { kind: "redirect" }) =>
     outcome.kind === "failed" ? outcome.code : outcome.kind;
 
-  it("registers once and sends the browser to the instance", async () => {
+  test("registers once and sends the browser to the instance", async () => {
     const { outcome, tools } = await start(script(), "@alice@m.example");
     if (outcome.kind !== "redirect") throw new Error("not started");
     const url = new URL(outcome.url);
@@ -106,7 +106,7 @@ describe("linking a Mastodon account", () => {
     expect(again.tools.asked).not.toContain(APPS);
   });
 
-  it("registers anew for another redirect address", async () => {
+  test("registers anew for another redirect address", async () => {
     const hosts = {
       [HOST]: {
         clientId: "old",
@@ -120,7 +120,7 @@ describe("linking a Mastodon account", () => {
     expect(tools.saved.get(HOST)).toMatchObject({ clientId: "client", redirectUri });
   });
 
-  it("asks servers of before 4.3 for the older scopes, without PKCE", async () => {
+  test("asks servers of before 4.3 for the older scopes, without PKCE", async () => {
     const { outcome } = await start(
       script({
         [V2]: answer(404, { error: "Not Found" }),
@@ -135,7 +135,7 @@ describe("linking a Mastodon account", () => {
     expect(outcome.flow["limits"]).toMatchObject({ charactersMax: 1000, mediaMax: 4 });
   });
 
-  it.each([
+  test.each([
     [answer(401, { error: "invalid_client" }), true],
     [answer(400, { error: "unsupported_grant_type" }), false],
     [answer(200, { access_token: "app" }), false],
@@ -150,7 +150,7 @@ describe("linking a Mastodon account", () => {
     expect(tools.asked.includes(APPS)).toBe(isDeleted);
   });
 
-  it("goes where the domain points", async () => {
+  test("goes where the domain points", async () => {
     const social = "https://social.m.example";
     const moved = (path: string) => answer(301, "", { location: `${social}${path}` });
     const { outcome } = await start({
@@ -164,7 +164,7 @@ describe("linking a Mastodon account", () => {
     expect(outcome).toMatchObject({ kind: "redirect", flow: { origin: social, domain: HOST } });
   });
 
-  it("finds the server of a handle whose domain is only a name", async () => {
+  test("finds the server of a handle whose domain is only a name", async () => {
     const social = "https://social.m.example";
     const { outcome } = await start(
       {
@@ -185,7 +185,7 @@ describe("linking a Mastodon account", () => {
     expect(outcome).toMatchObject({ kind: "redirect", flow: { origin: social } });
   });
 
-  it.each<[string, Script["http"], string]>([
+  test.each<[string, Script["http"], string]>([
     ["no such host", { [V2]: refusedToConnect }, "instance_unreachable"],
     [
       "a private address",
@@ -207,7 +207,7 @@ describe("linking a Mastodon account", () => {
     expect(failure((await start(script(http))).outcome)).toBe(code);
   });
 
-  it.each(["", "mastodon", "javascript:alert(1)"])(
+  test.each(["", "mastodon", "javascript:alert(1)"])(
     "asks anew for the instance %j",
     async (typed) => {
       const { outcome, tools } = await start(script(), typed);
@@ -216,7 +216,7 @@ describe("linking a Mastodon account", () => {
     },
   );
 
-  it("exchanges the code, in a form, and links the account", async () => {
+  test("exchanges the code, in a form, and links the account", async () => {
     const { outcome, tools } = await finish(script(), { code: "code-1", state: "state-1" });
     expect(outcome).toEqual({
       kind: "linked",
@@ -260,7 +260,7 @@ describe("linking a Mastodon account", () => {
     );
   });
 
-  it("takes a token without a scope as one for what was asked", async () => {
+  test("takes a token without a scope as one for what was asked", async () => {
     const { outcome } = await finish(
       script({ [TOKEN]: answer(200, { access_token: "token", expires_in: 3600 }) }),
       { code: "c" },
@@ -270,7 +270,7 @@ describe("linking a Mastodon account", () => {
     });
   });
 
-  it.each([
+  test.each([
     [{ error: "access_denied" }, "access_denied"],
     [{ error: "invalid_scope" }, "instance_unsupported"],
     [{ error: "server_error" }, "network_unavailable"],
@@ -280,7 +280,7 @@ describe("linking a Mastodon account", () => {
     expect(failure((await finish(script(), params)).outcome)).toBe(code);
   });
 
-  it.each([
+  test.each([
     [TOKEN, answer(400, { error: "invalid_grant" }), "access_denied"],
     [TOKEN, answer(429, ""), "rate_limited"],
     [TOKEN, htmlPage(502), "network_unavailable"],
@@ -300,7 +300,7 @@ describe("linking a Mastodon account", () => {
     expect(failure((await finish(script({ [call]: reply }), { code: "c" })).outcome)).toBe(code);
   });
 
-  it.each([
+  test.each([
     ["4.5.2", true],
     ["4.3.0-beta.1+glitch", true],
     ["0.20.1+git-0000000", false],
@@ -311,7 +311,7 @@ describe("linking a Mastodon account", () => {
     expect(outcome).toMatchObject({ kind: "redirect", flow: { keepsKeys } });
   });
 
-  it("forgets a registration that the instance does not know any more", async () => {
+  test("forgets a registration that the instance does not know any more", async () => {
     const { outcome, tools } = await finish(
       script(
         { [TOKEN]: answer(401, { error: "invalid_client" }) },
@@ -323,7 +323,7 @@ describe("linking a Mastodon account", () => {
     expect(tools.saved.has(HOST)).toBe(false);
   });
 
-  it("keeps a registration that was made after the authorisation began", async () => {
+  test("keeps a registration that was made after the authorisation began", async () => {
     const { tools } = await finish(
       script(
         { [TOKEN]: answer(401, { error: "invalid_client" }) },
@@ -334,7 +334,7 @@ describe("linking a Mastodon account", () => {
     expect(tools.saved.get(HOST)).toEqual({ clientId: "a newer one" });
   });
 
-  it.each(["invalid_client", "unauthorized_client", "invalid_request", "server_error"])(
+  test.each(["invalid_client", "unauthorized_client", "invalid_request", "server_error"])(
     "keeps the registration that all share whoever sends the error %s",
     async (error) => {
       const { outcome, tools } = await finish(script({}, { [HOST]: { clientId: "client" } }), {
@@ -346,7 +346,7 @@ describe("linking a Mastodon account", () => {
     },
   );
 
-  it("can be undone at the instance, which may be away", async () => {
+  test("can be undone at the instance, which may be away", async () => {
     for (const reply of [answer(200, {}), answer(403, { error: "unauthorized_client" }), lost]) {
       const tools = scriptedTools({ http: { [`POST ${ORIGIN}/oauth/revoke`]: reply } });
       await mastodon.revoke(credentials, ORIGIN, tools);
@@ -354,7 +354,7 @@ describe("linking a Mastodon account", () => {
     }
   });
 
-  it("gives a token that needs no renewal", async () => {
+  test("gives a token that needs no renewal", async () => {
     expect(await mastodon.freshen()).toEqual({ kind: "usable" });
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
@@ -27,11 +27,11 @@ describe("preparing a Mastodon post", () => {
   ) => mastodon.prepare(leg({ media: files(FILE), ...draft }, overrides), scriptedTools(script));
   const both = { [FILE]: image(), [CLIP]: image({ contentType: "video/mp4" }) };
 
-  it("has nothing to do without files", async () => {
+  test("has nothing to do without files", async () => {
     expect(await prepare({}, {}, { media: [] })).toEqual({ kind: "ready", remote: begun });
   });
 
-  it("uploads each file once, with its description, in the order of the draft", async () => {
+  test("uploads each file once, with its description, in the order of the draft", async () => {
     const sent: FormData[] = [];
     const tools = scriptedTools({
       media: {
@@ -69,7 +69,7 @@ describe("preparing a Mastodon post", () => {
     expect(again.calls).toEqual([]);
   });
 
-  it("looks once per step at a file that the server still works on", async () => {
+  test("looks once per step at a file that the server still works on", async () => {
     const draft = { media: files(CLIP) };
     const script = {
       media: both,
@@ -95,7 +95,7 @@ describe("preparing a Mastodon post", () => {
     }
   });
 
-  it("uploads a file anew that failed, once; a retry by hand, later, does so again", async () => {
+  test("uploads a file anew that failed, once; a retry by hand, later, does so again", async () => {
     const pending = { ...begun, media: [{ id: "9", kind: "video", isReady: false }] };
     const failed = { http: { [LOOK("9")]: answer(422, { error: "Error processing" }) } };
     const draft = { media: files(CLIP) };
@@ -111,7 +111,7 @@ describe("preparing a Mastodon post", () => {
     expect(await prepare(later, { remote: again }, draft)).toMatchObject({ kind: "processing" });
   });
 
-  it.each([
+  test.each([
     [answer(401, { error: "The access token is invalid" }), "rejected", "connection_needs_reauth"],
     [answer(503, { error: "busy" }), "try_later", "network_unavailable"],
     [lost, "try_later", "network_unavailable"],
@@ -121,7 +121,7 @@ describe("preparing a Mastodon post", () => {
     expect(outcome).toMatchObject({ kind, failure: { code } });
   });
 
-  it("keeps what it uploaded when a later file fails", async () => {
+  test("keeps what it uploaded when a later file fails", async () => {
     const second = "https://files.example/z.jpg";
     const script = {
       media: { [FILE]: image(), [second]: image() },
@@ -144,7 +144,7 @@ describe("preparing a Mastodon post", () => {
     expect(tools.asked).toEqual([MEDIA]);
   });
 
-  it.each([
+  test.each([
     [answer(401, { error: "The access token is invalid" }), "rejected", "connection_needs_reauth"],
     [
       answer(403, { error: "This action is outside the authorized scopes" }),
@@ -173,7 +173,7 @@ describe("preparing a Mastodon post", () => {
     expect(outcome).toMatchObject({ kind, failure: { code } });
   });
 
-  it.each([
+  test.each([
     [new MediaFailure("media_unreachable", "404"), "try_later", { code: "media_unreachable" }],
     [new MediaFailure("media_rejected", "big"), "rejected", { rule: "mastodon.media.size" }],
     [image({ bytes: Buffer.alloc(1001) }), "rejected", { rule: "mastodon.media.size" }],
@@ -185,7 +185,7 @@ describe("preparing a Mastodon post", () => {
     expect(outcome).toMatchObject({ kind, failure: { mediaIndex: 0, ...failure } });
   });
 
-  it("refuses a video among images, whatever their names", async () => {
+  test("refuses a video among images, whatever their names", async () => {
     const second = "https://files.example/z.jpg";
     const outcome = await prepare(
       {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import type { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { LegDraft, LegToPublish } from "../../src/shared/networks/contract/network.ts";
@@ -25,7 +25,7 @@ describe("publishing to Mastodon", () => {
   const publish = (http: NonNullable<Script["http"]>, overrides: Partial<LegToPublish> = {}) =>
     mastodon.publish(leg({}, { sentAt: NOW, ...overrides }), scriptedTools({ http }));
 
-  it("sends the same request under the same key each time", async () => {
+  test("sends the same request under the same key each time", async () => {
     const tools = scriptedTools({ http: { [POST]: answer(200, status) } });
     const options = {
       visibility: "unlisted",
@@ -53,7 +53,7 @@ describe("publishing to Mastodon", () => {
     expect(mastodon.begin({ key: "leg-2" })["idempotencyKey"]).not.toBe(begun["idempotencyKey"]);
   });
 
-  it("leaves visibility to the account's own default", async () => {
+  test("leaves visibility to the account's own default", async () => {
     const tools = scriptedTools({
       http: { [POST]: answer(200, { id: 7, uri: "https://m.example/7" }) },
     });
@@ -64,7 +64,7 @@ describe("publishing to Mastodon", () => {
     expect(sentJson(tools.calls[0])).toEqual({ status: "Hello" });
   });
 
-  it.each([
+  test.each([
     ["a lost answer", lost],
     ["a 500", answer(500, { error: "oops" })],
     [
@@ -81,7 +81,7 @@ describe("publishing to Mastodon", () => {
     });
   });
 
-  it.each([
+  test.each([
     [refusedToConnect, "try_later", "network_unavailable"],
     [answer(429, { error: "Too many requests" }), "try_later", "rate_limited"],
     [answer(401, { error: "The access token is invalid" }), "rejected", "connection_needs_reauth"],
@@ -92,7 +92,7 @@ describe("publishing to Mastodon", () => {
     expect(await publish({ [POST]: reply })).toMatchObject({ kind, failure: { code } });
   });
 
-  it("waits for files that are not ready after all", async () => {
+  test("waits for files that are not ready after all", async () => {
     const reply = answer(422, {
       error: "Cannot attach files that have not finished processing. Try again in a moment!",
     });
@@ -115,14 +115,14 @@ describe("publishing to Mastodon", () => {
         scriptedTools({ http: { [POST]: gone, [LIST]: list } }),
       );
 
-    it("finds the post that has them", async () => {
+    test("finds the post that has them", async () => {
       const list = answer(200, [
         { ...status, created_at: NOW.toISOString(), content: "", media_attachments: [{ id: "1" }] },
       ]);
       expect(await run(list, {}, minutes(120))).toEqual(published);
     });
 
-    it("uploads anew when no post has them", async () => {
+    test("uploads anew when no post has them", async () => {
       const empty = answer(200, []);
       const expected = { kind: "prepare_again", remote: begun };
       expect(await run(empty, {}, minutes(1))).toMatchObject(expected);
@@ -131,7 +131,7 @@ describe("publishing to Mastodon", () => {
       );
     });
 
-    it("stays in doubt when the list would not show the post", async () => {
+    test("stays in doubt when the list would not show the post", async () => {
       expect(await run(answer(200, []), {}, minutes(120))).toMatchObject({ kind: "in_doubt" });
       expect(await run(answer(401, {}), {}, NOW)).toMatchObject({ kind: "in_doubt" });
       expect(await run(lost, {}, NOW)).toMatchObject({ kind: "in_doubt" });
@@ -158,11 +158,11 @@ describe("an unknown outcome at Mastodon", () => {
     ...overrides,
   });
 
-  it("is nothing when nothing was sent", async () => {
+  test("is nothing when nothing was sent", async () => {
     expect(await reconcile({}, { sentAt: null })).toMatchObject({ kind: "may_publish" });
   });
 
-  it.each([minutes(1), minutes(120)])(
+  test.each([minutes(1), minutes(120)])(
     "is the post with the same words (sent %s)",
     async (sentAt) => {
       const list = answer(200, [listed({ id: "8", content: "<p>Other</p>" }), listed()]);
@@ -170,7 +170,7 @@ describe("an unknown outcome at Mastodon", () => {
     },
   );
 
-  it.each([
+  test.each([
     ["other words", listed({ content: "<p>Something else</p>" })],
     ["an older post", listed({ created_at: minutes(10).toISOString() })],
     ["another content warning", listed({ spoiler_text: "cw" })],
@@ -180,7 +180,7 @@ describe("an unknown outcome at Mastodon", () => {
     });
   });
 
-  it("is the post with the same files, whatever its words", async () => {
+  test("is the post with the same files, whatever its words", async () => {
     const list = answer(200, [
       listed(),
       listed({ id: "9", content: "", media_attachments: [{ id: "1" }] }),
@@ -193,7 +193,7 @@ describe("an unknown outcome at Mastodon", () => {
     expect(outcome).toMatchObject({ kind: "published", networkPostId: "9" });
   });
 
-  it("waits out an attempt on its way where no key would tell a repeat from it", async () => {
+  test("waits out an attempt on its way where no key would tell a repeat from it", async () => {
     const without = { ...credentials, keepsKeys: false };
     const http = { [LIST]: answer(200, []) };
     const at = (seconds: number) => new Date(NOW.getTime() - seconds * 1000);
@@ -203,7 +203,7 @@ describe("an unknown outcome at Mastodon", () => {
     expect(late).toMatchObject({ kind: "may_publish" });
   });
 
-  it("is never repeated without a key when the list can't be read", async () => {
+  test("is never repeated without a key when the list can't be read", async () => {
     const without = { ...credentials, keepsKeys: false };
     const outcome = await reconcile(
       { [LIST]: answer(403, {}) },
@@ -212,7 +212,7 @@ describe("an unknown outcome at Mastodon", () => {
     expect(outcome).toMatchObject({ kind: "unknowable" });
   });
 
-  it("is looked for on later pages, but not for ever", async () => {
+  test("is looked for on later pages, but not for ever", async () => {
     const page = (from: number) =>
       answer(
         200,
@@ -228,7 +228,7 @@ describe("an unknown outcome at Mastodon", () => {
     expect(tools.calls[1]?.url).toContain("max_id=80");
   });
 
-  it("is read as a stranger where the token may not read", async () => {
+  test("is read as a stranger where the token may not read", async () => {
     const tools = scriptedTools({
       http: {
         [LIST]: [
@@ -242,7 +242,7 @@ describe("an unknown outcome at Mastodon", () => {
     expect(tools.calls[1]?.headers?.["authorization"]).toBeUndefined();
   });
 
-  it.each([
+  test.each([
     ["of words alone", {}, {}],
     ["of words that cannot be read", { [LIST]: answer(401, {}) }, {}],
   ])("%s may be repeated only while the key is remembered", async (_what, http, draft) => {
@@ -257,7 +257,7 @@ describe("an unknown outcome at Mastodon", () => {
     });
   });
 
-  it.each<[string, LegDraft["options"], ReturnType<typeof answer> | HttpFailure, string]>([
+  test.each<[string, LegDraft["options"], ReturnType<typeof answer> | HttpFailure, string]>([
     ["a listed post is absent", { visibility: "public" }, answer(500), "may_publish"],
     ["the file is free", {}, answer(200, { id: "1" }), "may_publish"],
     ["the file is in work", {}, answer(206, { id: "1" }), "may_publish"],
@@ -275,7 +275,7 @@ describe("an unknown outcome at Mastodon", () => {
     expect(outcome.kind).toBe(kind);
   });
 
-  it.each([
+  test.each([
     lost,
     refusedToConnect,
     htmlPage(502),

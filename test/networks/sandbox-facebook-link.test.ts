@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   DEMO_PAGE,
   DEMO_USER,
@@ -21,7 +21,7 @@ const { shown, authorize, linkPage } = usePages((fresh) => {
 });
 
 describe("linking a Facebook page in the sandbox", () => {
-  it("offers the pages that may be published for, those of a business portfolio too", async () => {
+  test("offers the pages that may be published for, those of a business portfolio too", async () => {
     const choice = await authorize();
     expect(choice).toMatchObject({
       kind: "choose",
@@ -33,7 +33,7 @@ describe("linking a Facebook page in the sandbox", () => {
     });
   });
 
-  it("links the page that was chosen, with its own token", async () => {
+  test("links the page that was chosen, with its own token", async () => {
     const { account, scopes, expiresAt, grantId } = await linkPage(SECOND_PAGE);
     expect(account).toMatchObject({
       id: SECOND_PAGE,
@@ -46,7 +46,7 @@ describe("linking a Facebook page in the sandbox", () => {
     expect([expiresAt, grantId]).toEqual([null, DEMO_USER]);
   });
 
-  it("finds a portfolio's page even when the right to see the portfolio was declined", async () => {
+  test("finds a portfolio's page even when the right to see the portfolio was declined", async () => {
     const ticked = {
       asked: "yes",
       account: DEMO_USER,
@@ -58,7 +58,7 @@ describe("linking a Facebook page in the sandbox", () => {
     expect(accountOf(await authorize(ticked)).account.id).toBe(PORTFOLIO_PAGE);
   });
 
-  it.each([
+  test.each([
     ["the person says no", { decision: "deny" }, "access_denied"],
     ["there is no page", { account: FRIEND_USER }, "nothing_to_choose"],
     [
@@ -76,7 +76,7 @@ describe("linking a Facebook page in the sandbox", () => {
     expect(await authorize(form)).toMatchObject({ kind: "failed", code });
   });
 
-  it("works for an app that demands proof of its secret", async () => {
+  test("works for an app that demands proof of its secret", async () => {
     sandbox.networks.facebook.requireProof(true);
     const walk = await walkLeg(
       facebook,
@@ -88,7 +88,7 @@ describe("linking a Facebook page in the sandbox", () => {
     expect(shown()).toHaveLength(1);
   });
 
-  it("takes back what was allowed", async () => {
+  test("takes back what was allowed", async () => {
     const linked = await linkPage();
     await facebook.revoke(linked.credentials, null, tools);
     const walk = await walkLeg(facebook, linked, { text: "Hello" }, tools);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
@@ -21,7 +21,7 @@ const CLIP = file("clip.mp4");
 const bodyOf = ({ body }: HttpRequest) => (typeof body === "string" ? body : "");
 
 describe("publishing to a Facebook page in the sandbox", () => {
-  it("shows what was written, and finds it again", async () => {
+  test("shows what was written, and finds it again", async () => {
     const text = "Héllo 👋\n\nsecond #paragraph";
     const walk = await publish({ text });
     const { networkPostId, url } = publishedBy(walk);
@@ -33,7 +33,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     expect(shown()).toHaveLength(1);
   });
 
-  it("shows a link's card, with and without words", async () => {
+  test("shows a link's card, with and without words", async () => {
     const link = "https://links.sandbox.test/article";
     publishedBy(await publish({ text: "Read this", options: { link } }));
     const walk = await publish({ options: { link } });
@@ -41,7 +41,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     expect(shown().map(({ card }) => card?.url)).toEqual([link, link]);
   });
 
-  it.each([1, 3])("shows %s photos with their descriptions as one post", async (count) => {
+  test.each([1, 3])("shows %s photos with their descriptions as one post", async (count) => {
     const media = Array.from({ length: count }, (_, index) =>
       file(`photo-${index + 1}.jpg`, `Photo ${index}`),
     );
@@ -54,7 +54,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     expect(publishedBy(again)).toEqual(publishedBy(walk));
   });
 
-  it("waits for photos that are not found at first", async () => {
+  test("waits for photos that are not found at first", async () => {
     const walk = await publish({ text: "Slow [processing:3]", media: [file("photo.jpg")] });
     publishedBy(walk);
     expect(walk.steps.slice(0, 3)).toEqual([
@@ -65,7 +65,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     expect(shown()).toHaveLength(1);
   });
 
-  it("makes a reel of a video, and is done when it can be seen", async () => {
+  test("makes a reel of a video, and is done when it can be seen", async () => {
     const walk = await publish({ text: "A clip", media: [CLIP], options: { title: "Clip" } });
     const { url } = publishedBy(walk);
     expect(shown()).toMatchObject([{ form: "reel", text: "A clip", media: [{ title: "Clip" }] }]);
@@ -82,7 +82,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     expect([asked("videoReels").length, shown().length]).toEqual([2, 1]);
   });
 
-  it("publishes a video in the feed when that is asked for", async () => {
+  test("publishes a video in the feed when that is asked for", async () => {
     const walk = await publish({ text: "A clip", media: [CLIP], options: { kind: "feed" } });
     const { url } = publishedBy(walk);
     expect(shown()).toMatchObject([{ text: "A clip", url, media: [{ kind: "video" }] }]);
@@ -90,7 +90,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     expect(publishedBy(await resumeLeg(facebook, walk.leg, tools))).toEqual(publishedBy(walk));
   });
 
-  it.each([
+  test.each([
     ["a photo", file("photo.jpg", "A lake")],
     ["a video", CLIP],
   ])("tells %s as a story", async (_what, item) => {
@@ -121,7 +121,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     return { ...tools, http };
   }
 
-  it("publishes in the feed what Facebook does not take as a reel, if nobody asked for one", async () => {
+  test("publishes in the feed what Facebook does not take as a reel, if nobody asked for one", async () => {
     const linked = await linkPage();
     const draft = { text: "Long", media: [CLIP] };
     const walk = await walkLeg(facebook, linked, draft, refusingReels());
@@ -137,7 +137,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     expect(shown()).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     [{ media: [file("missing.jpg")] }, "try_later", "media_unreachable"],
     [{ media: [file("article.jpg")] }, "try_later", "media_unreachable"],
   ])("tells a file that is not there from one that is no image (%#)", async (draft, kind, code) => {
@@ -151,7 +151,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     expect(await facebook.prepare(leg, tools)).toMatchObject({ kind, failure: { code } });
   });
 
-  it("gives up a video that it can't have after a second try", async () => {
+  test("gives up a video that it can't have after a second try", async () => {
     const walk = await publish({ text: "Gone", media: [file("missing.mp4")] });
     expect(walk.outcome).toMatchObject({
       kind: "rejected",
@@ -160,7 +160,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     expect(asked("videoReels")).toHaveLength(2);
   });
 
-  it("hands a video over once, also when the first answer is lost", async () => {
+  test("hands a video over once, also when the first answer is lost", async () => {
     const linked = await linkPage();
     let isLost = false;
     const forgetful: typeof tools = {
@@ -177,7 +177,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     expect(shown()).toHaveLength(1);
   });
 
-  it.each<[string, () => void, string]>([
+  test.each<[string, () => void, string]>([
     [
       "the password changed",
       () => sandbox.networks.facebook.revokeToken(),
@@ -205,7 +205,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
     expect(outcome).toMatchObject({ kind: "rejected", failure: { code } });
   });
 
-  it("ends a reel beyond the quota as such", async () => {
+  test("ends a reel beyond the quota as such", async () => {
     const linked = await linkPage();
     sandbox.networks.facebook.setQuotaUsed(DEMO_PAGE, 30);
     const { outcome } = await walkLeg(facebook, linked, { media: [CLIP] }, tools);
@@ -221,7 +221,7 @@ const FORMS: readonly (readonly [string, Partial<LegDraft>])[] = [
 ];
 
 describe.each(FORMS)("a troubled call for %s", (form, draft) => {
-  it.each(["[drop-answer]", "[error-after]"])("%s leaves one post", async (word) => {
+  test.each(["[drop-answer]", "[error-after]"])("%s leaves one post", async (word) => {
     const walk = await publish({ text: `Trouble ${word}`, ...draft });
     expect(walk.steps).toContain("publish in_doubt");
     if (form === "a feed video") {
@@ -233,7 +233,7 @@ describe.each(FORMS)("a troubled call for %s", (form, draft) => {
     expect(shown()).toHaveLength(1);
   });
 
-  it.each(["[drop-before]", "[html-502]"])(
+  test.each(["[drop-before]", "[html-502]"])(
     "%s leaves one post, or none and no claim",
     async (word) => {
       const walk = await publish({ text: `Trouble ${word}`, ...draft });
@@ -243,7 +243,7 @@ describe.each(FORMS)("a troubled call for %s", (form, draft) => {
     },
   );
 
-  it("walked twice from the same state leaves one post", async () => {
+  test("walked twice from the same state leaves one post", async () => {
     const walk = await publish({ text: "Twice", ...draft });
     expect(publishedBy(await resumeLeg(facebook, walk.leg, tools))).toEqual(publishedBy(walk));
     expect(shown()).toHaveLength(1);
@@ -269,18 +269,21 @@ describe.each([
     };
   }
 
-  it.each(["drop-answer", "error-after", "drop-before"])("(%s) leaves one story", async (fault) => {
-    const linked = await linkPage();
-    const draft = { media: [file(name)], options: { kind: "story" } };
-    const walk = await walkLeg(facebook, linked, draft, troubled(fault));
-    publishedBy(walk);
-    expect(walk.steps).toContain("publish in_doubt");
-    expect(shown()).toHaveLength(1);
-  });
+  test.each(["drop-answer", "error-after", "drop-before"])(
+    "(%s) leaves one story",
+    async (fault) => {
+      const linked = await linkPage();
+      const draft = { media: [file(name)], options: { kind: "story" } };
+      const walk = await walkLeg(facebook, linked, draft, troubled(fault));
+      publishedBy(walk);
+      expect(walk.steps).toContain("publish in_doubt");
+      expect(shown()).toHaveLength(1);
+    },
+  );
 });
 
 describe("a refusal at Facebook", () => {
-  it.each([
+  test.each([
     "quota_exceeded",
     "connection_needs_reauth",
     "permission_missing",
@@ -297,12 +300,15 @@ describe("a refusal at Facebook", () => {
     expect(shown()).toEqual([]);
   });
 
-  it.each(["rate_limited", "network_unavailable"])("that says %s is tried again", async (code) => {
-    publishedBy(await publish({ text: `Later [fail:${code}:2]` }));
-    expect(shown()).toHaveLength(1);
-  });
+  test.each(["rate_limited", "network_unavailable"])(
+    "that says %s is tried again",
+    async (code) => {
+      publishedBy(await publish({ text: `Later [fail:${code}:2]` }));
+      expect(shown()).toHaveLength(1);
+    },
+  );
 
-  it("of a video that can't be processed ends the leg after a fresh upload", async () => {
+  test("of a video that can't be processed ends the leg after a fresh upload", async () => {
     const draft = { text: "[fail:media_processing_failed]", media: [CLIP] };
     const walk = await publish(draft);
     expect(walk.outcome).toMatchObject({

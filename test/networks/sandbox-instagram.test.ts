@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   CREATOR_ACCOUNT,
   DEMO_ACCOUNT,
@@ -57,7 +57,7 @@ const publish = async (draft: Partial<LegDraft>) =>
   walkLeg(instagram, await linkAccount(), draft, tools);
 
 describe("linking an Instagram account in the sandbox", () => {
-  it.each(["data", "flat"] as const)(
+  test.each(["data", "flat"] as const)(
     "links a professional account for sixty days, whatever form the token comes in (%s)",
     async (shape) => {
       sandbox.networks.instagram.setTokenShape(shape);
@@ -76,11 +76,11 @@ describe("linking an Instagram account in the sandbox", () => {
     },
   );
 
-  it("links a creator", async () => {
+  test("links a creator", async () => {
     expect((await linkAccount(CREATOR_ACCOUNT)).account.kind).toBe("creator");
   });
 
-  it.each([
+  test.each([
     ["the person says no", { decision: "deny" }, "access_denied"],
     ["the account is a personal one", { account: PERSONAL_ACCOUNT }, "account_kind_unsupported"],
     [
@@ -94,7 +94,7 @@ describe("linking an Instagram account in the sandbox", () => {
 });
 
 describe("an Instagram token in the sandbox", () => {
-  it("is renewed from its half-life on and publishes for as long as it is", async () => {
+  test("is renewed from its half-life on and publishes for as long as it is", async () => {
     const linked = await linkAccount();
     const freshen = (of: LinkedAccount) => instagram.freshen(of.credentials, null, tools);
     expect(await freshen(linked)).toEqual({ kind: "usable" });
@@ -114,7 +114,7 @@ describe("an Instagram token in the sandbox", () => {
 });
 
 describe("publishing to Instagram in the sandbox", () => {
-  it("shows an image with its description, and finds it again", async () => {
+  test("shows an image with its description, and finds it again", async () => {
     const walk = await publish({ text: "A lake #water", media: [PHOTO] });
     const { networkPostId, url } = publishedBy(walk);
     expect(walk.steps).toEqual(["prepare ready", "publish published"]);
@@ -126,7 +126,7 @@ describe("publishing to Instagram in the sandbox", () => {
     expect(publishedBy(again)).toEqual(publishedBy(walk));
   });
 
-  it("shows images and videos as a carousel, in their order", async () => {
+  test("shows images and videos as a carousel, in their order", async () => {
     const media = [PHOTO, CLIP, file("photo.jpg", "A boat")];
     const walk = await publish({ text: "Three", media });
     publishedBy(walk);
@@ -140,7 +140,7 @@ describe("publishing to Instagram in the sandbox", () => {
     expect(asked("media").filter(({ method }) => method === "POST")).toHaveLength(4);
   });
 
-  it("makes a reel of a video", async () => {
+  test("makes a reel of a video", async () => {
     const options = { shareToFeed: false, coverUrl: PHOTO.url, thumbOffsetMs: 1000 };
     const walk = await publish({ text: "A clip", media: [CLIP], options });
     expect(shown()).toMatchObject([{ form: "reel", url: publishedBy(walk).url, text: "A clip" }]);
@@ -148,13 +148,13 @@ describe("publishing to Instagram in the sandbox", () => {
     expect(publishedBy(await resumeLeg(instagram, walk.leg, tools))).toEqual(publishedBy(walk));
   });
 
-  it.each([PHOTO, CLIP])("tells a story (%#)", async (item) => {
+  test.each([PHOTO, CLIP])("tells a story (%#)", async (item) => {
     const walk = await publish({ text: "Left out", media: [item], options: { kind: "story" } });
     expect(shown()).toMatchObject([{ form: "story", url: publishedBy(walk).url, text: "" }]);
     expect(publishedBy(await resumeLeg(instagram, walk.leg, tools))).toEqual(publishedBy(walk));
   });
 
-  it("tells no stories of creators, whose account stays linked", async () => {
+  test("tells no stories of creators, whose account stays linked", async () => {
     const draft = { media: [PHOTO], options: { kind: "story" } };
     const walk = await walkLeg(instagram, await linkAccount(CREATOR_ACCOUNT), draft, tools);
     expect(walk.outcome).toMatchObject({
@@ -163,7 +163,7 @@ describe("publishing to Instagram in the sandbox", () => {
     });
   });
 
-  it("makes a new container of one that ended, once it is wanted again", async () => {
+  test("makes a new container of one that ended, once it is wanted again", async () => {
     const linked = await linkAccount();
     const begun = { key: "leg", draft: { text: "Late", media: [PHOTO], options: {} }, ...linked };
     const prepared = await instagram.prepare({ ...begun, remote: {}, sentAt: null }, tools);
@@ -176,7 +176,7 @@ describe("publishing to Instagram in the sandbox", () => {
     expect(shown()).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ["is no JPEG", file("photo.png"), "media_rejected", "instagram.media.imageType"],
     ["is not there", file("missing.mp4"), "media_unreachable", undefined],
     ["is no video", file("card.mp4"), "media_unreachable", undefined],
@@ -189,7 +189,7 @@ describe("publishing to Instagram in the sandbox", () => {
     expect(shown()).toEqual([]);
   });
 
-  it.each<[string, () => void, string]>([
+  test.each<[string, () => void, string]>([
     [
       "the password changed",
       () => sandbox.networks.instagram.revokeToken(),
@@ -225,7 +225,7 @@ const FORMS: readonly (readonly [string, Partial<LegDraft>])[] = [
 ];
 
 describe.each(FORMS)("a troubled call for %s", (_form, draft) => {
-  it.each(["[drop-answer]", "[error-after]", "[drop-before]", "[html-502]"])(
+  test.each(["[drop-answer]", "[error-after]", "[drop-before]", "[html-502]"])(
     "%s leaves one post",
     async (word) => {
       const walk = await publish({ text: `Trouble ${word}`, ...draft });
@@ -235,7 +235,7 @@ describe.each(FORMS)("a troubled call for %s", (_form, draft) => {
     },
   );
 
-  it("walked twice from the same state leaves one post", async () => {
+  test("walked twice from the same state leaves one post", async () => {
     const walk = await publish({ text: "Twice", ...draft });
     expect(publishedBy(await resumeLeg(instagram, walk.leg, tools))).toEqual(publishedBy(walk));
     // As by a worker that was taken for dead.
@@ -245,7 +245,7 @@ describe.each(FORMS)("a troubled call for %s", (_form, draft) => {
 });
 
 describe("a refusal at Instagram", () => {
-  it.each([
+  test.each([
     "quota_exceeded",
     "connection_needs_reauth",
     "permission_missing",
@@ -260,7 +260,7 @@ describe("a refusal at Instagram", () => {
     expect(shown()).toEqual([]);
   });
 
-  it.each(["rate_limited", "network_unavailable", "media_unreachable"])(
+  test.each(["rate_limited", "network_unavailable", "media_unreachable"])(
     "that says %s is tried again",
     async (code) => {
       publishedBy(await publish({ text: `Later [fail:${code}:2]`, media: [PHOTO] }));
@@ -268,7 +268,7 @@ describe("a refusal at Instagram", () => {
     },
   );
 
-  it("of a file that can't be processed ends the leg after fresh containers", async () => {
+  test("of a file that can't be processed ends the leg after fresh containers", async () => {
     const walk = await publish({ text: "[fail:media_processing_failed]", media: [PHOTO] });
     expect(walk.outcome).toMatchObject({
       kind: "rejected",

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
@@ -54,7 +54,7 @@ async function linkMastodon(host: string): Promise<LinkedAccount> {
 }
 
 describe("Bluesky in the sandbox", () => {
-  it("links, publishes what was written and finds it again", async () => {
+  test("links, publishes what was written and finds it again", async () => {
     const linked = await linkBluesky();
     expect(linked.account.username).toBe("demo.bsky.social");
     const text = "Héllo 👋 see https://example.com/a?b=1. #café @demo.bsky.social";
@@ -73,7 +73,7 @@ describe("Bluesky in the sandbox", () => {
     expect(sandbox.posts()).toHaveLength(1);
   });
 
-  it.each<[string, Partial<LegDraft>, number]>([
+  test.each<[string, Partial<LegDraft>, number]>([
     ["one photo", { media: [file("photo.jpg", "A lake")] }, 1],
     ["seven photos", { media: [1, 2, 3, 4, 5, 6, 7].map((n) => file(`photo-${n}.jpg`)) }, 7],
     ["a video", { media: [file("clip.mp4", "A clip")] }, 1],
@@ -85,7 +85,7 @@ describe("Bluesky in the sandbox", () => {
     expect(media?.[0]?.alt || null).toBe(draft.media?.[0]?.altText ?? null);
   });
 
-  it("makes a card of the first link", async () => {
+  test("makes a card of the first link", async () => {
     const text = "Read https://links.sandbox.test/article";
     publishedBy(await walkLeg(bluesky, await linkBluesky(), { text }, tools));
     expect(sandbox.posts("bluesky")[0]?.card).toMatchObject({
@@ -95,7 +95,7 @@ describe("Bluesky in the sandbox", () => {
     });
   });
 
-  it("renews a token that ended before its time", async () => {
+  test("renews a token that ended before its time", async () => {
     const linked = await linkBluesky();
     sandbox.networks.bluesky.expireAccessTokens();
     const walk = await walkLeg(bluesky, linked, { text: "Hello" }, tools);
@@ -103,7 +103,7 @@ describe("Bluesky in the sandbox", () => {
     expect(walk.steps).toEqual(["prepare ready", "publish try_later", "publish published"]);
   });
 
-  it("asks for a reconnect when the app password was revoked", async () => {
+  test("asks for a reconnect when the app password was revoked", async () => {
     const linked = await linkBluesky();
     sandbox.networks.bluesky.expireAccessTokens();
     sandbox.networks.bluesky.revokeAppPasswords("demo.bsky.social");
@@ -114,7 +114,7 @@ describe("Bluesky in the sandbox", () => {
     });
   });
 
-  it("uploads anew what the network threw away", async () => {
+  test("uploads anew what the network threw away", async () => {
     const linked = await linkBluesky();
     let isThrownAway = false;
     const forgetful: typeof tools = {
@@ -138,7 +138,7 @@ describe("Bluesky in the sandbox", () => {
     expect(sandbox.posts()).toMatchObject([{ edits: 0, media: [{ kind: "image" }] }]);
   });
 
-  it.each([
+  test.each([
     ["", "wrong", "app_password_needed"],
     ["demo.bsky.social", "abcd-abcd-abcd-abcd", "wrong_credentials"],
     ["nobody.bsky.social", "demo-demo-demo-demo", "account_not_found"],
@@ -152,7 +152,7 @@ describe("Bluesky in the sandbox", () => {
 });
 
 describe.each([STRICT, LENIENT])("Mastodon in the sandbox (%s)", (host) => {
-  it("links, publishes what was written and finds it again", async () => {
+  test("links, publishes what was written and finds it again", async () => {
     const linked = await linkMastodon(host);
     expect(linked.account.username).toBe(`demo@${host}`);
     const text = "Hi @alice@other.example, see https://example.com/a?b=1 & say\n\n#hello";
@@ -168,7 +168,7 @@ describe.each([STRICT, LENIENT])("Mastodon in the sandbox (%s)", (host) => {
     expect(sandbox.posts()).toHaveLength(1);
   });
 
-  it.each<[string, Partial<LegDraft>]>([
+  test.each<[string, Partial<LegDraft>]>([
     ["photos", { media: [file("photo.jpg", "A lake"), file("photo-2.jpg")] }],
     ["a video", { media: [file("clip.mp4", "A clip")] }],
     ["a slow photo", { media: [file("photo.jpg", "A lake [processing:3]")] }],
@@ -185,7 +185,7 @@ describe.each([STRICT, LENIENT])("Mastodon in the sandbox (%s)", (host) => {
     expect(alts).toEqual(draft.media?.map(({ altText }) => altText));
   });
 
-  it("asks for a reconnect when the token was revoked", async () => {
+  test("asks for a reconnect when the token was revoked", async () => {
     const linked = await linkMastodon(host);
     sandbox.networks.mastodon.revokeTokens(host);
     const { outcome } = await walkLeg(mastodon, linked, { text: "Hello" }, tools);
@@ -195,7 +195,7 @@ describe.each([STRICT, LENIENT])("Mastodon in the sandbox (%s)", (host) => {
     });
   });
 
-  it("registers once, and anew after the instance forgot the relay", async () => {
+  test("registers once, and anew after the instance forgot the relay", async () => {
     const registrations = () => sandbox.requests().filter(({ route }) => route === "apps").length;
     await linkMastodon(host);
     await linkMastodon(host);
@@ -210,7 +210,7 @@ describe.each(["bluesky", STRICT, LENIENT])("a troubled call at %s", (where) => 
   const network = where === "bluesky" ? bluesky : mastodon;
   const link = () => (where === "bluesky" ? linkBluesky() : linkMastodon(where));
 
-  it.each(["[drop-before]", "[drop-answer]", "[error-after]", "[html-502]", "[hang]"])(
+  test.each(["[drop-before]", "[drop-answer]", "[error-after]", "[html-502]", "[hang]"])(
     "%s leaves one post, never edited",
     async (word) => {
       const linked = await link();
@@ -225,7 +225,7 @@ describe.each(["bluesky", STRICT, LENIENT])("a troubled call at %s", (where) => 
     },
   );
 
-  it("walked twice from the same state leaves one post", async () => {
+  test("walked twice from the same state leaves one post", async () => {
     const linked = await link();
     const walk = await walkLeg(
       network,
@@ -247,7 +247,7 @@ describe.each(["bluesky", STRICT])("a refusal at %s", (where) => {
   const network = where === "bluesky" ? bluesky : mastodon;
   const link = () => (where === "bluesky" ? linkBluesky() : linkMastodon(where));
 
-  it.each([
+  test.each([
     "quota_exceeded",
     "connection_needs_reauth",
     "permission_missing",
@@ -262,9 +262,12 @@ describe.each(["bluesky", STRICT])("a refusal at %s", (where) => {
     expect(sandbox.posts()).toEqual([]);
   });
 
-  it.each(["rate_limited", "network_unavailable"])("that says %s is tried again", async (code) => {
-    const walk = await walkLeg(network, await link(), { text: `Later [fail:${code}:2]` }, tools);
-    publishedBy(walk);
-    expect(sandbox.posts()).toHaveLength(1);
-  });
+  test.each(["rate_limited", "network_unavailable"])(
+    "that says %s is tried again",
+    async (code) => {
+      const walk = await walkLeg(network, await link(), { text: `Later [fail:${code}:2]` }, tools);
+      publishedBy(walk);
+      expect(sandbox.posts()).toHaveLength(1);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseLittleText } from "../../dev/networks/linkedin/little-text.ts";
 import { startSandbox } from "../../dev/networks/server.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
@@ -23,7 +23,7 @@ function draftOf(network: NetworkName, text: string): LegDraft {
 
 describe("a text's length", () => {
   // Meta and LinkedIn count UTF-16 units, Bluesky graphemes, Mastodon graphemes with short links and mentions.
-  it.each<[string, string, readonly [units: number, graphemes: number, shortened: number]]>([
+  test.each<[string, string, readonly [units: number, graphemes: number, shortened: number]]>([
     ["plain words", "plain", [5, 5, 5]],
     ["a family of three", FAMILY, [8, 1, 1]],
     ["a flag", "🇩🇪", [4, 1, 1]],
@@ -48,7 +48,7 @@ describe("a text's length", () => {
     expect(used).toEqual([units, units, units, graphemes, shortened]);
   });
 
-  it.each<[NetworkName, number, string]>([
+  test.each<[NetworkName, number, string]>([
     ["facebook", 63_206, "facebook.text.length"],
     ["instagram", 2200, "instagram.text.length"],
     ["linkedin", 3000, "linkedin.text.length"],
@@ -66,7 +66,7 @@ describe("a text's length", () => {
     expect(found(max + 1)).toEqual([`error ${rule}`]);
   });
 
-  it("is 3,000 bytes at most on Bluesky, however few characters they are", () => {
+  test("is 3,000 bytes at most on Bluesky, however few characters they are", () => {
     const check = (text: string) =>
       networkOf("bluesky")
         .check(draftOf("bluesky", text), {})
@@ -106,7 +106,7 @@ describe.each(NETWORKS)("what a reader of %s sees", (name) => {
   });
   afterAll(() => sandbox.stop());
 
-  it.each(TEXTS)("of %s is every character", async (_what, text) => {
+  test.each(TEXTS)("of %s is every character", async (_what, text) => {
     const walk = await walkLeg(networkOf(name), link.linked, draftOf(name, text), link.tools);
     const { networkPostId } = publishedBy(walk);
     const post = sandbox.posts(name).find(({ id }) => id === networkPostId);
@@ -124,7 +124,7 @@ describe("LinkedIn's format", () => {
   });
   afterAll(() => sandbox.stop());
 
-  it("takes a text of 3,000 reserved characters", async () => {
+  test("takes a text of 3,000 reserved characters", async () => {
     const { linked, tools } = await linkDemoAccount(sandbox, "linkedin");
     const text = RESERVED.replaceAll(" ", "").repeat(200);
     expect(text).toHaveLength(3000);
@@ -133,7 +133,7 @@ describe("LinkedIn's format", () => {
     expect(sandbox.posts("linkedin").at(-1)).toMatchObject({ text, truncated: false });
   });
 
-  it("gives back whatever was written", () => {
+  test("gives back whatever was written", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         ...RESERVED.split(" "),

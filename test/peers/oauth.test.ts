@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { hasChromium, openChromium } from "../browser/chromium.ts";
 import { casesOf } from "../setup/long-check.ts";
@@ -130,7 +130,7 @@ async function later(milliseconds: number): Promise<void> {
 }
 
 describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page", () => {
-  it(
+  test(
     "an owner who denies access has nothing linked and is told so",
     async () => {
       const owner = await anOwner("denise.test");
@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
       expect(session.status).toBe("completed");
     }, WALK_MS);
 
-    it("is the owner's, and none of its secrets are shown", async () => {
+    test("is the owner's, and none of its secrets are shown", async () => {
       const connection = await connectionOf(owner);
       expect(connection).toMatchObject({
         platform: "bluesky",
@@ -163,7 +163,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
       expect(JSON.stringify(connection)).not.toMatch(/eyJ[\w-]{8}|ref-|dpop/i);
     });
 
-    it("gets a post with a picture, once, however often the request is repeated", async () => {
+    test("gets a post with a picture, once, however often the request is repeated", async () => {
       const text = "Frische Brötchen 🥐 #Bäckerei";
       const body = { text, platforms: ["bluesky"], mediaUrls: [PHOTO], altTexts: ["A basket"] };
       const accepted = await publish(relay, owner.customer, body, "oauth-first-post");
@@ -180,7 +180,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
       );
     });
 
-    it(
+    test(
       "is gone from the owner's settings when it is disconnected",
       async () => {
         const fresh = await anOwner("carol.test");
@@ -197,7 +197,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
       WALK_MS,
     );
 
-    it("has to be linked again once its owner ended it there, and then a retry goes out", async () => {
+    test("has to be linked again once its owner ended it there, and then a retry goes out", async () => {
       const fresh = await anOwner("dora.test");
       await link(fresh);
       const page = await appsPage(fresh);
@@ -229,7 +229,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
 
     // A refresh token that is used twice ends the whole session there: whoever renews twice loses the account. The last
     // test, because a clock that was put forward ends the operator's tokens as well.
-    it("is renewed once for all legs that find its token ended, and again when the next one ends", async () => {
+    test("is renewed once for all legs that find its token ended, and again when the next one ends", async () => {
       for (const round of casesOf(["first", "second"])) {
         await later(2 * HOUR_MS);
         const texts = [1, 2, 3, 4].map((number) => `After the ${round} end, post ${number}`);

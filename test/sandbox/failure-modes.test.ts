@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FAILURE_MODES } from "../../dev/networks/faults.ts";
 import { escapeHtml } from "../../dev/networks/html.ts";
 import { startSandbox } from "../../dev/networks/server.ts";
@@ -32,7 +32,7 @@ const onEach = (words: readonly string[]) =>
   NETWORK_NAMES.flatMap((network) => words.map((word) => [network, word] as const));
 
 describe("a failure that passes", () => {
-  it.each(
+  test.each(
     onEach([
       "[drop-before]",
       "[html-502]",
@@ -50,7 +50,7 @@ describe("a failure that passes", () => {
     expect(posts).toHaveLength(1);
   });
 
-  it.each(onEach(["[drop-answer]", "[error-after]"]))(
+  test.each(onEach(["[drop-answer]", "[error-after]"]))(
     "on %s, %s, shows the post once and finds it again",
     async (network, word) => {
       const { walk, posts } = await publish(network, `hello ${word}`);
@@ -61,7 +61,7 @@ describe("a failure that passes", () => {
 });
 
 describe("a failure that stays", () => {
-  it.each(onEach(["[fail:connection_needs_reauth]"]))(
+  test.each(onEach(["[fail:connection_needs_reauth]"]))(
     "on %s, %s, asks for a new link and shows nothing",
     async (network, word) => {
       const { walk, posts } = await publish(network, `hello ${word}`);
@@ -73,13 +73,13 @@ describe("a failure that stays", () => {
     },
   );
 
-  it.each(onEach(["[fail:quota_exceeded]"]))("on %s, %s, ends the leg", async (network, word) => {
+  test.each(onEach(["[fail:quota_exceeded]"]))("on %s, %s, ends the leg", async (network, word) => {
     const { walk, posts } = await publish(network, `hello ${word}`);
     expect(walk.outcome).toMatchObject({ kind: "rejected", failure: { code: "quota_exceeded" } });
     expect(posts).toHaveLength(0);
   });
 
-  it.each([
+  test.each([
     ["facebook", "duplicate_content"],
     ["linkedin", "duplicate_content"],
     ["facebook", "link_rejected"],
@@ -96,13 +96,13 @@ describe("a failure that stays", () => {
 });
 
 describe("an access token that reaches its end in the middle", () => {
-  it("is renewed where there is something to renew it with", async () => {
+  test("is renewed where there is something to renew it with", async () => {
     const { walk, posts } = await publish("bluesky", "hello [fail:token_expired:1]");
     expect(walk.outcome.kind).toBe("published");
     expect(posts).toHaveLength(1);
   });
 
-  it.each(["facebook", "instagram", "linkedin", "mastodon"] as const)(
+  test.each(["facebook", "instagram", "linkedin", "mastodon"] as const)(
     "asks for a new link on %s",
     async (network) => {
       const { walk, posts } = await publish(network, "hello [fail:token_expired:1]");
@@ -116,7 +116,7 @@ describe("an access token that reaches its end in the middle", () => {
 });
 
 describe("the front page", () => {
-  it("names every failure mode and its words, and holds still when it is asked to", async () => {
+  test("names every failure mode and its words, and holds still when it is asked to", async () => {
     const page = await (await fetch(sandbox.url)).text();
     for (const { mode, words } of FAILURE_MODES) {
       expect(page).toContain(`<h3>${mode}</h3>`);
@@ -126,7 +126,7 @@ describe("the front page", () => {
     expect(await (await fetch(`${sandbox.url}/?still`)).text()).not.toContain("http-equiv");
   });
 
-  it.each(
+  test.each(
     FAILURE_MODES.flatMap(({ words }) => words.map(({ word }) => word)).filter(
       (word) => !word.includes("<"),
     ),

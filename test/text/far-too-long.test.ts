@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readForm } from "../../src/shared/http/parse-input.ts";
 import { redact } from "../../src/shared/runtime/log.ts";
 import { rowOf, rows, errorTable } from "../../src/shared/networks/contract/error-table.ts";
@@ -11,21 +11,21 @@ describe("a text that is far too long", () => {
   const bluesky = networkOf("bluesky");
   const instagram = networkOf("instagram");
 
-  it("is refused by the rules that refuse what is too long", () => {
+  test("is refused by the rules that refuse what is too long", () => {
     const text = "é".repeat(12_001);
     const both = ["error bluesky.text.graphemes", "error bluesky.text.bytes"];
     expect(rules(bluesky.check(draft({ text }), {}))).toEqual(both);
     expect(rules(bluesky.check(draft({ text: text.slice(0, 400) }), {}))).toEqual(both.slice(0, 1));
   });
 
-  it("is not counted as readers count; up to there every text is", () => {
+  test("is not counted as readers count; up to there every text is", () => {
     const family = "👩‍👩‍👧";
     const text = family.repeat(12_000 / family.length);
     expect(bluesky.measure(draft({ text }), {}).usedCharacters).toBe(12_000 / family.length);
     expect(bluesky.measure(draft({ text: `${text}x` }), {}).usedCharacters).toBe(12_001);
   });
 
-  it("is not searched for hashtags", () => {
+  test("is not searched for hashtags", () => {
     const media = images(1);
     const tags = (length: number) => "#a ".repeat(length / 3).padEnd(length);
     const judge = (length: number) =>
@@ -35,20 +35,20 @@ describe("a text that is far too long", () => {
   });
 });
 
-it("a link of any length counts as Mastodon counts it", () => {
+test("a link of any length counts as Mastodon counts it", () => {
   const mastodon = networkOf("mastodon");
   const text = `https://a.example/${"a".repeat(1_900)}?${"b".repeat(1_900)} and words`;
   expect(mastodon.measure(draft({ text }), {}).usedCharacters).toBe(33);
 });
 
-it("a language tag that is too long is not judged any further", () => {
+test("a language tag that is too long is not judged any further", () => {
   const langs = ["en-variant-longer-than-thirty-five-x"];
   const body = { platforms: ["bluesky"], platformOptions: { bluesky: { langs } } };
   const { error } = DraftBody().safeParse(body);
   expect(error?.issues.map(({ code }) => code)).toEqual(["too_big"]);
 });
 
-it("a form of more fields than any of ours is refused", async () => {
+test("a form of more fields than any of ours is refused", async () => {
   const formOf = (fields: number) =>
     readForm({
       method: "POST",
@@ -61,7 +61,7 @@ it("a form of more fields than any of ours is refused", async () => {
   await expect(formOf(101)).rejects.toMatchObject({ code: "validation_failed" });
 });
 
-it("of a network's message the first 2,000 characters are looked at", () => {
+test("of a network's message the first 2,000 characters are looked at", () => {
   const meaning = { code: "text_invalid", effect: "refuse" } as const;
   const table = errorTable(rows(meaning, { message: /words/ }));
   const codeOf = (message: string) =>
@@ -70,10 +70,11 @@ it("of a network's message the first 2,000 characters are looked at", () => {
   expect(codeOf(`${" ".repeat(1_996)}words`)).toBe("invalid_request");
 });
 
-it.each(["eyJhbGciOiJIUzI1NiJ9", "eyJhbGciOiJIUzI1NiJ9.", "eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2ln"])(
-  "no part of the token %s is shown",
-  (token) => {
-    expect(redact(`token ${token} ended`)).toBe("token [redacted] ended");
-    expect(noteOf(`token ${token} ended`)).toBe("token [redacted] ended");
-  },
-);
+test.each([
+  "eyJhbGciOiJIUzI1NiJ9",
+  "eyJhbGciOiJIUzI1NiJ9.",
+  "eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2ln",
+])("no part of the token %s is shown", (token) => {
+  expect(redact(`token ${token} ended`)).toBe("token [redacted] ended");
+  expect(noteOf(`token ${token} ended`)).toBe("token [redacted] ended");
+});

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { plainName } from "../../src/shared/connections/hosted-page/markup.ts";
 import { addressGroup } from "../../src/shared/http/access/caller-address.ts";
 import { redact } from "../../src/shared/runtime/log.ts";
@@ -45,7 +45,7 @@ const former = {
 };
 
 describe("what was made linear answers as before", () => {
-  it("counts mentions", () => {
+  test("counts mentions", () => {
     const texts = textOf("@", "a", "ä", "K", "ſ", "_", ".", "-", " ", "=", "/", "1", "b.example");
     fc.assert(
       fc.property(texts, (text) => {
@@ -55,7 +55,7 @@ describe("what was made linear answers as before", () => {
     );
   });
 
-  it("takes the tags off a status", () => {
+  test("takes the tags off a status", () => {
     const texts = textOf(
       "<",
       ">",
@@ -76,12 +76,12 @@ describe("what was made linear answers as before", () => {
     );
   });
 
-  it.each([9_999, 10_000, 10_001, 10_002])("takes a tag of %i characters as before", (length) => {
+  test.each([9_999, 10_000, 10_001, 10_002])("takes a tag of %i characters as before", (length) => {
     const html = `a<${"b".repeat(length)}>c<d>`;
     expect(textOfHtml(html)).toBe(former.html(html));
   });
 
-  it("ends links where they ended", () => {
+  test("ends links where they ended", () => {
     const tails = textOf("(", ")", ".", "!", "?", "a", "_", ",").filter((tail) => tail !== "");
     fc.assert(
       fc.property(tails, (tail) => {
@@ -93,7 +93,7 @@ describe("what was made linear answers as before", () => {
     );
   });
 
-  it("ends hashtags where they ended", () => {
+  test("ends hashtags where they ended", () => {
     const tails = textOf("!", "a", "_", "ä", "。", "𐄀", "'");
     fc.assert(
       fc.property(tails, (tail) => {
@@ -105,7 +105,7 @@ describe("what was made linear answers as before", () => {
     );
   });
 
-  it("tells e-mail addresses from handles", () => {
+  test("tells e-mail addresses from handles", () => {
     const texts = textOf("a", ".", "@", "-", " ", "example").filter(
       (text) => !/^(?:@|at:)/.test(text),
     );
@@ -117,7 +117,7 @@ describe("what was made linear answers as before", () => {
     );
   });
 
-  it("reads a page's title", () => {
+  test("reads a page's title", () => {
     const pages = textOf("<title>", "<title a=b>", "</title>", "a", " ", "<p>", "<titles>");
     fc.assert(
       fc.property(pages, (page) => {
@@ -129,7 +129,7 @@ describe("what was made linear answers as before", () => {
     );
   });
 
-  it("cuts names", () => {
+  test("cuts names", () => {
     const names = fc.array(fc.constantFrom("a", "é", "👩‍👩‍👧", "\u0301", "🇩🇪"), { maxLength: 120 });
     fc.assert(
       fc.property(names, (parts) => {
@@ -138,7 +138,7 @@ describe("what was made linear answers as before", () => {
     );
   });
 
-  it("leaves queries out of the log", () => {
+  test("leaves queries out of the log", () => {
     const texts = textOf("http://", "https://", "a", "?", "#", " ", '"', "=");
     fc.assert(
       fc.property(texts, (text) => {
@@ -148,7 +148,7 @@ describe("what was made linear answers as before", () => {
     );
   });
 
-  it("composes every text whose letters carry up to thirty marks", () => {
+  test("composes every text whose letters carry up to thirty marks", () => {
     const letters = fc.tuple(
       fc.constantFrom("a", "e", "ᄀ", "ག", "각", "𝅘"),
       fc.array(fc.constantFrom("\u0301", "\u0316", "\u0345", "\u0591", "\u1161"), {
@@ -166,7 +166,7 @@ describe("what was made linear answers as before", () => {
   });
 });
 
-it("loses no mark of a letter that carries more", () => {
+test("loses no mark of a letter that carries more", () => {
   const marks = fc.array(fc.constantFrom("\u0301", "\u0316"), { minLength: 31, maxLength: 200 });
   const sorted = (text: string) => Array.from(text).toSorted().join("");
   fc.assert(
@@ -178,7 +178,7 @@ it("loses no mark of a letter that carries more", () => {
   );
 });
 
-it.each([
+test.each([
   ["::ffff:203.0.113.9", "203.0.113.9"],
   ["2001:db8:1:2:3:4:203.0.113.9", "2001:db8:1:2::/64"],
   ["fe80::1%eth0", "fe80:0:0:0::/64"],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { tolerated } from "../setup/bounds.ts";
 import { GROWTH_CASES, WORST, type GrowthCase } from "./growth-cases.ts";
 
@@ -58,7 +58,7 @@ const attacksOn = ({
 ];
 
 describe("text from outside is looked at in linear time", { retry: 1, timeout: 60_000 }, () => {
-  it.each(GROWTH_CASES)("$name", async (one) => {
+  test.each(GROWTH_CASES)("$name", async (one) => {
     const harmless = "Plain words, https://a.example/, @alice and a #tag. ".repeat(LENGTH / 52);
     const control = (await cpuMsOf(one, harmless, 3)) / 3;
     for (const [name, make] of attacksOn(one)) {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PDS_START_MS_MAX, startPds } from "../peers/pds.ts";
 import type { Pds, PdsAccount } from "../peers/pds.ts";
 import { casesOf } from "../setup/long-check.ts";
@@ -96,7 +96,7 @@ async function servedPhoto(): Promise<Buffer> {
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 describe("linking on the hosted page", () => {
-  it("a main password is refused before it is sent anywhere", async () => {
+  test("a main password is refused before it is sent anywhere", async () => {
     const { visitor } = await startVisit(relay, customer, ["bluesky"]);
     const typed = { identifier: author.handle, appPassword: "my-own-main-password" };
     const { status, body } = await visitor.submit("bluesky", typed);
@@ -106,7 +106,7 @@ describe("linking on the hosted page", () => {
     expect(callsTo("com.atproto.server.createSession")).toBe(0);
   });
 
-  it("a wrong app password links nothing and costs nothing", async () => {
+  test("a wrong app password links nothing and costs nothing", async () => {
     const { visitor } = await startVisit(relay, customer, ["bluesky"]);
     const typed = { identifier: author.handle, appPassword: "aaaa-bbbb-cccc-dddd" };
     const { status, body } = await visitor.submit("bluesky", typed);
@@ -116,7 +116,7 @@ describe("linking on the hosted page", () => {
     expect(await balanceOf(relay, customer)).toMatchObject({ tokenBalance: 1000 });
   });
 
-  it("an app password and a Mastodon authorisation link both accounts and complete the session", async () => {
+  test("an app password and a Mastodon authorisation link both accounts and complete the session", async () => {
     const { password } = await pds.createAppPassword(author, "relay");
     const { sessionId, visitor } = await startVisit(relay, customer, ["bluesky", "mastodon"]);
     const bluesky = await visitor.submit("bluesky", {
@@ -165,7 +165,7 @@ describe("one post on a real AT Protocol server and on Mastodon", () => {
   const idempotencyKey = "the-bakers-first-post";
   let postId: string;
 
-  it("goes out on both, and its own reading names where", async () => {
+  test("goes out on both, and its own reading names where", async () => {
     world.sandbox.fault("mastodon", "media", "processing:2");
     const accepted = await publish(relay, customer, body, idempotencyKey);
     expect(accepted.status).toBe(202);
@@ -188,7 +188,7 @@ describe("one post on a real AT Protocol server and on Mastodon", () => {
     expect(page.status).toBe(200);
   });
 
-  it("the real server's record is the text, word for word, with every facet on its bytes", async () => {
+  test("the real server's record is the text, word for word, with every facet on its bytes", async () => {
     const { networkPostId } = legOf(await readPost(relay, customer, postId), "bluesky");
     const { value } = await recordOf(networkPostId);
     expect(value).toMatchObject({ $type: COLLECTION, text, langs: ["de"] });
@@ -212,7 +212,7 @@ describe("one post on a real AT Protocol server and on Mastodon", () => {
     ]);
   });
 
-  it("the picture there is the very file, with its alt text and its proportions", async () => {
+  test("the picture there is the very file, with its alt text and its proportions", async () => {
     const { networkPostId } = legOf(await readPost(relay, customer, postId), "bluesky");
     const { value } = await recordOf(networkPostId);
     const photo = await servedPhoto();
@@ -233,7 +233,7 @@ describe("one post on a real AT Protocol server and on Mastodon", () => {
     expect(sha256(blob)).toBe(sha256(photo));
   });
 
-  it("on Mastodon the upload was waited for and the status is the same post", async () => {
+  test("on Mastodon the upload was waited for and the status is the same post", async () => {
     const [status, ...others] = world.sandbox.posts("mastodon");
     expect(others).toEqual([]);
     expect(status).toMatchObject({ text, host: INSTANCE, edits: 0 });
@@ -245,7 +245,7 @@ describe("one post on a real AT Protocol server and on Mastodon", () => {
     expect(media).toEqual(["POST 202", "GET 206", "GET 200"]);
   });
 
-  it("the ledger explains every token", async () => {
+  test("the ledger explains every token", async () => {
     const entries = await ledgerOf(relay, customer);
     const lines = entries.map(({ type, operation, tokens }) => `${type} ${operation} ${tokens}`);
     expect(lines).toEqual([
@@ -264,7 +264,7 @@ describe("one post on a real AT Protocol server and on Mastodon", () => {
     });
   });
 
-  it("the same Idempotency-Key again answers the same post and publishes nothing", async () => {
+  test("the same Idempotency-Key again answers the same post and publishes nothing", async () => {
     const before = { puts: callsTo("com.atproto.repo.putRecord"), uploads: uploads() };
     const replays = await Promise.all(
       [1, 2, 3].map(() => publish(relay, customer, body, idempotencyKey)),
@@ -283,7 +283,7 @@ describe("one post on a real AT Protocol server and on Mastodon", () => {
     expect(await balanceOf(relay, customer)).toMatchObject({ tokenBalance: 970 });
   });
 
-  it("publishing never logs in again", () => {
+  test("publishing never logs in again", () => {
     expect(callsTo("com.atproto.server.createSession")).toBe(2);
   });
 
@@ -315,7 +315,7 @@ describe("when an answer or the process is lost", () => {
     return records[0] as StoredRecord;
   }
 
-  it.each(
+  test.each(
     casesOf<[string, Fault, number]>([
       ["an answer that is lost", "lose_answer", 1],
       ["an answer that never comes", "hold_answer", 1],
@@ -331,7 +331,7 @@ describe("when an answer or the process is lost", () => {
     expect(callsTo("com.atproto.repo.putRecord") - putsBefore).toBe(putsWanted);
   });
 
-  it.each(
+  test.each(
     casesOf<[string, string, Fault, number]>([
       ["after the record was written", "com.atproto.repo.putRecord", "hold_answer", 1],
       ["before the record was written", "com.atproto.repo.putRecord", "hold_request", 0],
@@ -356,7 +356,7 @@ describe("when an answer or the process is lost", () => {
 });
 
 describe("an upload that takes longer than what the lease leaves for it", () => {
-  it("is not done again: the post goes out with the next claim", async () => {
+  test("is not done again: the post goes out with the next claim", async () => {
     const text = "A slow line";
     const uploadsBefore = callsTo("com.atproto.repo.uploadBlob");
     proxy.slowDown("com.atproto.repo.uploadBlob", UPLOAD_MS);
@@ -393,7 +393,7 @@ describe("an app password that its owner revoked", () => {
     return await endedPost(own, ownCustomer, accepted.body.data.id);
   }
 
-  it("still posts with the token it has; once that ends, the account must be linked again, and then a retry goes out", async () => {
+  test("still posts with the token it has; once that ends, the account must be linked again, and then a retry goes out", async () => {
     const first = await pds.createAppPassword(baker, "relay");
     await linkBluesky(own, ownCustomer, { identifier: baker.did, appPassword: first.password });
     await pds.revokeAppPassword(baker, first.name);

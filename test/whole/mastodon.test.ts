@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   aCustomer,
   balanceOf,
@@ -108,7 +108,7 @@ describe.each([
     customer = await linkedCustomer(instance);
   });
 
-  it("a post goes out with its words, its picture and the alt text", async () => {
+  test("a post goes out with its words, its picture and the alt text", async () => {
     const text = "Fresh rolls from seven o'clock 🥐 #bakery";
     const options = { visibility: "unlisted", language: "en", spoilerText: "Hunger" };
     const postId = await publishOn(customer, {
@@ -127,7 +127,7 @@ describe.each([
     });
   });
 
-  it.each(
+  test.each(
     casesOf([
       ["an answer that is lost", "[drop-answer]"],
       ["an error page in place of the answer", "[error-after]"],
@@ -137,14 +137,14 @@ describe.each([
     expect(await keysSent(customer, `After ${what} ${word}`)).toHaveLength(1);
   });
 
-  it.runIf(IS_LONG)("a lost answer to a post with a picture makes one post with it", async () => {
+  test.runIf(IS_LONG)("a lost answer to a post with a picture makes one post with it", async () => {
     const text = "A picture [drop-answer]";
     const postId = await publishOn(customer, { text, mediaUrls: [PHOTO] });
     await expectPublishedOnce(customer, postId, text);
     expect(statusesSaying(text, instance)[0]?.media).toHaveLength(1);
   });
 
-  it("a kill -9 while the answer is awaited makes one post after the restart", async () => {
+  test("a kill -9 while the answer is awaited makes one post after the restart", async () => {
     const text = "The lights went out [hang]";
     const postId = await publishOn(customer, { text });
     await eventually("the status", () => statusesSaying(text, instance)[0]);
@@ -170,7 +170,7 @@ describe("what Mastodon does and other servers do not", () => {
     customer = await linkedCustomer(STRICT);
   });
 
-  it.each(
+  test.each(
     casesOf<[string, number]>([
       ["An outage of two attempts [fail:network_unavailable:2]", 3],
       ...WITHOUT_EFFECT.map((text): [string, number] => [text, 2]),
@@ -184,7 +184,7 @@ describe("what Mastodon does and other servers do not", () => {
     keysSeen.push(keys[0]);
   });
 
-  it("a video is polled until it is processed, one look at a time, and posted once", async () => {
+  test("a video is polled until it is processed, one look at a time, and posted once", async () => {
     world.sandbox.clearFaults();
     const [uploads, looks] = [callsTo("POST", /media/).length, callsTo("GET", /v1\/media/).length];
     const text = "The oven in the morning";
@@ -194,7 +194,7 @@ describe("what Mastodon does and other servers do not", () => {
     expect(callsTo("GET", /v1\/media/).slice(looks)).toEqual([206, 200]);
   });
 
-  it("files that turn out unfinished when the post is sent are waited for and not uploaded again", async () => {
+  test("files that turn out unfinished when the post is sent are waited for and not uploaded again", async () => {
     const uploads = callsTo("POST", /media/).length;
     const text = "Patience [processing:1]";
     const postId = await publishOn(customer, { text, mediaUrls: [PHOTO] });
@@ -204,7 +204,7 @@ describe("what Mastodon does and other servers do not", () => {
 });
 
 describe("where no key tells a repeat from a second post", () => {
-  it("nothing is sent again while the first attempt may be under way, and later one post goes out", async () => {
+  test("nothing is sent again while the first attempt may be under way, and later one post goes out", async () => {
     const customer = await linkedCustomer(LENIENT);
     const posts = await Promise.all(WITHOUT_EFFECT.map((text) => publishOn(customer, { text })));
     for (const id of posts) {
@@ -231,7 +231,7 @@ describe("a post that the network refuses", () => {
   });
 
   /** The magic word stands in a text; the leg's end is what the contract says of its code. */
-  it.each(
+  test.each(
     casesOf([
       ["text_too_long", "text_too_long", false],
       ["text_invalid", "text_invalid", false],
@@ -257,7 +257,7 @@ describe("a post that the network refuses", () => {
     expect(await balanceOf(relay, customer)).toEqual(before);
   });
 
-  it("a throttle is waited out as long as the network asks, and nothing is lost meanwhile", async () => {
+  test("a throttle is waited out as long as the network asks, and nothing is lost meanwhile", async () => {
     const text = "Slowly [fail:rate_limited:1]";
     const postId = await publishOn(customer, { text });
     const waiting = await eventually("the throttled leg", async () => {
@@ -272,7 +272,7 @@ describe("a post that the network refuses", () => {
     expect(statusesSaying(text)).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["connection_needs_reauth", REVOKED],
     ["account_restricted", DISABLED],
   ])(

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { startFaultProxy } from "../setup/fault-proxy.ts";
 import type { Fault, FaultProxy, ProxiedCall } from "../setup/fault-proxy.ts";
 import { isSignedWith } from "../soak/receivers.ts";
@@ -100,7 +100,7 @@ async function submit(customer: Customer, text: string, key: string): Promise<st
 
 const unique = () => randomBytes(6).toString("hex");
 
-it("what a receiver held in its hands when the process was killed is delivered again under its id", async () => {
+test("what a receiver held in its hands when the process was killed is delivered again under its id", async () => {
   const customer = await linkedCustomer();
   const endpoint = await anEndpoint(customer);
   receiver.behave(endpoint.path, hangs);
@@ -148,7 +148,7 @@ describe("a kill -9 in the middle of a fan-out loses no event and invents none",
     both = [await anEndpoint(customer), await anEndpoint(customer)];
   });
 
-  it.each(
+  test.each(
     WRITES.flatMap(([what, write]) => [
       { what, when: "before", write, fault: "lose_request" as const },
       { what, when: "just after", write, fault: "pass" as const },
@@ -178,7 +178,7 @@ describe("a kill -9 in the middle of a fan-out loses no event and invents none",
     90_000,
   );
 
-  it("every event of these posts reaches both receivers, under one id", async () => {
+  test("every event of these posts reaches both receivers, under one id", async () => {
     expect(postIds).toHaveLength(2 * WRITES.length);
     for (const postId of postIds) {
       const eventIds = await eventsOf(customer, postId);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chargeTogether, creditWallet } from "../../../src/shared/billing/charge.ts";
 import { GroupCommit, type CoreOperation } from "../../../src/shared/billing/group-commit.ts";
 import { markerKey } from "../../../src/shared/billing/marker.ts";
@@ -44,19 +44,19 @@ function faults(...coming: readonly (Fault | undefined)[]): Weather {
 const labelsOf = ({ entered }: MemoryPartition) => entered.map(({ label }) => label);
 
 describe("several processes on one wallet, with answers lost, late and wrong", () => {
-  it("break no rule of money or answers in 60 seeded runs", { timeout: 120_000 }, async () => {
+  test("break no rule of money or answers in 60 seeded runs", { timeout: 120_000 }, async () => {
     const outcomes = await runSeeds({ from: 1, to: 60, operations: 60 });
     // The runs are worth something only if all of these were seen.
     expect([...outcomes].sort()).toEqual(["insufficient_tokens", "ok", "service_unavailable"]);
   });
 
-  it("break none when many of them contend for little", { timeout: 60_000 }, async () => {
+  test("break none when many of them contend for little", { timeout: 60_000 }, async () => {
     await runSeeds({ from: 1_001, to: 1_008, operations: 100, instances: 8 });
   });
 });
 
 describe("writing together", () => {
-  it("an idle wallet writes at once, and while it does the next operations gather", async () => {
+  test("an idle wallet writes at once, and while it does the next operations gather", async () => {
     const { partition, instance } = start();
     await credit(instance, "tokens", 1_000);
     await vi.waitFor(() => expect(instance.commit.idle).toBe(true));
@@ -67,7 +67,7 @@ describe("writing together", () => {
     expect(partition.wallet.balance).toBe(979);
   });
 
-  it("a transaction never holds more than 90 rows, and nobody is left out", async () => {
+  test("a transaction never holds more than 90 rows, and nobody is left out", async () => {
     const { partition, instance } = start();
     await credit(instance, "tokens", 10_000);
     const keys = Array.from({ length: 150 }, (_, index) => `key ${index}`);
@@ -78,7 +78,7 @@ describe("writing together", () => {
     expect(labelsOf(partition).slice(1)).toEqual(keys.map((key) => `reserve|${key}|`));
   });
 
-  it("the same operation asked for twice at once is one, with one answer", async () => {
+  test("the same operation asked for twice at once is one, with one answer", async () => {
     const { partition, instance } = start();
     await credit(instance, "tokens", 100);
     const { operation, post } = acceptanceOf("key");
@@ -92,14 +92,14 @@ describe("writing together", () => {
     expect(labelsOf(partition).filter((label) => label === "reserve|key|")).toHaveLength(1);
   });
 
-  it("the same operation asked for again later is found done", async () => {
+  test("the same operation asked for again later is found done", async () => {
     const { partition, instance } = start();
     expect(await credit(instance, "gift", 50)).toEqual({ applied: true, sequence: 1 });
     expect(await credit(instance, "gift", 50)).toEqual({ applied: false, sequence: 1 });
     expect(partition.wallet.balance).toBe(50);
   });
 
-  it("a refused operation is answered alone while the others are written", async () => {
+  test("a refused operation is answered alone while the others are written", async () => {
     const { partition, instance } = start();
     await credit(instance, "tokens", 10);
     const outcomes = await Promise.all(
@@ -109,7 +109,7 @@ describe("writing together", () => {
     expect(partition.wallet.balance).toBe(1);
   });
 
-  it("a change of the wallet that moves no tokens is written without a ledger entry", async () => {
+  test("a change of the wallet that moves no tokens is written without a ledger entry", async () => {
     const { partition, instance } = start();
     await credit(instance, "tokens", 100);
     await instance.commit.submit({
@@ -122,7 +122,7 @@ describe("writing together", () => {
     expect(await codeOf(charge(instance, "too much", 6))).toBe("daily_budget_reached");
   });
 
-  it("every transaction changes the wallet's version, one that moves no tokens too", async () => {
+  test("every transaction changes the wallet's version, one that moves no tokens too", async () => {
     const { partition, instance } = start();
     await credit(instance, "tokens", 100);
     const before = partition.rows.get("W");
@@ -152,7 +152,7 @@ describe("a transaction whose answer can't be believed", () => {
     return await asked;
   }
 
-  it.each<[Fault]>([["error_before"], ["error_after"], ["late"], ["false_412"], ["refused"]])(
+  test.each<[Fault]>([["error_before"], ["error_after"], ["late"], ["false_412"], ["refused"]])(
     "%s: the operation is applied exactly once and answered ok",
     async (fault) => {
       const { partition, instance } = start(faults(undefined, fault));
@@ -185,7 +185,7 @@ describe("a transaction whose answer can't be believed", () => {
     };
   }
 
-  it("an operation that may still be applied is answered 503, never refused", async () => {
+  test("an operation that may still be applied is answered 503, never refused", async () => {
     const { partition, instance } = start(faults(undefined, "late"));
     await afterAll(credit(instance, "tokens", 10));
     const asked = codeOf(instance.commit.submit(changingItsMind()));
@@ -193,7 +193,7 @@ describe("a transaction whose answer can't be believed", () => {
     expect(partition.rows.has("A")).toBe(true);
   });
 
-  it("an operation that can't be applied any more is refused", async () => {
+  test("an operation that can't be applied any more is refused", async () => {
     const partition = new MemoryPartition();
     const other = instanceOf(partition, "other", CALM);
     const fault = faults(undefined, "late");
@@ -214,7 +214,7 @@ describe("a transaction whose answer can't be believed", () => {
     expect(partition.rows.has("A")).toBe(false);
   });
 
-  it("a storage that never confirms makes nobody wait for ever", async () => {
+  test("a storage that never confirms makes nobody wait for ever", async () => {
     const { partition, instance } = start({ ...CALM, transactionFault: () => "error_before" });
     const asked = Promise.all(
       Array.from({ length: 5 }, (_, index) => codeOf(credit(instance, `${index}`, 1))),
@@ -226,7 +226,7 @@ describe("a transaction whose answer can't be believed", () => {
 });
 
 describe("a refusal", () => {
-  it("is never told on a wallet that is older than the request", async () => {
+  test("is never told on a wallet that is older than the request", async () => {
     const partition = new MemoryPartition();
     const first = instanceOf(partition, "first", CALM);
     const other = instanceOf(partition, "other", CALM);
@@ -235,7 +235,7 @@ describe("a refusal", () => {
     expect(await codeOf(charge(first, "all of it", 101))).toBe("ok");
   });
 
-  it("costs one more look at the wallet and the rows, not more", async () => {
+  test("costs one more look at the wallet and the rows, not more", async () => {
     const { instance } = start();
     const looks = { wallet: 0, rows: 0 };
     const commit = new GroupCommit({
@@ -256,7 +256,7 @@ describe("a refusal", () => {
     expect(looks).toEqual({ wallet: 1, rows: 2 });
   });
 
-  it("reaches the first to ask although others keep asking for the same", async () => {
+  test("reaches the first to ask although others keep asking for the same", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const { instance } = start({ ...CALM, delay: () => 50 });
     const ask = () => codeOf(charge(instance, "same", 5));
@@ -275,7 +275,7 @@ describe("a refusal", () => {
     );
   });
 
-  it("is never told on rows that were known before: what another process accepted is a replay", async () => {
+  test("is never told on rows that were known before: what another process accepted is a replay", async () => {
     const partition = new MemoryPartition();
     const first = instanceOf(partition, "first", CALM);
     const other = instanceOf(partition, "other", CALM);
@@ -286,7 +286,7 @@ describe("a refusal", () => {
     expect(await first.commit.submit(mine.operation)).toMatchObject({ postId: theirs.post.id });
   });
 
-  it.each([
+  test.each([
     [5, "ok"],
     // Told to the first, who waits no longer for the sake of others.
     [10_000, "insufficient_tokens"],
@@ -334,7 +334,7 @@ describe("what goes wrong with one operation", () => {
     }),
   });
 
-  it("does not reach the others: more rows than a transaction holds", async () => {
+  test("does not reach the others: more rows than a transaction holds", async () => {
     const { instance } = start();
     const outcomes = await Promise.all(
       [write("busy", 1), write("before", 1), write("huge", 90), write("after", 1)].map(
@@ -349,7 +349,7 @@ describe("what goes wrong with one operation", () => {
     ]);
   });
 
-  it("does not reach the others: a rule that it finds broken", async () => {
+  test("does not reach the others: a rule that it finds broken", async () => {
     const { instance } = start();
     const broken: CoreOperation<string> = {
       id: "broken",
@@ -366,7 +366,7 @@ describe("what goes wrong with one operation", () => {
     expect(outcomes).toEqual(["ok", "ok", "Error: a post lost rows", "ok"]);
   });
 
-  it("does not reach the others: rows that can't be read", async () => {
+  test("does not reach the others: rows that can't be read", async () => {
     const { instance } = start();
     const commit = new GroupCommit({
       ...instance.partition,
@@ -384,7 +384,7 @@ describe("what goes wrong with one operation", () => {
     expect(outcomes).toEqual(["service_unavailable", "ok"]);
   });
 
-  it("ends with an error for those in the transaction alone when storage refuses it for good", async () => {
+  test("ends with an error for those in the transaction alone when storage refuses it for good", async () => {
     const { partition, instance } = start();
     let sent = 0;
     const commit = new GroupCommit({

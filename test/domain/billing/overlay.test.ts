@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createOverlay } from "../../../src/shared/billing/overlay.ts";
 import type { RowWrite, StoredRow } from "../../../src/shared/runtime/storage/row.ts";
 import { CALM, MemoryPartition } from "./memory-partition.ts";
@@ -18,7 +18,7 @@ describe("two writes of one row in a transaction become one", () => {
   const merge: RowWrite = { kind: "merge", row: row("A", { x: 3 }), etag };
   const remove: RowWrite = { kind: "delete", rowKey: "A" };
 
-  it.each<[string, RowWrite, RowWrite, readonly RowWrite[]]>([
+  test.each<[string, RowWrite, RowWrite, readonly RowWrite[]]>([
     [
       "created, replaced",
       create,
@@ -61,7 +61,7 @@ describe("two writes of one row in a transaction become one", () => {
     expect(overlay.writes()).toEqual(wanted);
   });
 
-  it.each<[string, RowWrite, RowWrite]>([
+  test.each<[string, RowWrite, RowWrite]>([
     ["is created twice", create, create],
     ["is created though it is there", replace, create],
     ["is merged after it was deleted", remove, merge],
@@ -77,7 +77,7 @@ describe("two writes of one row in a transaction become one", () => {
 describe("a row as the next operation sees it", () => {
   const before = stored("A", { x: 1, y: 1 });
 
-  it.each<[string, readonly RowWrite[], StoredRow | undefined, StoredRow | undefined]>([
+  test.each<[string, readonly RowWrite[], StoredRow | undefined, StoredRow | undefined]>([
     ["untouched", [], before, before],
     ["absent", [], undefined, undefined],
     [
@@ -132,7 +132,7 @@ function partition() {
 }
 
 describe("any operations in one transaction", () => {
-  it("see and leave what they would have one after the other, each row written once", async () => {
+  test("see and leave what they would have one after the other, each row written once", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 12 }),
@@ -172,7 +172,7 @@ describe("any operations in one transaction", () => {
     );
   });
 
-  it("are refused together when another process changed a row in between", async () => {
+  test("are refused together when another process changed a row in between", async () => {
     const { memory, view } = partition();
     await view.transact([{ kind: "create", row: row("A", { x: 1 }) }]);
     const overlay = createOverlay();

@@ -1,5 +1,5 @@
 import { array, assert, integer, nat, property, record } from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { paced, secondsUntil } from "../../../src/shared/billing/pace.ts";
 import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
 
@@ -7,7 +7,7 @@ const START = Date.parse("2030-01-31T10:00:00.000Z");
 const at = (ms: number) => new Date(START + ms);
 
 describe("a platform's pace", () => {
-  it("lets the first fifty legs go at once and the others one after the other", () => {
+  test("lets the first fifty legs go at once and the others one after the other", () => {
     let wallet: Wallet = EMPTY_WALLET;
     const waits: number[] = [];
     for (let leg = 0; leg < 100; leg += 1) {
@@ -20,13 +20,13 @@ describe("a platform's pace", () => {
     expect(waits.at(-1)).toBeCloseTo(5);
   });
 
-  it("is forgotten after a rest", () => {
+  test("is forgotten after a rest", () => {
     const tired = { ...EMPTY_WALLET, paceUntil: at(60_000).toISOString() };
     expect(paced(tired, 1, at(0), 10).startAt).toEqual(at(55_100).toISOString());
     expect(paced(tired, 1, at(60_000), 10).startAt).toBeNull();
   });
 
-  it("never lets more start in any second than it says, however they are asked for", () => {
+  test("never lets more start in any second than it says, however they are asked for", () => {
     const asked = array(record({ afterMs: nat(2_000), legs: integer({ min: 1, max: 5 }) }), {
       minLength: 1,
       maxLength: 120,

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   applyMovement,
   available,
@@ -169,7 +169,7 @@ const sumOf = (entries: readonly LedgerEntry[], types: ReadonlySet<EntryType>) =
   entries.filter(({ type }) => types.has(type)).reduce((sum, entry) => sum + entry.tokens, 0);
 
 describe("any order of credits, charges, reservations, settlements, releases, budgets and days", () => {
-  it("keeps balance, reservations, the day's spending and every refusal right", () => {
+  test("keeps balance, reservations, the day's spending and every refusal right", () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 80 }), (commands) => {
         const run = new Run();
@@ -182,7 +182,7 @@ describe("any order of credits, charges, reservations, settlements, releases, bu
     );
   });
 
-  it("leaves a ledger that explains the wallet: sums, chain and numbers without a gap", () => {
+  test("leaves a ledger that explains the wallet: sums, chain and numbers without a gap", () => {
     fc.assert(
       fc.property(fc.array(command, { minLength: 20, maxLength: 80 }), (commands) => {
         const run = new Run();
@@ -207,7 +207,7 @@ const rich: Wallet = { ...EMPTY_WALLET, balance: 100, reserved: 30 };
 const now = new Date(START);
 
 describe("a movement", () => {
-  it.each<[EntryType, number, Partial<Wallet>, number]>([
+  test.each<[EntryType, number, Partial<Wallet>, number]>([
     ["credit", 10, { balance: 110, reserved: 30 }, 10],
     ["debit", 10, { balance: 90, reserved: 30 }, -10],
     ["reserve", 10, { balance: 100, reserved: 40 }, 10],
@@ -220,7 +220,7 @@ describe("a movement", () => {
     expect(applied.entry).not.toHaveProperty("reservedOn");
   });
 
-  it.each<[string, EntryType, number]>([
+  test.each<[string, EntryType, number]>([
     ["would take reserved tokens", "debit", 71],
     ["promises more than is owned", "reserve", 71],
     ["releases more than is reserved", "release", 31],
@@ -234,7 +234,7 @@ describe("a movement", () => {
     expect(() => applyMovement(rich, movement(type, amount), now)).toThrow("invariant broken");
   });
 
-  it("leaves the wallet it was given as it was", () => {
+  test("leaves the wallet it was given as it was", () => {
     const frozen = Object.freeze({ ...rich });
     applyMovement(frozen, movement("debit", 5), now);
     expect(frozen).toEqual(rich);
@@ -242,7 +242,7 @@ describe("a movement", () => {
 });
 
 describe("a credit", () => {
-  it.each<[number, boolean]>([
+  test.each<[number, boolean]>([
     [1_999_999_900, true],
     [1_999_999_901, false],
   ])("of %i on a balance of 100 fits: %s", (amount, fits) => {
@@ -251,7 +251,7 @@ describe("a credit", () => {
 });
 
 describe("a refusal", () => {
-  it.each<[string, Partial<Wallet>, number, string | undefined]>([
+  test.each<[string, Partial<Wallet>, number, string | undefined]>([
     ["all that is available", {}, 70, undefined],
     ["one more", {}, 71, "insufficient_tokens"],
     [
@@ -279,7 +279,7 @@ describe("a refusal", () => {
     expect(refusal({ ...rich, ...changes }, amount, now)?.code).toBe(code);
   });
 
-  it("tells what was needed and what there is", () => {
+  test("tells what was needed and what there is", () => {
     expect(refusal(rich, 71, now)?.details).toEqual({ required: 71, available: 70 });
     const spent = { ...rich, dailyBudget: 50, day: "2030-01-31", daySpent: 45 };
     expect(refusal(spent, 6, now)?.details).toEqual({
@@ -292,7 +292,7 @@ describe("a refusal", () => {
 });
 
 describe("the UTC day", () => {
-  it.each([
+  test.each([
     ["2030-01-31T23:59:59.999Z", "2030-01-31", "2030-02-01T00:00:00.000Z"],
     ["2028-02-28T00:00:00.000Z", "2028-02-28", "2028-02-29T00:00:00.000Z"],
     ["2030-12-31T12:00:00.000Z", "2030-12-31", "2031-01-01T00:00:00.000Z"],
@@ -303,7 +303,7 @@ describe("the UTC day", () => {
 });
 
 describe("a release", () => {
-  it("gives back the budget of the day it was reserved on, and of no other", () => {
+  test("gives back the budget of the day it was reserved on, and of no other", () => {
     const wallet = { ...rich, day: "2030-01-31", daySpent: 30 };
     const same = applyMovement(wallet, movement("release", 10, "2030-01-31"), now).wallet;
     expect(spentToday(same, now)).toBe(20);

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { facetsOf, findStretches } from "../../../src/shared/networks/bluesky/facets.ts";
 import { timestampId } from "../../../src/shared/networks/bluesky/tid.ts";
 import { begin } from "../../../src/shared/networks/bluesky/state.ts";
@@ -16,7 +16,7 @@ function found(text: string): readonly string[] {
 }
 
 describe("facets", () => {
-  it("count bytes, not characters", () => {
+  test("count bytes, not characters", () => {
     expect(countGraphemes(VECTOR)).toBe(56);
     expect(Buffer.byteLength(VECTOR)).toBe(61);
     const facets = facetsOf(VECTOR, findStretches(VECTOR), new Map([["alice.test", "did:plc:a"]]));
@@ -36,11 +36,11 @@ describe("facets", () => {
     ]);
   });
 
-  it("leave a handle that nobody has as plain text", () => {
+  test("leave a handle that nobody has as plain text", () => {
     expect(facetsOf("hi @alice.test", findStretches("hi @alice.test"), new Map())).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ["https://example.com.", ["link https://example.com → https://example.com"]],
     ["wow https://example.com/a?!...", ["link https://example.com/a → https://example.com/a"]],
     ["(https://example.com/a)", ["link https://example.com/a → https://example.com/a"]],
@@ -62,7 +62,7 @@ describe("facets", () => {
     expect(found(text)).toEqual(expected);
   });
 
-  it.each([
+  test.each([
     ["@alice.bsky.social.", ["mention @alice.bsky.social → alice.bsky.social"]],
     ["(@Alice.BSKY.social)", ["mention @Alice.BSKY.social → alice.bsky.social"]],
     ["@alice", []],
@@ -74,7 +74,7 @@ describe("facets", () => {
     expect(found(text)).toEqual(expected);
   });
 
-  it.each([
+  test.each([
     ["#one #two!", ["tag #one → one", "tag #two → two"]],
     ["#2026 #1st", ["tag #1st → 1st"]],
     ["＃日本語", ["tag ＃日本語 → 日本語"]],
@@ -90,7 +90,7 @@ describe("facets", () => {
     expect(found(text)).toEqual(expected);
   });
 
-  it("always cut whole characters and never overlap", () => {
+  test("always cut whole characters and never overlap", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         "https://example.com/é(",
@@ -135,7 +135,7 @@ describe("facets", () => {
 describe("a record key", () => {
   const newYear = BigInt(Date.UTC(2026, 0, 1)) * 1000n;
 
-  it.each([
+  test.each([
     [newYear, 0, "3mbd3542k2222"],
     [newYear, 1023, "3mbd3542k22zz"],
     [newYear + 1n, 0, "3mbd3542k2322"],
@@ -144,7 +144,7 @@ describe("a record key", () => {
     expect(timestampId(microseconds, clockId)).toBe(expected);
   });
 
-  it("sorts as time does", () => {
+  test("sorts as time does", () => {
     const micros = fc.bigInt({ min: 0n, max: 2n ** 53n - 1n });
     fc.assert(
       fc.property(micros, micros, fc.nat(1023), (left, right, clock) => {
@@ -154,7 +154,7 @@ describe("a record key", () => {
     );
   });
 
-  it.each([
+  test.each([
     [-1n, 0],
     [2n ** 53n, 0],
     [0n, 1024],
@@ -164,7 +164,7 @@ describe("a record key", () => {
     expect(() => timestampId(microseconds, clockId)).toThrow(RangeError);
   });
 
-  it("is the same for the same leg and another for another leg of the same moment", () => {
+  test("is the same for the same leg and another for another leg of the same moment", () => {
     const now = new Date("2026-11-20T09:00:00.123Z");
     const first = begin({ key: "leg-1", now });
     expect(begin({ key: "leg-1", now })).toEqual(first);

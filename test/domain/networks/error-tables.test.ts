@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Classified } from "../../../src/shared/networks/contract/classified.ts";
 import { failureOf } from "../../../src/shared/networks/contract/classified.ts";
 import type { ErrorTable } from "../../../src/shared/networks/contract/error-table.ts";
@@ -34,7 +34,7 @@ const tables: Readonly<Record<Known, ErrorTable>> = {
 };
 
 describe("a signal of the contract's mapping", () => {
-  it.each(CASES)("%s: %s %j means %s", (network, status, body, code) => {
+  test.each(CASES)("%s: %s %j means %s", (network, status, body, code) => {
     const classified = classifiers[network](answer(status, body), NOW);
     expect(classified.code).toBe(code);
     expect(classified.unmappedStatus).toBeUndefined();
@@ -42,7 +42,7 @@ describe("a signal of the contract's mapping", () => {
 });
 
 describe("a pair tells more than its halves", () => {
-  it.each<[Known, readonly [number, number], Classified["code"], Classified["code"]]>([
+  test.each<[Known, readonly [number, number], Classified["code"], Classified["code"]]>([
     ["instagram", [4, 2207051], "content_rejected", "rate_limited"],
     ["instagram", [1, 2207057], "media_rejected", "network_unavailable"],
     ["facebook", [190, 492], "permission_missing", "connection_needs_reauth"],
@@ -54,7 +54,7 @@ describe("a pair tells more than its halves", () => {
     expect(classify(answer(400, graph(code)), NOW).code).toBe(alone);
   });
 
-  it.each([
+  test.each([
     ["facebook", 506, 1609005, "link_rejected"],
     ["instagram", 2, 2207004, "media_rejected"],
   ] as const)("%s: a known subcode wins over its code %s", (network, code, subcode, means) => {
@@ -63,7 +63,7 @@ describe("a pair tells more than its halves", () => {
 });
 
 describe("a refusal that no row knows", () => {
-  it.each<[Known, number, unknown]>([
+  test.each<[Known, number, unknown]>([
     ["facebook", 400, graph(987_654)],
     ["facebook", 403, graph(987_654)],
     ["facebook", 400, graph(100, 987_654)],
@@ -90,7 +90,7 @@ describe("a refusal that no row knows", () => {
     expect(LEG_ERRORS[classified.code].retryable).toBe(false);
   });
 
-  it.each<[Known, number]>(
+  test.each<[Known, number]>(
     (["facebook", "instagram", "linkedin", "bluesky", "mastodon"] as const).flatMap((network) =>
       [500, 502, 503, 504].map((status): [Known, number] => [network, status]),
     ),
@@ -104,7 +104,7 @@ describe("a refusal that no row knows", () => {
 });
 
 describe("a signal with a way out of its own", () => {
-  it.each<[Known, number, unknown, string]>([
+  test.each<[Known, number, unknown, string]>([
     ["facebook", 400, graph(190, 459), "facebook.com"],
     ["instagram", 400, graph(190, 464), "facebook.com"],
     ["facebook", 400, graph(190, 492), "owner of the page"],
@@ -132,7 +132,7 @@ describe("a signal with a way out of its own", () => {
     expect(remediation).not.toBe(LEG_ERRORS[code].remediation);
   });
 
-  it("is told of a file's status as well, and any other has the code's", () => {
+  test("is told of a file's status as well, and any other has the code's", () => {
     const { remediation } = problemOf(failureOf(facebook.classify(answer(400, graph(190)), NOW)));
     expect(remediation).toBe(LEG_ERRORS.connection_needs_reauth.remediation);
     const status = facebook.classifyStatus("failed with 1404078");
@@ -141,7 +141,7 @@ describe("a signal with a way out of its own", () => {
 });
 
 describe.each(Object.entries(tables))("the table of %s", (network, table) => {
-  it("says only what the contract has words for", () => {
+  test("says only what the contract has words for", () => {
     for (const { code, rule } of table) {
       expect(LEG_ERRORS[code].message).not.toBe("");
       expect(LEG_ERRORS[code].remediation).not.toBe("");
@@ -149,7 +149,7 @@ describe.each(Object.entries(tables))("the table of %s", (network, table) => {
     }
   });
 
-  it("calls for a new link only where a token, a permission or the account is named", () => {
+  test("calls for a new link only where a token, a permission or the account is named", () => {
     const broken = table.filter(({ code }) => code === "connection_needs_reauth");
     expect(broken.length).toBeGreaterThan(0);
     for (const { signal } of broken) {
@@ -158,7 +158,7 @@ describe.each(Object.entries(tables))("the table of %s", (network, table) => {
     }
   });
 
-  it("has no row that an earlier one hides", () => {
+  test("has no row that an earlier one hides", () => {
     const seen = new Set<string>();
     for (const { signal } of table) {
       const shown = JSON.stringify(
@@ -171,7 +171,7 @@ describe.each(Object.entries(tables))("the table of %s", (network, table) => {
 });
 
 describe("unmapped signals", () => {
-  it("are one line each, with what names them and nothing that the network said", () => {
+  test("are one line each, with what names them and nothing that the network said", () => {
     const lines: unknown[] = [];
     const log = createLog({ level: "info", sink: (_level, line) => lines.push(JSON.parse(line)) });
     const signals = new UnmappedSignals(log, new Metrics(log));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   noteOf,
   unpublished,
@@ -14,7 +14,7 @@ const late = { "ratelimit-reset": String(UNIX_NOW + 6 * 3600) };
 const record = "Invalid app.bsky.feed.post record:";
 
 describe("Bluesky's answers", () => {
-  it.each<[number, unknown, string, string]>([
+  test.each<[number, unknown, string, string]>([
     [
       400,
       { error: "ExpiredToken", message: "Token has expired" },
@@ -99,7 +99,7 @@ describe("Bluesky's answers", () => {
     expect(classifyBluesky(answer(status, body), NOW)).toMatchObject({ code, effect });
   });
 
-  it("wait until the limit is reset, or end the leg when that is the day's allowance", () => {
+  test("wait until the limit is reset, or end the leg when that is the day's allowance", () => {
     const body = { error: "RateLimitExceeded", message: "Rate Limit Exceeded" };
     expect(classifyBluesky(answer(429, body, soon), NOW)).toMatchObject({
       code: "rate_limited",
@@ -112,13 +112,13 @@ describe("Bluesky's answers", () => {
     });
   });
 
-  it.each([400, 403, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+  test.each([400, 403, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
     expect(classifyBluesky(htmlPage(status), NOW).effect).toBe("doubt");
   });
 });
 
 describe("Mastodon's answers", () => {
-  it.each<[number, unknown, string, string]>([
+  test.each<[number, unknown, string, string]>([
     [401, { error: "The access token is invalid" }, "connection_needs_reauth", "refuse"],
     [401, "", "connection_needs_reauth", "refuse"],
     [
@@ -188,7 +188,7 @@ describe("Mastodon's answers", () => {
     expect(classifyMastodon(answer(status, body), NOW)).toMatchObject({ code, effect });
   });
 
-  it("wait until the limit is reset", () => {
+  test("wait until the limit is reset", () => {
     const reset = new Date(NOW.getTime() + 90_000).toISOString();
     const classified = classifyMastodon(
       answer(429, { error: "Too many requests" }, { "x-ratelimit-reset": reset }),
@@ -197,13 +197,13 @@ describe("Mastodon's answers", () => {
     expect(classified).toMatchObject({ code: "rate_limited", retryAfterSeconds: 90 });
   });
 
-  it("wait for no reset where nothing was limited", () => {
+  test("wait for no reset where nothing was limited", () => {
     const reset = new Date(NOW.getTime() + 90_000).toISOString();
     const classified = classifyMastodon(answer(404, "", { "x-ratelimit-reset": reset }), NOW);
     expect(classified.retryAfterSeconds).toBeNull();
   });
 
-  it.each([
+  test.each([
     ["plain", "plain"],
     ['"a string"', "a string"],
     [{ error: "words" }, "words"],
@@ -213,17 +213,17 @@ describe("Mastodon's answers", () => {
     expect(classifyMastodon(answer(422, body), NOW).note).toBe(note);
   });
 
-  it.each([403, 404, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+  test.each([403, 404, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
     expect(classifyMastodon(htmlPage(status), NOW)).toMatchObject({ effect: "doubt", note: "" });
   });
 
-  it("refuse a large file even from the web server in front", () => {
+  test("refuse a large file even from the web server in front", () => {
     expect(classifyMastodon(htmlPage(413), NOW).code).toBe("media_rejected");
   });
 });
 
 describe("a note", () => {
-  it.each([
+  test.each([
     ["Bearer abcdefghijklmnop is bad", "Bearer [redacted] is bad"],
     ["token eyJhbGciOiJI.eyJzdWIi.sig gone", "token [redacted] gone"],
     ['{"access_token":"abc123","x":1}', '{"access_token":"[redacted]","x":1}'],
@@ -239,13 +239,13 @@ describe("a note", () => {
     expect(noteOf(text)).toBe(expected);
   });
 
-  it("has at most 500 characters", () => {
+  test("has at most 500 characters", () => {
     expect(noteOf("x".repeat(5000))).toHaveLength(500);
   });
 });
 
 describe("a time to wait", () => {
-  it.each([
+  test.each([
     ["30", 30],
     ["0", 1],
     ["-5", 1],
@@ -265,7 +265,7 @@ describe("a time to wait", () => {
 describe("a call that shows nothing", () => {
   const base = { code: "rate_limited", networkCode: null, note: "", retryAfterSeconds: 7 } as const;
 
-  it.each([
+  test.each([
     ["refuse", { kind: "rejected", failure: { code: "rate_limited" } }],
     ["later", { kind: "try_later", failure: { code: "rate_limited" }, retryAfterSeconds: 7 }],
     ["at_once", { kind: "try_later", retryAfterSeconds: 0 }],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../../src/shared/runtime/config.ts";
 import { classify, classifyStatus } from "../../../src/shared/networks/facebook/errors.ts";
 import { facebook } from "../../../src/shared/networks/facebook/index.ts";
@@ -24,7 +24,7 @@ function graph(code: number, subcode?: number, more: Record<string, unknown> = {
 describe("Facebook's rules", () => {
   const described = { url: "https://files.example/a.mp4", altText: "A clip" };
 
-  it.each<[string, Partial<LegDraft>, readonly string[]]>([
+  test.each<[string, Partial<LegDraft>, readonly string[]]>([
     ["nine tenths of the limit", { text: "x".repeat(56_885) }, []],
     ["above nine tenths", { text: "x".repeat(56_886) }, ["warning facebook.text.nearLimit"]],
     [
@@ -80,7 +80,7 @@ describe("Facebook's rules", () => {
     expect(rules(facebook.check(draft(overrides)))).toEqual(expected);
   });
 
-  it.each<[string, Partial<LegDraft>, string | undefined]>([
+  test.each<[string, Partial<LegDraft>, string | undefined]>([
     ["text", {}, undefined],
     ["photos", { media: images(2) }, undefined],
     ["one video", { media: media("a.mp4") }, "reels"],
@@ -90,14 +90,14 @@ describe("Facebook's rules", () => {
     expect(facebook.quotaOf(draft(overrides))).toBe(quota);
   });
 
-  it("measure UTF-16 units", () => {
+  test("measure UTF-16 units", () => {
     expect(facebook.measure(draft({ text: "a👋" }))).toEqual({
       usedCharacters: 3,
       maxCharacters: 63_206,
     });
   });
 
-  it("name the field that the text came from, and a way out", () => {
+  test("name the field that the text came from, and a way out", () => {
     const text = "x".repeat(63_207);
     const [problem] = facebook.check(draft({ text, options: { text } }));
     expect(problem).toMatchObject({
@@ -106,7 +106,7 @@ describe("Facebook's rules", () => {
     });
   });
 
-  it.each([
+  test.each([
     [{ kind: "feed" }, true],
     [{ kind: "carousel" }, false],
     [{ link: "https://a.example/x", title: "A title" }, true],
@@ -121,7 +121,7 @@ describe("Facebook's rules", () => {
 });
 
 describe("Facebook's answers", () => {
-  it.each<[number, unknown, string, string]>([
+  test.each<[number, unknown, string, string]>([
     [400, graph(190, 463), "connection_needs_reauth", "refuse"],
     [400, graph(190, 460), "connection_needs_reauth", "refuse"],
     [401, graph(190), "connection_needs_reauth", "refuse"],
@@ -180,7 +180,7 @@ describe("Facebook's answers", () => {
     expect(classify(answer(status, body), NOW)).toMatchObject({ code, effect });
   });
 
-  it("carry both numbers and Meta's words, without secrets", () => {
+  test("carry both numbers and Meta's words, without secrets", () => {
     const body = graph(368, 1346003, {
       message: "Bad access_token=abcdef123",
       error_user_title: "Not allowed",
@@ -197,7 +197,7 @@ describe("Facebook's answers", () => {
     });
   });
 
-  it("wait as long as Meta says, or end the leg when that is the day's allowance", () => {
+  test("wait as long as Meta says, or end the leg when that is the day's allowance", () => {
     const usage = (minutes: number) => ({
       "x-business-use-case-usage": JSON.stringify({
         "1": [{ type: "pages", estimated_time_to_regain_access: minutes }],
@@ -216,7 +216,7 @@ describe("Facebook's answers", () => {
     expect(classify(answer(400, graph(506), usage(600)), NOW).code).toBe("duplicate_content");
   });
 
-  it.each([400, 403, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+  test.each([400, 403, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
     expect(classify(htmlPage(status), NOW)).toMatchObject({ effect: "doubt", note: "" });
   });
 });
@@ -229,7 +229,7 @@ describe("the app at Facebook or Instagram", () => {
       ...given,
     }).networkApps;
 
-  it("makes its network available, with the version of the API", () => {
+  test("makes its network available, with the version of the API", () => {
     const both = { FACEBOOK_APP_ID: "1", FACEBOOK_APP_SECRET: "s" };
     const apps = at({ ...both, INSTAGRAM_APP_ID: "2", INSTAGRAM_APP_SECRET: "t" });
     expect(apps.facebook).toEqual({ id: "1", secret: "s", version: "v26.0" });
@@ -241,7 +241,7 @@ describe("the app at Facebook or Instagram", () => {
     expect(findAvailable("bluesky", at({}))?.name).toBe("bluesky");
   });
 
-  it.each([
+  test.each([
     [{ FACEBOOK_APP_ID: "1" }, "FACEBOOK_APP_ID and FACEBOOK_APP_SECRET belong together"],
     [{ INSTAGRAM_APP_SECRET: "s" }, "INSTAGRAM_APP_ID and INSTAGRAM_APP_SECRET belong together"],
     [{ GRAPH_VERSION: "26" }, "GRAPH_VERSION: a version such as v26.0"],
@@ -255,7 +255,7 @@ describe("a video's status", () => {
     answer(200, { id: "1", status: fields, ...more });
   const phase = (name: string) => ({ status: name });
 
-  it.each<[string, Record<string, unknown>, unknown]>([
+  test.each<[string, Record<string, unknown>, unknown]>([
     [
       "nothing arrived",
       { video_status: "uploading", uploading_phase: phase("not_started") },
@@ -311,7 +311,7 @@ describe("a video's status", () => {
     expect(readVideo(status(fields), NOW)).toMatchObject(expected as object);
   });
 
-  it("says why a video failed, by its number where there is one", () => {
+  test("says why a video failed, by its number where there is one", () => {
     const failed = status({
       video_status: "error",
       processing_phase: {
@@ -330,13 +330,13 @@ describe("a video's status", () => {
     expect(classifyStatus("no number")).toMatchObject({ code: "media_processing_failed" });
   });
 
-  it("tells a no from no answer", () => {
+  test("tells a no from no answer", () => {
     expect(readVideo(answer(400, graph(100, 33)), NOW)).toMatchObject({ kind: "unreadable" });
     for (const reply of [lost, answer(503, ""), htmlPage(502), answer(200, { id: "1" })])
       expect(readVideo(reply, NOW)).toMatchObject({ kind: "unavailable" });
   });
 
-  it.each([
+  test.each([
     ["/reel/1/", "https://www.facebook.com/reel/1/"],
     ["https://www.facebook.com/p/1", "https://www.facebook.com/p/1"],
     [undefined, null],

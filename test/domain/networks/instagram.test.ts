@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readContainer } from "../../../src/shared/networks/instagram/container.ts";
 import { classify } from "../../../src/shared/networks/instagram/errors.ts";
 import { instagram } from "../../../src/shared/networks/instagram/index.ts";
@@ -29,7 +29,7 @@ describe("Instagram's rules", () => {
   const tags = (count: number, sign: string) =>
     Array.from({ length: count }, (_, index) => `${sign}tag${index}`).join(" ");
 
-  it.each<[string, Partial<LegDraft>, readonly string[]]>([
+  test.each<[string, Partial<LegDraft>, readonly string[]]>([
     ["nine tenths of the limit", { text: "x".repeat(1980) }, []],
     ["above nine tenths", { text: "x".repeat(1981) }, ["warning instagram.text.nearLimit"]],
     [
@@ -89,7 +89,7 @@ describe("Instagram's rules", () => {
     expect(rules(instagram.check(draft(overrides)))).toEqual(expected);
   });
 
-  it("call missing media a fault of the text, in the network's own field", () => {
+  test("call missing media a fault of the text, in the network's own field", () => {
     const [problem] = instagram.check(draft({ media: [], options: { mediaUrls: [] } }));
     expect(problem).toMatchObject({
       code: "text_invalid",
@@ -97,7 +97,7 @@ describe("Instagram's rules", () => {
     });
   });
 
-  it("count every post towards the quota, and measure UTF-16 units", () => {
+  test("count every post towards the quota, and measure UTF-16 units", () => {
     expect(instagram.quotaOf()).toBe("posts");
     expect(instagram.measure(draft({ text: "a👋" }))).toEqual({
       usedCharacters: 3,
@@ -105,7 +105,7 @@ describe("Instagram's rules", () => {
     });
   });
 
-  it.each([
+  test.each([
     [{ kind: "story", shareToFeed: false, collaborators: ["@a.b", "c_d", "e"] }, true],
     [{ collaborators: ["a", "b", "c", "d"] }, false],
     [{ collaborators: ["not a name"] }, false],
@@ -121,7 +121,7 @@ describe("Instagram's rules", () => {
 });
 
 describe("Instagram's answers", () => {
-  it.each<[number, unknown, string, string]>([
+  test.each<[number, unknown, string, string]>([
     [400, graph(190, 463), "connection_needs_reauth", "refuse"],
     [403, graph(10), "permission_missing", "refuse"],
     [
@@ -165,13 +165,13 @@ describe("Instagram's answers", () => {
     expect(classify(answer(status, body), NOW)).toMatchObject({ code, effect });
   });
 
-  it.each([400, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+  test.each([400, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
     expect(classify(htmlPage(status), NOW).effect).toBe("doubt");
   });
 });
 
 describe("a container's status", () => {
-  it.each([
+  test.each([
     ["IN_PROGRESS", { kind: "working" }],
     ["FINISHED", { kind: "finished" }],
     ["PUBLISHED", { kind: "published" }],
@@ -181,7 +181,7 @@ describe("a container's status", () => {
     expect(readContainer(answer(200, { id: "1", status_code }), NOW)).toMatchObject(expected);
   });
 
-  it("says why a file failed by the number in its sentence", () => {
+  test("says why a file failed by the number in its sentence", () => {
     const failed = (subcode: number) =>
       readContainer(
         answer(200, {
@@ -198,7 +198,7 @@ describe("a container's status", () => {
     expect(failed(2209999)).toMatchObject({ classified: { code: "media_processing_failed" } });
   });
 
-  it("tells one that is not known from one that is not told", () => {
+  test("tells one that is not known from one that is not told", () => {
     expect(readContainer(answer(400, graph(100, 33)), NOW)).toMatchObject({ kind: "gone" });
     for (const reply of [lost, answer(503, ""), answer(200, {}), answer(400, graph(190))])
       expect(readContainer(reply, NOW)).toMatchObject({ kind: "untold" });

@@ -1,10 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { pageCard } from "../../../src/shared/networks/bluesky/link-card.ts";
 
 const PAGE = "https://example.com/blog/post";
 
 describe("a page's card", () => {
-  it("is what the page says for cards", () => {
+  test("is what the page says for cards", () => {
     const html = `<!doctype html><html><head><title>Plain</title>
       <meta property="og:title" content="Tom &amp; Jerry&#39;s &quot;day&quot;">
       <META content='About it' name='description'/>
@@ -17,7 +17,7 @@ describe("a page's card", () => {
     });
   });
 
-  it.each([
+  test.each([
     ["<title>Only\n a title</title>", { title: "Only a title", description: "", imageUrl: null }],
     ['<meta name="twitter:title" content="T">', { title: "T", description: "", imageUrl: null }],
     [
@@ -39,13 +39,13 @@ describe("a page's card", () => {
     expect(pageCard(html, PAGE)).toEqual(card);
   });
 
-  it("is cut to what a card shows, without half characters", () => {
+  test("is cut to what a card shows, without half characters", () => {
     const card = pageCard(`<title>${"👋".repeat(500)}</title>`, PAGE);
     expect(card?.title.length).toBeLessThanOrEqual(301);
     expect(card?.title.isWellFormed()).toBe(true);
   });
 
-  it("is read in a moment from a page made to be slow", () => {
+  test("is read in a moment from a page made to be slow", () => {
     const started = performance.now();
     for (const piece of [
       '<meta "',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../../src/shared/runtime/config.ts";
 import { renderConnectPage } from "../../../src/shared/connections/hosted-page/connect-page.ts";
 import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
@@ -18,12 +18,12 @@ const appsOf = (settings: Readonly<Record<string, string>>) =>
   parseConfig({ ...development, ...settings }).networkApps;
 
 describe("LinkedIn's apps", () => {
-  it("make it available, or not", () => {
+  test("make it available, or not", () => {
     expect(findAvailable("linkedin", appsOf({}))).toBeUndefined();
     expect(findAvailable("linkedin", appsOf(member))).toBe(linkedin);
   });
 
-  it("are read with the version of the API", () => {
+  test("are read with the version of the API", () => {
     const app = { id: "member-app", secret: "member-secret", version: "202609" };
     expect(appsOf(member).linkedin).toEqual(app);
     expect(appsOf({ ...member, ...organization, LINKEDIN_VERSION: "202701" }).linkedin).toEqual({
@@ -33,7 +33,7 @@ describe("LinkedIn's apps", () => {
     });
   });
 
-  it.each([
+  test.each([
     [{ LINKEDIN_CLIENT_ID: "a" }, "LINKEDIN_CLIENT_ID and LINKEDIN_CLIENT_SECRET belong together"],
     [
       { ...member, LINKEDIN_ORG_CLIENT_SECRET: "s" },
@@ -46,7 +46,7 @@ describe("LinkedIn's apps", () => {
   });
 });
 
-it("the form's kinds of account can be chosen from, with what was chosen before", () => {
+test("the form's kinds of account can be chosen from, with what was chosen before", () => {
   const typed = { kind: "organization" };
   const problem = { problem: "access_denied", way: "first", typed } as const;
   const text = renderConnectPage(aPage({ cards: [aCard("linkedin", { problem })] }), "nonce");

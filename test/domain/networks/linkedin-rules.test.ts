@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { classify, duplicateUrn } from "../../../src/shared/networks/linkedin/errors.ts";
 import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
 import type { LegDraft } from "../../../src/shared/networks/contract/network.ts";
@@ -9,7 +9,7 @@ import { draft, images, media, rules } from "./drafts.ts";
 const link = { url: "https://a.example", title: "A" };
 
 describe("LinkedIn's rules", () => {
-  it.each<[string, Partial<LegDraft>, readonly string[]]>([
+  test.each<[string, Partial<LegDraft>, readonly string[]]>([
     ["2700 characters", { text: "x".repeat(2700) }, []],
     ["above nine tenths", { text: "x".repeat(2701) }, ["warning linkedin.text.nearLimit"]],
     ["exactly 3000", { text: "_".repeat(3000) }, ["warning linkedin.text.nearLimit"]],
@@ -67,7 +67,7 @@ describe("LinkedIn's rules", () => {
     expect(rules(linkedin.check(draft(overrides), {}))).toEqual(expected);
   });
 
-  it("know that a company page has no connections", () => {
+  test("know that a company page has no connections", () => {
     const toConnections = draft({ options: { visibility: "CONNECTIONS" } });
     expect(rules(linkedin.check(toConnections, { kind: "organization" }))).toEqual([
       "error linkedin.visibility.organization",
@@ -76,16 +76,16 @@ describe("LinkedIn's rules", () => {
     expect(linkedin.check(toConnections, {})).toEqual([]);
   });
 
-  it("measure what was written, not what is escaped", () => {
+  test("measure what was written, not what is escaped", () => {
     const measured = linkedin.measure(draft({ text: "a_b 👋" }));
     expect(measured).toEqual({ usedCharacters: 6, maxCharacters: 3000 });
   });
 
-  it("count every post", () => {
+  test("count every post", () => {
     expect(linkedin.quotaOf()).toBe("posts");
   });
 
-  it("name the field that the text came from, and what to do", () => {
+  test("name the field that the text came from, and what to do", () => {
     const text = "x".repeat(3001);
     const own = linkedin.check(draft({ text, options: { text } }), {});
     expect(own[0]?.field).toBe("platformOptions.linkedin.text");
@@ -99,7 +99,7 @@ describe("LinkedIn's rules", () => {
 });
 
 describe("LinkedIn's options", () => {
-  it.each([
+  test.each([
     [{ visibility: "PUBLIC", documentTitle: "A" }, true],
     [{ visibility: "CONNECTIONS" }, true],
     [{ visibility: "LOGGED_IN" }, false],
@@ -124,7 +124,7 @@ function detailed(code: string, fieldPath: string) {
 describe("LinkedIn's answers", () => {
   const wording = "Content is a duplicate of urn:li:share:6844785523593134080";
 
-  it.each<[number, unknown, string, string]>([
+  test.each<[number, unknown, string, string]>([
     [
       401,
       { serviceErrorCode: 65601, code: "REVOKED_ACCESS_TOKEN" },
@@ -186,7 +186,7 @@ describe("LinkedIn's answers", () => {
     message: `Resource level throttle ${level} limit for calls to this resource is reached.`,
   });
 
-  it.each([
+  test.each([
     ["MEMBER DAY", "quota_exceeded", "refuse"],
     ["APPLICATION DAY", "rate_limited", "later"],
     ["APPLICATION MINUTE", "rate_limited", "later"],
@@ -201,11 +201,11 @@ describe("LinkedIn's answers", () => {
     });
   });
 
-  it.each([400, 401, 403, 422, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+  test.each([400, 401, 403, 422, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
     expect(classify(htmlPage(status), NOW)).toMatchObject({ effect: "doubt", note: "" });
   });
 
-  it("name the post that this one repeats", () => {
+  test("name the post that this one repeats", () => {
     const named = (message: string) => duplicateUrn(answer(422, { message }));
     expect(named(wording)).toBe("urn:li:share:6844785523593134080");
     expect(named("Content is a duplicate of urn:li:ugcPost:12")).toBe("urn:li:ugcPost:12");

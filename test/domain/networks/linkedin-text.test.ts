@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { littleText, plainText } from "../../../src/shared/networks/linkedin/little-text.ts";
 
 const RESERVED = "\\|{}@[]()<>#*_~";
@@ -39,7 +39,7 @@ function read(source: string): Read {
 }
 
 describe("LinkedIn's little text", () => {
-  it.each([
+  test.each([
     ["Launch (beta) #AI a_b @x", String.raw`Launch \(beta\) {hashtag|\#|AI} a\_b \@x`],
     ["plain, with: punctuation; and 'quotes'!", "plain, with: punctuation; and 'quotes'!"],
     [String.raw`a\b`, String.raw`a\\b`],
@@ -67,7 +67,7 @@ describe("LinkedIn's little text", () => {
     expect(read(expected)).toMatchObject({ text, rest: "" });
   });
 
-  it("is read back as the original text, cut off nowhere", () => {
+  test("is read back as the original text, cut off nowhere", () => {
     const piece = fc.oneof(
       fc.constantFrom(...RESERVED.split("")),
       fc.constantFrom(
@@ -93,7 +93,7 @@ describe("LinkedIn's little text", () => {
     );
   });
 
-  it("makes hashtags of words after a #, and of nothing else", () => {
+  test("makes hashtags of words after a #, and of nothing else", () => {
     const word = fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/);
     fc.assert(
       fc.property(fc.array(word, { maxLength: 6 }), (words) => {
@@ -103,7 +103,7 @@ describe("LinkedIn's little text", () => {
     );
   });
 
-  it("is written in time for any text", () => {
+  test("is written in time for any text", () => {
     const started = performance.now();
     for (const part of ["#", "\\", "https://", "#a", "https://x", "(#_"]) {
       littleText(part.repeat(30_000));
@@ -113,7 +113,7 @@ describe("LinkedIn's little text", () => {
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
-  it.each([
+  test.each([
     ["{hashtag|#|Tech} and more", "#Tech and more"],
     ["{hashtag|＃|技術}", "＃技術"],
     [String.raw`a\_b {hashtag|\#|c\_d}`, "a_b #c_d"],

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { countCharacters, countedText } from "../../../src/shared/networks/mastodon/length.ts";
 import { comparable } from "../../../src/shared/networks/mastodon/statuses.ts";
 import { textOfHtml } from "../../../src/shared/networks/contract/html-text.ts";
@@ -7,20 +7,20 @@ import { textOfHtml } from "../../../src/shared/networks/contract/html-text.ts";
 const URL = "x".repeat(23);
 
 describe("a Mastodon text's length", () => {
-  it("counts links as reserved, mentions without their domain and families as one", () => {
+  test("counts links as reserved, mentions without their domain and families as one", () => {
     const text = "Read https://example.com/a/very/long/path?x=1 by @alice@mastodon.example 👩‍👩‍👧";
     expect(countCharacters(text, "", 23)).toBe(40);
   });
 
-  it("includes the content warning", () => {
+  test("includes the content warning", () => {
     expect(countCharacters("abc", "cw 👋", 23)).toBe(7);
   });
 
-  it("takes the instance's own length of a link", () => {
+  test("takes the instance's own length of a link", () => {
     expect(countCharacters("https://a.example", "", 30)).toBe(30);
   });
 
-  it.each([
+  test.each([
     ["https://example.com", URL],
     ["https://example.com.", `${URL}.`],
     ["(https://example.com/a)", `(${URL})`],
@@ -41,7 +41,7 @@ describe("a Mastodon text's length", () => {
     expect(countedText(text, 23)).toBe(counted);
   });
 
-  it("is told in time for any text", () => {
+  test("is told in time for any text", () => {
     const nasty = fc.constantFrom("https://", "a.a", "(", "@", "a", "/", "?", "_", ".");
     fc.assert(
       fc.property(fc.array(nasty, { maxLength: 200 }), (pieces) => {
@@ -58,7 +58,7 @@ describe("a Mastodon text's length", () => {
 });
 
 describe("a status' content", () => {
-  it.each([
+  test.each([
     ["<p>Hello &amp; good&nbsp;day</p>", "Hello & good day"],
     ["<p>one<br />two</p><p>three</p>", "one\ntwo\n\nthree"],
     [
@@ -74,7 +74,7 @@ describe("a status' content", () => {
     expect(comparable(textOfHtml(content))).toBe(comparable(text));
   });
 
-  it("is not the text of another post", () => {
+  test("is not the text of another post", () => {
     expect(comparable(textOfHtml("<p>Hello</p>"))).not.toBe(comparable("Hello!"));
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { networkOf, platformOptionsSchema } from "../../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
@@ -7,18 +7,18 @@ import { NETWORKS } from "../../../src/shared/networks/registry.ts";
 const accepts = (value: unknown) => platformOptionsSchema().safeParse(value).success;
 
 describe("platformOptions", () => {
-  it.each(NETWORK_NAMES)("of %s take the shared fields and nothing unknown", (name) => {
+  test.each(NETWORK_NAMES)("of %s take the shared fields and nothing unknown", (name) => {
     const shared = { text: "x", mediaUrls: ["https://a.example/b.jpg"], altTexts: [null] };
     expect(accepts({ [name]: shared })).toBe(true);
     expect(accepts({ [name]: {} })).toBe(true);
     expect(accepts({ [name]: { unknown: 1 } })).toBe(false);
   });
 
-  it("refuse a network that there is not", () => {
+  test("refuse a network that there is not", () => {
     expect(accepts({ myspace: {} })).toBe(false);
   });
 
-  it.each([
+  test.each([
     ["http", { mediaUrls: ["http://a.example/b.jpg"] }],
     ["credentials", { mediaUrls: ["https://user:pass@a.example/b.jpg"] }],
     ["no URL", { mediaUrls: ["b.jpg"] }],
@@ -33,7 +33,7 @@ describe("platformOptions", () => {
     expect(accepts({ facebook: options })).toBe(false);
   });
 
-  it.each([
+  test.each([
     [{ langs: ["en", "pt-BR", "de"] }, true],
     [{ langs: ["en", "pt", "de", "fr"] }, false],
     [{ langs: ["not a language"] }, false],
@@ -51,7 +51,7 @@ describe("platformOptions", () => {
     expect(accepts({ bluesky: options })).toBe(expected);
   });
 
-  it.each([
+  test.each([
     [{ visibility: "unlisted", spoilerText: "cw", sensitive: true, language: "en" }, true],
     [{ visibility: "everyone" }, false],
     [{ language: "english!" }, false],
@@ -60,13 +60,13 @@ describe("platformOptions", () => {
     expect(accepts({ mastodon: options })).toBe(expected);
   });
 
-  it("can be written as a JSON schema", () => {
+  test("can be written as a JSON schema", () => {
     const schema = z.toJSONSchema(platformOptionsSchema());
     expect(Object.keys(schema.properties ?? {})).toEqual([...NETWORK_NAMES]);
   });
 });
 
-it.each(Object.entries(NETWORKS))("%s is found by its name", (name, network) => {
+test.each(Object.entries(NETWORKS))("%s is found by its name", (name, network) => {
   expect(network.name).toBe(name);
   expect(networkOf(network.name)).toBe(network);
 });

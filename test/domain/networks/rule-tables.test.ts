@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { describeRules } from "../../../dev/describe-rules.ts";
 import { breach, checkNearLimit } from "../../../src/shared/networks/contract/draft-rules.ts";
 import { LEG_ERRORS } from "../../../src/shared/networks/contract/errors.ts";
@@ -23,21 +23,21 @@ function namedIn(network: string): readonly string[] {
 }
 
 describe("the rules of the networks", () => {
-  it("are listed, each once, under the network that has them", () => {
+  test("are listed, each once, under the network that has them", () => {
     const ids = described.map(({ rule }) => rule);
     expect(new Set(ids).size).toBe(ids.length);
     expect(new Set(described.map(({ network }) => network))).toEqual(new Set(NETWORK_NAMES));
     for (const { network, rule } of described) expect(rule.startsWith(`${network}.`)).toBe(true);
   });
 
-  it.each(NETWORK_NAMES)("of %s are all that its files name", (network) => {
+  test.each(NETWORK_NAMES)("of %s are all that its files name", (network) => {
     const named = namedIn(network);
     expect(named.length).toBeGreaterThan(5);
     const known = described.map(({ rule }) => rule);
     expect(named.filter((id) => !known.includes(id))).toEqual([]);
   });
 
-  it.each(described.map((rule) => [rule.rule, rule] as const))(
+  test.each(described.map((rule) => [rule.rule, rule] as const))(
     "%s has a code of the contract, words of ours and a way out",
     (_id, { code, message, remediation, limit, unit }) => {
       expect(LEG_ERRORS[code]).toBeDefined();
@@ -62,7 +62,7 @@ describe("a broken rule", () => {
     "toy.text.nearLimit": nearLimit(10, "characters"),
   } as const;
 
-  it("is told in the table's words, with its numbers", () => {
+  test("is told in the table's words, with its numbers", () => {
     expect(breach(table, "toy.text.length", { used: 12, field: "text" })).toEqual({
       severity: "error",
       code: "text_too_long",
@@ -74,7 +74,7 @@ describe("a broken rule", () => {
     });
   });
 
-  it("may have a limit of the account's own, and be no more than a warning", () => {
+  test("may have a limit of the account's own, and be no more than a warning", () => {
     const at = { used: 6, limit: 5, severity: "warning", mediaIndex: 2 } as const;
     expect(breach(table, "toy.text.length", at)).toMatchObject({
       severity: "warning",
@@ -83,7 +83,7 @@ describe("a broken rule", () => {
     });
   });
 
-  it.each([
+  test.each([
     [9, []],
     [10, ["The text uses 10 of 10 characters."]],
     [11, []],

@@ -1,11 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { bluesky } from "../../../src/shared/networks/bluesky/index.ts";
 import { mastodon } from "../../../src/shared/networks/mastodon/index.ts";
 import type { LegDraft } from "../../../src/shared/networks/contract/network.ts";
 import { draft, images, media, rules } from "./drafts.ts";
 
 describe("Bluesky's rules", () => {
-  it.each<[string, Partial<LegDraft>, readonly string[]]>([
+  test.each<[string, Partial<LegDraft>, readonly string[]]>([
     ["300 characters", { text: "é".repeat(270) }, []],
     ["above nine tenths", { text: "x".repeat(271) }, ["warning bluesky.text.nearLimit"]],
     [
@@ -38,12 +38,12 @@ describe("Bluesky's rules", () => {
     expect(rules(bluesky.check(draft(overrides)))).toEqual(expected);
   });
 
-  it("measure graphemes", () => {
+  test("measure graphemes", () => {
     const measured = bluesky.measure(draft({ text: "👩‍👩‍👧é" }));
     expect(measured).toEqual({ usedCharacters: 2, maxCharacters: 300 });
   });
 
-  it("name the field that the text came from", () => {
+  test("name the field that the text came from", () => {
     const text = "x".repeat(301);
     expect(bluesky.check(draft({ text }))[0]?.field).toBe("text");
     expect(bluesky.check(draft({ text, options: { text } }))[0]?.field).toBe(
@@ -55,7 +55,7 @@ describe("Bluesky's rules", () => {
 describe("Mastodon's rules", () => {
   const small = { charactersMax: 10, mediaMax: 1, altTextMax: 3, charactersPerUrl: 5 };
 
-  it.each<[string, Partial<LegDraft>, Record<string, unknown>, readonly string[]]>([
+  test.each<[string, Partial<LegDraft>, Record<string, unknown>, readonly string[]]>([
     ["450 characters", { text: "x".repeat(450) }, {}, []],
     ["500 characters", { text: "x".repeat(500) }, {}, ["warning mastodon.text.nearLimit"]],
     ["501 characters", { text: "x".repeat(501) }, {}, ["error mastodon.text.length"]],
@@ -96,7 +96,7 @@ describe("Mastodon's rules", () => {
     expect(rules(mastodon.check(draft(overrides), limits))).toEqual(expected);
   });
 
-  it("measure as the instance does", () => {
+  test("measure as the instance does", () => {
     const text = "https://example.com/a/long/path";
     expect(mastodon.measure(draft({ text }), {})).toEqual({
       usedCharacters: 23,
@@ -109,7 +109,7 @@ describe("Mastodon's rules", () => {
   });
 });
 
-it.each([bluesky, mastodon])("$name's problems tell what to do", ({ check }) => {
+test.each([bluesky, mastodon])("$name's problems tell what to do", ({ check }) => {
   const problems = check(
     draft({ text: "x".repeat(5000), media: media("a.jpg", "b.mp4", "c.mp4") }),
     {},

@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { originOf, serverOrigin } from "../../../src/shared/networks/contract/server-address.ts";
 
 describe("an address that a person types", () => {
-  it.each([
+  test.each([
     ["mastodon.social", "https://mastodon.social"],
     ["  Mastodon.Social ", "https://mastodon.social"],
     ["@alice@mastodon.social", "https://mastodon.social"],
@@ -22,7 +22,7 @@ describe("an address that a person types", () => {
     expect(serverOrigin(typed)).toBe(origin);
   });
 
-  it.each([
+  test.each([
     "",
     " ",
     "mastodon",
@@ -38,7 +38,7 @@ describe("an address that a person types", () => {
     expect(serverOrigin(typed)).toBeUndefined();
   });
 
-  it("a document's address that is not of the web means nothing", () => {
+  test("a document's address that is not of the web means nothing", () => {
     expect(originOf("file:///etc/passwd")).toBeUndefined();
     expect(originOf("not a url")).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Connection } from "../../../src/shared/connections/connection.ts";
 import type { LegDraft } from "../../../src/shared/networks/contract/network.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
@@ -43,7 +43,7 @@ function connectionOf(overrides: Partial<Connection> = {}): Connection {
 const [one, two] = ["https://media.example/1.png", "https://media.example/2.png"];
 
 describe("the draft of one leg", () => {
-  it.each<[string, Partial<Draft>, Partial<LegDraft>]>([
+  test.each<[string, Partial<Draft>, Partial<LegDraft>]>([
     ["is the post's", { text: "Hello" }, { text: "Hello", media: [], options: {} }],
     [
       "has the post's media with their alt texts",
@@ -116,7 +116,7 @@ const judge = (
 ) => checkDraft(draftOf(draft), network, connection);
 
 describe("a network's check", () => {
-  it.each<[string, Connection | undefined, readonly string[]]>([
+  test.each<[string, Connection | undefined, readonly string[]]>([
     ["nothing is linked", undefined, ["connection_missing"]],
     ["the account was revoked", connectionOf({ status: "revoked" }), ["connection_missing"]],
     [
@@ -129,11 +129,11 @@ describe("a network's check", () => {
     expect(errorsOf(judge({}, connection)).map(({ code }) => code)).toEqual(codes);
   });
 
-  it("of a draft for later is silent about what is linked now", () => {
+  test("of a draft for later is silent about what is linked now", () => {
     expect(checkDraft(draftOf(), "bluesky", undefined, "later").problems).toEqual([]);
   });
 
-  it("tells the network's own rules too, errors apart from warnings", () => {
+  test("tells the network's own rules too, errors apart from warnings", () => {
     const long = judge({ text: "x".repeat(301) }, connectionOf());
     expect(errorsOf(long).map(({ rule }) => rule)).toEqual(["bluesky.text.graphemes"]);
     const near = judge({ text: "x".repeat(290) }, connectionOf());
@@ -141,14 +141,14 @@ describe("a network's check", () => {
     expect(warningsOf(near).map(({ rule }) => rule)).toEqual(["bluesky.text.nearLimit"]);
   });
 
-  it("measures by the limits of the linked account", () => {
+  test("measures by the limits of the linked account", () => {
     const connection = connectionOf({ network: "mastodon", limits: {} });
     expect(judge({ text: "12345" }, connection, "mastodon").measure).toMatchObject({
       usedCharacters: 5,
     });
   });
 
-  it("shows errors and warnings as the contract has them", () => {
+  test("shows errors and warnings as the contract has them", () => {
     const view = checkView(judge({ text: "x".repeat(301) }, undefined));
     expect(view).toMatchObject({
       valid: false,
@@ -165,7 +165,7 @@ describe("a network's check", () => {
 });
 
 describe("a leg as it is accepted", () => {
-  it("is on its way with its tokens held when nothing stands against it", () => {
+  test("is on its way with its tokens held when nothing stands against it", () => {
     const post = postOf();
     const leg = firstLeg(post, judge({}, connectionOf()), NOW);
     expect(leg).toMatchObject({
@@ -181,7 +181,7 @@ describe("a leg as it is accepted", () => {
     });
   });
 
-  it("has failed and holds nothing when something stands against it", () => {
+  test("has failed and holds nothing when something stands against it", () => {
     const leg = firstLeg(postOf(), judge({}, undefined), NOW);
     expect(leg).toMatchObject({
       status: "failed",
@@ -192,12 +192,12 @@ describe("a leg as it is accepted", () => {
     });
   });
 
-  it("of a scheduled post waits and holds nothing yet", () => {
+  test("of a scheduled post waits and holds nothing yet", () => {
     const leg = firstLeg(postOf({ status: "scheduled" }), judge({}, connectionOf()), NOW);
     expect(leg).toMatchObject({ status: "pending", reservation: { state: "none", tokens: 0 } });
   });
 
-  it("has a key of its own by post, network and content", () => {
+  test("has a key of its own by post, network and content", () => {
     const connection = connectionOf();
     const post = postOf();
     const keyOf = (one: typeof post, network: NetworkName) =>

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { fingerprint } from "../../../src/shared/publishing/accept/fingerprint.ts";
 import type { Draft } from "../../../src/shared/publishing/post.ts";
@@ -32,7 +32,7 @@ const full = draftOf({
 });
 
 describe("a request's fingerprint", () => {
-  it("is a SHA-256 in hex, and the same every time", () => {
+  test("is a SHA-256 in hex, and the same every time", () => {
     expect(print(full)).toMatch(/^[0-9a-f]{64}$/);
     expect(print(structuredClone(full))).toBe(print(full));
   });
@@ -41,7 +41,7 @@ describe("a request's fingerprint", () => {
     maxKeys: 6,
   });
 
-  it("does not depend on the order in which names were written", () => {
+  test("does not depend on the order in which names were written", () => {
     expect(print(turned(full) as Draft)).toBe(print(full));
     fc.assert(
       fc.property(json, fc.dictionary(fc.string(), fc.string()), (options, metadata) => {
@@ -51,13 +51,13 @@ describe("a request's fingerprint", () => {
     );
   });
 
-  it("does not tell an option that is null from one that is not there", () => {
+  test("does not tell an option that is null from one that is not there", () => {
     const named = draftOf({ platformOptions: { bluesky: { langs: ["en"], linkCard: null } } });
     const absent = draftOf({ platformOptions: { bluesky: { langs: ["en"] } } });
     expect(print(named)).toBe(print(absent));
   });
 
-  it.each<[string, object, object]>([
+  test.each<[string, object, object]>([
     [
       "defaults written out",
       { text: "Hi", platforms: ["bluesky"] },
@@ -86,7 +86,7 @@ describe("a request's fingerprint", () => {
     expect(print(DraftBody().parse(left))).toBe(print(DraftBody().parse(right)));
   });
 
-  it.each<[string, Partial<Draft>]>([
+  test.each<[string, Partial<Draft>]>([
     ["the text", { text: "Hello!" }],
     ["a space in the text", { text: "Hello " }],
     ["the networks", { networks: ["bluesky"] }],
@@ -127,14 +127,14 @@ describe("a request's fingerprint", () => {
     expect(print({ ...full, ...change })).not.toBe(print(full));
   });
 
-  it.each<[string, Partial<typeof scope>]>([
+  test.each<[string, Partial<typeof scope>]>([
     ["the application", { applicationId: "app_two" }],
     ["the profile", { profileId: "prf_two" }],
   ])("changes with %s, so that a key never shows another one's post", (_, change) => {
     expect(fingerprint({ ...scope, ...change }, full)).not.toBe(print(full));
   });
 
-  it("differs for any two different drafts", () => {
+  test("differs for any two different drafts", () => {
     const draft = fc.record({
       text: fc.string({ maxLength: 5 }),
       networks: fc.uniqueArray(fc.constantFrom(...NETWORK_NAMES), { minLength: 1, maxLength: 3 }),

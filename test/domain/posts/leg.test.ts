@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   type Leg,
   claimed,
@@ -31,7 +31,7 @@ const refused = {
 } as const;
 
 describe("a claimed leg", () => {
-  it.each<[string, Partial<Leg>, boolean, Partial<Leg>]>([
+  test.each<[string, Partial<Leg>, boolean, Partial<Leg>]>([
     [
       "that is new begins its first attempt",
       {},
@@ -86,7 +86,7 @@ describe("a claimed leg", () => {
     expect(nextLegStep(taken, now)).toEqual({ kind: "later", at: taken.leaseUntil });
   });
 
-  it("keeps what the network chose, what is held and what it is worth", () => {
+  test("keeps what the network chose, what is held and what it is worth", () => {
     const leg = legOf({ remote: { recordKey: "3k" }, tokensCharged: 10, tokensReleased: 20 });
     const { remote, reservation, key, round, tokensCharged, tokensReleased } = leg;
     expect(claimed(leg, claim)).toMatchObject({
@@ -101,7 +101,7 @@ describe("a claimed leg", () => {
 });
 
 describe("a leg without an open reservation", () => {
-  it.each(["none", "captured", "released"] as const)("(%s) is nobody's to work on", (state) => {
+  test.each(["none", "captured", "released"] as const)("(%s) is nobody's to work on", (state) => {
     const { reservation } = legOf();
     expect(nextLegStep(legOf({ reservation: { ...reservation, state } }), now)).toEqual({
       kind: "unreserved",
@@ -111,7 +111,7 @@ describe("a leg without an open reservation", () => {
 });
 
 describe("a leg that is about to be sent", () => {
-  it("says so with what was prepared, under the same claim", () => {
+  test("says so with what was prepared, under the same claim", () => {
     const leg = claimed(legOf({ remote: { recordKey: "3k" } }), claim);
     const marked = markedSent(leg, { recordKey: "3k", blob: "b" }, null, now);
     expect(marked).toEqual({
@@ -123,7 +123,7 @@ describe("a leg that is about to be sent", () => {
     });
   });
 
-  it("keeps when the first call of unknown outcome was, and when this one is", () => {
+  test("keeps when the first call of unknown outcome was, and when this one is", () => {
     expect(markedSent(claimed(legOf(), claim), {}, earlier, now)).toMatchObject({
       sentAt: earlier,
       calledAt: at,
@@ -134,7 +134,7 @@ describe("a leg that is about to be sent", () => {
 describe("a parked leg", () => {
   const owned = claimed(legOf({ remote: { container: "1" } }), claim);
 
-  it("waits without an owner and keeps its attempt", () => {
+  test("waits without an owner and keeps its attempt", () => {
     const waiting = parked(owned, { container: "2" }, now, 15);
     expect(waiting).toMatchObject({
       status: "publishing",
@@ -149,11 +149,11 @@ describe("a parked leg", () => {
     expect(nextLegStep(waiting, inSeconds(15))).toEqual({ kind: "claim", afterCrash: false });
   });
 
-  it("keeps what was there when nothing new came", () => {
+  test("keeps what was there when nothing new came", () => {
     expect(parked(owned, null, now, 15).remote).toEqual({ container: "1" });
   });
 
-  it("stays sent when its outcome is not known", () => {
+  test("stays sent when its outcome is not known", () => {
     const waiting = parked(markedSent(owned, { container: "1" }, null, now), null, now, 15);
     expect(waiting).toMatchObject({ phase: "sent", sentAt: at });
   });
@@ -162,7 +162,7 @@ describe("a parked leg", () => {
 describe("a leg that is put back", () => {
   const owned = markedSent(claimed(legOf({ retries: 1 }), claim), { container: "1" }, null, now);
 
-  it("waits for its next attempt as if this one had never begun", () => {
+  test("waits for its next attempt as if this one had never begun", () => {
     expect(putBack(owned, now, 30, null)).toMatchObject({
       status: "pending",
       phase: "idle",
@@ -175,13 +175,13 @@ describe("a leg that is put back", () => {
     });
   });
 
-  it("keeps the earlier call whose outcome is still not known", () => {
+  test("keeps the earlier call whose outcome is still not known", () => {
     expect(putBack(owned, now, 30, earlier).sentAt).toBe(earlier);
   });
 });
 
 describe("a leg that succeeded", () => {
-  it("is published, paid for once and nobody's", () => {
+  test("is published, paid for once and nobody's", () => {
     const leg = markedSent(
       claimed(legOf({ tokensReleased: 10, resend: true }), claim),
       {},
@@ -205,7 +205,7 @@ describe("a leg that succeeded", () => {
     });
   });
 
-  it("forgets the error of an earlier attempt", () => {
+  test("forgets the error of an earlier attempt", () => {
     const leg = legOf({ error: problemOf(refused) });
     expect(succeeded(leg, published, now).error).toBeNull();
   });
@@ -214,7 +214,7 @@ describe("a leg that succeeded", () => {
 describe("a leg that failed", () => {
   const sent = markedSent(claimed(legOf({ tokensCharged: 10 }), claim), {}, null, now);
 
-  it("tells why, is not paid for and nobody's", () => {
+  test("tells why, is not paid for and nobody's", () => {
     const leg = failed(sent, refused);
     expect(leg).toMatchObject({
       status: "failed",
@@ -232,7 +232,7 @@ describe("a leg that failed", () => {
     expect(leg.error?.remediation).not.toBe("");
   });
 
-  it("remembers that something was sent when that is all that is known", () => {
+  test("remembers that something was sent when that is all that is known", () => {
     const leg = failed(sent, { code: "outcome_unknown", networkCode: null });
     expect(leg).toMatchObject({ sentAt: at, error: { code: "outcome_unknown", rule: null } });
     expect(leg.reservation.state).toBe("released");
@@ -242,7 +242,7 @@ describe("a leg that failed", () => {
 const SCHEDULE = [5, 30, 120, 600, 1_800];
 
 describe("the delay before a retry", () => {
-  it.each<[string, { retries: number; random: number; asked?: number }, number | null]>([
+  test.each<[string, { retries: number; random: number; asked?: number }, number | null]>([
     ["is the schedule's at best luck", { retries: 0, random: 0 }, 4],
     ["is the schedule's on average", { retries: 1, random: 0.5 }, 30],
     ["stays below a fifth more", { retries: 2, random: 0.999_999 }, 144],
@@ -264,7 +264,7 @@ describe("the delay before a retry", () => {
 
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-  it("lies within a fifth of the schedule, or is what the network asks for", () => {
+  test("lies within a fifth of the schedule, or is what the network asks for", () => {
     fc.assert(
       fc.property(
         fc.nat({ max: SCHEDULE.length - 1 }),
@@ -281,7 +281,7 @@ describe("the delay before a retry", () => {
     );
   });
 
-  it("ends after as many retries as the schedule has", () => {
+  test("ends after as many retries as the schedule has", () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 9_999 }), { maxLength: 6 }),
@@ -297,7 +297,7 @@ describe("the delay before a retry", () => {
     );
   });
 
-  it("for looking up an unknown outcome runs through the schedule once more", () => {
+  test("for looking up an unknown outcome runs through the schedule once more", () => {
     const delays = Array.from({ length: 11 }, (_, looks) => nextLookSeconds(SCHEDULE, looks, 0.5));
     expect(delays).toEqual([...SCHEDULE, ...SCHEDULE, null]);
     expect(nextLookSeconds(SCHEDULE, 9, 0.5, 2_000)).toBe(2_000);

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import { nextCheck } from "../../../src/shared/publishing/leg-times.ts";
 import { inSeconds, legOf, NOW } from "./fixtures.ts";
@@ -8,7 +8,7 @@ const at = (seconds: number) => inSeconds(seconds).toISOString();
 const secondsUntil = (time: string) => (Date.parse(time) - NOW.getTime()) / 1000;
 
 describe("the next look at open work", () => {
-  it.each<[string, readonly Partial<Leg>[], number, number]>([
+  test.each<[string, readonly Partial<Leg>[], number, number]>([
     ["comes after the set time", [{}], 0, 60],
     ["comes later each time", [{}], 1, 120],
     ["comes later still", [{}], 3, 480],
@@ -29,7 +29,7 @@ describe("the next look at open work", () => {
     expect(nextCheck(legs.map(legOf), checks, 60, NOW)).toBe(at(seconds));
   });
 
-  it("is never now and never more than a quarter of an hour away", () => {
+  test("is never now and never more than a quarter of an hour away", () => {
     const time = fc.option(fc.integer({ min: -10_000, max: 10_000 }), { nil: null });
     const leg = fc.record({ leaseUntil: time, notBefore: time });
     fc.assert(

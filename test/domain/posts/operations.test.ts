@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { CoreView } from "../../../src/shared/billing/group-commit.ts";
 import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
 import { acceptOperation } from "../../../src/shared/publishing/accept/accept.ts";
@@ -53,7 +53,7 @@ describe("accepting a post", () => {
       legsPerSecond: 10,
     });
 
-  it("writes key, post, legs and work together, and holds the tokens of the legs", () => {
+  test("writes key, post, legs and work together, and holds the tokens of the legs", () => {
     const decision = accept().decide(viewOf([]));
     if (decision.kind !== "write") throw new Error("it was not accepted");
     expect(kindsOf(decision.writes)).toEqual({
@@ -68,7 +68,7 @@ describe("accepting a post", () => {
     expect(decision.answer).toEqual({ ...accepted, startAt: null });
   });
 
-  it("holds nothing for a leg that failed from the start", () => {
+  test("holds nothing for a leg that failed from the start", () => {
     const reservation = {
       state: "none",
       tokens: 0,
@@ -84,7 +84,7 @@ describe("accepting a post", () => {
     });
   });
 
-  it("answers what the key stands for when somebody was first, without a look at the wallet", () => {
+  test("answers what the key stands for when somebody was first, without a look at the wallet", () => {
     const theirs = { ...accepted, postId: "pst_theirs", fingerprint: "other" };
     const taken = { rowKey: idempotencyRowKey(key), ...theirs };
     expect(accept().decide(viewOf([taken], EMPTY_WALLET))).toEqual({
@@ -93,14 +93,14 @@ describe("accepting a post", () => {
     });
   });
 
-  it.each<[string, Wallet, string]>([
+  test.each<[string, Wallet, string]>([
     ["tokens are missing", { ...rich, balance: 39 }, "insufficient_tokens"],
     ["the daily budget is used up", { ...rich, dailyBudget: 19 }, "daily_budget_reached"],
   ])("is refused whole when %s", (_, wallet, code) => {
     expect(accept().decide(viewOf([], wallet))).toMatchObject({ kind: "refuse", error: { code } });
   });
 
-  it("keeps the key itself out of the rows", () => {
+  test("keeps the key itself out of the rows", () => {
     expect(JSON.stringify(accept().decide(viewOf([])))).not.toContain(key);
   });
 });
@@ -145,7 +145,7 @@ describe("settling a leg", () => {
     };
   }
 
-  it("takes the tokens of a published leg, once the leg says that it holds them", () => {
+  test("takes the tokens of a published leg, once the leg says that it holds them", () => {
     const { decision, leg } = settled(rowsWith(mine, other({})));
     expect(decision.movements).toMatchObject([
       { type: "settle", tokens: 10, network: "bluesky", reservedOn: "2030-01-31" },
@@ -158,7 +158,7 @@ describe("settling a leg", () => {
     expect(decision.answer).toBe(true);
   });
 
-  it("gives back the tokens of a failed leg", () => {
+  test("gives back the tokens of a failed leg", () => {
     const { decision, leg } = settled(rowsWith(mine, other({})), failed);
     expect(decision.movements).toMatchObject([{ type: "release", tokens: 10 }]);
     expect(leg).toMatchObject({
@@ -168,7 +168,7 @@ describe("settling a leg", () => {
     });
   });
 
-  it.each<[string, Partial<Leg>, LegEnd, string, boolean]>([
+  test.each<[string, Partial<Leg>, LegEnd, string, boolean]>([
     ["one leg is left", {}, published, "processing", false],
     ["it was the last, all published", { status: "succeeded" }, published, "succeeded", true],
     ["it was the last, one failed", { status: "failed" }, published, "partial", true],
@@ -185,11 +185,11 @@ describe("settling a leg", () => {
     expect(after.events).toEqual(isOver ? [ofLeg, `post.${status}`] : [ofLeg]);
   });
 
-  it("ends a post whose work row is gone already", () => {
+  test("ends a post whose work row is gone already", () => {
     expect(settled(rowsWith(mine, other({ status: "succeeded" }), [])).work).toBeUndefined();
   });
 
-  it.each<[string, Partial<Leg>]>([
+  test.each<[string, Partial<Leg>]>([
     ["that another worker claimed", { claimId: "claim 2" }],
     ["that was given back", { claimId: null }],
     [
@@ -210,13 +210,13 @@ describe("settling a leg", () => {
       });
   });
 
-  it("stops when the post has lost a row", () => {
+  test("stops when the post has lost a row", () => {
     expect(() => settle(published).decide(viewOf(rowsWith(mine, other({})).slice(0, 2)))).toThrow(
       "a post lost rows",
     );
   });
 
-  it("reads every row that it decides on", () => {
+  test("reads every row that it decides on", () => {
     const wide = postOf({ draft: draftOf({ networks: ["bluesky", "mastodon", "linkedin"] }) });
     const at = refOf(wide);
     const { rowKeys } = settleOperation({ ref: at, post: wide, leg: mine, end: published });

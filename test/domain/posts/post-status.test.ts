@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   isEnded,
   nextLegStep,
@@ -14,7 +14,7 @@ const legsOf = (statuses: readonly LegStatus[]) => statuses.map((status) => legO
 const STATUSES = ["pending", "publishing", "succeeded", "failed", "skipped"] as const;
 
 describe("a post's status", () => {
-  it.each<[string, readonly LegStatus[], string]>([
+  test.each<[string, readonly LegStatus[], string]>([
     ["one pending", ["pending"], "processing"],
     ["one publishing", ["publishing"], "processing"],
     ["one succeeded", ["succeeded"], "succeeded"],
@@ -33,7 +33,7 @@ describe("a post's status", () => {
     expect(postStatus(legsOf(statuses))).toBe(status);
   });
 
-  it("does not depend on the order of the legs, and is final exactly when all of them are", () => {
+  test("does not depend on the order of the legs, and is final exactly when all of them are", () => {
     const statuses = fc.array(fc.constantFrom(...STATUSES), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(statuses, (given) => {
@@ -46,7 +46,7 @@ describe("a post's status", () => {
 });
 
 describe("a leg", () => {
-  it.each<[LegStatus, boolean]>([
+  test.each<[LegStatus, boolean]>([
     ["pending", false],
     ["publishing", false],
     ["succeeded", true],
@@ -65,7 +65,7 @@ describe("what a worker may do with a leg", () => {
   const takeOver = { kind: "claim", afterCrash: true } as const;
   const later = { kind: "later", at: future } as const;
 
-  it.each<[string, Partial<Leg>, LegStep]>([
+  test.each<[string, Partial<Leg>, LegStep]>([
     ["new", {}, claim],
     ["due", { notBefore: past }, claim],
     ["due this very moment", { notBefore: present }, claim],

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
@@ -26,7 +26,7 @@ const roundTrip = (text: string) => fromChunks("text", rowOf(toChunks("text", te
 const isHalfPair = (chunk: string) => !chunk.isWellFormed();
 
 describe("long text in one row", () => {
-  it.each<[string, string, number]>([
+  test.each<[string, string, number]>([
     ["no text at all", "", 1],
     ["short text", "Hello", 1],
     ["text that just fits a property", "x".repeat(PROPERTY_LENGTH_MAX), 1],
@@ -46,7 +46,7 @@ describe("long text in one row", () => {
     expect(roundTrip(text)).toBe(text);
   });
 
-  it.each([
+  test.each([
     ["a longer one", "x".repeat(PROPERTY_LENGTH_MAX * 2), "short"],
     ["a shorter one", "short", "x".repeat(PROPERTY_LENGTH_MAX * 2)],
     ["one beside a property of a like name", "y".repeat(PROPERTY_LENGTH_MAX + 1), ""],
@@ -57,7 +57,7 @@ describe("long text in one row", () => {
     expect(merged).toMatchObject({ texts0: "another", textual: "another" });
   });
 
-  it("comes back whole whatever stands at the borders", () => {
+  test("comes back whole whatever stands at the borders", () => {
     const near = fc.integer({ min: -4, max: 4 });
     const tail = fc.string({ unit: "binary", maxLength: 12 });
     fc.assert(
@@ -78,7 +78,7 @@ describe("long text in one row", () => {
     );
   });
 
-  it("that no row could hold is stopped when it is written, not cut when it is read", () => {
+  test("that no row could hold is stopped when it is written, not cut when it is read", () => {
     expect(() => toChunks("text", "x".repeat(PROPERTY_LENGTH_MAX * 20 + 1))).toThrow(
       "invariant broken",
     );
@@ -86,7 +86,7 @@ describe("long text in one row", () => {
     expect(roundTrip(longest)).toBe(longest);
   });
 
-  it("is read by its own name alone", () => {
+  test("is read by its own name alone", () => {
     const row = { rowKey: "row", ...toChunks("a", "one"), ...toChunks("b", "two") };
     expect(fromChunks("a", row)).toBe("one");
     expect(fromChunks("b", row)).toBe("two");
@@ -152,7 +152,7 @@ const leg: fc.Arbitrary<Leg> = fc.record({
 });
 
 describe("a leg's row", () => {
-  it("gives back the leg as it was", () => {
+  test("gives back the leg as it was", () => {
     fc.assert(
       fc.property(leg, (given) => {
         expect(toLeg(toLegRow("key", given))).toEqual(given);
@@ -160,7 +160,7 @@ describe("a leg's row", () => {
     );
   });
 
-  it("gives back what a network stored, however long", () => {
+  test("gives back what a network stored, however long", () => {
     const remote = { text: "👋".repeat(40_000) };
     expect(toLeg(toLegRow("key", legOf({ remote }))).remote).toEqual(remote);
   });
@@ -198,7 +198,7 @@ describe("a post's row", () => {
     })
     .map((fields) => postOf(fields));
 
-  it("gives back the post as it was", () => {
+  test("gives back the post as it was", () => {
     fc.assert(
       fc.property(post, (given) => {
         expect(toPost(given.platformId, toPostRow("key", given))).toEqual(given);
@@ -206,7 +206,7 @@ describe("a post's row", () => {
     );
   });
 
-  it("takes the post's progress without touching the rest", () => {
+  test("takes the post's progress without touching the rest", () => {
     fc.assert(
       fc.property(post, post, (before, after) => {
         const row = { ...toPostRow("key", before), ...postProgress(after) };
@@ -217,7 +217,7 @@ describe("a post's row", () => {
     );
   });
 
-  it("holds the longest text that a request can carry", () => {
+  test("holds the longest text that a request can carry", () => {
     const longest = draftOf({ text: "👋".repeat(31_603), metadata: { note: "x".repeat(150_000) } });
     const given = postOf({ draft: longest });
     expect(toPost(given.platformId, toPostRow("key", given)).draft).toEqual(longest);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dataOf } from "../../setup/factories.ts";
 import { readPost, unique, type Publisher } from "../../setup/publisher.ts";
 import type { NetworkContract } from "./contracts.ts";
@@ -64,7 +64,7 @@ export function describeAccounts(
   });
   afterAll(() => world.stop());
 
-  it("takes a text once, of all profiles that send it to the account at once", async () => {
+  test("takes a text once, of all profiles that send it to the account at once", async () => {
     const publishers = await publishersOfOneAccount(world, form.as ?? {}, 2);
     const text = unique("The same words");
     world.wire.begin();
@@ -83,7 +83,7 @@ export function describeAccounts(
     return (await services.networkAccounts.readQuota(account, quota.kind, clock.now())).used;
   };
 
-  it(
+  test(
     `lets exactly ${LEFT} of ${POSTS} posts of two profiles out at once where the account's quota has ${LEFT} left`,
     { timeout: TIMEOUT_MS },
     async () => {
@@ -104,7 +104,7 @@ export function describeAccounts(
   );
 
   describe("a leg's share of the quota", () => {
-    it.each<readonly [string, Omit<Trouble, "step"> & { readonly end?: string }, number]>([
+    test.each<readonly [string, Omit<Trouble, "step"> & { readonly end?: string }, number]>([
       ["is given back where nothing was published", { fault: "fail:content_rejected" }, 0],
       [
         "is kept where nobody can tell",

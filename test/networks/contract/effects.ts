@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg } from "./leg-run.ts";
 import { expectWholeLedger, TIMEOUT_MS, troubledSteps } from "./steps.ts";
@@ -24,7 +24,7 @@ export function describeEffects(contract: NetworkContract, start: () => Promise<
   describe.each(Object.entries(contract.forms))("%s", (name, form) => {
     const isUnknowable = contract.unknowable?.includes(name) === true;
 
-    it.each(PASSING)("is out once for any call %s", { timeout: TIMEOUT_MS }, async (_, fault) => {
+    test.each(PASSING)("is out once for any call %s", { timeout: TIMEOUT_MS }, async (_, fault) => {
       for (const step of await troubledSteps(world, form, fault)) {
         const run = await runLeg(world, form, { step, fault });
         const where = `${fault} at ${step.name}`;
@@ -41,7 +41,7 @@ export function describeEffects(contract: NetworkContract, start: () => Promise<
       await expectWholeLedger(world);
     });
 
-    it.each([
+    test.each([
       ["had its effect", "drop-answer"],
       ["was lost", "drop-before"],
     ])(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, type Form, type LegRun } from "./leg-run.ts";
 import {
@@ -68,7 +68,7 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
   describe.each(Object.entries(contract.forms))("%s", (_name, form) => {
     const hasMedia = form.magic !== undefined && form.body?.mediaUrls !== undefined;
 
-    it(
+    test(
       "is out once for any call that is throttled, and the network is left alone as long as it asks",
       { timeout: TIMEOUT_MS },
       async () => {
@@ -82,7 +82,7 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
       },
     );
 
-    it.each(FINAL)(
+    test.each(FINAL)(
       "fails unpaid where %s on the way, and is out where it already was",
       { timeout: TIMEOUT_MS },
       async (_what, code, retryAvailable) => {
@@ -104,7 +104,7 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
       },
     );
 
-    it.each(["connection_needs_reauth", "content_rejected", "quota_exceeded"])(
+    test.each(["connection_needs_reauth", "content_rejected", "quota_exceeded"])(
       "never says that nothing went out where the visible call's answer is lost and all else refused (%s)",
       async (code) => {
         const step = await sendingStep(world, form);
@@ -117,7 +117,7 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
     );
 
     if (form.isKnownAgain === true)
-      it("fails for good where the network has it already as somebody else's post", async () => {
+      test("fails for good where the network has it already as somebody else's post", async () => {
         const step = await sendingStep(world, form);
         const run = await runLeg(world, form, { step, fault: "fail:duplicate_content" });
         expectTruth(run, "duplicate");
@@ -126,20 +126,20 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
 
     if (!hasMedia) return;
 
-    it("waits for media that takes its time", async () => {
+    test("waits for media that takes its time", async () => {
       const run = await runLeg(world, withMagic(form, `[processing:${form.looks ?? 1}]`));
       expectTruth(run, "slow processing");
       expect(endOf(run)).toBe("succeeded");
     });
 
-    it("fails unpaid where its media can't be processed", async () => {
+    test("fails unpaid where its media can't be processed", async () => {
       const run = await runLeg(world, withMagic(form, "[fail:media_processing_failed]"));
       expectTruth(run, "broken media");
       expect([endOf(run), run.leg.retryAvailable]).toEqual(["media_processing_failed", true]);
     });
   });
 
-  it.each(Object.entries(contract.lifetimes))(
+  test.each(Object.entries(contract.lifetimes))(
     "a token that is %s days old ends a leg as it should",
     async (days, end) => {
       const [form = {}] = Object.values(contract.forms);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LEG_ERRORS } from "../../../src/shared/networks/contract/errors.ts";
 import { ERRORS as BLUESKY } from "../../../src/shared/networks/bluesky/errors.ts";
 import { ERRORS as FACEBOOK } from "../../../src/shared/networks/facebook/errors.ts";
@@ -24,13 +24,13 @@ const PAGE_FIELDS = ["session", "token", "choice", "candidate", "action", "way"]
 describe.each(NETWORK_NAMES)("%s", (name) => {
   const network = networkOf(name);
 
-  it("maps its signals to codes that a leg can end with", () => {
+  test("maps its signals to codes that a leg can end with", () => {
     expect(TABLES[name].length).toBeGreaterThan(5);
     const unknown = TABLES[name].filter(({ code }) => !Object.hasOwn(LEG_ERRORS, code));
     expect(unknown).toEqual([]);
   });
 
-  it("asks for nothing by a name that the connect page has for itself", () => {
+  test("asks for nothing by a name that the connect page has for itself", () => {
     const { link } = network;
     const ways = link.kind === "oauth" && link.alternative ? [link, link.alternative] : [link];
     const names = ways.flatMap(({ fields }) => fields.map((field) => field.name));
@@ -39,18 +39,18 @@ describe.each(NETWORK_NAMES)("%s", (name) => {
       expect(new Set(fields.map((field) => field.name)).size).toBe(fields.length);
   });
 
-  it("has its settings among those of the app, as they are", () => {
+  test("has its settings among those of the app, as they are", () => {
     for (const [setting, declared] of Object.entries(network.settings?.table ?? {}))
       expect(SETTINGS[setting]).toBe(declared);
   });
 
-  it("begins the ids of its rules with its name", () => {
+  test("begins the ids of its rules with its name", () => {
     const foreign = Object.keys(network.rules ?? {}).filter((id) => !id.startsWith(`${name}.`));
     expect(foreign).toEqual([]);
   });
 });
 
-it.each(Object.entries(LEG_ERRORS))(
+test.each(Object.entries(LEG_ERRORS))(
   "%s tells an end user what happened and what to do",
   (_code, { message, remediation, retryable }) => {
     expect(message).toMatch(/^[A-Z].+[.]$/);

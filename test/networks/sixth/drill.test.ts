@@ -3,7 +3,7 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 const run = promisify(execFile);
 const ROOT = new URL("../../../", import.meta.url).pathname;
@@ -60,7 +60,7 @@ async function typeErrors(): Promise<string> {
   }
 }
 
-it(
+test(
   "a sixth network is a folder and a line in the registry: the rest of the source takes it as it is",
   { timeout: DRILL_MS_MAX },
   async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { chapters } from "../../../src/functions/routes.ts";
 import { parseConfig } from "../../../src/shared/runtime/config.ts";
@@ -78,7 +78,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
       ...(body === undefined ? {} : { body }),
     });
 
-  it("is known by its name, with its settings and its quota", () => {
+  test("is known by its name, with its settings and its quota", () => {
     expect(NETWORK_NAMES.at(-1)).toBe(PINBOARD);
     expect(networkOf(PINBOARD).title).toBe("Pinboard");
     expect(SETTINGS["QUOTA_PINBOARD"]?.fallback).toBe("50");
@@ -91,7 +91,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
     expect(() => parseConfig({ ...environment, QUOTA_PINBOARD: "many" })).toThrow("QUOTA_PINBOARD");
   });
 
-  it("is part of the API's document", () => {
+  test("is part of the API's document", () => {
     const { schemas } = openApi(chapters, BASE).components;
     expect(schemas["Network"]).toMatchObject({ enum: NETWORK_NAMES });
     const options = z
@@ -100,7 +100,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
     expect(JSON.stringify(options.properties["pinboard"])).toContain("board");
   });
 
-  it("has its options checked", async () => {
+  test("has its options checked", async () => {
     const refused = await call("POST", "/v1/posts/validate", {
       text: "Hello",
       platforms: ["pinboard"],
@@ -110,7 +110,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
     expect(JSON.stringify(refused.body)).toContain("platformOptions.pinboard");
   });
 
-  it("is linked on the connect page", async () => {
+  test("is linked on the connect page", async () => {
     const session = dataOf(
       await call("POST", `/v1/profiles/${owner.profileId}/connect/sessions`, {
         platforms: ["pinboard"],
@@ -131,7 +131,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
     ]);
   });
 
-  it("judges drafts by its rules and its quota", async () => {
+  test("judges drafts by its rules and its quota", async () => {
     const body = { text: "x".repeat(121), platforms: ["pinboard"] };
     const result = dataOf(await call("POST", "/v1/posts/validate", body));
     expect(result).toMatchObject({
@@ -147,7 +147,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
     });
   });
 
-  it("is published to, with its own options, and paid for", async () => {
+  test("is published to, with its own options, and paid for", async () => {
     const text = unique("Pinned");
     const accepted = dataOf(
       await call("POST", "/v1/posts", {
