@@ -21,7 +21,7 @@ const FOLDERS = [
 
 /** The two arrows that run up: the settings of a network are read with all others, and a wallet tells events. */
 const UP = {
-  runtime: "^src/shared/networks/(names|contract/network)\\.ts$",
+  runtime: "^src/shared/networks/(names|contract/settings)\\.ts$",
   billing: "^src/shared/webhooks/events/event\\.ts$",
 };
 const UP_FROM = {

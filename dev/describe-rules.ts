@@ -3,10 +3,10 @@ import {
   refusalError,
   repairWarning,
   unreachableError,
-} from "../src/shared/networks/contract/media-rules.ts";
+} from "../src/shared/networks/contract/media-check.ts";
 import { MEDIA_REPAIRS } from "../src/shared/networks/contract/media.ts";
-import type { Network, Problem } from "../src/shared/networks/contract/network.ts";
-import type { Rule, RuleTable } from "../src/shared/networks/contract/rule.ts";
+import type { Network } from "../src/shared/networks/contract/network.ts";
+import type { Problem, Rule, RuleTable } from "../src/shared/networks/contract/rules.ts";
 
 export interface DescribedRule extends Rule {
   readonly network: string;

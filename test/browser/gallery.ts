@@ -1,4 +1,4 @@
-import type { NetworkApp } from "../../src/shared/networks/contract/network.ts";
+import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import {

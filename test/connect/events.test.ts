@@ -9,7 +9,7 @@ import { tellForgotten } from "../../src/shared/background/tell-forgotten.ts";
 import { endConnections } from "../../src/shared/tenants/erasure/close-posts.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
-import type { LinkedAccount } from "../../src/shared/networks/contract/network.ts";
+import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import { findForgottenWork } from "../../src/shared/background/find-forgotten-work.ts";
 import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import {

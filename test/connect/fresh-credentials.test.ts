@@ -4,7 +4,7 @@ import { SingleFlight } from "../../src/shared/connections/credential-flights.ts
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
-import type { LinkedAccount } from "../../src/shared/networks/contract/network.ts";
+import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import type { TableFault } from "../model/storage-model.ts";

@@ -10,7 +10,7 @@ import {
 import { initialOf, nameOf, plainName } from "../../src/shared/connections/hosted-page/markup.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
-import type { LinkField } from "../../src/shared/networks/contract/network.ts";
+import type { LinkField } from "../../src/shared/networks/contract/link.ts";
 import { gallery } from "../browser/gallery.ts";
 import { readable } from "./browser.ts";
 

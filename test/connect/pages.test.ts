@@ -11,7 +11,7 @@ import { boundedAccount } from "../../src/shared/connections/connection.ts";
 import { readProblem } from "../../src/shared/connections/hosted-page/link-problem.ts";
 import { html } from "../../src/shared/connections/hosted-page/markup.ts";
 import { renderConnectPage } from "../../src/shared/connections/hosted-page/connect-page.ts";
-import { LINK_ERRORS } from "../../src/shared/networks/contract/link-errors.ts";
+import { LINK_ERRORS } from "../../src/shared/networks/contract/link.ts";
 import { aCard, aPage } from "../browser/gallery.ts";
 import { formsOf, readable } from "./browser.ts";
 

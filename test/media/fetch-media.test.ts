@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { mediaTypeOf } from "../../src/shared/media/media-type.ts";
-import type { NetworkTools } from "../../src/shared/networks/contract/network.ts";
+import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 import { openWorld, type World } from "../connect/world.ts";
 
 const MEGABYTE = 1_000_000;

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
-import type { LinkOutcome, NetworkData } from "../../src/shared/networks/contract/network.ts";
-import type { Script } from "./scripted-tools.ts";
+import type { LinkOutcome } from "../../src/shared/networks/contract/link.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import {
+  type Script,
   NOW,
   answer,
   htmlPage,

@@ -3,17 +3,13 @@ import { describe, expect, test } from "vitest";
 import { DEMO_HANDLE, FRIEND_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { clientMetadata, publicKeys } from "../../src/shared/networks/bluesky/client-documents.ts";
-import { credentialsOf, isOAuth } from "../../src/shared/networks/bluesky/credentials.ts";
+import { credentialsOf, isOAuth } from "../../src/shared/networks/bluesky/state.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
-import type {
-  CredentialsOutcome,
-  LinkedAccount,
-  LinkOutcome,
-  NetworkApp,
-  NetworkData,
-} from "../../src/shared/networks/contract/network.ts";
-import { publishedBy, resumeLeg, sandboxTools, walkLeg } from "./sandbox-leg.ts";
-import type { SandboxTools } from "./sandbox-leg.ts";
+import type { CredentialsOutcome } from "../../src/shared/networks/contract/outcome.ts";
+import type { LinkedAccount, LinkOutcome } from "../../src/shared/networks/contract/link.ts";
+import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import { publishedBy, resumeLeg, sandboxTools, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { useSandboxTools } from "./use-sandbox-tools.ts";
 
 const LOCAL: NetworkApp = { id: "http://localhost:7071/api", secret: "", version: "" };

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
-import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
-import type { LegDraft } from "../../src/shared/networks/contract/network.ts";
-import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
-import type { Script } from "./scripted-tools.ts";
+import { type HttpRequest, HttpFailure } from "../../src/shared/runtime/http-call.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import {
+  type Script,
   NOW,
   answer,
   htmlPage,

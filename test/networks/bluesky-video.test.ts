@@ -2,13 +2,10 @@ import { describe, expect, test } from "vitest";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
-import type {
-  LegDraft,
-  LinkedAccount,
-  NetworkApp,
-} from "../../src/shared/networks/contract/network.ts";
-import { publishedBy, walkLeg } from "./sandbox-leg.ts";
-import type { SandboxTools } from "./sandbox-leg.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
+import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
+import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
+import { publishedBy, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";
 import { useSandboxTools } from "./use-sandbox-tools.ts";
 

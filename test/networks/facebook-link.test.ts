@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
-import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
-import type { Script } from "./scripted-tools.ts";
-import { answer, htmlPage, lost } from "./scripted-tools.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import { type Script, answer, htmlPage, lost } from "./scripted-tools.ts";
 import { GRAPH, credentials, error, proof, tools } from "./facebook-script.ts";
 
 describe("linking a Facebook page", () => {

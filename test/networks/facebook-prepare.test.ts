@@ -1,13 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
-import type {
-  LegDraft,
-  LegToPublish,
-  NetworkData,
-} from "../../src/shared/networks/contract/network.ts";
+import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
-import type { Script } from "./scripted-tools.ts";
-import { NOW, answer, htmlPage, lost, sentJson } from "./scripted-tools.ts";
+import { type Script, NOW, answer, htmlPage, lost, sentJson } from "./scripted-tools.ts";
 import {
   CLIP,
   FILE,

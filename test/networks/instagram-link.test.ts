@@ -1,8 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
-import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
-import type { Script } from "./scripted-tools.ts";
-import { NOW, answer, htmlPage, lost, refusedToConnect, sentForm } from "./scripted-tools.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import {
+  type Script,
+  NOW,
+  answer,
+  htmlPage,
+  lost,
+  refusedToConnect,
+  sentForm,
+} from "./scripted-tools.ts";
 import { DAY, GRAPH, at, credentials, error, tools } from "./instagram-script.ts";
 
 describe("linking an Instagram account", () => {

@@ -1,4 +1,5 @@
-import type { LegDraft, LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
 
 export const files = (...urls: readonly string[]) => urls.map((url) => ({ url, altText: null }));
 

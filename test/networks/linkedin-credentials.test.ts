@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
-import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
-import type { Script } from "./scripted-tools.ts";
-import { NOW, answer, htmlPage, lost } from "./scripted-tools.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import { type Script, NOW, answer, htmlPage, lost } from "./scripted-tools.ts";
 import {
   DAY_MS,
   POST,

@@ -1,13 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
-import type {
-  LegDraft,
-  LegToPublish,
-  NetworkData,
-} from "../../src/shared/networks/contract/network.ts";
+import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
-import type { Script } from "./scripted-tools.ts";
-import { NOW, answer, htmlPage, lost, refusedToConnect, sentJson } from "./scripted-tools.ts";
+import {
+  type Script,
+  NOW,
+  answer,
+  htmlPage,
+  lost,
+  refusedToConnect,
+  sentJson,
+} from "./scripted-tools.ts";
 import {
   CLIP,
   FILE,

@@ -5,16 +5,15 @@ import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../dev/networks/lin
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { AuthorKind } from "../../src/shared/networks/linkedin/state.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import type {
-  LegDraft,
   LinkChoice,
   LinkedAccount,
   LinkOutcome,
-  Network,
-} from "../../src/shared/networks/contract/network.ts";
+} from "../../src/shared/networks/contract/link.ts";
+import type { Network } from "../../src/shared/networks/contract/network.ts";
 import { opened } from "./scripted-tools.ts";
-import type { SandboxTools } from "./sandbox-leg.ts";
-import { publishedBy, resumeLeg, walkLeg } from "./sandbox-leg.ts";
+import { type SandboxTools, publishedBy, resumeLeg, walkLeg } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";
 import { file, useSandboxTools } from "./use-sandbox-tools.ts";
 

@@ -1,8 +1,8 @@
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
-import type { NetworkApp, NetworkData } from "../../src/shared/networks/contract/network.ts";
+import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import { legsOf } from "./legs.ts";
-import type { Script } from "./scripted-tools.ts";
-import { NOW, answer, scriptedTools } from "./scripted-tools.ts";
+import { type Script, NOW, answer, scriptedTools } from "./scripted-tools.ts";
 
 export const REST = "https://api.linkedin.com/rest";
 export const TOKEN = "POST https://www.linkedin.com/oauth/v2/accessToken";

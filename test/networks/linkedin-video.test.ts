@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
-import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import { files } from "./legs.ts";
 import {
   NOW,

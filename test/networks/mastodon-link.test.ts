@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
-import type { LinkOutcome } from "../../src/shared/networks/contract/network.ts";
+import type { LinkOutcome } from "../../src/shared/networks/contract/link.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
-import type { Script } from "./scripted-tools.ts";
 import {
+  type Script,
   NOW,
   answer,
   htmlPage,

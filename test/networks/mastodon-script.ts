@@ -1,5 +1,5 @@
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
-import type { NetworkData } from "../../src/shared/networks/contract/network.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import { legsOf } from "./legs.ts";
 
 export const HOST = "m.example";

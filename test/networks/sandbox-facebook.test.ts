@@ -2,11 +2,9 @@ import { describe, expect, test } from "vitest";
 import { DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
-import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
-import type { LegDraft } from "../../src/shared/networks/contract/network.ts";
-import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
-import { publishedBy, resumeLeg, walkLeg } from "./sandbox-leg.ts";
-import type { SandboxTools } from "./sandbox-leg.ts";
+import { type HttpRequest, HttpFailure } from "../../src/shared/runtime/http-call.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
+import { publishedBy, resumeLeg, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { file } from "./use-sandbox-tools.ts";
 import { usePages } from "./sandbox-pages.ts";
 

@@ -1,23 +1,24 @@
 import type { Sandbox } from "../../dev/networks/server.ts";
 import type {
   CredentialsOutcome,
-  LegDraft,
-  LegToPublish,
-  LinkedAccount,
-  Network,
-  NetworkApp,
-  NetworkData,
-  NetworkTools,
   PrepareOutcome,
   Published,
   PublishOutcome,
   ReconcileOutcome,
-} from "../../src/shared/networks/contract/network.ts";
-import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
+} from "../../src/shared/networks/contract/outcome.ts";
+import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import type { LegToPublish, Network } from "../../src/shared/networks/contract/network.ts";
+import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
+import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
+import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  HttpFailure,
+} from "../../src/shared/runtime/http-call.ts";
 import { fetchMedia } from "../../src/shared/media/fetch-media.ts";
 import { fitImage, planImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
-import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { OpenedResponse } from "../../src/shared/runtime/outbound-body.ts";
 
 const CALL_TIMEOUT_MS = 1500;

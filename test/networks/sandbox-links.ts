@@ -3,14 +3,11 @@ import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
 import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../dev/networks/linkedin/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import type {
-  LinkedAccount,
-  NetworkApp,
-  NetworkTools,
-} from "../../src/shared/networks/contract/network.ts";
+import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
+import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
+import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 import { signIn } from "../setup/sign-in.ts";
-import type { SandboxTools } from "./sandbox-leg.ts";
-import { sandboxTools } from "./sandbox-leg.ts";
+import { type SandboxTools, sandboxTools } from "./sandbox-leg.ts";
 
 const APPS: Partial<Record<NetworkName, NetworkApp>> = {
   facebook: { ...DEMO_FACEBOOK_APP, version: "v26.0" },

@@ -2,14 +2,13 @@ import { beforeEach, expect } from "vitest";
 import { DEMO_FACEBOOK_APP, DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import type {
-  LegDraft,
   LinkChoice,
   LinkedAccount,
   LinkOutcome,
-} from "../../src/shared/networks/contract/network.ts";
-import { walkLeg } from "./sandbox-leg.ts";
-import type { SandboxTools } from "./sandbox-leg.ts";
+} from "../../src/shared/networks/contract/link.ts";
+import { walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";
 import { useSandboxTools } from "./use-sandbox-tools.ts";
 

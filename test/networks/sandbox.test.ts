@@ -3,13 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
-import type {
-  LegDraft,
-  LinkedAccount,
-  LinkOutcome,
-} from "../../src/shared/networks/contract/network.ts";
-import { publishedBy, resumeLeg, walkLeg } from "./sandbox-leg.ts";
-import type { SandboxTools } from "./sandbox-leg.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
+import type { LinkedAccount, LinkOutcome } from "../../src/shared/networks/contract/link.ts";
+import { publishedBy, resumeLeg, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";
 import { file, useSandboxTools } from "./use-sandbox-tools.ts";
 

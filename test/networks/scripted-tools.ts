@@ -1,12 +1,16 @@
-import type { FetchedMedia, MediaFile } from "../../src/shared/networks/contract/media.ts";
-import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
-import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
-import type {
-  NetworkApp,
-  NetworkData,
-  NetworkTools,
-} from "../../src/shared/networks/contract/network.ts";
-import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
+import {
+  type FetchedMedia,
+  type MediaFile,
+  MediaFailure,
+} from "../../src/shared/networks/contract/media.ts";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  HttpFailure,
+} from "../../src/shared/runtime/http-call.ts";
+import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 
 export const NOW = new Date("2026-11-20T09:00:00.000Z");
 

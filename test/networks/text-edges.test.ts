@@ -1,15 +1,12 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseLittleText } from "../../dev/networks/linkedin/little-text.ts";
-import { startSandbox } from "../../dev/networks/server.ts";
-import type { Sandbox } from "../../dev/networks/server.ts";
-import { littleText, plainText } from "../../src/shared/networks/linkedin/little-text.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
-import type { LegDraft } from "../../src/shared/networks/contract/network.ts";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { littleText, plainText } from "../../src/shared/networks/linkedin/publish.ts";
+import { type NetworkName, networkOf } from "../../src/shared/networks/lookup.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import { publishedBy, walkLeg } from "./sandbox-leg.ts";
-import type { SandboxLink } from "./sandbox-links.ts";
-import { linkDemoAccount } from "./sandbox-links.ts";
+import { type SandboxLink, linkDemoAccount } from "./sandbox-links.ts";
 
 const NETWORKS = ["facebook", "instagram", "linkedin", "bluesky", "mastodon"] as const;
 const FAMILY = "👩‍👩‍👧";

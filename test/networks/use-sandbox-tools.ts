@@ -1,9 +1,8 @@
 import { beforeEach } from "vitest";
 import type { Sandbox } from "../../dev/networks/server.ts";
-import type { NetworkApp } from "../../src/shared/networks/contract/network.ts";
+import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
 import { useSandbox } from "../sandbox/client.ts";
-import { sandboxTools } from "./sandbox-leg.ts";
-import type { SandboxTools } from "./sandbox-leg.ts";
+import { sandboxTools, type SandboxTools } from "./sandbox-leg.ts";
 
 /** One sandbox for a test file; before every test it is made anew, and `keep` is handed it with tools that dial it. */
 export function useSandboxTools(

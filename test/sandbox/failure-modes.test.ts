@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FAILURE_MODES } from "../../dev/networks/faults.ts";
 import { escapeHtml } from "../../dev/networks/html.ts";
-import { startSandbox } from "../../dev/networks/server.ts";
-import type { Sandbox } from "../../dev/networks/server.ts";
-import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { type NetworkName, networkOf } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
-import type { LegDraft } from "../../src/shared/networks/contract/network.ts";
+import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import { walkLeg } from "../networks/sandbox-leg.ts";
 import { linkDemoAccount } from "../networks/sandbox-links.ts";
 

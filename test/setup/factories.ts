@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { LinkedAccount } from "../../src/shared/networks/contract/network.ts";
+import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import type { Answer, CallOptions, Relay } from "./relay.ts";
 
 const TOKENS = 10_000;

@@ -1,9 +1,6 @@
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
-import type {
-  LinkChoice,
-  LinkOutcome,
-  NetworkTools,
-} from "../../src/shared/networks/contract/network.ts";
+import type { LinkChoice, LinkOutcome } from "../../src/shared/networks/contract/link.ts";
+import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 
 /** What the sandbox's page is told, as a browser does it; answers where that leads. */
 export async function allow(page: string): Promise<URL> {

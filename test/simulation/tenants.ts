@@ -1,7 +1,7 @@
 import { creditWallet } from "../../src/shared/billing/charge.ts";
 import type { ProfileScope } from "../../src/shared/callers/scope.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
-import type { LinkedAccount } from "../../src/shared/networks/contract/network.ts";
+import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import {

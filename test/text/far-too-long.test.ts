@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readForm } from "../../src/shared/http/parse-input.ts";
 import { redact } from "../../src/shared/runtime/log.ts";
-import { rowOf, rows, errorTable } from "../../src/shared/networks/contract/error-table.ts";
-import { noteOf } from "../../src/shared/networks/contract/classified.ts";
+import { rowOf, rows, errorTable, noteOf } from "../../src/shared/networks/contract/answers.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { DraftBody } from "../../src/shared/publishing/accept/schema.ts";
 import { draft, images, rules } from "../domain/networks/drafts.ts";

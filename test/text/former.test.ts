@@ -4,12 +4,15 @@ import { plainName } from "../../src/shared/connections/hosted-page/markup.ts";
 import { addressGroup } from "../../src/shared/http/access/caller-address.ts";
 import { redact } from "../../src/shared/runtime/log.ts";
 import { findStretches } from "../../src/shared/networks/bluesky/facets.ts";
-import { readIdentifier } from "../../src/shared/networks/bluesky/identifier.ts";
+import { readIdentifier } from "../../src/shared/networks/bluesky/identity.ts";
 import { pageCard } from "../../src/shared/networks/bluesky/link-card.ts";
-import { graphemesOf } from "../../src/shared/networks/contract/graphemes.ts";
-import { textOfHtml, unescapeHtml } from "../../src/shared/networks/contract/html-text.ts";
-import { countedText } from "../../src/shared/networks/mastodon/length.ts";
-import { composed } from "../../src/shared/networks/contract/normal-form.ts";
+import {
+  graphemesOf,
+  textOfHtml,
+  unescapeHtml,
+  composed,
+} from "../../src/shared/networks/contract/text.ts";
+import { countedText } from "../../src/shared/networks/mastodon/rules.ts";
 
 /** Texts of a few of the pieces that mean something to what is tested. */
 const textOf = (...pieces: readonly string[]) =>

@@ -18,22 +18,27 @@ import { readForm, readJson, type Incoming } from "../../src/shared/http/parse-i
 import { redact } from "../../src/shared/runtime/log.ts";
 import * as bluesky from "../../src/shared/networks/bluesky/errors.ts";
 import { facetsOf, findStretches } from "../../src/shared/networks/bluesky/facets.ts";
-import { readIdentifier } from "../../src/shared/networks/bluesky/identifier.ts";
+import { readIdentifier } from "../../src/shared/networks/bluesky/identity.ts";
 import { pageCard } from "../../src/shared/networks/bluesky/link-card.ts";
-import { isHtml, noteOf, waitSeconds } from "../../src/shared/networks/contract/classified.ts";
-import { countGraphemes, mediaKindOf } from "../../src/shared/networks/contract/draft-rules.ts";
+import { isHtml, noteOf, waitSeconds } from "../../src/shared/networks/contract/answers.ts";
+import {
+  countGraphemes,
+  textOfHtml,
+  unescapeHtml,
+  composed,
+  originOf,
+  serverOrigin,
+} from "../../src/shared/networks/contract/text.ts";
+import { mediaKindOf } from "../../src/shared/networks/contract/draft.ts";
 import * as facebook from "../../src/shared/networks/facebook/errors.ts";
-import { textOfHtml, unescapeHtml } from "../../src/shared/networks/contract/html-text.ts";
 import * as instagram from "../../src/shared/networks/instagram/errors.ts";
 import * as linkedin from "../../src/shared/networks/linkedin/errors.ts";
-import { littleText, plainText } from "../../src/shared/networks/linkedin/little-text.ts";
+import { littleText, plainText } from "../../src/shared/networks/linkedin/publish.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import * as mastodon from "../../src/shared/networks/mastodon/errors.ts";
-import { countCharacters } from "../../src/shared/networks/mastodon/length.ts";
-import { comparable } from "../../src/shared/networks/mastodon/statuses.ts";
-import { composed } from "../../src/shared/networks/contract/normal-form.ts";
-import { originOf, serverOrigin } from "../../src/shared/networks/contract/server-address.ts";
+import { countCharacters } from "../../src/shared/networks/mastodon/rules.ts";
+import { comparable } from "../../src/shared/networks/mastodon/reconcile.ts";
 import { isAllowedAddress, refusedUrl } from "../../src/shared/runtime/outbound.ts";
 import { createCursors } from "../../src/shared/runtime/page.ts";
 import { textHash } from "../../src/shared/publishing/accounts/recent-text.ts";
@@ -184,15 +189,15 @@ const TEXTS: readonly GrowthCase[] = [
     name: "the hash of a recent text",
     look: textHash,
     covers: [
-      "networks/contract/normal-form.ts: .normalize",
-      "networks/contract/normal-form.ts: \\p{M}{30}(?=\\p{M})",
+      "networks/contract/text.ts: .normalize",
+      "networks/contract/text.ts: \\p{M}{30}(?=\\p{M})",
     ],
   },
   { name: "a text's composed form", look: composed },
   {
     name: "a count of graphemes",
     look: countGraphemes,
-    covers: ["networks/contract/graphemes.ts: Intl.Segmenter"],
+    covers: ["networks/contract/text.ts: Intl.Segmenter"],
   },
   {
     name: "Mastodon's count of characters",
@@ -207,8 +212,8 @@ const TEXTS: readonly GrowthCase[] = [
       repeated("https://a.b?!"),
     ],
     covers: [
-      "networks/mastodon/length.ts: (?<=^|[^a-z0-9@＠$#＃])htt",
-      "networks/mastodon/length.ts: (?<![=/\\p{L}\\p{N}_])@(?!",
+      "networks/mastodon/rules.ts: (?<=^|[^a-z0-9@＠$#＃])htt",
+      "networks/mastodon/rules.ts: (?<![=/\\p{L}\\p{N}_])@(?!",
     ],
   },
   {
@@ -247,7 +252,7 @@ const TEXTS: readonly GrowthCase[] = [
   {
     name: "LinkedIn's little text, written",
     look: littleText,
-    covers: ["networks/linkedin/little-text.ts: https?:\\/\\/\\S+|(?<![\\p{L"],
+    covers: ["networks/linkedin/publish.ts: https?:\\/\\/\\S+|(?<![\\p{L"],
   },
   {
     name: "LinkedIn's little text, read",

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
-import type { LinkedAccount } from "../../src/shared/networks/contract/network.ts";
+import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import { anotherProfile, anOwner, aSibling, type Owner, type World } from "../connect/world.ts";
 import { calls, DAY_MS, openWholeWorld, storedConnection } from "./accounts.ts";

@@ -1,4 +1,4 @@
-import type { NetworkData } from "../networks/contract/network.ts";
+import type { NetworkData } from "../networks/contract/draft.ts";
 import { newId } from "../runtime/ids.ts";
 import { reseal, sealingKey, type DataKeys } from "../runtime/secrets.ts";
 import { replacedChunks, type Columns, type Row } from "../runtime/storage/row.ts";

@@ -1,10 +1,7 @@
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
-import type {
-  KeptAccount,
-  NetworkTools,
-  Rejected,
-  TryLater,
-} from "../networks/contract/network.ts";
+import type { KeptAccount } from "../networks/contract/network.ts";
+import type { NetworkTools } from "../networks/contract/tools.ts";
+import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { isStorable, type Connection } from "./connection.ts";
 import { freshCredentials, markIfRefused } from "./fresh-credentials.ts";

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
-import type { Account, NetworkData } from "../networks/contract/network.ts";
+import type { Account } from "../networks/contract/link.ts";
+import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";

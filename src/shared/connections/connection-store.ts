@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { AppError, invariant } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
-import type { NetworkData } from "../networks/contract/network.ts";
+import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";

@@ -1,6 +1,7 @@
 import type { ProfileScope } from "../callers/scope.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
-import type { Account, LinkedAccount, NetworkData } from "../networks/contract/network.ts";
+import type { Account, LinkedAccount } from "../networks/contract/link.ts";
+import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 
 /** Names a connection: a profile has one of each network at most. */

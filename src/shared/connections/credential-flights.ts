@@ -1,4 +1,5 @@
-import type { NetworkData, Rejected, TryLater } from "../networks/contract/network.ts";
+import type { NetworkData } from "../networks/contract/draft.ts";
+import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { Connection } from "./connection.ts";
 
 /** Joins calls for the same thing while one is under way: all of them get its outcome. */

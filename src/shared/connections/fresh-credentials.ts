@@ -4,11 +4,11 @@ import { HttpFailure } from "../runtime/http-call.ts";
 import type {
   CredentialsOutcome,
   LegFailure,
-  NetworkData,
-  NetworkTools,
   Rejected,
   TryLater,
-} from "../networks/contract/network.ts";
+} from "../networks/contract/outcome.ts";
+import type { NetworkData } from "../networks/contract/draft.ts";
+import type { NetworkTools } from "../networks/contract/tools.ts";
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { OpenedConnection } from "./connection-store.ts";

@@ -1,4 +1,4 @@
-import type { NetworkData } from "../networks/contract/network.ts";
+import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { reseal, seal, sealingKey, sha256Hex, unseal, type DataKeys } from "../runtime/secrets.ts";
 import { longText, rowCodec, text } from "../runtime/storage/codec.ts";

@@ -2,7 +2,7 @@ import { charge } from "../billing/charge.ts";
 import { priceOf } from "../billing/rate-card.ts";
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
-import type { LinkedAccount, LinkErrorCode } from "../networks/contract/network.ts";
+import type { LinkedAccount, LinkErrorCode } from "../networks/contract/link.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import {

@@ -1,5 +1,5 @@
 import { HttpFailure } from "../runtime/http-call.ts";
-import { type NetworkTools } from "../networks/contract/network.ts";
+import type { NetworkTools } from "../networks/contract/tools.ts";
 import type { MediaFile } from "../networks/contract/media.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";

@@ -4,7 +4,7 @@ import { notFound } from "../runtime/errors.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { grantIdOf, toConnectionView, type ConnectionView } from "./connection.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
-import type { NetworkData } from "../networks/contract/network.ts";
+import type { NetworkData } from "../networks/contract/draft.ts";
 import { findAvailable, type NetworkName } from "../networks/lookup.ts";
 import { createNetworkTools } from "./network-tools.ts";
 

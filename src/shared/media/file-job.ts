@@ -1,7 +1,6 @@
 import * as z from "zod";
-import type { ImageTarget } from "../networks/contract/media.ts";
-import { MEDIA_REPAIRS } from "../networks/contract/media.ts";
-import { MEDIA_REASONS } from "../networks/contract/media-rules.ts";
+import { type ImageTarget, MEDIA_REPAIRS } from "../networks/contract/media.ts";
+import { MEDIA_REASONS } from "../networks/contract/media-check.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 
 /** A part of a file, by where it begins. */

@@ -1,7 +1,7 @@
-import { refusalOf } from "../networks/contract/judge-file.ts";
+import { refusalOf, refusalError, repairWarning } from "../networks/contract/media-check.ts";
 import type { MediaReason, MediaTargets } from "../networks/contract/media.ts";
-import { refusalError, repairWarning } from "../networks/contract/media-rules.ts";
-import type { Network, Problem } from "../networks/contract/network.ts";
+import type { Network } from "../networks/contract/network.ts";
+import type { Problem } from "../networks/contract/rules.ts";
 import { planFit } from "./fit-plan.ts";
 import type { MediaProbe } from "./probe-media.ts";
 

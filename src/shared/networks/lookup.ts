@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
-import type { Network, NetworkApps } from "./contract/network.ts";
+import type { Network } from "./contract/network.ts";
+import type { NetworkApps } from "./contract/settings.ts";
 import { NETWORK_NAMES } from "./names.ts";
 import { NETWORKS } from "./registry.ts";
 

@@ -1,4 +1,5 @@
-import type { Network, NetworkSettings } from "./contract/network.ts";
+import type { Network } from "./contract/network.ts";
+import type { NetworkSettings } from "./contract/settings.ts";
 import { NETWORKS } from "./registry.ts";
 
 /*

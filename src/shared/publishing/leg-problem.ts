@@ -1,5 +1,6 @@
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
-import type { LegFailure, Problem } from "../networks/contract/network.ts";
+import type { LegFailure } from "../networks/contract/outcome.ts";
+import type { Problem } from "../networks/contract/rules.ts";
 
 /** Why a leg failed or was skipped, as its readers see it. */
 export interface LegProblem {

@@ -1,6 +1,6 @@
 import type { Actor } from "../callers/caller.ts";
 import type { Operation } from "../billing/rate-card.ts";
-import type { NetworkData } from "../networks/contract/network.ts";
+import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import {
   absentIs,

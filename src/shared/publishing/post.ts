@@ -1,5 +1,5 @@
 import type { Actor } from "../callers/caller.ts";
-import type { LegDraft, NetworkData } from "../networks/contract/network.ts";
+import type { LegDraft, NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 
 export type PostStatus =

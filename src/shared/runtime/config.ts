@@ -1,4 +1,4 @@
-import type { NetworkApp, NetworkApps } from "../networks/contract/network.ts";
+import type { NetworkApp, NetworkApps } from "../networks/contract/settings.ts";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
 

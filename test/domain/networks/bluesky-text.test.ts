@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { facetsOf, findStretches } from "../../../src/shared/networks/bluesky/facets.ts";
-import { timestampId } from "../../../src/shared/networks/bluesky/tid.ts";
-import { begin } from "../../../src/shared/networks/bluesky/state.ts";
-import { countGraphemes } from "../../../src/shared/networks/contract/draft-rules.ts";
+import { timestampId, begin } from "../../../src/shared/networks/bluesky/state.ts";
+import { countGraphemes } from "../../../src/shared/networks/contract/text.ts";
 
 const VECTOR = "Héllo 👋 see https://example.com/a?b=1. #café @alice.test";
 

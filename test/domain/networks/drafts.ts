@@ -1,8 +1,5 @@
-import type {
-  LegDraft,
-  MediaItem,
-  Problem,
-} from "../../../src/shared/networks/contract/network.ts";
+import type { LegDraft, MediaItem } from "../../../src/shared/networks/contract/draft.ts";
+import type { Problem } from "../../../src/shared/networks/contract/rules.ts";
 
 export function draft(overrides: Partial<LegDraft> = {}): LegDraft {
   return { text: "Hello", media: [], options: {}, ...overrides };

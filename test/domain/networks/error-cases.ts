@@ -1,4 +1,4 @@
-import type { Classified } from "../../../src/shared/networks/contract/classified.ts";
+import type { Classified } from "../../../src/shared/networks/contract/answers.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 
 /** As Meta words an error. */

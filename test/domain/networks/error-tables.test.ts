@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Classified } from "../../../src/shared/networks/contract/classified.ts";
-import { failureOf } from "../../../src/shared/networks/contract/classified.ts";
-import type { ErrorTable } from "../../../src/shared/networks/contract/error-table.ts";
+import type { Classified, ErrorTable } from "../../../src/shared/networks/contract/answers.ts";
+import { failureOf } from "../../../src/shared/networks/contract/outcome.ts";
 import { LEG_ERRORS } from "../../../src/shared/networks/contract/errors.ts";
 import * as bluesky from "../../../src/shared/networks/bluesky/errors.ts";
 import * as facebook from "../../../src/shared/networks/facebook/errors.ts";

@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  noteOf,
-  unpublished,
-  waitSeconds,
-} from "../../../src/shared/networks/contract/classified.ts";
+import { noteOf, waitSeconds } from "../../../src/shared/networks/contract/answers.ts";
+import { unpublished } from "../../../src/shared/networks/contract/outcome.ts";
 import { classify as classifyBluesky } from "../../../src/shared/networks/bluesky/errors.ts";
 import { classify as classifyMastodon } from "../../../src/shared/networks/mastodon/errors.ts";
 import { NOW, answer, htmlPage } from "../../networks/scripted-tools.ts";

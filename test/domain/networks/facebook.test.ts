@@ -3,7 +3,7 @@ import { parseConfig } from "../../../src/shared/runtime/config.ts";
 import { classify, classifyStatus } from "../../../src/shared/networks/facebook/errors.ts";
 import { facebook } from "../../../src/shared/networks/facebook/index.ts";
 import { pageUrl, readVideo } from "../../../src/shared/networks/facebook/video-status.ts";
-import type { LegDraft } from "../../../src/shared/networks/contract/network.ts";
+import type { LegDraft } from "../../../src/shared/networks/contract/draft.ts";
 import { findAvailable, platformOptionsSchema } from "../../../src/shared/networks/lookup.ts";
 import { NOW, answer, htmlPage, lost } from "../../networks/scripted-tools.ts";
 import { draft, images, media, rules } from "./drafts.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { readContainer } from "../../../src/shared/networks/instagram/container.ts";
 import { classify } from "../../../src/shared/networks/instagram/errors.ts";
 import { instagram } from "../../../src/shared/networks/instagram/index.ts";
-import type { LegDraft } from "../../../src/shared/networks/contract/network.ts";
+import type { LegDraft } from "../../../src/shared/networks/contract/draft.ts";
 import { platformOptionsSchema } from "../../../src/shared/networks/lookup.ts";
 import { NOW, answer, htmlPage, lost } from "../../networks/scripted-tools.ts";
 import { draft as anyDraft, images, media, rules } from "./drafts.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { littleText, plainText } from "../../../src/shared/networks/linkedin/little-text.ts";
+import { littleText, plainText } from "../../../src/shared/networks/linkedin/publish.ts";
 
 const RESERVED = "\\|{}@[]()<>#*_~";
 

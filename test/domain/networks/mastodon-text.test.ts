@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countCharacters, countedText } from "../../../src/shared/networks/mastodon/length.ts";
-import { comparable } from "../../../src/shared/networks/mastodon/statuses.ts";
-import { textOfHtml } from "../../../src/shared/networks/contract/html-text.ts";
+import { countCharacters, countedText } from "../../../src/shared/networks/mastodon/rules.ts";
+import { comparable } from "../../../src/shared/networks/mastodon/reconcile.ts";
+import { textOfHtml } from "../../../src/shared/networks/contract/text.ts";
 
 const URL = "x".repeat(23);
 

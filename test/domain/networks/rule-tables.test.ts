@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { describeRules } from "../../../dev/describe-rules.ts";
-import { breach, checkNearLimit } from "../../../src/shared/networks/contract/draft-rules.ts";
+import { breach, checkNearLimit, nearLimit } from "../../../src/shared/networks/contract/rules.ts";
 import { LEG_ERRORS } from "../../../src/shared/networks/contract/errors.ts";
 import { networkOf } from "../../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
-import { nearLimit } from "../../../src/shared/networks/contract/rule.ts";
 
 const described = describeRules(NETWORK_NAMES.map(networkOf));
 const SOURCES = new URL("../../../src/shared/networks/", import.meta.url);

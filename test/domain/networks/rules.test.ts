@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { bluesky } from "../../../src/shared/networks/bluesky/index.ts";
 import { mastodon } from "../../../src/shared/networks/mastodon/index.ts";
-import type { LegDraft } from "../../../src/shared/networks/contract/network.ts";
+import type { LegDraft } from "../../../src/shared/networks/contract/draft.ts";
 import { draft, images, media, rules } from "./drafts.ts";
 
 describe("Bluesky's rules", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { originOf, serverOrigin } from "../../../src/shared/networks/contract/server-address.ts";
+import { originOf, serverOrigin } from "../../../src/shared/networks/contract/text.ts";
 
 describe("an address that a person types", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Connection } from "../../../src/shared/connections/connection.ts";
-import type { LegDraft } from "../../../src/shared/networks/contract/network.ts";
+import type { LegDraft } from "../../../src/shared/networks/contract/draft.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { firstLeg } from "../../../src/shared/publishing/leg.ts";
 import { errorsOf, warningsOf } from "../../../src/shared/publishing/accept/judgement.ts";

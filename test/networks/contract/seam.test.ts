@@ -5,7 +5,7 @@ import { ERRORS as FACEBOOK } from "../../../src/shared/networks/facebook/errors
 import { ERRORS as INSTAGRAM } from "../../../src/shared/networks/instagram/errors.ts";
 import { ERRORS as LINKEDIN } from "../../../src/shared/networks/linkedin/errors.ts";
 import { ERRORS as MASTODON } from "../../../src/shared/networks/mastodon/errors.ts";
-import type { ErrorTable } from "../../../src/shared/networks/contract/error-table.ts";
+import type { ErrorTable } from "../../../src/shared/networks/contract/answers.ts";
 import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import { SETTINGS } from "../../../src/shared/runtime/settings.ts";

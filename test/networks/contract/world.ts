@@ -2,7 +2,7 @@ import { parseConfig } from "../../../src/shared/runtime/config.ts";
 import { createNetworkTools } from "../../../src/shared/connections/network-tools.ts";
 import { newId } from "../../../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
-import type { LinkedAccount } from "../../../src/shared/networks/contract/network.ts";
+import type { LinkedAccount } from "../../../src/shared/networks/contract/link.ts";
 import { createOutbound } from "../../../src/shared/runtime/outbound.ts";
 import { aPlatform, aProfile, anApplication, type TestApplication } from "../../setup/factories.ts";
 import type { Publisher } from "../../setup/publisher.ts";

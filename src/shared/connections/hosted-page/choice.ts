@@ -1,4 +1,4 @@
-import type { LinkCandidate, LinkChoice, LinkOutcome } from "../../networks/contract/network.ts";
+import type { LinkCandidate, LinkChoice, LinkOutcome } from "../../networks/contract/link.ts";
 import type { NetworkName, RegisteredNetwork } from "../../networks/lookup.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import type { ConnectionsDeps } from "../deps.ts";

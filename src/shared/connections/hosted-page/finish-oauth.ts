@@ -1,4 +1,4 @@
-import type { LinkChoice, LinkOutcome } from "../../networks/contract/network.ts";
+import type { LinkChoice, LinkOutcome } from "../../networks/contract/link.ts";
 import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {

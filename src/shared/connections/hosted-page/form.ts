@@ -1,11 +1,6 @@
 import type { NetworkName, RegisteredNetwork } from "../../networks/lookup.ts";
-import type {
-  LinkField,
-  LinkForm,
-  NetworkApp,
-  NetworkApps,
-  OAuthFlow,
-} from "../../networks/contract/network.ts";
+import type { LinkField, LinkForm, OAuthFlow } from "../../networks/contract/link.ts";
+import type { NetworkApp, NetworkApps } from "../../networks/contract/settings.ts";
 import { html, type Markup } from "./markup.ts";
 import { renderCapability, type Capability } from "./layout.ts";
 import { wordsOf, type Language } from "./language.ts";

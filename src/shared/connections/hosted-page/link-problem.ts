@@ -1,5 +1,4 @@
-import { LINK_ERRORS } from "../../networks/contract/link-errors.ts";
-import type { LinkErrorCode } from "../../networks/contract/network.ts";
+import { LINK_ERRORS, type LinkErrorCode } from "../../networks/contract/link.ts";
 
 const PAGE_PROBLEMS = [
   "unpaid",

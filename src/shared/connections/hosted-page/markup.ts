@@ -1,4 +1,4 @@
-import { graphemesOf } from "../../networks/contract/graphemes.ts";
+import { graphemesOf } from "../../networks/contract/text.ts";
 
 /** HTML that was made by `html` alone: everything in it that came from outside is escaped. */
 export class Markup {

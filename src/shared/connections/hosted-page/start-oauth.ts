@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { OAuthFlow } from "../../networks/contract/network.ts";
+import type { OAuthFlow } from "../../networks/contract/link.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import type { ConnectionsDeps } from "../deps.ts";

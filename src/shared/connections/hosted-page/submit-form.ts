@@ -1,5 +1,5 @@
 import { recordAudit } from "../../audit/record.ts";
-import type { LinkField, LinkOutcome } from "../../networks/contract/network.ts";
+import type { LinkField, LinkOutcome } from "../../networks/contract/link.ts";
 import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {

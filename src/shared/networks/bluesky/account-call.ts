@@ -1,11 +1,16 @@
-import { exchange } from "../contract/classified.ts";
-import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
-import type { NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
-import type { Credentials, OAuthCredentials } from "./credentials.ts";
-import { isOAuth } from "./credentials.ts";
-import { dpopNonces, proofHeaders } from "./dpop.ts";
-import { noteEndedToken } from "./ended-token.ts";
+import { exchange } from "../contract/answers.ts";
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import {
+  type Credentials,
+  type OAuthCredentials,
+  isOAuth,
+  type OAuthSessionData,
+  accessTokenOf,
+} from "./state.ts";
+import { createHash, randomUUID } from "node:crypto";
+import { SignJWT, importJWK } from "jose";
+import { classify } from "./errors.ts";
 
 /** A call to the account's own server with the account's authority, whichever way it was given. */
 export async function callAsAccount(
@@ -50,4 +55,77 @@ function wantsNonce(answer: HttpResponse | HttpFailure): boolean {
 
 function withHeaders(request: HttpRequest, headers: Readonly<Record<string, string>>): HttpRequest {
   return { ...request, headers: { ...request.headers, ...headers } };
+}
+
+const ORIGINS_MAX = 200;
+
+/** The nonce that each server last gave out. Servers take any recent one, so one for all accounts does. */
+const nonces = new Map<string, string>();
+
+export const dpopNonces = {
+  get: (origin: string): string | undefined => nonces.get(origin),
+  set(origin: string, nonce: string): void {
+    nonces.delete(origin);
+    nonces.set(origin, nonce);
+    const [oldest] = nonces.keys();
+    if (oldest !== undefined && nonces.size > ORIGINS_MAX) nonces.delete(oldest);
+  },
+  del: (origin: string): void => void nonces.delete(origin),
+};
+
+/** Headers with which one call is made under the session (RFC 9449, sections 4.2 and 7). */
+async function proofHeaders(
+  { dpopJwk, tokenSet }: OAuthSessionData,
+  call: { readonly method: string; readonly url: string },
+  now: Date,
+): Promise<Record<string, string>> {
+  const { kty, crv, x, y } = dpopJwk as Readonly<Record<string, unknown>>;
+  const url = new URL(call.url);
+  const nonce = dpopNonces.get(url.origin);
+  const key = await importJWK(dpopJwk, "ES256");
+  const proof = await new SignJWT({
+    jti: randomUUID(),
+    htm: call.method,
+    htu: url.origin + url.pathname,
+    ath: createHash("sha256").update(tokenSet.access_token).digest("base64url"),
+    ...(nonce === undefined ? {} : { nonce }),
+  })
+    .setProtectedHeader({
+      alg: "ES256",
+      typ: "dpop+jwt",
+      jwk: { kty: String(kty), crv: String(crv), x: String(x), y: String(y) },
+    })
+    .setIssuedAt(Math.floor(now.getTime() / 1000))
+    .sign(key);
+  return { authorization: `DPoP ${tokenSet.access_token}`, dpop: proof };
+}
+
+/**
+ * A server may end a token before its time. Publishing can't renew it, as only `freshen` has its outcome stored, so the
+ * refused token is noted for `freshen` to find.
+ */
+async function noteEndedToken(
+  answer: HttpResponse | HttpFailure,
+  credentials: Credentials,
+  tools: NetworkTools,
+): Promise<void> {
+  if (answer instanceof HttpFailure || answer.status === 200) return;
+  if (classify(answer, tools.now()).effect !== "at_once") return;
+  await tools.hosts.save(credentials.did, { endedToken: digestOf(credentials) });
+}
+
+export async function isTokenEnded(
+  credentials: Credentials,
+  tools: NetworkTools,
+): Promise<boolean> {
+  const noted = await tools.hosts.find(credentials.did);
+  return noted?.["endedToken"] === digestOf(credentials);
+}
+
+export async function forgetEndedToken({ did }: Credentials, tools: NetworkTools): Promise<void> {
+  await tools.hosts.forget(did);
+}
+
+function digestOf(credentials: Credentials): string {
+  return createHash("sha256").update(accessTokenOf(credentials)).digest("base64url");
 }

@@ -1,21 +1,25 @@
-import { exchange, noteOf } from "../contract/classified.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type {
-  LinkErrorCode,
-  LinkFailure,
-  LinkForm,
-  LinkOutcome,
-  NetworkTools,
-} from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
-import { serverOrigin, typedText } from "../contract/server-address.ts";
+import { exchange } from "../contract/answers.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import {
+  type LinkErrorCode,
+  type LinkFailure,
+  type LinkForm,
+  type LinkOutcome,
+  linkFailed,
+} from "../contract/link.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { serverOrigin, typedText } from "../contract/text.ts";
 import { xrpcError } from "./errors.ts";
-import { readIdentifier, type Identifier } from "./identifier.ts";
-import { resolveHandle, resolveServer } from "./identity.ts";
-import { readAccount, readLimits } from "./account.ts";
-import { sessionIdOf, type PasswordCredentials } from "./credentials.ts";
-import type { Session } from "./session.ts";
-import { accessExpiry, readSession, sessionExpiry } from "./session.ts";
+import {
+  readIdentifier,
+  type Identifier,
+  resolveHandle,
+  resolveServer,
+  readAccount,
+  readLimits,
+} from "./identity.ts";
+import { sessionIdOf, type PasswordCredentials } from "./state.ts";
+import { type Session, accessExpiry, readSession, sessionExpiry } from "./session.ts";
 
 /** Logs in for every account of the network's own servers, and knows e-mail addresses, which no directory does. */
 const LOGIN_HOST = "https://bsky.social";
@@ -93,10 +97,10 @@ function readForm(form: Readonly<Record<string, string>>): SignIn | LinkFailure 
   const identifier = readIdentifier(typedText(form["identifier"]), server === null);
   const password = typedText(form["appPassword"]);
   if (server === undefined || identifier === undefined || password === "") {
-    return failed("input_invalid");
+    return linkFailed("input_invalid");
   }
   // A main password would work as well: it must not even be sent, let alone kept as a session.
-  if (!APP_PASSWORD.test(password)) return failed("app_password_needed");
+  if (!APP_PASSWORD.test(password)) return linkFailed("app_password_needed");
   return { identifier, password: password.toLowerCase(), server };
 }
 
@@ -106,10 +110,10 @@ async function findHome(typed: SignIn, tools: NetworkTools): Promise<Home | Link
   if (identifier.kind === "email") return { service: LOGIN_HOST, did: null, pds: null };
   const did =
     identifier.kind === "did" ? identifier.value : await resolveHandle(identifier.value, tools);
-  if (did === undefined) return failed("account_not_found", "the handle is not known");
+  if (did === undefined) return linkFailed("account_not_found", "the handle is not known");
   if (typeof did !== "string") return did;
   const pds = await resolveServer(did, tools);
-  if (pds === undefined) return failed("account_not_found", "the account names no server");
+  if (pds === undefined) return linkFailed("account_not_found", "the account names no server");
   if (typeof pds !== "string") return pds;
   return { service: OWN_SERVERS.test(new URL(pds).hostname) ? LOGIN_HOST : pds, did, pds };
 }
@@ -124,13 +128,13 @@ async function confirmServer(
   tools: NetworkTools,
 ): Promise<string | LinkFailure> {
   if (home.did !== null && home.did !== session.did) {
-    return failed("account_not_found", "the server answered for another account");
+    return linkFailed("account_not_found", "the server answered for another account");
   }
   if (home.pds !== null) return home.pds;
   const pds = await resolveServer(session.did, tools);
-  if (pds === undefined) return failed("account_not_found", "the account names no server");
+  if (pds === undefined) return linkFailed("account_not_found", "the account names no server");
   if (typeof pds !== "string" || pds === home.service || home.service === LOGIN_HOST) return pds;
-  return failed("instance_unsupported", "the account is on another server");
+  return linkFailed("instance_unsupported", "the account is on another server");
 }
 
 async function describe(
@@ -177,20 +181,16 @@ const REFUSED: Readonly<Record<string, LinkErrorCode>> = {
 };
 
 function readLogIn(answer: HttpResponse | HttpFailure): Session | LinkFailure {
-  if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+  if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
   const session = readSession(answer);
   if (session !== undefined) {
-    return session.active === false ? failed("account_restricted", session.status) : session;
+    return session.active === false ? linkFailed("account_restricted", session.status) : session;
   }
   const error = xrpcError(answer);
-  if (answer.status === 429) return failed("rate_limited");
-  if (answer.status >= 500) return failed("network_unavailable", `HTTP ${answer.status}`);
-  if (error === undefined) return failed("instance_unsupported", `HTTP ${answer.status}`);
+  if (answer.status === 429) return linkFailed("rate_limited");
+  if (answer.status >= 500) return linkFailed("network_unavailable", `HTTP ${answer.status}`);
+  if (error === undefined) return linkFailed("instance_unsupported", `HTTP ${answer.status}`);
   const code =
     REFUSED[error.error] ?? (answer.status === 401 ? "wrong_credentials" : "instance_unsupported");
-  return failed(code, `${error.error}: ${error.message ?? ""}`);
-}
-
-function failed(code: LinkErrorCode, note?: string): LinkFailure {
-  return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
+  return linkFailed(code, `${error.error}: ${error.message ?? ""}`);
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import type { NetworkApp, NetworkDocument } from "../contract/network.ts";
+import type { NetworkApp } from "../contract/settings.ts";
+import type { NetworkDocument } from "../contract/network.ts";
 
 /** The address of the metadata document is also the client's id. */
 const METADATA_FILE = "client-metadata.json";

@@ -1,9 +1,18 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import type { Classified, ErrorRow } from "../contract/classified.ts";
-import { isProxyPage, noteOf, waitSeconds, withQuota } from "../contract/classified.ts";
-import type { TableRow } from "../contract/error-table.ts";
-import { codes, errorTable, rowOf as tableRow, rows } from "../contract/error-table.ts";
+import {
+  type Classified,
+  type ErrorRow,
+  isProxyPage,
+  noteOf,
+  waitSeconds,
+  withQuota,
+  type TableRow,
+  codes,
+  errorTable,
+  rowOf as tableRow,
+  rows,
+} from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };

@@ -1,5 +1,5 @@
 import tlds from "tlds" with { type: "json" };
-import { countGraphemes } from "../contract/draft-rules.ts";
+import { countGraphemes } from "../contract/text.ts";
 
 const TOP_LEVEL_DOMAINS: ReadonlySet<string> = new Set(tlds);
 const TAG_GRAPHEMES_MAX = 64;

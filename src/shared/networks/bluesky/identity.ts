@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { exchange } from "../contract/classified.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type { LinkFailure, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
-import { originOf } from "../contract/server-address.ts";
+import { exchange } from "../contract/answers.ts";
+import { type HttpResponse, HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
+import { type LinkFailure, type Account, linkFailed } from "../contract/link.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { originOf } from "../contract/text.ts";
 
 const HANDLE_RESOLVER = "https://public.api.bsky.app";
 const PLC_DIRECTORY = "https://plc.directory";
@@ -30,12 +30,12 @@ export async function resolveHandle(
     url: `${origin}/xrpc/com.atproto.identity.resolveHandle?handle=${encodeURIComponent(handle)}`,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
-  if (answer instanceof HttpFailure) return unavailable(answer.message);
+  if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
   const parsed = z.object({ did: z.string().startsWith("did:") }).safeParse(answer.json());
   if (answer.status === 200 && parsed.success) return parsed.data.did;
   return answer.status >= 400 && answer.status < 500 && answer.status !== 429
     ? undefined
-    : unavailable(`resolving the handle was answered with ${answer.status}`);
+    : linkFailed("network_unavailable", `resolving the handle was answered with ${answer.status}`);
 }
 
 /** Origin of the account's own server, from the DID's public document; undefined when there is no such DID. */
@@ -46,10 +46,10 @@ export async function resolveServer(
   const url = documentUrl(did);
   if (url === undefined) return undefined;
   const answer = await exchange(tools, { method: "GET", url });
-  if (answer instanceof HttpFailure) return unavailable(answer.message);
+  if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
   if (answer.status === 404 || answer.status === 410) return undefined;
   if (answer.status !== 200)
-    return unavailable(`the DID document was answered with ${answer.status}`);
+    return linkFailed("network_unavailable", `the DID document was answered with ${answer.status}`);
   return readServer(answer, did);
 }
 
@@ -71,6 +71,63 @@ function readServer(answer: HttpResponse, did: string): string | undefined {
     : undefined;
 }
 
-function unavailable(note: string): LinkFailure {
-  return { kind: "failed", code: "network_unavailable", note };
+/** What people type for an account: `@name`, `at://…`, a bare name, a DID, an e-mail address. */
+export interface Identifier {
+  readonly kind: "handle" | "did" | "email";
+  readonly value: string;
+}
+
+/** Undefined when it can't be meant as any of them. */
+export function readIdentifier(typed: string, isPublic: boolean): Identifier | undefined {
+  const text = typed.replace(/^@/, "").replace(/^at:\/\//, "");
+  if (/^did:(?:plc:[a-z2-7]{24}|web:[a-z0-9.%-]+)$/i.test(text))
+    return { kind: "did", value: text };
+  if (/^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/.test(text)) return { kind: "email", value: text };
+  const name = text.toLowerCase().replace(/\.$/, "");
+  // The network's own app completes a bare name in the same way.
+  const handle = isPublic && /^[a-z0-9-]+$/.test(name) ? `${name}.bsky.social` : name;
+  return /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(handle) && handle.length <= 253
+    ? { kind: "handle", value: handle }
+    : undefined;
+}
+
+/**
+ * The profile is decoration: a server without a view of the network can't tell it, and is as good to publish with.
+ * `request` asks for it, with or without the account's own authority.
+ */
+export async function readAccount(
+  { did, handle }: { readonly did: string; readonly handle: string },
+  request: Pick<HttpRequest, "headers"> & { readonly origin: string },
+  tools: NetworkTools,
+): Promise<Account> {
+  const { origin, headers = {} } = request;
+  const answer = await exchange(tools, {
+    method: "GET",
+    url: `${origin}/xrpc/app.bsky.actor.getProfile?actor=${encodeURIComponent(did)}`,
+    headers,
+  });
+  const shape = z.object({ displayName: z.string().optional(), avatar: z.url().optional() });
+  const profile = shape.safeParse(answer instanceof HttpFailure ? undefined : answer.json()).data;
+  return {
+    id: did,
+    username: handle,
+    displayName: profile?.displayName?.trim() || handle,
+    avatarUrl: profile?.avatar ?? null,
+    url: `https://bsky.app/profile/${did}`,
+    kind: "person",
+  };
+}
+
+/** What the account's server tells of its own limits. */
+export async function readLimits(
+  pds: string,
+  tools: NetworkTools,
+): Promise<Record<string, number>> {
+  const answer = await exchange(tools, {
+    method: "GET",
+    url: `${pds}/xrpc/com.atproto.server.describeServer`,
+  });
+  const shape = z.object({ blobUploadLimit: z.number().int().positive() });
+  const parsed = shape.safeParse(answer instanceof HttpFailure ? undefined : answer.json());
+  return parsed.success ? { blobBytesMax: parsed.data.blobUploadLimit } : {};
 }

@@ -1,16 +1,27 @@
 import type { Network } from "../contract/network.ts";
 import { clientDocuments } from "./client-documents.ts";
-import { blueskyLink } from "./link.ts";
+import type { OAuthFlow } from "../contract/link.ts";
+import { appPasswordForm } from "./app-password.ts";
+import { finish, oauthFields, start } from "./oauth-link.ts";
 import { blueskyOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { begin } from "./state.ts";
 import { rules } from "./rule-table.ts";
-import { check, judgeFiles, measure } from "./rules.ts";
-import { media } from "./targets.ts";
+import { check, judgeFiles, measure, media } from "./rules.ts";
 import { blueskySettings } from "./settings.ts";
 import { freshen, revoke } from "./session.ts";
+
+/** Offers the network's own page first, and an app password to servers and people that want none of it. */
+const blueskyLink = {
+  kind: "oauth",
+  fields: oauthFields,
+  start,
+  finish,
+  needsApp: true,
+  alternative: appPasswordForm,
+} as const satisfies OAuthFlow;
 
 export const bluesky = {
   name: "bluesky",

@@ -1,8 +1,7 @@
-import { exchange } from "../contract/classified.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type { NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
-import { unescapeHtml } from "../contract/html-text.ts";
+import { exchange } from "../contract/answers.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { unescapeHtml } from "../contract/text.ts";
 
 const PAGE_BYTES_MAX = 2_097_152;
 const PAGE_TIMEOUT_MS = 8000;

@@ -1,24 +1,23 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { noteOf } from "../contract/classified.ts";
-import type {
-  LinkErrorCode,
-  LinkFailure,
-  LinkField,
-  LinkOutcome,
-  NetworkApp,
-  NetworkTools,
-  OAuthCallback,
-  OAuthRedirect,
-  OAuthStart,
-} from "../contract/network.ts";
+import { noteOf } from "../contract/answers.ts";
+import {
+  type LinkFailure,
+  type LinkField,
+  type LinkOutcome,
+  type OAuthCallback,
+  type OAuthRedirect,
+  type OAuthStart,
+  linkFailed,
+} from "../contract/link.ts";
+import type { NetworkApp } from "../contract/settings.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import { originOf, serverOrigin, typedText } from "../contract/server-address.ts";
-import { readAccount, readLimits } from "./account.ts";
+import { originOf, serverOrigin, typedText } from "../contract/text.ts";
+import { readAccount, readLimits, readIdentifier } from "./identity.ts";
 import { callAsAccount } from "./account-call.ts";
 import { BROAD_SCOPE, GRANULAR_SCOPE, hasDocuments, loopbackAddress } from "./client-documents.ts";
-import { sessionIdOf, type OAuthCredentials } from "./credentials.ts";
-import { readIdentifier } from "./identifier.ts";
+import { sessionIdOf, type OAuthCredentials } from "./state.ts";
 import {
   openClient,
   problemOf,
@@ -26,7 +25,7 @@ import {
   type Client,
   type OAuthProblem,
 } from "./oauth-client.ts";
-import { accessEnd, endOAuth, idleEnd } from "./oauth-session.ts";
+import { accessEnd, endOAuth, idleEnd } from "./session.ts";
 
 /** Where an account is looked for when nothing was typed: its log-in page asks for the name itself. */
 const LOGIN_HOST = "https://bsky.social";
@@ -72,8 +71,8 @@ export async function start(
 ): Promise<Required<OAuthRedirect> | LinkFailure> {
   const { app } = tools;
   const input = readInput(typedText(form["identifier"]));
-  if (input === undefined) return failed("input_invalid");
-  if (app === undefined) return failed("network_unavailable", "there is no OAuth client");
+  if (input === undefined) return linkFailed("input_invalid");
+  if (app === undefined) return linkFailed("network_unavailable", "there is no OAuth client");
   const redirectUri = addressFor(app, oauth.redirectUri);
   const client = await openClient(app, redirectUri, tools);
   try {
@@ -104,11 +103,11 @@ function addressFor(app: NetworkApp, redirectUri: string): string {
 
 function refusedStart({ kind, status, networkCode, note }: OAuthProblem): LinkFailure {
   const words = networkCode === null ? note : `${networkCode}: ${note}`;
-  if (kind === "unknown_account") return failed("account_not_found", words);
-  if (kind === "unreachable") return failed("instance_unreachable", words);
-  if (status === 429) return failed("rate_limited", words);
+  if (kind === "unknown_account") return linkFailed("account_not_found", words);
+  if (kind === "unreachable") return linkFailed("instance_unreachable", words);
+  if (status === 429) return linkFailed("rate_limited", words);
   const isDown = kind === "down" || (status ?? 0) >= 500;
-  return failed(isDown ? "network_unavailable" : "instance_unsupported", words);
+  return linkFailed(isDown ? "network_unavailable" : "instance_unsupported", words);
 }
 
 export async function finish(
@@ -117,7 +116,7 @@ export async function finish(
 ): Promise<LinkOutcome> {
   const { params } = callback;
   const { redirectUri, saved, did } = flowShape().parse(callback.flow);
-  if (tools.app === undefined) return failed("network_unavailable", "there is no OAuth client");
+  if (tools.app === undefined) return linkFailed("network_unavailable", "there is no OAuth client");
   const client = await openClient(tools.app, redirectUri, tools);
   // Safe: the library's own data, as it was kept for it.
   client.states.set(params["state"] ?? "", saved as never);
@@ -127,7 +126,7 @@ export async function finish(
     });
     const credentials = credentialsFrom(client, { did: session.did, redirectUri }, tools);
     if (credentials === undefined)
-      return failed("instance_unsupported", "the tokens are of no use");
+      return linkFailed("instance_unsupported", "the tokens are of no use");
     return await judge(credentials, did, tools);
   } catch (error) {
     return refusedFinish(params, problemOf(error, client.trace));
@@ -151,11 +150,11 @@ function refusedFinish(
   { kind, status, networkCode, note }: OAuthProblem,
 ): LinkFailure {
   const words = noteOf(`${params["error"] ?? networkCode ?? ""} ${note}`);
-  if (params["error"] === "access_denied") return failed("access_denied", words);
-  if (status === 429) return failed("rate_limited", words);
+  if (params["error"] === "access_denied") return linkFailed("access_denied", words);
+  if (status === 429) return linkFailed("rate_limited", words);
   const isOutage = kind === "unreachable" || kind === "down" || (status ?? 0) >= 500;
   const isDown = isOutage || params["error"] !== undefined;
-  return failed(isDown ? "network_unavailable" : "instance_unsupported", words);
+  return linkFailed(isDown ? "network_unavailable" : "instance_unsupported", words);
 }
 
 /** What is not kept is ended: an authorisation of another account, and one that does not allow to post. */
@@ -168,7 +167,7 @@ async function judge(
   const isOther = expectedDid !== null && expectedDid !== credentials.did;
   if (isOther || !allowsPosting(scope)) {
     await endOAuth(credentials, tools);
-    return isOther ? failed("other_account") : failed("permission_missing", scope);
+    return isOther ? linkFailed("other_account") : linkFailed("permission_missing", scope);
   }
   return await describe(credentials, tools);
 }
@@ -193,9 +192,9 @@ async function describe(credentials: OAuthCredentials, tools: NetworkTools): Pro
   const { did, pds, session } = credentials;
   const url = `${pds}/xrpc/com.atproto.server.getSession`;
   const answer = await callAsAccount(credentials, { method: "GET", url }, tools);
-  if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+  if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
   const view = sessionView().safeParse(answer.status === 200 ? answer.json() : {}).data ?? {};
-  if (view.active === false) return failed("account_restricted", view.status);
+  if (view.active === false) return linkFailed("account_restricted", view.status);
   const [account, limits] = await Promise.all([
     readAccount({ did, handle: view.handle ?? did }, { origin: PUBLIC_VIEW }, tools),
     readLimits(pds, tools),
@@ -212,8 +211,4 @@ async function describe(credentials: OAuthCredentials, tools: NetworkTools): Pro
       grantId: sessionIdOf(credentials),
     },
   };
-}
-
-function failed(code: LinkErrorCode, note?: string): LinkFailure {
-  return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
 }

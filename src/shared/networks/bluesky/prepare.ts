@@ -1,28 +1,24 @@
-import { mediaFailed } from "../contract/media-failed.ts";
+import { mediaFailed } from "../contract/media-check.ts";
 import { MediaFailure } from "../contract/media.ts";
-import type {
-  LegToPublish,
-  NetworkTools,
-  PrepareOutcome,
-  Rejected,
-  TryLater,
-} from "../contract/network.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import { credentialsOf, type Credentials } from "./credentials.ts";
-import type { Embed } from "./embeds.ts";
-import { cardEmbed, imagesEmbed } from "./embeds.ts";
-import type { Facet, Stretch } from "./facets.ts";
-import { facetsOf, findStretches } from "./facets.ts";
+import { credentialsOf, type Credentials, type Remote, COLLECTION, remoteOf } from "./state.ts";
+import {
+  type Embed,
+  cardEmbed,
+  imagesEmbed,
+  uploadBlob,
+  uploadMedia,
+  type Blob,
+} from "./upload.ts";
+import { type Facet, type Stretch, facetsOf, findStretches } from "./facets.ts";
 import { resolveHandle } from "./identity.ts";
 import { fetchPageCard } from "./link-card.ts";
-import type { LinkCard } from "./options.ts";
-import { ownOptionsOf } from "./options.ts";
-import type { Remote } from "./state.ts";
-import { COLLECTION, remoteOf } from "./state.ts";
+import { type LinkCard, ownOptionsOf } from "./options.ts";
 import { RULES } from "./rules.ts";
-import { uploadBlob, uploadMedia } from "./upload.ts";
 import { bringVideo, followVideo, type VideoStep } from "./video.ts";
-import type { Blob } from "./video-service.ts";
 
 const MENTIONS_MAX = 20;
 const RESOLVE_TIMEOUT_MS = 5000;

@@ -1,18 +1,19 @@
-import type { Classified } from "../contract/classified.ts";
-import { failureOf, unpublished } from "../contract/classified.ts";
-import { inDoubt, unheard } from "../contract/doubt.ts";
-import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
-import type { LegToPublish, NetworkTools, PublishOutcome } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import type { Classified } from "../contract/answers.ts";
+import {
+  failureOf,
+  unpublished,
+  inDoubt,
+  unheard,
+  type PublishOutcome,
+  mayStartOver,
+} from "../contract/outcome.ts";
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { callAsAccount } from "./account-call.ts";
-import { credentialsOf, type Credentials } from "./credentials.ts";
+import { credentialsOf, type Credentials, type Remote, COLLECTION, remoteOf } from "./state.ts";
 import { classify } from "./errors.ts";
 import { readRecord } from "./reconcile.ts";
-import type { Remote } from "./state.ts";
-import { COLLECTION, remoteOf } from "./state.ts";
-
-/** A blob that is lost again within this time ends the leg; a retry by hand, later, uploads it anew. */
-const REUPLOAD_MS = 15 * 60_000;
 
 /**
  * Puts the record under its own key: the server takes a repeat with the same content for the no-op that it is.
@@ -59,8 +60,7 @@ function readPut(answer: HttpResponse | HttpFailure, remote: Remote, now: Date):
 function uploadAgain(classified: Classified, remote: Remote, now: Date): PublishOutcome {
   const { rkey, createdAt, reuploadedAt } = remote;
   const failure = failureOf(classified);
-  const last = reuploadedAt === undefined ? 0 : Date.parse(reuploadedAt);
-  if (now.getTime() - last < REUPLOAD_MS) return { kind: "rejected", failure };
+  if (!mayStartOver(reuploadedAt, now)) return { kind: "rejected", failure };
   return {
     kind: "prepare_again",
     remote: { rkey, createdAt, reuploadedAt: now.toISOString() },

@@ -1,18 +1,11 @@
 import * as z from "zod";
-import { exchange, failureOf } from "../contract/classified.ts";
-import { askAgain } from "../contract/doubt.ts";
-import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
-import type {
-  LegToPublish,
-  NetworkTools,
-  Published,
-  ReconcileOutcome,
-} from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
-import { credentialsOf, type Credentials } from "./credentials.ts";
+import { exchange } from "../contract/answers.ts";
+import { failureOf, askAgain, type Published, type ReconcileOutcome } from "../contract/outcome.ts";
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { credentialsOf, type Credentials, type Remote, COLLECTION, remoteOf } from "./state.ts";
 import { classify, xrpcError } from "./errors.ts";
-import type { Remote } from "./state.ts";
-import { COLLECTION, remoteOf } from "./state.ts";
 
 const ASK_AGAIN_SECONDS = 30;
 /** What an earlier call set off is done by then, whatever became of its answer. */

@@ -1,5 +1,4 @@
-import type { RuleTable } from "../contract/rule.ts";
-import { nearLimit } from "../contract/rule.ts";
+import { type RuleTable, nearLimit } from "../contract/rules.ts";
 
 const GRAPHEMES_MAX = 300;
 

@@ -3,15 +3,20 @@ import { shape } from "../../runtime/shape.ts";
 import {
   breach,
   checkNearLimit,
-  countGraphemes,
+  isFarBeyond,
+  type Problem,
+  type TextMeasure,
+} from "../contract/rules.ts";
+import { countGraphemes } from "../contract/text.ts";
+import {
   extensionOf,
   fieldOf,
-  isFarBeyond,
   kindsOf,
   mediaKindOf,
-} from "../contract/draft-rules.ts";
-import type { MediaFacts } from "../contract/media.ts";
-import type { LegDraft, NetworkData, Problem, TextMeasure } from "../contract/network.ts";
+  type LegDraft,
+  type NetworkData,
+} from "../contract/draft.ts";
+import type { MediaFacts, MediaTargets } from "../contract/media.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 
@@ -103,4 +108,23 @@ function checkLinkCard(draft: LegDraft): readonly Problem[] {
   if (draft.media.length === 0 || !ownOptionsOf(draft.options).linkCard) return [];
   const field = "platformOptions.bluesky.linkCard";
   return [breach(rules, "bluesky.linkCard.media", { field })];
+}
+
+/** https://github.com/bluesky-social/atproto `lexicons/app/bsky/embed`; edge and length are the official client's. */
+const TARGETS = {
+  image: {
+    types: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif"],
+    bytesMax: 2_000_000,
+    edgeMax: 4_000,
+    takesAnimation: true,
+    turnsByExif: false,
+  },
+  video: { types: ["video/mp4"], bytesMax: 300_000_000, secondsMax: 600 },
+} as const satisfies MediaTargets;
+
+/** The account's own server may take less. */
+export function media(_draft: LegDraft, limits: NetworkData): MediaTargets {
+  const { image, video } = TARGETS;
+  const bytesMax = blobBytesMax(limits);
+  return { image: { ...image, bytesMax: Math.min(image.bytesMax, bytesMax) }, video };
 }

@@ -1,6 +1,6 @@
 import { es256PrivateKey, setting } from "../../runtime/setting.ts";
 import type { ShapeOf } from "../../runtime/shape.ts";
-import type { FromSettings, NetworkSettings } from "../contract/network.ts";
+import type { FromSettings, NetworkSettings } from "../contract/settings.ts";
 
 type ClientKey = ShapeOf<typeof es256PrivateKey>;
 

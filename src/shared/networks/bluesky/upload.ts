@@ -1,26 +1,28 @@
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
-import { unanswered, unpublished } from "../contract/classified.ts";
-import { bytesMaxOf, kindOfType } from "../contract/judge-file.ts";
-import { mediaFailed, mediaRejected, refusedFile } from "../contract/media-failed.ts";
-import type { MediaFile, MediaTargets } from "../contract/media.ts";
-import type { StreamedBody } from "../../runtime/http-call.ts";
-import { MediaFailure } from "../contract/media.ts";
-import type {
-  LegToPublish,
-  MediaItem,
-  NetworkTools,
-  Rejected,
-  TryLater,
-} from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { unanswered, unpublished, type Rejected, type TryLater } from "../contract/outcome.ts";
+import { bytesMaxOf, mediaFailed, mediaRejected, refusedFile } from "../contract/media-check.ts";
+import { kindOfType, type MediaItem } from "../contract/draft.ts";
+import { type MediaFile, type MediaTargets, MediaFailure } from "../contract/media.ts";
+import { type StreamedBody, HttpFailure } from "../../runtime/http-call.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { callAsAccount } from "./account-call.ts";
-import type { Credentials } from "./credentials.ts";
+import type { Credentials } from "./state.ts";
 import { classify } from "./errors.ts";
-import { media } from "./targets.ts";
-import { blobShape, type Blob } from "./video-service.ts";
+import { media, RULES } from "./rules.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
+
+export const blobShape = shape(() =>
+  z.object({
+    $type: z.literal("blob"),
+    ref: z.object({ $link: z.string() }),
+    mimeType: z.string(),
+    size: z.number(),
+  }),
+);
+export type Blob = ShapeOf<typeof blobShape>;
 
 const uploaded = shape(() => z.object({ blob: blobShape() }));
 
@@ -101,4 +103,64 @@ export async function uploadBlob(
   const parsed = uploaded().safeParse(answer.json());
   if (answer.status === 200 && parsed.success) return parsed.data.blob;
   return unpublished(classify(answer, tools.now()), target.mediaIndex);
+}
+
+export interface Embed {
+  readonly $type: string;
+  readonly [field: string]: unknown;
+}
+
+interface AspectRatio {
+  readonly width: number;
+  readonly height: number;
+}
+
+export function videoEmbed(
+  blob: Blob,
+  { alt, aspectRatio }: { readonly alt: string; readonly aspectRatio: AspectRatio | null },
+): Embed {
+  return {
+    $type: "app.bsky.embed.video",
+    video: blob,
+    ...(alt === "" ? {} : { alt }),
+    ...(aspectRatio === null ? {} : { aspectRatio }),
+  };
+}
+
+export function imagesEmbed(files: readonly UploadedImage[]): Embed {
+  if (files.length > RULES.plainImagesMax) {
+    return {
+      $type: "app.bsky.embed.gallery",
+      items: files.map(({ blob, alt, aspectRatio }) => ({
+        $type: "app.bsky.embed.gallery#image",
+        image: blob,
+        alt,
+        // Required here; only a hint for the space that a client keeps free.
+        aspectRatio: aspectRatio ?? { width: 1, height: 1 },
+      })),
+    };
+  }
+  return {
+    $type: "app.bsky.embed.images",
+    images: files.map(({ blob, alt, aspectRatio }) => ({
+      image: blob,
+      alt,
+      ...(aspectRatio === null ? {} : { aspectRatio }),
+    })),
+  };
+}
+
+export function cardEmbed(
+  card: { readonly url: string; readonly title: string; readonly description: string },
+  thumb: Blob | null,
+): Embed {
+  return {
+    $type: "app.bsky.embed.external",
+    external: {
+      uri: card.url,
+      title: card.title,
+      description: card.description,
+      ...(thumb === null ? {} : { thumb }),
+    },
+  };
 }

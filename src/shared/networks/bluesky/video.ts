@@ -1,13 +1,17 @@
-import { mediaRejected } from "../contract/media-failed.ts";
+import { mediaRejected } from "../contract/media-check.ts";
 import type { MediaFile } from "../contract/media.ts";
-import type { LegToPublish, NetworkTools, Rejected, TryLater } from "../contract/network.ts";
-import type { Credentials } from "./credentials.ts";
-import type { Embed } from "./embeds.ts";
-import { videoEmbed } from "./embeds.ts";
-import type { Remote, RemoteVideo } from "./state.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { type Rejected, type TryLater, failureOf, unpublished } from "../contract/outcome.ts";
+import type { Credentials, Remote, RemoteVideo } from "./state.ts";
+import { type Embed, videoEmbed, uploadBlob, blobShape, type Blob } from "./upload.ts";
 import { blobBytesMax } from "./rules.ts";
-import { uploadBlob } from "./upload.ts";
-import { handOver, lookAtJob } from "./video-service.ts";
+import * as z from "zod";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { exchange, noteOf } from "../contract/answers.ts";
+import { type StreamedBody, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { callAsAccount } from "./account-call.ts";
+import { classify } from "./errors.ts";
 
 export type VideoStep =
   | { readonly kind: "made"; readonly embed: Embed }
@@ -74,4 +78,186 @@ export async function followVideo(video: RemoteVideo, tools: NetworkTools): Prom
     default:
       return { kind: "waiting", video: undefined, pollAfterSeconds: 0 };
   }
+}
+
+/** Makes uploaded videos playable before anyone sees them (https://docs.bsky.app/docs/tutorials/video). */
+const SERVICE = "https://video.bsky.app";
+const SERVICE_DID = "did:web:video.bsky.app";
+const UPLOAD_METHOD = "com.atproto.repo.uploadBlob";
+const LIMITS_METHOD = "app.bsky.video.getUploadLimits";
+/** The service works on with the token when the upload is over. */
+const TOKEN_SECONDS = 1800;
+const UPLOAD_TIMEOUT_MS = 120_000;
+const POLL_SECONDS = 5;
+const POLL_SECONDS_OUTAGE = 20;
+const POLL_SECONDS_MAX = 600;
+
+const job = shape(() =>
+  z.object({
+    jobId: z.string().optional(),
+    state: z.string().optional(),
+    blob: blobShape().optional(),
+    error: z.string().optional(),
+    message: z.string().optional(),
+  }),
+);
+type Job = ShapeOf<typeof job>;
+/** The service answers an upload with the bare status, its lexicon wraps it. */
+const jobAnswer = shape(() =>
+  z.union([z.object({ jobStatus: job() }).transform((one) => one.jobStatus), job()]),
+);
+
+type VideoOutcome =
+  | { readonly kind: "blob"; readonly blob: Blob }
+  | { readonly kind: "working"; readonly jobId: string; readonly pollAfterSeconds: number }
+  /** The service is not there, or not for this account: the account's own server may take the file. */
+  | { readonly kind: "not_there" }
+  /** The service does not know the job any more. */
+  | { readonly kind: "lost" }
+  | TryLater
+  | Rejected;
+
+interface Video {
+  readonly credentials: Credentials;
+  /** The same for the same leg: its name is all that the service has of it. */
+  readonly name: string;
+  readonly file: StreamedBody;
+}
+
+/** Hands a video over. The same bytes again are answered with what was made of them before. */
+async function handOver(video: Video, tools: NetworkTools): Promise<VideoOutcome> {
+  const { credentials, file, name } = video;
+  const refused = await askLimits(video, tools);
+  if (refused !== undefined) return refused;
+  const token = await vouch(
+    credentials,
+    { audience: serverDid(credentials), lxm: UPLOAD_METHOD },
+    tools,
+  );
+  if (typeof token !== "string") return token;
+  const query = new URLSearchParams({ did: credentials.did, name: `${name}.mp4` });
+  const answer = await exchange(tools, {
+    method: "POST",
+    url: `${SERVICE}/xrpc/app.bsky.video.uploadVideo?${query.toString()}`,
+    headers: { authorization: `Bearer ${token}`, "content-type": "video/mp4" },
+    body: file,
+    timeoutMs: UPLOAD_TIMEOUT_MS,
+  });
+  if (isAway(answer)) return { kind: "not_there" };
+  const status = readJob(answer);
+  // What was uploaded before is an error by its status, and the wanted answer by its content.
+  const made = status === undefined ? undefined : outcomeOf(status);
+  return made ?? refusal(answer, tools);
+}
+
+/** One look at a job. */
+async function lookAtJob(jobId: string, tools: NetworkTools): Promise<VideoOutcome> {
+  const query = new URLSearchParams({ jobId });
+  const answer = await exchange(tools, {
+    method: "GET",
+    url: `${SERVICE}/xrpc/app.bsky.video.getJobStatus?${query.toString()}`,
+  });
+  if (isAway(answer)) return { kind: "working", jobId, pollAfterSeconds: POLL_SECONDS_OUTAGE };
+  if (answer.status === 429)
+    return { kind: "working", jobId, pollAfterSeconds: pause(answer, tools) };
+  const status = readJob(answer);
+  const made = status === undefined ? undefined : outcomeOf({ jobId, ...status });
+  return made ?? { kind: "lost" };
+}
+
+/** A look costs the account nothing: what the service asks for is kept, but not for the rest of a day. */
+function pause(answer: HttpResponse, tools: NetworkTools): number {
+  const { retryAfterSeconds } = classify(answer, tools.now());
+  return Math.min(Math.max(retryAfterSeconds ?? 0, POLL_SECONDS_OUTAGE), POLL_SECONDS_MAX);
+}
+
+function outcomeOf({ jobId, state, blob, error, message }: Job): VideoOutcome | undefined {
+  if (blob !== undefined) return { kind: "blob", blob };
+  if (state === "JOB_STATE_FAILED") {
+    const note = noteOf(message ?? "");
+    const failure = {
+      networkCode: error ?? state,
+      ...(note === "" ? {} : { note }),
+      mediaIndex: 0,
+    };
+    return { kind: "rejected", failure: { code: "media_processing_failed", ...failure } };
+  }
+  if (jobId === undefined || state === undefined) return undefined;
+  return { kind: "working", jobId, pollAfterSeconds: POLL_SECONDS };
+}
+
+function readJob(answer: HttpResponse): Job | undefined {
+  const parsed = jobAnswer().safeParse(answer.json());
+  return parsed.success ? parsed.data : undefined;
+}
+
+function refusal(answer: HttpResponse, tools: NetworkTools): VideoOutcome {
+  if (answer.status === 401 || answer.status === 403) return { kind: "not_there" };
+  const classified = classify(answer, tools.now());
+  const isMedia = answer.status !== 429 && classified.code === "invalid_request";
+  return unpublished(isMedia ? { ...classified, code: "media_rejected" } : classified, 0);
+}
+
+/** No answer, one of a proxy, or one of a server that has no such service. */
+function isAway(answer: HttpResponse | HttpFailure): answer is HttpFailure {
+  return answer instanceof HttpFailure || answer.status >= 500 || answer.status === 404;
+}
+
+const uploadLimitsShape = shape(() =>
+  z.object({
+    canUpload: z.boolean(),
+    error: z.string().optional(),
+    message: z.string().optional(),
+  }),
+);
+
+/** Undefined when the account may upload a video now. */
+async function askLimits(
+  { credentials }: Video,
+  tools: NetworkTools,
+): Promise<VideoOutcome | undefined> {
+  const token = await vouch(credentials, { audience: SERVICE_DID, lxm: LIMITS_METHOD }, tools);
+  if (typeof token !== "string") return token;
+  const answer = await exchange(tools, {
+    method: "GET",
+    url: `${SERVICE}/xrpc/${LIMITS_METHOD}`,
+    headers: { authorization: `Bearer ${token}` },
+  });
+  if (isAway(answer)) return { kind: "not_there" };
+  const limits = uploadLimitsShape().safeParse(answer.json()).data;
+  // The upload itself is judged anyway: a limit that can't be read need not stop it.
+  if (limits === undefined || limits.canUpload) return undefined;
+  const { error, message = "" } = limits;
+  const isUnconfirmed = /confirm|verif/i.test(`${error ?? ""} ${message}`);
+  const row = isUnconfirmed
+    ? ({ code: "account_restricted", effect: "refuse" } as const)
+    : ({ code: "quota_exceeded", effect: "refuse" } as const);
+  const networkCode = error ?? "DailyLimitExceeded";
+  const classified = { ...row, networkCode, note: noteOf(message), retryAfterSeconds: null };
+  return { kind: "rejected", failure: failureOf(classified, 0) };
+}
+
+/** The account's server vouches for it towards the service, for one method and a short time. */
+async function vouch(
+  credentials: Credentials,
+  { audience, lxm }: { readonly audience: string; readonly lxm: string },
+  tools: NetworkTools,
+): Promise<string | VideoOutcome> {
+  const exp = Math.floor(tools.now().getTime() / 1000) + TOKEN_SECONDS;
+  const query = new URLSearchParams({ aud: audience, lxm, exp: String(exp) });
+  const url = `${credentials.pds}/xrpc/com.atproto.server.getServiceAuth?${query.toString()}`;
+  const answer = await callAsAccount(credentials, { method: "GET", url }, tools);
+  if (isAway(answer)) return { kind: "not_there" };
+  const parsed = z.object({ token: z.string().min(1) }).safeParse(answer.json());
+  if (answer.status === 200 && parsed.success) return parsed.data.token;
+  const classified = classify(answer, tools.now());
+  // A token that ended, or an account that is locked, would stop the plain way as well.
+  const isOfAccount = classified.effect === "at_once" || classified.effect === "later";
+  const isLocked = classified.code === "account_restricted";
+  return isOfAccount || isLocked ? unpublished(classified, 0) : { kind: "not_there" };
+}
+
+/** What the account's server goes by towards other services. */
+function serverDid({ pds }: Credentials): string {
+  return `did:web:${new URL(pds).host.replace(":", "%3A")}`;
 }

@@ -1,4 +1,5 @@
 import type { StreamedBody } from "../../runtime/http-call.ts";
+
 export interface FetchedMedia {
   readonly bytes: Uint8Array;
   /** Judged by the content, not by what the server claims. */
@@ -40,6 +41,7 @@ export const MEDIA_REPAIRS = [
   "stilled",
   "metadataRemoved",
 ] as const;
+
 export type MediaRepair = (typeof MEDIA_REPAIRS)[number];
 
 /** Why a file can't be had or made to fit; part of the rule that it breaks: `instagram.media.ratio`. */
@@ -98,6 +100,7 @@ export interface FittedImage extends FetchedMedia {
 
 /** Largest image that is downloaded to be made smaller. */
 export const IMAGE_SOURCE_BYTES_MAX = 50 * 1024 * 1024;
+
 /** Types that can be read, and so made into another where a network does not take them. */
 export const READABLE_IMAGES: readonly string[] = [
   "image/jpeg",
@@ -123,4 +126,18 @@ export class MediaFailure extends Error {
     this.code = code;
     this.reason = options.reason ?? (code === "media_rejected" ? "size" : null);
   }
+}
+
+/** What a slice holds in memory at a time. */
+const PIECE_BYTES = 2 * 1024 * 1024;
+
+/** The bytes from `first` up to and including `last` of a file, fetched while they are sent. */
+export function sliceOf(file: Pick<MediaFile, "read">, first: number, last: number): StreamedBody {
+  return {
+    size: last - first + 1,
+    async *chunks() {
+      for (let at = first; at <= last; at += PIECE_BYTES)
+        yield await file.read(at, Math.min(at + PIECE_BYTES - 1, last));
+    },
+  };
 }

@@ -1,6 +1,11 @@
-import type { Classified, ErrorRow } from "../contract/classified.ts";
-import type { TableRow } from "../contract/error-table.ts";
-import { codes, rows, subcodes } from "../contract/error-table.ts";
+import {
+  type Classified,
+  type ErrorRow,
+  type TableRow,
+  codes,
+  rows,
+  subcodes,
+} from "../contract/answers.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 

@@ -1,14 +1,12 @@
 import type { Network } from "../contract/network.ts";
-import { facebookLink, revoke } from "./link.ts";
+import { facebookLink, revoke, facebookUpkeep } from "./link.ts";
 import { facebookOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, judgeFiles, measure, quotaOf } from "./rules.ts";
-import { media } from "./targets.ts";
+import { check, judgeFiles, measure, quotaOf, media } from "./rules.ts";
 import { facebookSettings } from "./settings.ts";
-import { facebookUpkeep } from "./upkeep.ts";
 
 export const facebook = {
   name: "facebook",

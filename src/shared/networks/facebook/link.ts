@@ -1,23 +1,24 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange } from "../contract/classified.ts";
-import { failed, lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
-import type { GraphAccess } from "../graph/request.ts";
-import { appOf, graphDelete, graphGet } from "../graph/request.ts";
-import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
-import type {
-  LinkChoice,
-  LinkFailure,
-  LinkOutcome,
-  NetworkData,
-  NetworkTools,
-  OAuthCallback,
-  OAuthFlow,
-} from "../contract/network.ts";
+import { exchange, readId } from "../contract/answers.ts";
+import { lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
+import { type GraphAccess, graphDelete, graphGet } from "../graph/request.ts";
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import {
+  type LinkChoice,
+  type LinkFailure,
+  type LinkOutcome,
+  type OAuthCallback,
+  type OAuthFlow,
+  linkFailed,
+} from "../contract/link.ts";
+import type { NetworkData } from "../contract/draft.ts";
+import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import type { Page } from "./pages.ts";
-import { findPages } from "./pages.ts";
-import { accessFor, credentialsOf } from "./state.ts";
+import { type Page, findPages } from "./pages.ts";
+import { accessFor, credentialsOf, pageAccess } from "./state.ts";
+import { unanswered, unpublished } from "../contract/outcome.ts";
+import type { Upkeep } from "../contract/network.ts";
 
 const DIALOG = "https://www.facebook.com";
 /** Facebook passes phones, some networks and business accounts on to hosts of their own. */
@@ -148,7 +149,7 @@ function read<Shape extends z.ZodType>(request: HttpRequest, shape: Shape, tools
 /** One page is no choice: it was ticked in the dialog. */
 function offer(flow: Flow): LinkOutcome | LinkChoice {
   const [first, ...others] = flow.pages;
-  if (first === undefined) return failed("nothing_to_choose");
+  if (first === undefined) return linkFailed("nothing_to_choose");
   if (others.length === 0) return linkPage(first, flow);
   const candidates = flow.pages.map(({ id, name, username }) => ({
     id,
@@ -162,7 +163,7 @@ function choose(candidateId: string, data: NetworkData): Promise<LinkOutcome> {
   const flow = flowShape().parse(data);
   const page = flow.pages.find(({ id }) => id === candidateId);
   return Promise.resolve(
-    page === undefined ? failed("input_invalid", "not one of the pages") : linkPage(page, flow),
+    page === undefined ? linkFailed("input_invalid", "not one of the pages") : linkPage(page, flow),
   );
 }
 
@@ -195,3 +196,17 @@ export async function revoke(data: NetworkData, tools: NetworkTools): Promise<vo
   const { userId, userToken } = credentialsOf(data);
   await exchange(tools, graphDelete(accessFor(userToken, tools), `${userId}/permissions`));
 }
+
+/** A page's token has no end, and nothing tells that it was taken back but a call. */
+export const facebookUpkeep: Upkeep = {
+  idleDaysMax: 3,
+  async look({ credentials }, tools) {
+    const known = credentialsOf(credentials);
+    const request = graphGet(pageAccess(known, tools), known.pageId, { fields: "id" });
+    const answer = await exchange(tools, request);
+    if (answer instanceof HttpFailure) return unanswered(answer);
+    // A page that somebody put in between has a 200 too.
+    const isSeen = answer.status === 200 && readId(answer) !== undefined;
+    return isSeen ? { kind: "usable" } : unpublished(classify(answer, tools.now()));
+  },
+};

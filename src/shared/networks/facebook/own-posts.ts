@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { isEdge, readEdge } from "../graph/edge.ts";
+import { isEdge, readEdge, comparable } from "../graph/request.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import type { LegToPublish, NetworkTools, Published } from "../contract/network.ts";
-import { composed } from "../contract/normal-form.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { type Published, unavailable, type Lookup } from "../contract/outcome.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
-import { sinceOf } from "./published.ts";
-import { credentialsOf, pageAccess, remoteOf } from "./state.ts";
+import { credentialsOf, pageAccess, remoteOf, type Remote } from "./state.ts";
 import { pageUrl } from "./video-status.ts";
 
 const PAGE_LENGTH = 25;
@@ -43,15 +43,6 @@ const postShape = shape(() =>
 );
 type Post = ShapeOf<typeof postShape>;
 
-export type Lookup =
-  | { readonly kind: "found"; readonly published: Published }
-  | { readonly kind: "absent" }
-  | {
-      readonly kind: "unavailable";
-      readonly note: string;
-      readonly retryAfterSeconds: number | null;
-    };
-
 /**
  * Looks for the leg's post among those of the page since the call: by its photos, which belong to one post only, else
  * by its words. Both lists leave out posts at times, so that both are looked at before a post counts as absent.
@@ -79,14 +70,10 @@ async function findIn(
     postShape(),
     tools,
   );
-  if (posts instanceof HttpFailure)
-    return { kind: "unavailable", note: posts.message, retryAfterSeconds: null };
-  if (!isEdge(posts)) {
-    const { note, networkCode, retryAfterSeconds } = classify(posts, tools.now());
-    return { kind: "unavailable", note: note || (networkCode ?? ""), retryAfterSeconds };
-  }
+  if (!isEdge(posts))
+    return unavailable(posts instanceof HttpFailure ? posts : classify(posts, tools.now()));
   const found = posts.find((post) => isOurs(post, leg));
-  if (found === undefined) return { kind: "absent" };
+  if (found === undefined) return { kind: "absent", isComplete: false };
   const url = pageUrl(found.permalink_url) ?? `https://www.facebook.com/${found.id}`;
   return { kind: "found", published: { kind: "published", networkPostId: found.id, url } };
 }
@@ -115,6 +102,59 @@ function isLinkedTo(attachments: Post["attachments"]["data"], link: string): boo
   return attachments.some(({ target: own }) => forms.some((form) => own?.url?.includes(form)));
 }
 
-function comparable(text: string): string {
-  return composed(text).replace(/\r\n?/g, "\n").trim();
+/** Clocks differ: what a call made may seem a little older than the call. */
+const CLOCK_SKEW_MS = 120_000;
+
+const storyShape = shape(() =>
+  z.object({
+    post_id: z.coerce.string().min(1),
+    media_id: z.coerce.string().min(1),
+    url: z.string().optional().catch(undefined),
+  }),
+);
+
+/** The leg's story, by the photo or video that no other post has; else why it is not known. */
+export async function findStory(
+  leg: LegToPublish,
+  mediaId: string,
+  tools: NetworkTools,
+): Promise<Published | "absent" | "unavailable"> {
+  const credentials = credentialsOf(leg.credentials);
+  const stories = await readEdge(
+    pageAccess(credentials, tools),
+    {
+      path: `${credentials.pageId}/stories`,
+      query: { fields: "post_id,media_id,media_type,url", since: sinceOf(leg, tools) },
+      pagesMax: 2,
+    },
+    storyShape(),
+    tools,
+  );
+  if (!isEdge(stories)) return "unavailable";
+  const found = stories.find((story) => story.media_id === mediaId);
+  if (found === undefined) return "absent";
+  return { kind: "published", networkPostId: found.post_id, url: pageUrl(found.url) };
+}
+
+/** In seconds, from where on something of this leg may be listed. */
+function sinceOf({ sentAt }: LegToPublish, tools: NetworkTools): string {
+  const sentMs = (sentAt ?? tools.now()).getTime();
+  return String(Math.floor((sentMs - CLOCK_SKEW_MS) / 1000));
+}
+
+/** What is known of a video that is live. */
+export async function publishedVideo(
+  leg: LegToPublish,
+  { form, video, postedVideoId }: Remote,
+  url: string | null,
+  tools: NetworkTools,
+): Promise<Published> {
+  const id = postedVideoId ?? video?.id ?? "";
+  if (form === "video_story") {
+    const story = await findStory(leg, id, tools);
+    return typeof story === "string" ? { kind: "published", networkPostId: id, url } : story;
+  }
+  const path = form === "reel" ? "reel" : `${credentialsOf(leg.credentials).pageId}/videos`;
+  const usual = `https://www.facebook.com/${path}/${id}`;
+  return { kind: "published", networkPostId: id, url: url ?? usual };
 }

@@ -1,11 +1,10 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange } from "../contract/classified.ts";
-import { isEdge, readEdge } from "../graph/edge.ts";
-import { failed, refusedLink } from "../graph/link.ts";
-import type { GraphAccess } from "../graph/request.ts";
-import { appOf, graphGet } from "../graph/request.ts";
-import type { LinkFailure, NetworkTools } from "../contract/network.ts";
+import { exchange } from "../contract/answers.ts";
+import { isEdge, readEdge, type GraphAccess, graphGet } from "../graph/request.ts";
+import { refusedLink } from "../graph/link.ts";
+import { type LinkFailure, linkFailed } from "../contract/link.ts";
+import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { accessFor } from "./state.ts";
@@ -79,7 +78,7 @@ async function listPages(
   const pages = await readEdge(access, { path, query, pagesMax: LISTS_MAX }, pageShape(), tools);
   if (isEdge(pages)) return pages;
   return pages instanceof HttpFailure
-    ? failed("network_unavailable", pages.message)
+    ? linkFailed("network_unavailable", pages.message)
     : refusedLink(classify(pages, tools.now()));
 }
 

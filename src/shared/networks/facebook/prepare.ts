@@ -1,19 +1,27 @@
-import { lookAtFiles } from "../graph/look-at-files.ts";
-import { rejectedBy } from "../contract/media-failed.ts";
-import type {
-  LegToPublish,
-  NetworkTools,
-  PrepareOutcome,
-  Rejected,
-  TryLater,
-} from "../contract/network.ts";
-import { formOf, isForm, type Form } from "./forms.ts";
+import { lookAtFiles, withProbe, fetchableUrl } from "../graph/probe.ts";
+import { rejectedBy, mediaFailed } from "../contract/media-check.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import {
+  type PrepareOutcome,
+  type Rejected,
+  type TryLater,
+  failureOf,
+  unanswered,
+  unpublished,
+} from "../contract/outcome.ts";
+import { formOf, isForm, type Form, media } from "./rules.ts";
 import { ownOptionsOf } from "./options.ts";
-import { preparePhotos } from "./photos.ts";
 import { rules } from "./rule-table.ts";
-import { remoteOf } from "./state.ts";
-import { media } from "./targets.ts";
+import { remoteOf, type Remote, credentialsOf, pageAccess } from "./state.ts";
 import { prepareVideo } from "./upload.ts";
+import { exchange, readId } from "../contract/answers.ts";
+import { NOT_FOUND } from "../graph/errors.ts";
+import { graphGet, graphPostFile, graphPostJson } from "../graph/request.ts";
+import { type FetchedMedia, IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
+import type { MediaItem } from "../contract/draft.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
+import { classify } from "./errors.ts";
 
 /** Makes the photos, or uploads the video, of which nobody sees anything yet. What is text alone needs nothing. */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
@@ -42,4 +50,131 @@ async function chooseForm(
   if ("kind" in kinds) return kinds;
   const form = formOf(ownOptionsOf(draft.options).kind, kinds);
   return isForm(form) ? form : rejectedBy(rules, form, kinds.join(", "));
+}
+
+/** Facebook fetches a photo before it answers: a leg with many goes on in its next turn. */
+const TURN_MS = 25_000;
+const CONTINUE_SECONDS = 1;
+/** Unpublished photos live for about a day. */
+const PHOTOS_LIFE_MS = 20 * 3_600_000;
+const LOOK_AGAIN_SECONDS = 5;
+/** A photo that is not found for longer than this is not on its way. */
+const MISSED_MS = 120_000;
+
+/** Whether the photos are too old to be published. */
+export function isOutdated({ photosSince }: Remote, now: Date): boolean {
+  return photosSince !== undefined && now.getTime() - Date.parse(photosSince) > PHOTOS_LIFE_MS;
+}
+
+async function preparePhotos(
+  leg: LegToPublish,
+  kept: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const now = tools.now();
+  const remote = isOutdated(kept, now) ? { ...kept, photos: [], photosSince: undefined } : kept;
+  if (remote.photos.length < leg.draft.media.length) return makeMissing(leg, remote, tools);
+  return remote.missedAt === undefined
+    ? { kind: "ready", remote }
+    : lookForMissed(leg, remote, tools);
+}
+
+async function makeMissing(
+  leg: LegToPublish,
+  remote: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const startedAt = tools.now();
+  const photosSince = remote.photosSince ?? startedAt.toISOString();
+  let made: Remote = { ...remote, photosSince };
+  for (const [mediaIndex, item] of leg.draft.media.entries()) {
+    if (mediaIndex < remote.photos.length) continue;
+    const isNewTurn = made.photos.length > remote.photos.length;
+    if (isNewTurn && tools.now().getTime() - startedAt.getTime() > TURN_MS) return carryOn(made);
+    const photo = await makePhoto(leg, { item, mediaIndex }, tools);
+    if (typeof photo !== "string") {
+      // The ids that were got are worth keeping: each cost a download.
+      return photo.kind === "try_later" && isNewTurn ? { ...photo, remote: made } : photo;
+    }
+    made = { ...made, photos: [...made.photos, photo] };
+  }
+  return { kind: "ready", remote: made };
+}
+
+function carryOn(remote: Remote): PrepareOutcome {
+  return { kind: "processing", remote, pollAfterSeconds: CONTINUE_SECONDS };
+}
+
+interface Wanted {
+  readonly item: MediaItem;
+  readonly mediaIndex: number;
+}
+
+async function makePhoto(
+  leg: LegToPublish,
+  { item, mediaIndex }: Wanted,
+  tools: NetworkTools,
+): Promise<string | TryLater | Rejected> {
+  const credentials = credentialsOf(leg.credentials);
+  const source = await repairedPhoto(item.url, mediaIndex, tools);
+  if (source !== undefined && "failure" in source) return source;
+  const access = pageAccess(credentials, tools);
+  const path = `${credentials.pageId}/photos`;
+  const altText = item.altText ?? undefined;
+  const answer = await exchange(
+    tools,
+    source === undefined
+      ? graphPostJson(access, path, {
+          url: fetchableUrl(item.url),
+          published: false,
+          alt_text_custom: altText,
+        })
+      : graphPostFile(access, path, { published: "false", alt_text_custom: altText }, source),
+  );
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  const id = readId(answer);
+  if (answer.status === 200 && id !== undefined) return id;
+  const classified = await withProbe(classify(answer, tools.now()), item.url, tools);
+  return unpublished(classified, mediaIndex);
+}
+
+/** The photo as it has to be for Facebook, where it is not so at its address; what fits Facebook fetches itself. */
+async function repairedPhoto(
+  url: string,
+  mediaIndex: number,
+  tools: NetworkTools,
+): Promise<FetchedMedia | TryLater | Rejected | undefined> {
+  const { image } = media();
+  try {
+    const file = await tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
+    const repairs = await tools.planImage(file, image);
+    return repairs.length === 0 ? undefined : await tools.fitImage(file, image);
+  } catch (error) {
+    if (!(error instanceof MediaFailure)) throw error;
+    // It may be only us who can't have it.
+    return error.code === "media_unreachable"
+      ? undefined
+      : mediaFailed("facebook", error, mediaIndex);
+  }
+}
+
+/** A photo that was just made may not be found yet, and then can't be published. */
+async function lookForMissed(
+  leg: LegToPublish,
+  remote: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const access = pageAccess(credentialsOf(leg.credentials), tools);
+  for (const photo of remote.photos) {
+    const answer = await exchange(tools, graphGet(access, photo, { fields: "id" }));
+    if (answer instanceof HttpFailure) return unanswered(answer);
+    if (answer.status === 200) continue;
+    const classified = classify(answer, tools.now());
+    if (classified.networkCode !== NOT_FOUND) return unpublished(classified);
+    const missedMs = tools.now().getTime() - Date.parse(remote.missedAt ?? "");
+    return missedMs > MISSED_MS
+      ? { kind: "rejected", failure: failureOf(classified) }
+      : { kind: "processing", remote, pollAfterSeconds: LOOK_AGAIN_SECONDS };
+  }
+  return { kind: "ready", remote };
 }

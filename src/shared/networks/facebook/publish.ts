@@ -1,28 +1,26 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import type { Classified } from "../contract/classified.ts";
-import { exchange, failureOf, unpublished } from "../contract/classified.ts";
-import { inDoubt, unheard, unknown } from "../contract/doubt.ts";
+import { type Classified, exchange } from "../contract/answers.ts";
+import {
+  failureOf,
+  unpublished,
+  inDoubt,
+  unheard,
+  unknown,
+  type PublishOutcome,
+  mayStartOver,
+} from "../contract/outcome.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphPostJson } from "../graph/request.ts";
-import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
-import type { LegToPublish, NetworkTools, PublishOutcome } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import { findOwnPost } from "./own-posts.ts";
+import { findOwnPost, findStory, publishedVideo } from "./own-posts.ts";
 import { ownOptionsOf } from "./options.ts";
-import { withProbe } from "./photos.ts";
-import { findStory, publishedVideo } from "./published.ts";
-import type { Remote } from "./state.ts";
-import { credentialsOf, pageAccess, remoteOf } from "./state.ts";
-import {
-  asFeedVideo,
-  mayBeFeedVideo,
-  mayRestart,
-  mediaUrl,
-  restarted,
-  videoEdge,
-} from "./upload.ts";
+import { withProbe } from "../graph/probe.ts";
+import { type Remote, credentialsOf, pageAccess, remoteOf } from "./state.ts";
+import { asFeedVideo, mayBeFeedVideo, mediaUrl, restarted, videoEdge } from "./upload.ts";
 import { lookAtVideo, pageUrl } from "./video-status.ts";
 
 /** A marker older than this is of an earlier call than the one that is about to be made. */
@@ -217,7 +215,7 @@ function waitForPhotos(remote: Remote, classified: Classified, now: Date): Publi
 
 function uploadAgain(remote: Remote, classified: Classified, now: Date): PublishOutcome {
   const failure = failureOf(classified, 0);
-  if (!mayRestart(remote, now)) return { kind: "rejected", failure };
+  if (!mayStartOver(remote.restartedAt, now)) return { kind: "rejected", failure };
   return {
     kind: "prepare_again",
     remote: restarted(remote, now),

@@ -1,12 +1,16 @@
-import type { LegToPublish, NetworkTools, ReconcileOutcome } from "../contract/network.ts";
-import { failureOf } from "../contract/classified.ts";
-import { askAgain, unknown } from "../contract/doubt.ts";
-import { findOwnPost } from "./own-posts.ts";
-import { isOutdated } from "./photos.ts";
-import { findStory, publishedVideo } from "./published.ts";
-import type { Remote } from "./state.ts";
-import { credentialsOf, remoteOf } from "./state.ts";
-import { mayBeFeedVideo, mayRestart } from "./upload.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import {
+  type ReconcileOutcome,
+  failureOf,
+  askAgain,
+  unknown,
+  mayStartOver,
+} from "../contract/outcome.ts";
+import { findOwnPost, findStory, publishedVideo } from "./own-posts.ts";
+import { isOutdated } from "./prepare.ts";
+import { type Remote, credentialsOf, remoteOf } from "./state.ts";
+import { mayBeFeedVideo } from "./upload.ts";
 import { lookAtVideo } from "./video-status.ts";
 
 /** A list may show a post late; and an attempt may still be on its way. */
@@ -105,7 +109,7 @@ function afterFailure(
 ): ReconcileOutcome {
   const isWorthAnother =
     remote.form !== "video" &&
-    (mayBeFeedVideo(leg, remote, failure) || mayRestart(remote, tools.now()));
+    (mayBeFeedVideo(leg, remote, failure) || mayStartOver(remote.restartedAt, tools.now()));
   return isWorthAnother ? { kind: "may_publish", isAbsent: true } : { kind: "rejected", failure };
 }
 

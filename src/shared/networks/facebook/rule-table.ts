@@ -1,5 +1,4 @@
-import type { RuleTable } from "../contract/rule.ts";
-import { nearLimit } from "../contract/rule.ts";
+import { type RuleTable, nearLimit } from "../contract/rules.ts";
 
 /** Stated everywhere and in no document of Facebook's own. */
 const TEXT_MAX = 63_206;

@@ -1,15 +1,14 @@
+import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contract/rules.ts";
 import {
-  breach,
-  checkNearLimit,
   extensionOf,
   fieldOf,
   kindsOf,
   mediaKindOf,
-} from "../contract/draft-rules.ts";
-import type { MediaFacts } from "../contract/media.ts";
-import type { LegDraft, NetworkData, Problem, TextMeasure } from "../contract/network.ts";
-import type { Form } from "./forms.ts";
-import { formOf, isForm } from "./forms.ts";
+  type LegDraft,
+  type NetworkData,
+  type MediaKind,
+} from "../contract/draft.ts";
+import type { MediaFacts, MediaTargets } from "../contract/media.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 
@@ -131,4 +130,60 @@ function checkLink(draft: LegDraft): readonly Problem[] {
   if (OWN_HOSTS.test(new URL(link).hostname))
     return [breach(rules, "facebook.link.own", { field })];
   return draft.media.length === 0 ? [] : [breach(rules, "facebook.link.media", { field })];
+}
+
+/** https://developers.facebook.com/docs/graph-api/reference/page/photos; large PNGs come out blurred there.
+ * It takes TIFF as well, which may tell its place anywhere in the file: that goes out as a JPEG of ours. */
+const TARGETS = {
+  image: {
+    types: ["image/jpeg", "image/png", "image/gif", "image/bmp"],
+    bytesMax: 10_000_000,
+    pngBytesMax: 1_000_000,
+    takesAnimation: false,
+    turnsByExif: true,
+  },
+  // Facebook fetches videos itself and says what it does not take.
+  video: {},
+} as const satisfies MediaTargets;
+
+export function media(): MediaTargets {
+  return TARGETS;
+}
+
+/** What a draft becomes on the page. */
+export const FORMS = ["text", "photos", "reel", "video", "photo_story", "video_story"] as const;
+export type Form = (typeof FORMS)[number];
+
+/** Why media does not make up a post. */
+export type MediaRule = keyof typeof rules &
+  `facebook.${"media" | "reel" | "story"}.${"type" | "mixed" | "count" | "media"}`;
+
+/** The form that media of these kinds takes, or the rule that it breaks. */
+export function formOf(
+  kind: "feed" | "reel" | "story" | undefined,
+  kinds: readonly MediaKind[],
+): Form | MediaRule {
+  if (kinds.includes("audio")) return "facebook.media.type";
+  const [only] = kinds;
+  const isOneVideo = kinds.length === 1 && only === "video";
+  if (kind === "reel") return isOneVideo ? "reel" : "facebook.reel.media";
+  if (kind === "story") {
+    if (kinds.length !== 1) return "facebook.story.media";
+    return isOneVideo ? "video_story" : "photo_story";
+  }
+  if (isOneVideo) return kind === "feed" ? "video" : "reel";
+  return photosOf(kinds);
+}
+
+function photosOf(kinds: readonly MediaKind[]): Form | MediaRule {
+  if (kinds.length === 0) return "text";
+  const videos = kinds.filter((kind) => kind === "video").length;
+  if (videos > 0 && videos < kinds.length) return "facebook.media.mixed";
+  return videos > 1 || kinds.length > rules["facebook.media.count"].limit
+    ? "facebook.media.count"
+    : "photos";
+}
+
+export function isForm(found: Form | MediaRule): found is Form {
+  return FORMS.some((form) => form === found);
 }

@@ -1,23 +1,25 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import type { Classified } from "../contract/classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
-import { fetchableUrl } from "../graph/probe.ts";
-import { appOf, graphHeaders, graphPostJson } from "../graph/request.ts";
-import type { LegToPublish, NetworkTools, PrepareOutcome } from "../contract/network.ts";
+import { type Classified, exchange } from "../contract/answers.ts";
+import {
+  failureOf,
+  unanswered,
+  unpublished,
+  type PrepareOutcome,
+  mayStartOver,
+} from "../contract/outcome.ts";
+import { fetchableUrl, withProbe } from "../graph/probe.ts";
+import { graphHeaders, graphPostJson } from "../graph/request.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify, isVideoLimit } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
-import { withProbe } from "./photos.ts";
-import type { Remote } from "./state.ts";
-import { credentialsOf, pageAccess } from "./state.ts";
-import type { VideoState } from "./video-status.ts";
-import { lookAtVideo } from "./video-status.ts";
+import { type Remote, credentialsOf, pageAccess } from "./state.ts";
+import { type VideoState, lookAtVideo } from "./video-status.ts";
 
 const CARRY_ON_SECONDS = 1;
 const RESTART_SECONDS = 5;
-/** A video that fails again within this time is given up; a retry by hand, later, uploads it anew. */
-const RESTART_MS = 15 * 60_000;
 /** Facebook fetches the file: looked at soon at first, then ever less often. */
 const POLLS = { soonSeconds: 5, laterSeconds: 30, soonMs: 60_000 };
 
@@ -178,11 +180,6 @@ export function asFeedVideo({ restartedAt }: Remote): Remote {
   };
 }
 
-/** Whether a fresh upload is still worth a try. */
-export function mayRestart({ restartedAt }: Remote, now: Date): boolean {
-  return restartedAt === undefined || now.getTime() - Date.parse(restartedAt) >= RESTART_MS;
-}
-
 export function restarted({ form }: Remote, now: Date): Remote {
   return { form, photos: [], restartedAt: now.toISOString() };
 }
@@ -193,7 +190,7 @@ async function startOver(
   tools: NetworkTools,
 ): Promise<PrepareOutcome> {
   const now = tools.now();
-  if (!isVideoLimit(classified) && mayRestart(remote, now)) {
+  if (!isVideoLimit(classified) && mayStartOver(remote.restartedAt, now)) {
     const again = restarted(remote, now);
     return { kind: "processing", remote: again, pollAfterSeconds: RESTART_SECONDS };
   }

@@ -1,14 +1,11 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import type { Classified } from "../contract/classified.ts";
-import { exchange } from "../contract/classified.ts";
+import { type Classified, exchange } from "../contract/answers.ts";
 import { graphGet } from "../graph/request.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type { NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { classify, classifyStatus } from "./errors.ts";
-import type { Credentials } from "./state.ts";
-import { pageAccess } from "./state.ts";
+import { type Credentials, pageAccess } from "./state.ts";
 
 /** How far Facebook is with a video. */
 export type VideoState =

@@ -1,9 +1,23 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import type { Classified, ErrorRow } from "../contract/classified.ts";
-import { isHtml, isProxyPage, noteOf, waitSeconds, withQuota } from "../contract/classified.ts";
-import type { ErrorTable, Signal, TableRow } from "../contract/error-table.ts";
-import { codes, errorTable, findRow, rowOf, rows, subcodes } from "../contract/error-table.ts";
+import {
+  type Classified,
+  type ErrorRow,
+  isHtml,
+  isProxyPage,
+  noteOf,
+  waitSeconds,
+  withQuota,
+  type ErrorTable,
+  type Signal,
+  type TableRow,
+  codes,
+  errorTable,
+  findRow,
+  rowOf,
+  rows,
+  subcodes,
+} from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };

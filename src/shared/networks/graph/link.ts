@@ -1,14 +1,14 @@
 import type * as z from "zod";
-import type { Classified } from "../contract/classified.ts";
-import { exchange, noteOf } from "../contract/classified.ts";
+import { type Classified, exchange } from "../contract/answers.ts";
 import type { LegErrorCode } from "../contract/errors.ts";
-import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
-import type { LinkErrorCode, LinkFailure, OAuthFlow, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
-
-export function failed(code: LinkErrorCode, note?: string): LinkFailure {
-  return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
-}
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import {
+  type LinkErrorCode,
+  type LinkFailure,
+  type OAuthFlow,
+  linkFailed,
+} from "../contract/link.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 
 /** What the dialog sends back with the browser in place of a code. */
 const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
@@ -24,12 +24,12 @@ const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
 /** The code that came back, or why there is none. */
 export function readCallback(params: Readonly<Record<string, string>>): string | LinkFailure {
   const { error, error_code: errorCode, error_message: message, code = "" } = params;
-  if (error !== undefined) return failed(CALLBACK_ERRORS[error] ?? "access_denied", error);
+  if (error !== undefined) return linkFailed(CALLBACK_ERRORS[error] ?? "access_denied", error);
   if (errorCode !== undefined)
-    return failed("network_unavailable", `${errorCode} ${message ?? ""}`);
+    return linkFailed("network_unavailable", `${errorCode} ${message ?? ""}`);
   // Meta puts `#_` or `#_=_` behind everything that it sends back.
   const plain = code.replace(/#_(?:=_)?$/, "");
-  return plain === "" ? failed("input_invalid", "no code came back") : plain;
+  return plain === "" ? linkFailed("input_invalid", "no code came back") : plain;
 }
 
 const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
@@ -43,7 +43,7 @@ const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
 
 /** A step of linking that the network refused. */
 export function refusedLink({ code, networkCode, note }: Classified): LinkFailure {
-  return failed(CODES[code] ?? "network_unavailable", `${networkCode ?? ""} ${note}`.trim());
+  return linkFailed(CODES[code] ?? "network_unavailable", `${networkCode ?? ""} ${note}`.trim());
 }
 
 /** Off to the dialog; nothing has to be kept for the way back. */
@@ -61,7 +61,7 @@ export function lacking(
   granted: readonly string[],
 ): LinkFailure | undefined {
   const missing = needed.filter((name) => !granted.includes(name));
-  return missing.length > 0 ? failed("permission_missing", missing.join(" ")) : undefined;
+  return missing.length > 0 ? linkFailed("permission_missing", missing.join(" ")) : undefined;
 }
 
 interface Step<Shape extends z.ZodType> {
@@ -76,7 +76,7 @@ export async function readStep<Shape extends z.ZodType>(
   tools: NetworkTools,
 ): Promise<z.infer<Shape> | LinkFailure> {
   const answer = await exchange(tools, request);
-  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
+  if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
   const parsed = shape.safeParse(answer.json());
   return answer.status === 200 && parsed.success ? parsed.data : refuse(answer);
 }

@@ -1,9 +1,16 @@
-import { exchange } from "../contract/classified.ts";
-import type { MediaKind } from "../contract/draft-rules.ts";
-import { extensionOf, mediaKindOf } from "../contract/draft-rules.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type { NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { type Classified, exchange } from "../contract/answers.ts";
+import {
+  type MediaKind,
+  extensionOf,
+  mediaKindOf,
+  mediaKindOfType,
+  type LegDraft,
+} from "../contract/draft.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { bytesMaxOf, mediaFailed, refusedFile } from "../contract/media-check.ts";
+import { type MediaTargets, MediaFailure } from "../contract/media.ts";
+import type { Rejected, TryLater } from "../contract/outcome.ts";
 
 const TIMEOUT_MS = 10_000;
 const HOPS_MAX = 2;
@@ -30,7 +37,7 @@ interface Probe {
 }
 
 /** Whether we can read a file that Meta is to fetch; it says the same of a file it can't read and one it can't have. */
-export async function probeMedia(url: string, tools: NetworkTools): Promise<Probe> {
+async function probeMedia(url: string, tools: NetworkTools): Promise<Probe> {
   for (const method of ["HEAD", "GET"] as const) {
     const answer = await follow(method, url, tools);
     if (answer === "too_large") return { isReachable: true, contentType: null };
@@ -66,7 +73,7 @@ async function follow(
 }
 
 /** What a file is: by its name's ending, and where that tells nothing by what its server says. */
-export async function findMediaKind(url: string, tools: NetworkTools): Promise<MediaKind> {
+async function findMediaKind(url: string, tools: NetworkTools): Promise<MediaKind> {
   const named = mediaKindOf(url);
   if (named !== "image" || IMAGE_EXTENSIONS.has(extensionOf(url))) return named;
   const { contentType } = await probeMedia(url, tools);
@@ -77,4 +84,59 @@ export async function findMediaKind(url: string, tools: NetworkTools): Promise<M
 /** Meta takes plain ASCII only: names in other scripts and spaces are encoded. */
 export function fetchableUrl(url: string): string {
   return new URL(url).href;
+}
+
+/** Facebook says the same of a file that it can't read and of an address that it can't reach: our own look decides. */
+export async function withProbe(
+  classified: Classified,
+  url: string,
+  tools: NetworkTools,
+): Promise<Classified> {
+  if (classified.code !== "media_unreachable") return classified;
+  const { isReachable } = await probeMedia(url, tools);
+  return isReachable ? { ...classified, code: "media_rejected", effect: "refuse" } : classified;
+}
+
+/**
+ * The kinds of a draft's files, by their bytes, before the network is sent their addresses. A file that it does not take
+ * is refused here; one that we can't have, it may still get: that one is judged by its name.
+ */
+export async function lookAtFiles(
+  network: string,
+  { draft, targets }: { readonly draft: LegDraft; readonly targets: MediaTargets },
+  tools: NetworkTools,
+): Promise<readonly MediaKind[] | Rejected | TryLater> {
+  // Side by side: somebody's slow server is waited for once and not for each of its files.
+  const looks = await Promise.all(
+    draft.media.map(({ url }, mediaIndex) => lookAt({ network, targets, url, mediaIndex }, tools)),
+  );
+  const kinds: MediaKind[] = [];
+  for (const look of looks) {
+    if (typeof look !== "string") return look;
+    kinds.push(look);
+  }
+  return kinds;
+}
+
+interface Looked {
+  readonly network: string;
+  readonly targets: MediaTargets;
+  readonly url: string;
+  readonly mediaIndex: number;
+}
+
+async function lookAt(
+  { network, targets, url, mediaIndex }: Looked,
+  tools: NetworkTools,
+): Promise<MediaKind | Rejected | TryLater> {
+  try {
+    const file = await tools.openMedia(url, { bytesMax: bytesMaxOf(targets) });
+    await file.close();
+    return refusedFile(network, file, targets, mediaIndex) ?? mediaKindOfType(file.contentType);
+  } catch (error) {
+    if (!(error instanceof MediaFailure)) throw error;
+    return error.code === "media_rejected"
+      ? mediaFailed(network, error, mediaIndex)
+      : await findMediaKind(url, tools);
+  }
 }

@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { withDefault } from "../../runtime/setting.ts";
 import { shape } from "../../runtime/shape.ts";
-import type { FromSettings } from "../contract/network.ts";
-import { readApp } from "../contract/network-settings.ts";
+import { type FromSettings, readApp } from "../contract/settings.ts";
 
 /** One setting for both networks: they are two sides of one API. */
 export const graphVersion = {

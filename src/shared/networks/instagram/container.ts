@@ -1,16 +1,18 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import type { Classified } from "../contract/classified.ts";
-import { exchange, unanswered, unpublished } from "../contract/classified.ts";
+import { type Classified, exchange, readId } from "../contract/answers.ts";
+import { unanswered, unpublished, type Rejected, type TryLater } from "../contract/outcome.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type { LegToPublish, NetworkTools, Rejected, TryLater } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { ACCOUNT_KIND, classify, classifyStatus } from "./errors.ts";
-import { isStory } from "./forms.ts";
-import type { Container, Remote } from "./state.ts";
-import { accessOf, credentialsOf } from "./state.ts";
+import { isStory, media } from "./rules.ts";
+import { type Container, type Remote, accessOf, credentialsOf } from "./state.ts";
+import { fetchableUrl } from "../graph/probe.ts";
+import { mediaFailed } from "../contract/media-check.ts";
+import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
 
 /** How far Instagram is with a container. */
 export type ContainerState =
@@ -39,11 +41,11 @@ export async function createContainer(
   const request = graphPostForm(accessOf(credentials, tools), path, fields);
   const answer = await exchange(tools, request);
   if (answer instanceof HttpFailure) return unanswered(answer);
-  const parsed = z.object({ id: z.coerce.string().min(1) }).safeParse(answer.json());
-  if (answer.status !== 200 || !parsed.success)
+  const id = readId(answer);
+  if (answer.status !== 200 || id === undefined)
     return unpublished(classify(answer, tools.now()), mediaIndex);
   const createdAt = tools.now().toISOString();
-  return { id: parsed.data.id, createdAt, isFinished: false };
+  return { id, createdAt, isFinished: false };
 }
 
 /** Creators can be published for, only not in stories: the connection is as good as it was. */
@@ -87,5 +89,34 @@ export function readContainer(answer: HttpResponse | HttpFailure, now: Date): Co
       return { kind: "published" };
     default:
       return { kind: "failed", classified: classifyStatus(parsed.status || parsed.status_code) };
+  }
+}
+
+export type Fields = Readonly<Record<string, string | undefined>>;
+
+/** What a container is told of its file. Instagram fetches files itself: one that does not fit it gets from us. */
+export async function fileFields(
+  { draft }: LegToPublish,
+  { kinds }: Remote,
+  mediaIndex: number,
+  tools: NetworkTools,
+): Promise<{ readonly fields: Fields } | TryLater | Rejected> {
+  const item = draft.media[mediaIndex];
+  if (item === undefined) throw new Error("a container without a media item");
+  if (kinds[mediaIndex] === "video") return { fields: { video_url: fetchableUrl(item.url) } };
+  const { image } = media(draft);
+  const alt_text = item.altText || undefined;
+  try {
+    const file = await tools.openMedia(item.url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
+    const repairs = await tools.planImage(file, image);
+    const isFit = repairs.length === 0;
+    const address = isFit ? fetchableUrl(item.url) : tools.fittedUrl(item.url, image);
+    return { fields: { image_url: address, alt_text } };
+  } catch (error) {
+    if (!(error instanceof MediaFailure)) throw error;
+    // It may be only us who can't have it: Instagram tells.
+    return error.code === "media_unreachable"
+      ? { fields: { image_url: fetchableUrl(item.url), alt_text } }
+      : mediaFailed("instagram", error, mediaIndex);
   }
 }

@@ -1,5 +1,4 @@
-import type { Classified, ErrorRow } from "../contract/classified.ts";
-import { codes, rows, subcodes } from "../contract/error-table.ts";
+import { type Classified, type ErrorRow, codes, rows, subcodes } from "../contract/answers.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 

@@ -5,11 +5,9 @@ import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, judgeFiles, measure, quotaOf } from "./rules.ts";
-import { media } from "./targets.ts";
+import { check, judgeFiles, measure, quotaOf, media } from "./rules.ts";
 import { instagramSettings } from "./settings.ts";
-import { freshen } from "./session.ts";
-import { instagramUpkeep, postsPerDayMax } from "./upkeep.ts";
+import { freshen, instagramUpkeep, postsPerDayMax } from "./session.ts";
 
 export const instagram = {
   name: "instagram",

@@ -1,23 +1,21 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { exchange } from "../contract/classified.ts";
-import { failed, lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
-import { appOf, graphGet } from "../graph/request.ts";
-import type {
-  Account,
-  LinkFailure,
-  LinkOutcome,
-  NetworkTools,
-  OAuthCallback,
-  OAuthFlow,
-} from "../contract/network.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { exchange } from "../contract/answers.ts";
+import { lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
+import { graphGet } from "../graph/request.ts";
+import {
+  type Account,
+  type LinkFailure,
+  type LinkOutcome,
+  type OAuthCallback,
+  type OAuthFlow,
+  linkFailed,
+} from "../contract/link.ts";
+import { type NetworkTools, appOf } from "../contract/tools.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { ACCOUNT_KIND, classify } from "./errors.ts";
-import type { Credentials } from "./state.ts";
-import { accessOf } from "./state.ts";
-import { readToken, tokenUrl } from "./session.ts";
-import { readLimits } from "./upkeep.ts";
+import { type Credentials, accessOf } from "./state.ts";
+import { readToken, tokenUrl, readLimits } from "./session.ts";
 
 const SCOPES = ["instagram_business_basic", "instagram_business_content_publish"] as const;
 const PROFESSIONAL: Readonly<Record<string, string>> = {
@@ -126,11 +124,11 @@ function refusedCode(answer: HttpResponse): LinkFailure {
   const shape = z.object({ error_message: z.string() });
   const message = shape.safeParse(answer.json()).data?.error_message ?? "";
   const note = `HTTP ${answer.status} ${message}`;
-  if (answer.status === 429) return failed("rate_limited", note);
+  if (answer.status === 429) return linkFailed("rate_limited", note);
   if (/\b(?:business|professional|personal)\b/i.test(message))
-    return failed("account_kind_unsupported", note);
+    return linkFailed("account_kind_unsupported", note);
   const isOfCode = answer.status < 500 && /\bcode\b/i.test(message) && !/redirect/i.test(message);
-  return failed(isOfCode ? "access_denied" : "network_unavailable", note);
+  return linkFailed(isOfCode ? "access_denied" : "network_unavailable", note);
 }
 
 async function longLivedToken(
@@ -143,7 +141,7 @@ async function longLivedToken(
     access_token: token,
   });
   const answer = await exchange(tools, { method: "GET", url });
-  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
+  if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
   return readToken(answer, tools.now()) ?? refused(answer, tools);
 }
 
@@ -166,7 +164,7 @@ async function readAccount(
   if ("kind" in found) return found;
   const { user_id: id, username, name, profile_picture_url, account_type } = found;
   const kind = account_type === undefined ? "professional" : PROFESSIONAL[account_type];
-  if (kind === undefined) return failed("account_kind_unsupported", account_type);
+  if (kind === undefined) return linkFailed("account_kind_unsupported", account_type);
   return {
     id,
     username,
@@ -180,6 +178,6 @@ async function readAccount(
 function refused(answer: HttpResponse, tools: NetworkTools): LinkFailure {
   const classified = classify(answer, tools.now());
   return classified.rule === ACCOUNT_KIND
-    ? failed("account_kind_unsupported", classified.note)
+    ? linkFailed("account_kind_unsupported", classified.note)
     : refusedLink(classified);
 }

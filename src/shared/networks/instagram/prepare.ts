@@ -1,23 +1,25 @@
-import type { Classified } from "../contract/classified.ts";
-import { failureOf } from "../contract/classified.ts";
-import { lookAtFiles } from "../graph/look-at-files.ts";
-import { fetchableUrl } from "../graph/probe.ts";
-import { rejectedBy } from "../contract/media-failed.ts";
-import type {
-  LegToPublish,
-  NetworkTools,
-  PrepareOutcome,
-  Rejected,
-  TryLater,
-} from "../contract/network.ts";
-import { createContainer, lookAtContainer, withoutStories } from "./container.ts";
-import { type Fields, fileFields } from "./files.ts";
-import { formOf, isForm } from "./forms.ts";
+import type { Classified } from "../contract/answers.ts";
+import {
+  failureOf,
+  type PrepareOutcome,
+  type Rejected,
+  type TryLater,
+} from "../contract/outcome.ts";
+import { lookAtFiles, fetchableUrl } from "../graph/probe.ts";
+import { rejectedBy } from "../contract/media-check.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import {
+  createContainer,
+  lookAtContainer,
+  withoutStories,
+  type Fields,
+  fileFields,
+} from "./container.ts";
+import { formOf, isForm, media } from "./rules.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
-import type { Container, Remote } from "./state.ts";
-import { remoteOf } from "./state.ts";
-import { media } from "./targets.ts";
+import { type Container, type Remote, remoteOf } from "./state.ts";
 
 /** Instagram fetches an image before it answers: a leg with many goes on in its next turn. */
 const TURN_MS = 25_000;

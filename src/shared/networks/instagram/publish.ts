@@ -1,17 +1,21 @@
 import * as z from "zod";
-import type { Classified } from "../contract/classified.ts";
-import { exchange, failureOf, unpublished } from "../contract/classified.ts";
-import { inDoubt, unheard } from "../contract/doubt.ts";
+import { type Classified, exchange, readId } from "../contract/answers.ts";
+import {
+  failureOf,
+  unpublished,
+  inDoubt,
+  unheard,
+  type PublishOutcome,
+} from "../contract/outcome.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type { LegToPublish, NetworkTools, PublishOutcome } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { lookAtContainer, withoutStories } from "./container.ts";
 import { classify } from "./errors.ts";
-import { findOwnMedia } from "./own-media.ts";
+import { findOwnMedia } from "./reconcile.ts";
 import { restarted, withoutContainers } from "./prepare.ts";
-import type { Remote } from "./state.ts";
-import { accessOf, credentialsOf, remoteOf } from "./state.ts";
+import { type Remote, accessOf, credentialsOf, remoteOf } from "./state.ts";
 
 const NOT_READY_SECONDS = 10;
 const RESTART_SECONDS = 5;
@@ -29,10 +33,9 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
     }),
   );
   if (answer instanceof HttpFailure) return unheard(answer);
-  const published = z.object({ id: z.coerce.string().min(1) }).safeParse(answer.json()).data;
-  if (answer.status !== 200 || published === undefined) return refused(leg, answer, tools);
-  const url = await readPermalink(leg, published.id, tools);
-  return { kind: "published", networkPostId: published.id, url };
+  const id = readId(answer);
+  if (answer.status !== 200 || id === undefined) return refused(leg, answer, tools);
+  return { kind: "published", networkPostId: id, url: await readPermalink(leg, id, tools) };
 }
 
 /** Best effort: the post is out, whatever becomes of this. */

@@ -1,8 +1,12 @@
-import { askAgain } from "../contract/doubt.ts";
-import type { LegToPublish, NetworkTools, ReconcileOutcome } from "../contract/network.ts";
+import { askAgain, type ReconcileOutcome, type Published } from "../contract/outcome.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { lookAtContainer } from "./container.ts";
-import { findOwnMedia } from "./own-media.ts";
-import { remoteOf } from "./state.ts";
+import { remoteOf, type Remote, accessOf, credentialsOf } from "./state.ts";
+import * as z from "zod";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { isEdge, readEdge, comparable } from "../graph/request.ts";
+import { isStory } from "./rules.ts";
 
 /** What a call set off is done by then, whatever became of its answer. */
 const SETTLED_MS = 60_000;
@@ -32,4 +36,64 @@ export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise
       return { ...askAgain("", seconds), failure };
     }
   }
+}
+
+const PAGE_LENGTH = 10;
+/** Clocks differ: what a call made may seem a little older than the call. */
+const CLOCK_SKEW_MS = 120_000;
+
+const mediaShape = shape(() =>
+  z.object({
+    id: z.coerce.string().min(1),
+    caption: z.string().catch(""),
+    timestamp: z.string().catch(""),
+    permalink: z.string().nullish().catch(null),
+    media_type: z.string().catch(""),
+  }),
+);
+type Media = ShapeOf<typeof mediaShape>;
+
+/**
+ * The leg's post. Its container is known to be published, so that it went out whether or not the account's list shows
+ * it: then it goes by the container's id.
+ */
+export async function findOwnMedia(leg: LegToPublish, tools: NetworkTools): Promise<Published> {
+  const remote = remoteOf(leg.remote);
+  const credentials = credentialsOf(leg.credentials);
+  const isOfStory = isStory(remote.form);
+  const fields = "id,timestamp,permalink,media_type";
+  const media = await readEdge(
+    accessOf(credentials, tools),
+    {
+      path: `${credentials.userId}/${isOfStory ? "stories" : "media"}`,
+      query: { fields: isOfStory ? fields : `${fields},caption`, limit: String(PAGE_LENGTH) },
+      pagesMax: 1,
+    },
+    mediaShape(),
+    tools,
+  );
+  const candidates = isEdge(media) ? media.filter((item) => isOurs(item, leg, remote)) : [];
+  // Lists begin with the newest: the one nearest to the call is the last. Without words nothing tells two apart.
+  const isTold = !isOfStory && leg.draft.text.trim() !== "";
+  const found = isTold || candidates.length === 1 ? candidates.at(-1) : undefined;
+  return found === undefined
+    ? { kind: "published", networkPostId: remote.container?.id ?? "", url: null }
+    : { kind: "published", networkPostId: found.id, url: found.permalink ?? null };
+}
+
+const TYPES: Readonly<Record<NonNullable<Remote["form"]>, string>> = {
+  image: "IMAGE",
+  image_story: "IMAGE",
+  reel: "VIDEO",
+  video_story: "VIDEO",
+  carousel: "CAROUSEL_ALBUM",
+};
+
+/** No list says which container a post was made of. */
+function isOurs(media: Media, { draft, sentAt }: LegToPublish, { form }: Remote): boolean {
+  const since = (sentAt?.getTime() ?? Infinity) - CLOCK_SKEW_MS;
+  const isOfType =
+    media.media_type === "" || form === undefined || media.media_type === TYPES[form];
+  const isSameText = isStory(form) || comparable(media.caption) === comparable(draft.text);
+  return isOfType && isSameText && Date.parse(media.timestamp) >= since;
 }

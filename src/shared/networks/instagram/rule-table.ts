@@ -1,5 +1,4 @@
-import type { RuleTable } from "../contract/rule.ts";
-import { nearLimit } from "../contract/rule.ts";
+import { type RuleTable, nearLimit } from "../contract/rules.ts";
 
 /** In UTF-16 units: Instagram names no unit, and this is the strictest that it can mean. */
 const CAPTION_MAX = 2200;

@@ -1,16 +1,20 @@
 import {
   breach,
   checkNearLimit,
+  isFarBeyond,
+  type Problem,
+  type TextMeasure,
+} from "../contract/rules.ts";
+import {
   extensionOf,
   fieldOf,
-  isFarBeyond,
   kindsOf,
   mediaKindOf,
-} from "../contract/draft-rules.ts";
-import type { MediaFacts } from "../contract/media.ts";
-import type { LegDraft, NetworkData, Problem, TextMeasure } from "../contract/network.ts";
-import type { Form } from "./forms.ts";
-import { formOf, isForm, isStory } from "./forms.ts";
+  type LegDraft,
+  type NetworkData,
+  type MediaKind,
+} from "../contract/draft.ts";
+import type { MediaFacts, ImageTarget, MediaTargets } from "../contract/media.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 
@@ -125,4 +129,59 @@ function checkReelOptions(draft: LegDraft, form: Form): readonly Problem[] {
 
 function unused(name: "collaborators" | "coverUrl" | "thumbOffsetMs" | "shareToFeed"): Problem {
   return breach(rules, `instagram.${name}.unused`, { field: `platformOptions.instagram.${name}` });
+}
+
+/** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media */
+const STORY_IMAGE = {
+  types: ["image/jpeg"],
+  bytesMax: 8_000_000,
+  madeWidth: { min: 320, max: 1_440 },
+  takesAnimation: false,
+  turnsByExif: true,
+} as const satisfies ImageTarget;
+
+const FEED_IMAGE: ImageTarget = { ...STORY_IMAGE, ratio: { min: 4 / 5, max: 1.91 } };
+
+const types = ["video/mp4", "video/quicktime"] as const;
+const VIDEO = { types, bytesMax: 300_000_000, secondsMin: 3, secondsMax: 900 };
+const STORY_VIDEO = { types, bytesMax: 100_000_000, secondsMin: 3, secondsMax: 60 };
+
+/** A story fills the screen, whatever its shape; a feed has room for some shapes only. */
+export function media(draft: LegDraft): MediaTargets {
+  return ownOptionsOf(draft.options).kind === "story"
+    ? { image: STORY_IMAGE, video: STORY_VIDEO }
+    : { image: FEED_IMAGE, video: VIDEO };
+}
+
+/** What a draft becomes on the account. */
+export const FORMS = ["image", "reel", "carousel", "image_story", "video_story"] as const;
+export type Form = (typeof FORMS)[number];
+
+/** Why media does not make up a post. */
+export type MediaRule = keyof typeof rules &
+  `instagram.${"media" | "reel" | "story"}.${"required" | "type" | "count" | "media"}`;
+
+/** The form that media of these kinds takes, or the rule that it breaks. */
+export function formOf(
+  kind: "feed" | "reel" | "story" | undefined,
+  kinds: readonly MediaKind[],
+): Form | MediaRule {
+  if (kinds.length === 0) return "instagram.media.required";
+  if (kinds.includes("audio")) return "instagram.media.type";
+  const [only] = kinds.length === 1 ? kinds : [];
+  if (kind === "reel") return only === "video" ? "reel" : "instagram.reel.media";
+  if (kind === "story") {
+    if (only === undefined) return "instagram.story.media";
+    return only === "video" ? "video_story" : "image_story";
+  }
+  if (only !== undefined) return only === "video" ? "reel" : "image";
+  return kinds.length > rules["instagram.media.count"].limit ? "instagram.media.count" : "carousel";
+}
+
+export function isForm(found: Form | MediaRule): found is Form {
+  return FORMS.some((form) => form === found);
+}
+
+export function isStory(form: Form | MediaRule | undefined): boolean {
+  return form === "image_story" || form === "video_story";
 }

@@ -1,6 +1,6 @@
 import { integer, withDefault } from "../../runtime/setting.ts";
 import { graphVersion, readGraphApp } from "../graph/settings.ts";
-import { appSettings, networkSettings } from "../contract/network-settings.ts";
+import { appSettings, networkSettings } from "../contract/settings.ts";
 
 export const instagramSettings = networkSettings(
   {

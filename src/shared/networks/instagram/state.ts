@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { GraphAccess } from "../graph/request.ts";
-import { appOf } from "../graph/request.ts";
-import type { NetworkData, NetworkTools } from "../contract/network.ts";
-import { FORMS } from "./forms.ts";
+import type { NetworkData } from "../contract/draft.ts";
+import { type NetworkTools, appOf } from "../contract/tools.ts";
+import { FORMS } from "./rules.ts";
 
 export const GRAPH = "https://graph.instagram.com";
 

@@ -1,9 +1,19 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import type { Classified, ErrorRow } from "../contract/classified.ts";
-import { isHtml, isProxyPage, noteOf, waitSeconds } from "../contract/classified.ts";
-import type { Signal, TableRow } from "../contract/error-table.ts";
-import { codes, errorTable, rowOf, rows } from "../contract/error-table.ts";
+import {
+  type Classified,
+  type ErrorRow,
+  isHtml,
+  isProxyPage,
+  noteOf,
+  waitSeconds,
+  type Signal,
+  type TableRow,
+  codes,
+  errorTable,
+  rowOf,
+  rows,
+} from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const DUPLICATE = /\bduplicate of urn:li:(?:share|ugcPost|activity):\d+/i;

@@ -1,13 +1,12 @@
-import { bytesMaxOf } from "../contract/judge-file.ts";
-import { mediaFailed, refusedFile, rejectedBy } from "../contract/media-failed.ts";
-import type { MediaFile } from "../contract/media.ts";
-import { MediaFailure } from "../contract/media.ts";
-import type { LegDraft, NetworkTools, Rejected, TryLater } from "../contract/network.ts";
+import { bytesMaxOf, mediaFailed, refusedFile, rejectedBy } from "../contract/media-check.ts";
+import { type MediaFile, MediaFailure } from "../contract/media.ts";
+import type { LegDraft } from "../contract/draft.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import type { Rejected, TryLater } from "../contract/outcome.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
-import { assetKindOf, brokenRule } from "./rules.ts";
+import { assetKindOf, brokenRule, TARGETS } from "./rules.ts";
 import type { Asset } from "./state.ts";
-import { TARGETS } from "./targets.ts";
 
 /** A file that the post is to show. */
 export interface WantedFile {

@@ -5,12 +5,11 @@ import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, judgeFiles, measure } from "./rules.ts";
-import { media } from "./targets.ts";
+import { check, judgeFiles, measure, media } from "./rules.ts";
 import { freshen, revoke } from "./session.ts";
 import { linkedinSettings } from "./settings.ts";
 import { begin } from "./state.ts";
-import { versionEnd } from "./version.ts";
+import { versionEnd } from "./request.ts";
 
 export const linkedin = {
   name: "linkedin",

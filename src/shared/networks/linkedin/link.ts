@@ -1,26 +1,29 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { exchange, noteOf } from "../contract/classified.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type {
-  LinkChoice,
-  LinkErrorCode,
-  LinkFailure,
-  LinkOutcome,
-  NetworkData,
-  NetworkTools,
-  OAuthCallback,
-  OAuthFlow,
-  OAuthRedirect,
-  OAuthStart,
-} from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { exchange, oauthError } from "../contract/answers.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import {
+  type LinkChoice,
+  type LinkErrorCode,
+  type LinkFailure,
+  type LinkOutcome,
+  type OAuthCallback,
+  type OAuthFlow,
+  type OAuthRedirect,
+  type OAuthStart,
+  linkFailed,
+} from "../contract/link.ts";
+import type { NetworkData } from "../contract/draft.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import type { Organization } from "./organizations.ts";
-import { findOrganizations, isList, organizationShape } from "./organizations.ts";
+import {
+  type Organization,
+  findOrganizations,
+  isList,
+  organizationShape,
+} from "./organizations.ts";
 import { API, SITE, clientOf, postForm } from "./request.ts";
-import type { Grant } from "./session.ts";
-import { CLIENT_ERRORS, grantExpiry, oauthError, readGrant } from "./session.ts";
+import { type Grant, CLIENT_ERRORS, grantExpiry, readGrant } from "./session.ts";
 import type { AuthorKind, Credentials } from "./state.ts";
 
 const SCOPES: Readonly<Record<AuthorKind, readonly string[]>> = {
@@ -79,7 +82,8 @@ function start(
 ): Promise<OAuthRedirect | LinkFailure> {
   const flow = flowShape().safeParse({ kind: form["kind"] || "member" }).data;
   const client = flow && clientOf(flow.kind, tools);
-  if (flow === undefined || client === undefined) return Promise.resolve(failed("input_invalid"));
+  if (flow === undefined || client === undefined)
+    return Promise.resolve(linkFailed("input_invalid"));
   const query = new URLSearchParams({
     response_type: "code",
     client_id: client.id,
@@ -109,10 +113,10 @@ async function finish(
 ): Promise<LinkOutcome | LinkChoice> {
   const { kind } = flowShape().parse(callback.flow);
   const { error, code } = callback.params;
-  if (error !== undefined) return failed(CALLBACK_ERRORS[error] ?? "access_denied", error);
-  if (code === undefined || code === "") return failed("input_invalid", "no code came back");
+  if (error !== undefined) return linkFailed(CALLBACK_ERRORS[error] ?? "access_denied", error);
+  if (code === undefined || code === "") return linkFailed("input_invalid", "no code came back");
   const client = clientOf(kind, tools);
-  if (client === undefined) return failed("network_unavailable", "the app is gone");
+  if (client === undefined) return linkFailed("network_unavailable", "the app is gone");
   const answer = await postForm(
     "accessToken",
     {
@@ -124,12 +128,12 @@ async function finish(
     },
     tools,
   );
-  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
+  if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
   const grant = readGrant(answer, tools.now());
   if (grant === undefined) return refusedGrant(answer);
   const scopes = grant.scopes ?? SCOPES[kind];
   if (!NEEDED[kind].every((scope) => scopes.includes(scope))) {
-    return failed("permission_missing", scopes.join(" "));
+    return linkFailed("permission_missing", scopes.join(" "));
   }
   return kind === "member" ? linkMember(grant, tools) : offerOrganizations(grant, tools);
 }
@@ -137,11 +141,11 @@ async function finish(
 function refusedGrant(answer: HttpResponse): LinkFailure {
   const error = oauthError(answer) ?? "";
   const note = `HTTP ${answer.status} ${error}`;
-  if (answer.status === 429) return failed("rate_limited", note);
+  if (answer.status === 429) return linkFailed("rate_limited", note);
   const isOurs = CLIENT_ERRORS.includes(error);
   // A code that ran out or was used before is refused as `invalid_request`.
   const isRefused = answer.status === 400 && error !== "" && !isOurs;
-  return failed(isRefused ? "access_denied" : "network_unavailable", note);
+  return linkFailed(isRefused ? "access_denied" : "network_unavailable", note);
 }
 
 const memberShape = shape(() =>
@@ -160,7 +164,7 @@ async function linkMember(grant: Grant, tools: NetworkTools): Promise<LinkOutcom
     url: `${API}/v2/userinfo`,
     headers: { accept: "application/json", authorization: `Bearer ${grant.tokens.accessToken}` },
   });
-  if (answer instanceof HttpFailure) return failed("network_unavailable", answer.message);
+  if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
   const member = memberShape().safeParse(answer.json()).data;
   if (answer.status !== 200 || member === undefined) return refusedLook(answer, tools.now());
   const name = member.name || member.given_name || "LinkedIn member";
@@ -188,11 +192,11 @@ async function offerOrganizations(
 ): Promise<LinkOutcome | LinkChoice> {
   const organizations = await findOrganizations(grant.tokens, tools);
   if (organizations instanceof HttpFailure) {
-    return failed("network_unavailable", organizations.message);
+    return linkFailed("network_unavailable", organizations.message);
   }
   if (!isList(organizations)) return refusedLook(organizations, tools.now());
   const [first] = organizations;
-  if (first === undefined) return failed("nothing_to_choose");
+  if (first === undefined) return linkFailed("nothing_to_choose");
   if (organizations.length === 1) return linkOrganization(first, grant);
   const candidates = organizations.map(({ id, name, vanityName }) => ({
     id,
@@ -206,7 +210,7 @@ function choose(candidateId: string, flow: NetworkData): Promise<LinkOutcome> {
   const { grant, organizations } = choiceShape().parse(flow);
   const chosen = organizations.find(({ id }) => id === candidateId);
   return Promise.resolve(
-    chosen === undefined ? failed("input_invalid") : linkOrganization(chosen, grant),
+    chosen === undefined ? linkFailed("input_invalid") : linkOrganization(chosen, grant),
   );
 }
 
@@ -247,16 +251,12 @@ function refusedLook(answer: HttpResponse, now: Date): LinkFailure {
   switch (code) {
     case "permission_missing":
     case "rate_limited":
-      return failed(code, note);
+      return linkFailed(code, note);
     case "connection_needs_reauth":
-      return failed("access_denied", note);
+      return linkFailed("access_denied", note);
     case "quota_exceeded":
-      return failed("rate_limited", note);
+      return linkFailed("rate_limited", note);
     default:
-      return failed("network_unavailable", note);
+      return linkFailed("network_unavailable", note);
   }
-}
-
-function failed(code: LinkErrorCode, note?: string): LinkFailure {
-  return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
 }

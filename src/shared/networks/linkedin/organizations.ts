@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange } from "../contract/classified.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type { NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { exchange } from "../contract/answers.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { restRequest } from "./request.ts";
 import type { Tokens } from "./session.ts";
 

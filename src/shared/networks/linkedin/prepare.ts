@@ -1,23 +1,24 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
-import type {
-  LegFailure,
-  LegToPublish,
-  NetworkTools,
-  PrepareOutcome,
-  Rejected,
-  TryLater,
-} from "../contract/network.ts";
+import { exchange } from "../contract/answers.ts";
+import {
+  failureOf,
+  unanswered,
+  unpublished,
+  type LegFailure,
+  type PrepareOutcome,
+  type Rejected,
+  type TryLater,
+  mayStartOver,
+} from "../contract/outcome.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import type { WantedFile } from "./files.ts";
-import { wantedFiles } from "./files.ts";
+import { type WantedFile, wantedFiles } from "./files.ts";
 import { restRequest } from "./request.ts";
 import { judge } from "./session.ts";
-import type { Asset, Remote } from "./state.ts";
-import { credentialsOf, remoteOf } from "./state.ts";
-import type { Preparing } from "./upload.ts";
-import { isOver, uploadFile } from "./upload.ts";
+import { type Asset, type Remote, credentialsOf, remoteOf } from "./state.ts";
+import { type Preparing, isOver, uploadFile } from "./upload.ts";
 
 /** Uploads stop here and go on under the next lease. */
 const UPLOADING_MS = 40_000;
@@ -29,8 +30,6 @@ const GRACE_SECONDS: Readonly<Record<Asset["kind"], number>> = {
   document: 30,
   video: 30,
 };
-/** Files that fail again within this time are refused; a retry by hand, later, uploads them anew. */
-const REUPLOAD_MS = 15 * 60_000;
 
 /** Uploads what is missing, then asks once for each file that the network still works on. */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
@@ -160,8 +159,7 @@ function giveUp(
  */
 export function withoutAssets(remote: Remote, from: number, now: Date): Remote | undefined {
   const { reuploadedAt, isRepeat, assets } = remote;
-  const last = reuploadedAt === undefined ? 0 : Date.parse(reuploadedAt);
-  if (isRepeat || now.getTime() - last < REUPLOAD_MS) return undefined;
+  if (isRepeat || !mayStartOver(reuploadedAt, now)) return undefined;
   return { ...remote, assets: assets.slice(0, from), reuploadedAt: now.toISOString() };
 }
 

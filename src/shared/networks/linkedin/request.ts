@@ -1,17 +1,10 @@
-import { exchange } from "../contract/classified.ts";
-import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
-import type { NetworkApp, NetworkTools } from "../contract/network.ts";
-import type { HttpFailure } from "../../runtime/http-call.ts";
+import { exchange } from "../contract/answers.ts";
+import type { HttpRequest, HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { type NetworkTools, appOf } from "../contract/tools.ts";
 import type { AuthorKind, Credentials } from "./state.ts";
 
 export const API = "https://api.linkedin.com";
 export const SITE = "https://www.linkedin.com";
-
-/** The relay's registration. Generic code walks no step of a network whose app is missing. */
-function appOf(tools: NetworkTools): NetworkApp {
-  if (tools.app === undefined) throw new Error("the network's app is not configured");
-  return tools.app;
-}
 
 /** The id and secret that tokens of this kind belong to; undefined where the app for organisations is not configured. */
 export function clientOf(
@@ -69,4 +62,14 @@ export function postForm(
     },
     body: new URLSearchParams(fields).toString(),
   });
+}
+
+/** A version lives for a year at least; https://learn.microsoft.com/linkedin/marketing/versioning */
+const MONTHS = 12;
+
+/** Until when the version of a month, such as 202609, certainly lives. */
+export function versionEnd(version: string): Date {
+  const year = Number(version.slice(0, 4));
+  const month = Number(version.slice(4));
+  return new Date(Date.UTC(year, month - 1 + MONTHS, 1));
 }

@@ -1,5 +1,4 @@
-import type { RuleTable } from "../contract/rule.ts";
-import { nearLimit } from "../contract/rule.ts";
+import { type RuleTable, nearLimit } from "../contract/rules.ts";
 
 /** Of what was written, before it is escaped. */
 const TEXT_MAX = 3000;

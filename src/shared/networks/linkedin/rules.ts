@@ -1,18 +1,17 @@
-import type { MediaKind } from "../contract/draft-rules.ts";
 import {
-  breach,
-  checkNearLimit,
+  type MediaKind,
   extensionOf,
   fieldOf,
   mediaKindOf,
-} from "../contract/draft-rules.ts";
-import { kindOfType } from "../contract/judge-file.ts";
-import type { MediaFacts } from "../contract/media.ts";
-import type { LegDraft, NetworkData, Problem, TextMeasure } from "../contract/network.ts";
+  kindOfType,
+  type LegDraft,
+  type NetworkData,
+} from "../contract/draft.ts";
+import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contract/rules.ts";
+import type { MediaFacts, MediaTargets } from "../contract/media.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
-import type { Asset } from "./state.ts";
-import { authorKindOf } from "./state.ts";
+import { type Asset, authorKindOf } from "./state.ts";
 
 const DOCUMENT_NAMES = /^(?:pdf|docx?|pptx?)$/;
 /** Of images those that can't be converted. */
@@ -138,4 +137,22 @@ function checkOptions(draft: LegDraft, limits: NetworkData): readonly Problem[] 
     problems.push(breach(rules, "linkedin.visibility.organization", { field }));
   }
   return problems;
+}
+
+/** https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/images-api and …/videos-api */
+export const TARGETS = {
+  image: {
+    types: ["image/jpeg", "image/png", "image/gif"],
+    bytesMax: 20_000_000,
+    pixelsMax: rules["linkedin.media.pixels"].limit,
+    takesAnimation: true,
+    turnsByExif: false,
+  },
+  video: { types: ["video/mp4"], bytesMax: 500_000_000, secondsMin: 3, secondsMax: 1_800 },
+  // …/shares/documents-api
+  document: { types: ["application/pdf"], bytesMax: 100_000_000 },
+} as const satisfies MediaTargets;
+
+export function media(): MediaTargets {
+  return TARGETS;
 }

@@ -1,15 +1,14 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import type { Classified } from "../contract/classified.ts";
-import { unanswered, unpublished } from "../contract/classified.ts";
-import type { CredentialsOutcome, NetworkData, NetworkTools } from "../contract/network.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { type Classified, oauthError } from "../contract/answers.ts";
+import { unanswered, unpublished, type CredentialsOutcome } from "../contract/outcome.ts";
+import type { NetworkData } from "../contract/draft.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { clientOf, postForm } from "./request.ts";
-import type { Credentials } from "./state.ts";
-import { credentialsOf } from "./state.ts";
+import { type Credentials, credentialsOf } from "./state.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /** A token is renewed this long before its end, so that an outage of days does no harm. */
@@ -102,11 +101,6 @@ async function renew(credentials: Credentials, tools: NetworkTools): Promise<Cre
   if (grant === undefined) return readRefusedRenewal(answer, tools.now());
   const renewed = { ...credentials, ...grant.tokens };
   return { kind: "refreshed", credentials: renewed, expiresAt: grantExpiry(renewed) };
-}
-
-/** The `error` of RFC 6749, section 5.2. */
-export function oauthError(answer: HttpResponse): string | undefined {
-  return z.object({ error: z.string() }).safeParse(answer.json()).data?.error;
 }
 
 export const CLIENT_ERRORS: readonly string[] = ["invalid_client", "unauthorized_client"];

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { integer, withDefault } from "../../runtime/setting.ts";
 import { shape } from "../../runtime/shape.ts";
-import { appSettings, networkSettings, readApp } from "../contract/network-settings.ts";
+import { appSettings, networkSettings, readApp } from "../contract/settings.ts";
 
 export const linkedinSettings = networkSettings(
   {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import type { NetworkData } from "../contract/network.ts";
+import type { NetworkData } from "../contract/draft.ts";
 
 const kindShape = shape(() => z.enum(["member", "organization"]));
 export type AuthorKind = ShapeOf<typeof kindShape>;

@@ -1,23 +1,21 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import type { Classified } from "../contract/classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type {
-  LegFailure,
-  LegToPublish,
-  NetworkTools,
-  Rejected,
-  TryLater,
-} from "../contract/network.ts";
-import { mediaFailed } from "../contract/media-failed.ts";
-import type { MediaFile } from "../contract/media.ts";
-import { MediaFailure } from "../contract/media.ts";
-import { sliceOf } from "../contract/media-slice.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
-import { originOf } from "../contract/server-address.ts";
-import type { CheckedFile, WantedFile } from "./files.ts";
-import { openFile } from "./files.ts";
+import { type Classified, exchange } from "../contract/answers.ts";
+import {
+  failureOf,
+  unanswered,
+  unpublished,
+  type LegFailure,
+  type Rejected,
+  type TryLater,
+} from "../contract/outcome.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { mediaFailed } from "../contract/media-check.ts";
+import { type MediaFile, MediaFailure, sliceOf } from "../contract/media.ts";
+import { originOf } from "../contract/text.ts";
+import { type CheckedFile, type WantedFile, openFile } from "./files.ts";
 import { restPost } from "./request.ts";
 import { judge } from "./session.ts";
 import type { Asset, Credentials, Upload, UploadPart } from "./state.ts";

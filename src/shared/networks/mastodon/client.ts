@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange, noteOf } from "../contract/classified.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type { LinkErrorCode, LinkFailure, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { exchange, oauthError } from "../contract/answers.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { type LinkFailure, linkFailed } from "../contract/link.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { requestHeaders } from "./state.ts";
 
 const CLIENT_NAME = "Publishing Relay";
@@ -71,7 +71,7 @@ export async function findClient(
       website: new URL(redirectUri).origin,
     }),
   });
-  if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+  if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
   const client = readRegistration(answer, { redirectUri, scope: server.scope });
   if (client === undefined) return refused(answer);
   await tools.hosts.save(host, client);
@@ -106,17 +106,8 @@ function readRegistration(
   return { clientId: parsed.data.client_id, clientSecret: parsed.data.client_secret, ...asked };
 }
 
-/** The `error` of RFC 6749, section 5.2. */
-export function oauthError(answer: HttpResponse): string | undefined {
-  return z.object({ error: z.string() }).safeParse(answer.json()).data?.error;
-}
-
 export function refused(answer: HttpResponse): LinkFailure {
   const note = `HTTP ${answer.status} ${oauthError(answer) ?? ""}`;
-  if (answer.status === 429) return failed("rate_limited", note);
-  return failed(answer.status >= 500 ? "network_unavailable" : "instance_unsupported", note);
-}
-
-export function failed(code: LinkErrorCode, note?: string): LinkFailure {
-  return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
+  if (answer.status === 429) return linkFailed("rate_limited", note);
+  return linkFailed(answer.status >= 500 ? "network_unavailable" : "instance_unsupported", note);
 }

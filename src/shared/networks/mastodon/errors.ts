@@ -1,9 +1,18 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import type { Classified, ErrorRow } from "../contract/classified.ts";
-import { isHtml, isProxyPage, noteOf, waitSeconds, withQuota } from "../contract/classified.ts";
-import type { TableRow } from "../contract/error-table.ts";
-import { errorTable, rowOf, rows } from "../contract/error-table.ts";
+import {
+  type Classified,
+  type ErrorRow,
+  isHtml,
+  isProxyPage,
+  noteOf,
+  waitSeconds,
+  withQuota,
+  type TableRow,
+  errorTable,
+  rowOf,
+  rows,
+} from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 /** Told apart from the other refusals because the account's own posts must be looked at first. */

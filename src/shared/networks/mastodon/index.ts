@@ -5,10 +5,9 @@ import { mastodonOptions } from "./options.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, judgeFiles, measure } from "./rules.ts";
-import { media } from "./targets.ts";
+import { check, judgeFiles, measure, media } from "./rules.ts";
 import { begin } from "./state.ts";
-import { mastodonUpkeep } from "./upkeep.ts";
+import { mastodonUpkeep } from "./instance.ts";
 
 export const mastodon = {
   name: "mastodon",

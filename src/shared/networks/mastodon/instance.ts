@@ -1,11 +1,16 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { exchange } from "../contract/classified.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import type { LinkFailure, NetworkData, NetworkTools } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
-import { originOf } from "../contract/server-address.ts";
+import { exchange, readId } from "../contract/answers.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { type LinkFailure, linkFailed } from "../contract/link.ts";
+import type { NetworkData } from "../contract/draft.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { originOf } from "../contract/text.ts";
 import { rules } from "./rule-table.ts";
+import { unanswered, unpublished } from "../contract/outcome.ts";
+import type { Upkeep } from "../contract/network.ts";
+import { classify } from "./errors.ts";
+import { credentialsOf, requestHeaders } from "./state.ts";
 
 export interface Limits {
   readonly charactersMax: number;
@@ -88,20 +93,20 @@ export async function findInstance(
   let home = origin;
   for (const path of ["/api/v2/instance", "/api/v1/instance"]) {
     const answer = await exchange(tools, { method: "GET", url: `${home}${path}` });
-    if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+    if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
     const moved = movedTo(answer);
     const found =
       moved === undefined
         ? answer
         : await exchange(tools, { method: "GET", url: `${moved}${path}` });
-    if (found instanceof HttpFailure) return failed("instance_unreachable", found.message);
+    if (found instanceof HttpFailure) return linkFailed("instance_unreachable", found.message);
     home = moved ?? home;
     const instance = readInstance(found, home);
     if (instance !== undefined) return instance;
-    if (found.status >= 500) return failed("instance_unreachable", `HTTP ${found.status}`);
-    if (found.status === 429) return failed("rate_limited");
+    if (found.status >= 500) return linkFailed("instance_unreachable", `HTTP ${found.status}`);
+    if (found.status === 429) return linkFailed("rate_limited");
   }
-  return failed("instance_unsupported", "neither form of the instance's description is there");
+  return linkFailed("instance_unsupported", "neither form of the instance's description is there");
 }
 
 /** People name the domain of their account; the server may be at another host and point there. */
@@ -139,6 +144,26 @@ function stringsOf(value: unknown): readonly string[] {
   return strings.slice(0, MEDIA_TYPES_MAX);
 }
 
-function failed(code: LinkFailure["code"], note?: string): LinkFailure {
-  return { kind: "failed", code, ...(note === undefined ? {} : { note }) };
-}
+/** Tokens last until they are revoked, and nothing tells but a call. */
+export const mastodonUpkeep: Upkeep = {
+  idleDaysMax: 3,
+  async look({ credentials }, tools) {
+    const known = credentialsOf(credentials);
+    const answer = await exchange(tools, {
+      method: "GET",
+      url: `${known.origin}/api/v1/accounts/verify_credentials`,
+      headers: requestHeaders(known),
+    });
+    if (answer instanceof HttpFailure) return unanswered(answer);
+    // A page that somebody put in between has a 200 too.
+    const isSeen = answer.status === 200 && readId(answer) !== undefined;
+    return isSeen ? { kind: "usable" } : unpublished(classify(answer, tools.now()));
+  },
+  async readLimits({ credentials }, tools) {
+    const instance = await findInstance(credentialsOf(credentials).origin, tools);
+    if (!("code" in instance)) return { kind: "read", limits: { ...instance.limits } };
+    const { code: networkCode, note } = instance;
+    const failure = { code: "network_unavailable", networkCode } as const;
+    return { kind: "try_later", failure: note === undefined ? failure : { ...failure, note } };
+  },
+};

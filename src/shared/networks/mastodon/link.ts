@@ -1,25 +1,24 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange } from "../contract/classified.ts";
-import type {
-  Account,
-  LinkErrorCode,
-  LinkFailure,
-  LinkOutcome,
-  NetworkData,
-  NetworkTools,
-  OAuthCallback,
-  OAuthFlow,
-  OAuthRedirect,
-  OAuthStart,
-} from "../contract/network.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
-import { originOf, serverOrigin, typedText } from "../contract/server-address.ts";
-import { discover, failed, findClient, oauthError, refused } from "./client.ts";
+import { exchange, oauthError } from "../contract/answers.ts";
+import {
+  type Account,
+  type LinkErrorCode,
+  type LinkFailure,
+  type LinkOutcome,
+  type OAuthCallback,
+  type OAuthFlow,
+  type OAuthRedirect,
+  type OAuthStart,
+  linkFailed,
+} from "../contract/link.ts";
+import type { NetworkData } from "../contract/draft.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { originOf, serverOrigin, typedText } from "../contract/text.ts";
+import { discover, findClient, refused } from "./client.ts";
 import { classify } from "./errors.ts";
-import type { Instance } from "./instance.ts";
-import { findInstance } from "./instance.ts";
+import { type Instance, findInstance } from "./instance.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";
 
 const flowShape = shape(() =>
@@ -59,7 +58,7 @@ async function start(
 ): Promise<OAuthRedirect | LinkFailure> {
   const typed = typedText(form["instance"]);
   const origin = serverOrigin(typed);
-  if (origin === undefined) return failed("input_invalid");
+  if (origin === undefined) return linkFailed("input_invalid");
   const instance = await findHome(typed, origin, tools);
   if ("code" in instance) return instance;
   const server = await discover(instance.origin, tools);
@@ -124,8 +123,8 @@ async function finish(callback: OAuthCallback, tools: NetworkTools): Promise<Lin
   const flow = flowShape().parse(callback.flow);
   const { error, code } = callback.params;
   // Anybody can send this address an error: it ends this authorisation and changes nothing that others share.
-  if (error !== undefined) return failed(CALLBACK_ERRORS[error] ?? "access_denied", error);
-  if (code === undefined || code === "") return failed("input_invalid", "no code came back");
+  if (error !== undefined) return linkFailed(CALLBACK_ERRORS[error] ?? "access_denied", error);
+  if (code === undefined || code === "") return linkFailed("input_invalid", "no code came back");
   const answer = await exchange(tools, {
     method: "POST",
     url: `${flow.origin}/oauth/token`,
@@ -139,10 +138,10 @@ async function finish(callback: OAuthCallback, tools: NetworkTools): Promise<Lin
       ...(flow.hasPkce ? { code_verifier: callback.codeVerifier } : {}),
     }).toString(),
   });
-  if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+  if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
   const token = readToken(answer, flow);
   if (token === undefined) return refusedToken(answer, flow, tools);
-  if (!canPublish(token.scopes)) return failed("permission_missing", token.scopes.join(" "));
+  if (!canPublish(token.scopes)) return linkFailed("permission_missing", token.scopes.join(" "));
   return linkAccount(token, flow, tools);
 }
 
@@ -164,9 +163,9 @@ async function refusedToken(
   const error = oauthError(answer);
   if (error === "invalid_client") {
     await forget(flow, tools);
-    return failed("network_unavailable", error);
+    return linkFailed("network_unavailable", error);
   }
-  return error === "invalid_grant" ? failed("access_denied", error) : refused(answer);
+  return error === "invalid_grant" ? linkFailed("access_denied", error) : refused(answer);
 }
 
 /**
@@ -210,7 +209,7 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
     url: `${flow.origin}/api/v1/accounts/verify_credentials`,
     headers: requestHeaders(token),
   });
-  if (answer instanceof HttpFailure) return failed("instance_unreachable", answer.message);
+  if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
   const account = readAccount(answer, flow);
   if (account === undefined) return refusedAccount(answer, tools.now());
   const defaultVisibility = readDefaultVisibility(answer);
@@ -270,8 +269,8 @@ function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {
 
 function refusedAccount(answer: HttpResponse, now: Date): LinkFailure {
   const { code, note } = classify(answer, now);
-  if (code === "account_restricted" || code === "permission_missing") return failed(code, note);
-  if (code === "connection_needs_reauth") return failed("access_denied", note);
+  if (code === "account_restricted" || code === "permission_missing") return linkFailed(code, note);
+  if (code === "connection_needs_reauth") return linkFailed("access_denied", note);
   return refused(answer);
 }
 

@@ -1,38 +1,47 @@
-import * as z from "zod";
-import type { Classified } from "../contract/classified.ts";
-import { exchange, failureOf, unanswered, unpublished } from "../contract/classified.ts";
-import type { MediaKind } from "../contract/draft-rules.ts";
-import { mediaKindOfType } from "../contract/draft-rules.ts";
-import { bytesMaxOf } from "../contract/judge-file.ts";
-import { mediaFailed, mediaRejected, refusedFile } from "../contract/media-failed.ts";
-import type { FetchedMedia, MediaFile } from "../contract/media.ts";
-import { MediaFailure } from "../contract/media.ts";
-import { multipartWithFile } from "../contract/multipart.ts";
-import type {
-  LegDraft,
-  LegToPublish,
-  MediaItem,
-  NetworkTools,
-  PrepareOutcome,
-  Rejected,
-  TryLater,
-} from "../contract/network.ts";
-import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { type Classified, exchange, readId } from "../contract/answers.ts";
+import {
+  failureOf,
+  unanswered,
+  unpublished,
+  type PrepareOutcome,
+  type Rejected,
+  type TryLater,
+  mayStartOver,
+} from "../contract/outcome.ts";
+import {
+  type MediaKind,
+  mediaKindOfType,
+  type LegDraft,
+  type MediaItem,
+} from "../contract/draft.ts";
+import { bytesMaxOf, mediaFailed, mediaRejected, refusedFile } from "../contract/media-check.ts";
+import { type FetchedMedia, type MediaFile, MediaFailure } from "../contract/media.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  HttpFailure,
+  type StreamedBody,
+} from "../../runtime/http-call.ts";
 import { classify, errorText } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
-import { isMixed } from "./rules.ts";
-import type { Credentials, Remote, RemoteMedia } from "./state.ts";
-import { credentialsOf, remoteOf, requestHeaders } from "./state.ts";
-import { media } from "./targets.ts";
+import { isMixed, media } from "./rules.ts";
+import {
+  type Credentials,
+  type Remote,
+  type RemoteMedia,
+  credentialsOf,
+  remoteOf,
+  requestHeaders,
+} from "./state.ts";
+import { randomUUID } from "node:crypto";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
 /** A video comes from its own server while it is sent on: the slower of the two sets the pace. */
 const STREAM_TIMEOUT_MS = 300_000;
 const POLL_SECONDS = 3;
 const CARRY_ON_SECONDS = 1;
-/** A file that fails again within this time is refused; a retry by hand, later, uploads it anew. */
-const REUPLOAD_MS = 15 * 60_000;
 
 /** Uploads what is missing, then asks once for each file that the server still works on. */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
@@ -135,9 +144,9 @@ function streamedForm(file: MediaFile, fields: FormFields): UploadForm {
 }
 
 function readUpload(answer: HttpResponse, kind: MediaKind): RemoteMedia | undefined {
-  const parsed = z.object({ id: z.coerce.string().min(1) }).safeParse(answer.json());
-  if ((answer.status !== 200 && answer.status !== 202) || !parsed.success) return undefined;
-  return { id: parsed.data.id, kind, isReady: answer.status === 200 };
+  const id = readId(answer);
+  if ((answer.status !== 200 && answer.status !== 202) || id === undefined) return undefined;
+  return { id, kind, isReady: answer.status === 200 };
 }
 
 async function pollMedia(
@@ -197,8 +206,7 @@ function giveUp(
   tools: NetworkTools,
 ): PrepareOutcome {
   const now = tools.now();
-  const last = remote.reuploadedAt === undefined ? 0 : Date.parse(remote.reuploadedAt);
-  if (now.getTime() - last < REUPLOAD_MS) {
+  if (!mayStartOver(remote.reuploadedAt, now)) {
     return { kind: "rejected", failure: failureOf(state.classified, mediaIndex) };
   }
   const media = remote.media.slice(0, mediaIndex);
@@ -212,4 +220,43 @@ function settled(remote: Remote): PrepareOutcome {
 
 function processing(remote: Remote, pollAfterSeconds: number): PrepareOutcome {
   return { kind: "processing", remote, pollAfterSeconds };
+}
+
+interface FilePart {
+  readonly name: string;
+  readonly filename: string;
+  readonly contentType: string;
+  readonly body: StreamedBody;
+}
+
+/**
+ * A form with one file that is streamed, for servers that want the exact length of all of it (RFC 7578). What is in
+ * memory anyway goes as `FormData`. Names are ours; values may hold anything.
+ */
+export function multipartWithFile(
+  fields: Readonly<Record<string, string>>,
+  file: FilePart,
+): Required<Pick<HttpRequest, "headers" | "body">> {
+  const boundary = `relay-${randomUUID()}`;
+  const parts = Object.entries(fields).map(
+    ([name, value]) =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const head = Buffer.from(
+    `${parts.join("")}--${boundary}\r\n` +
+      `Content-Disposition: form-data; name="${file.name}"; filename="${file.filename}"\r\n` +
+      `Content-Type: ${file.contentType}\r\n\r\n`,
+  );
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  return {
+    headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
+    body: {
+      size: head.length + file.body.size + tail.length,
+      async *chunks() {
+        yield head;
+        yield* file.body.chunks();
+        yield tail;
+      },
+    },
+  };
 }

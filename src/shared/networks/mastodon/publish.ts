@@ -1,14 +1,18 @@
-import type { Classified } from "../contract/classified.ts";
-import { exchange, failureOf, unpublished } from "../contract/classified.ts";
-import { inDoubt, unheard } from "../contract/doubt.ts";
-import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
-import type { LegToPublish, NetworkTools, PublishOutcome } from "../contract/network.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { type Classified, exchange } from "../contract/answers.ts";
+import {
+  failureOf,
+  unpublished,
+  inDoubt,
+  unheard,
+  type PublishOutcome,
+} from "../contract/outcome.ts";
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import type { NetworkTools } from "../contract/tools.ts";
 import { MEDIA_TAKEN, classify, errorText } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
-import { isKeyAlive, isListed } from "./reconcile.ts";
+import { isKeyAlive, isListed, findOwnPost, readStatus } from "./reconcile.ts";
 import { credentialsOf, remoteOf, requestHeaders } from "./state.ts";
-import { findOwnPost, readStatus } from "./statuses.ts";
 
 const NOT_READY_SECONDS = 5;
 

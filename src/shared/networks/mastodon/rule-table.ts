@@ -1,5 +1,4 @@
-import type { RuleTable } from "../contract/rule.ts";
-import { nearLimit } from "../contract/rule.ts";
+import { type RuleTable, nearLimit } from "../contract/rules.ts";
 
 /** Mastodon's own limits, which hold where the account's server tells no others. */
 const CHARACTERS_MAX = 500;

@@ -1,12 +1,17 @@
-import type { MediaKind } from "../contract/draft-rules.ts";
-import { breach, checkNearLimit, fieldOf, kindsOf, mediaKindOf } from "../contract/draft-rules.ts";
-import type { MediaFacts } from "../contract/media.ts";
-import type { LegDraft, NetworkData, Problem, TextMeasure } from "../contract/network.ts";
-import type { Limits } from "./instance.ts";
-import { limitsOf } from "./instance.ts";
-import { countCharacters } from "./length.ts";
+import {
+  type MediaKind,
+  fieldOf,
+  kindsOf,
+  mediaKindOf,
+  type LegDraft,
+  type NetworkData,
+} from "../contract/draft.ts";
+import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contract/rules.ts";
+import type { MediaFacts, MediaTargets } from "../contract/media.ts";
+import { type Limits, limitsOf } from "./instance.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
+import { countGraphemes } from "../contract/text.ts";
 
 export function measure(draft: LegDraft, data: NetworkData): TextMeasure {
   const limits = limitsOf(data);
@@ -78,4 +83,59 @@ function checkFocus({ media, options }: LegDraft): readonly Problem[] {
   const { focus = [] } = ownOptionsOf(options);
   const field = "platformOptions.mastodon.focus";
   return focus.length > media.length ? [breach(rules, "mastodon.focus.count", { field })] : [];
+}
+
+/** Of an instance that does not tell: what Mastodon 4 takes and does not have to convert. */
+const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+
+/** What the account's instance takes. It turns photos and leaves out their metadata itself. */
+export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
+  const { mediaTypes, imageBytesMax, imagePixelsMax, videoBytesMax } = limitsOf(data);
+  const told = mediaTypes.filter((type) => type.startsWith("image/"));
+  const streamed = {
+    ...(mediaTypes.length > 0 ? { types: mediaTypes } : {}),
+    bytesMax: videoBytesMax,
+  };
+  return {
+    image: {
+      types: told.length > 0 ? told : IMAGE_TYPES,
+      bytesMax: imageBytesMax,
+      pixelsMax: imagePixelsMax,
+      takesAnimation: true,
+      turnsByExif: true,
+    },
+    video: streamed,
+    audio: streamed,
+  };
+}
+
+const LETTERS = String.raw`a-z0-9\u00c0-\u024f\u0400-\u04ff`;
+const PATH = String.raw`(?:\([${LETTERS}_\-.~%/]*\)|[${LETTERS}_\-.~!*';:=+,$%/|@&#])`;
+const PATH_END = String.raw`(?:\([${LETTERS}_\-.~%/]*\)|[${LETTERS}=_#/+\-])`;
+const QUERY = String.raw`[a-z0-9!?*'();:&=+$%#\[\]\-_.,~/|@]`;
+/**
+ * What the server shortens: a scheme, a host with a dot, and a path and query that do not end in punctuation, which
+ * counts on its own. A scheme in the middle of a word is no link.
+ */
+const URLS = new RegExp(
+  String.raw`(?<=^|[^a-z0-9@＠$#＃])https?:\/\/[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+(?::\d{1,5})?` +
+    String.raw`(?:\/(?:${PATH}{0,2000}${PATH_END})?)?(?:\?${QUERY}{0,2000}[a-z0-9_&=#/-])?`,
+  "giu",
+);
+/** A name neither begins nor ends with a dot or dash; said by looking around, so that no part of it can be read in two ways. */
+const MENTIONS =
+  /(?<![=/\p{L}\p{N}_])@(?![.-])([a-z0-9_.-]+)(?<![.-])@[\p{L}\p{N}_.-]*[\p{L}\p{N}_]/giu;
+
+/** The text with what the server counts in place of links and of mentions of accounts elsewhere. */
+export function countedText(text: string, charactersPerUrl: number): string {
+  return text.replace(URLS, "x".repeat(charactersPerUrl)).replace(MENTIONS, "@$1");
+}
+
+/** A post's length as the server judges it: the content warning counts, too. */
+export function countCharacters(
+  text: string,
+  spoilerText: string,
+  charactersPerUrl: number,
+): number {
+  return countGraphemes(spoilerText + countedText(text, charactersPerUrl));
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import type { NetworkData } from "../contract/network.ts";
+import type { NetworkData } from "../contract/draft.ts";
 
 const credentialsShape = shape(() =>
   z.object({

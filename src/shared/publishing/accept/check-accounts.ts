@@ -1,7 +1,8 @@
 import type { Connection, QuotaView } from "../../connections/connection.ts";
 import { quotaOfKind, readQuota, type Quota } from "../../connections/view-connection.ts";
 import { AppError } from "../../runtime/errors.ts";
-import type { NetworkData, Problem } from "../../networks/contract/network.ts";
+import type { NetworkData } from "../../networks/contract/draft.ts";
+import type { Problem } from "../../networks/contract/rules.ts";
 import { findAvailable, networkOf } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";

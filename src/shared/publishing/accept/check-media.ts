@@ -1,10 +1,11 @@
 import { judgeMedia } from "../../media/judge-media.ts";
 import type { MediaProbe } from "../../media/probe-media.ts";
-import { fieldOf } from "../../networks/contract/draft-rules.ts";
+import { fieldOf } from "../../networks/contract/draft.ts";
 import { networkOf } from "../../networks/lookup.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
-import { refusalError, unreachableError } from "../../networks/contract/media-rules.ts";
-import type { Network, Problem } from "../../networks/contract/network.ts";
+import { refusalError, unreachableError } from "../../networks/contract/media-check.ts";
+import type { Network } from "../../networks/contract/network.ts";
+import type { Problem } from "../../networks/contract/rules.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { type Draft, legDraft } from "../post.ts";
 import type { NetworkCheck } from "./judgement.ts";

@@ -1,5 +1,5 @@
 import type { Connection, QuotaView } from "../../connections/connection.ts";
-import type { Problem, TextMeasure } from "../../networks/contract/network.ts";
+import type { Problem, TextMeasure } from "../../networks/contract/rules.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 
 /** What one network says of a draft before anything is sent. */

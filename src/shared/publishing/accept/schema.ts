@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { externalId, instant, metadata } from "../../runtime/fields.ts";
-import type { NetworkData } from "../../networks/contract/network.ts";
+import type { NetworkData } from "../../networks/contract/draft.ts";
 import { platformOptionsSchema, type NetworkName } from "../../networks/lookup.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
 import { publicUrl } from "../../networks/options.ts";

@@ -1,4 +1,4 @@
-import { composed } from "../../networks/contract/normal-form.ts";
+import { composed } from "../../networks/contract/text.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount, StoredTextHolder, TextHolder } from "./account-store.ts";

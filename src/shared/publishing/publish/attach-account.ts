@@ -1,6 +1,6 @@
 import type { Connection } from "../../connections/connection.ts";
 import { freshCredentials } from "../../connections/fresh-credentials.ts";
-import type { LegFailure } from "../../networks/contract/network.ts";
+import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { accountOf } from "../accept/check-accounts.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
 import { givenBack, movedTo } from "../leg.ts";

@@ -1,5 +1,5 @@
 import type { MediaFile } from "../../networks/contract/media.ts";
-import type { NetworkTools } from "../../networks/contract/network.ts";
+import type { NetworkTools } from "../../networks/contract/tools.ts";
 
 export interface OpenedFiles {
   readonly tools: NetworkTools;

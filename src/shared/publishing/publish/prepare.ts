@@ -1,7 +1,8 @@
 import type { Connection } from "../../connections/connection.ts";
-import { repairWarning } from "../../networks/contract/media-rules.ts";
+import { repairWarning } from "../../networks/contract/media-check.ts";
 import type { MediaRepair } from "../../networks/contract/media.ts";
-import type { LegToPublish, Network, NetworkTools } from "../../networks/contract/network.ts";
+import type { LegToPublish, Network } from "../../networks/contract/network.ts";
+import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { accountOf, quotaFor } from "../accept/check-accounts.ts";
 import { claimText, textHash } from "../accounts/recent-text.ts";
 import { type Leg, parked } from "../leg.ts";

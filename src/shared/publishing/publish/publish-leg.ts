@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Connection } from "../../connections/connection.ts";
 import { createNetworkTools } from "../../connections/network-tools.ts";
-import { mediaRejected } from "../../networks/contract/media-failed.ts";
-import type { LegToPublish, Network, NetworkData } from "../../networks/contract/network.ts";
+import { mediaRejected } from "../../networks/contract/media-check.ts";
+import type { LegToPublish, Network } from "../../networks/contract/network.ts";
+import type { NetworkData } from "../../networks/contract/draft.ts";
 import { findAvailable } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { claimed, CRASHES_MAX, nextLegStep } from "../leg.ts";

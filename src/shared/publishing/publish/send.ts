@@ -1,10 +1,6 @@
 import type { Connection } from "../../connections/connection.ts";
-import type {
-  LegToPublish,
-  Network,
-  PublishOutcome,
-  TryLater,
-} from "../../networks/contract/network.ts";
+import type { LegToPublish, Network } from "../../networks/contract/network.ts";
+import type { PublishOutcome, TryLater } from "../../networks/contract/outcome.ts";
 import { nextRetrySeconds } from "../leg-times.ts";
 import { markedSent, putBack, unsent } from "../leg.ts";
 import { fail, lookAgain, reject, succeed, tryLater } from "./settle.ts";

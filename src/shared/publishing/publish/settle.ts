@@ -2,13 +2,8 @@ import type { CoreOperation } from "../../billing/group-commit.ts";
 import type { Movement } from "../../billing/wallet.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { markIfRefused } from "../../connections/fresh-credentials.ts";
-import type {
-  LegFailure,
-  NetworkData,
-  Published,
-  Rejected,
-  TryLater,
-} from "../../networks/contract/network.ts";
+import type { LegFailure, Published, Rejected, TryLater } from "../../networks/contract/outcome.ts";
+import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { quotaFor } from "../accept/check-accounts.ts";
 import type { PublishingDeps } from "../deps.ts";

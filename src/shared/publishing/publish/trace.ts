@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import { type NetworkTools } from "../../networks/contract/network.ts";
+import type { NetworkTools } from "../../networks/contract/tools.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { PublishingDeps } from "../deps.ts";

@@ -1,5 +1,5 @@
 import type { Log } from "../../runtime/log.ts";
-import type { LegFailure } from "../../networks/contract/network.ts";
+import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 
 /** Kinds that are told apart in one process; what comes beyond is still logged. */

@@ -1,4 +1,5 @@
-import type { LegFailure, NetworkTools } from "../../networks/contract/network.ts";
+import type { LegFailure } from "../../networks/contract/outcome.ts";
+import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { findAvailable } from "../../networks/lookup.ts";
 import type { Turn } from "../accounts/turn-store.ts";
 import type { PublishingDeps } from "../deps.ts";

@@ -4,7 +4,7 @@ import {
   waitSeconds,
   type Classified,
   type ErrorRow,
-} from "../../../../src/shared/networks/contract/classified.ts";
+} from "../../../../src/shared/networks/contract/answers.ts";
 import type { HttpResponse } from "../../../../src/shared/runtime/http-call.ts";
 
 /** By the `code` of an answer, which Pinboard says with every refusal. */

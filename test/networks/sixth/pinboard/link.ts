@@ -1,12 +1,9 @@
 import * as z from "zod";
-import { exchange } from "../../../../src/shared/networks/contract/classified.ts";
+import { exchange } from "../../../../src/shared/networks/contract/answers.ts";
 import { HttpFailure } from "../../../../src/shared/runtime/http-call.ts";
-import {
-  type LinkFlow,
-  type LinkOutcome,
-  type NetworkData,
-  type NetworkTools,
-} from "../../../../src/shared/networks/contract/network.ts";
+import type { LinkFlow, LinkOutcome } from "../../../../src/shared/networks/contract/link.ts";
+import type { NetworkData } from "../../../../src/shared/networks/contract/draft.ts";
+import type { NetworkTools } from "../../../../src/shared/networks/contract/tools.ts";
 
 export const ORIGIN = "https://api.pinboard.test";
 

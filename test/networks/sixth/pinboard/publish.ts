@@ -1,15 +1,14 @@
+import { exchange } from "../../../../src/shared/networks/contract/answers.ts";
 import {
-  exchange,
   unanswered,
   unpublished,
-} from "../../../../src/shared/networks/contract/classified.ts";
-import { inDoubt, unknown } from "../../../../src/shared/networks/contract/doubt.ts";
-import { HttpFailure } from "../../../../src/shared/runtime/http-call.ts";
-import {
-  type LegToPublish,
-  type NetworkTools,
+  inDoubt,
+  unknown,
   type PublishOutcome,
-} from "../../../../src/shared/networks/contract/network.ts";
+} from "../../../../src/shared/networks/contract/outcome.ts";
+import { HttpFailure } from "../../../../src/shared/runtime/http-call.ts";
+import type { LegToPublish } from "../../../../src/shared/networks/contract/network.ts";
+import type { NetworkTools } from "../../../../src/shared/networks/contract/tools.ts";
 import { classify } from "./errors.ts";
 import { ORIGIN } from "./link.ts";
 import { boardOf } from "./options.ts";

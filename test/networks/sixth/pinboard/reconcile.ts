@@ -1,13 +1,13 @@
 import * as z from "zod";
-import { exchange } from "../../../../src/shared/networks/contract/classified.ts";
-import { askAgain } from "../../../../src/shared/networks/contract/doubt.ts";
-import { HttpFailure, type HttpResponse } from "../../../../src/shared/runtime/http-call.ts";
+import { exchange } from "../../../../src/shared/networks/contract/answers.ts";
 import {
-  type LegToPublish,
-  type NetworkTools,
+  askAgain,
   type Published,
   type ReconcileOutcome,
-} from "../../../../src/shared/networks/contract/network.ts";
+} from "../../../../src/shared/networks/contract/outcome.ts";
+import { HttpFailure, type HttpResponse } from "../../../../src/shared/runtime/http-call.ts";
+import type { LegToPublish } from "../../../../src/shared/networks/contract/network.ts";
+import type { NetworkTools } from "../../../../src/shared/networks/contract/tools.ts";
 import { classify } from "./errors.ts";
 import { ORIGIN, tokenOf } from "./link.ts";
 

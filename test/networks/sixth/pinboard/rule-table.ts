@@ -1,4 +1,4 @@
-import { nearLimit, type RuleTable } from "../../../../src/shared/networks/contract/rule.ts";
+import { nearLimit, type RuleTable } from "../../../../src/shared/networks/contract/rules.ts";
 
 const GRAPHEMES_MAX = 120;
 

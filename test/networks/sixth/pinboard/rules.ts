@@ -1,14 +1,11 @@
 import {
   breach,
   checkNearLimit,
-  countGraphemes,
-  fieldOf,
-} from "../../../../src/shared/networks/contract/draft-rules.ts";
-import type {
-  LegDraft,
-  Problem,
-  TextMeasure,
-} from "../../../../src/shared/networks/contract/network.ts";
+  type Problem,
+  type TextMeasure,
+} from "../../../../src/shared/networks/contract/rules.ts";
+import { countGraphemes } from "../../../../src/shared/networks/contract/text.ts";
+import { fieldOf, type LegDraft } from "../../../../src/shared/networks/contract/draft.ts";
 import { rules } from "./rule-table.ts";
 
 export function measure({ text }: LegDraft): TextMeasure {

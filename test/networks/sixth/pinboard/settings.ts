@@ -1,4 +1,4 @@
-import { networkSettings } from "../../../../src/shared/networks/contract/network-settings.ts";
+import { networkSettings } from "../../../../src/shared/networks/contract/settings.ts";
 import { integer, withDefault } from "../../../../src/shared/runtime/setting.ts";
 
 export const pinboardSettings = networkSettings(

@@ -1,7 +1,35 @@
-import { setting, text, type Setting, type ValueOf } from "../../runtime/setting.ts";
-import type { FromSettings, NetworkApp, NetworkSettings } from "./network.ts";
+import { type Setting, setting, text, type ValueOf } from "../../runtime/setting.ts";
+
+/** The relay's own registration with a network, from the settings. */
+export interface NetworkApp {
+  readonly id: string;
+  readonly secret: string;
+  /** Of the network's API. */
+  readonly version: string;
+  /** A second registration, where the network wants one of its own for organisations. */
+  readonly organizations?: { readonly id: string; readonly secret: string };
+}
+
+/** The registrations of this deployment. */
+export type NetworkApps = Readonly<Partial<Record<string, NetworkApp>>>;
+
+/** What a network makes of its settings. */
+export interface FromSettings {
+  readonly app?: NetworkApp | undefined;
+  /** Per rolling day and real account, by what `Network.quotaOf` answers. */
+  readonly quotas?: Readonly<Record<string, number>>;
+  /** Rules between settings that are broken: nothing starts with these. */
+  readonly problems?: readonly string[];
+}
+
+/** The settings of a network; made with `networkSettings`. */
+export interface NetworkSettings {
+  readonly table: Readonly<Record<string, Setting<unknown>>>;
+  read(values: Readonly<Record<string, unknown>>): FromSettings;
+}
 
 type Table = NetworkSettings["table"];
+
 type ValuesOf<T extends Table> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
 
 /** A network's settings, and what it makes of their values. */

@@ -1,0 +1,218 @@
+import * as z from "zod";
+import type { LegErrorCode } from "./errors.ts";
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { NetworkTools } from "./tools.ts";
+
+/**
+ * What an answer means for the leg: `refuse` and `later` say that nothing was published; `at_once` too, and that fresh
+ * credentials cure it; `prepare_again` that an upload is gone; `doubt` that the answer proves nothing.
+ */
+type Effect = "refuse" | "later" | "at_once" | "prepare_again" | "doubt";
+
+/** What a signal means: the outcome of a row of a network's error table. */
+export interface ErrorRow {
+  readonly code: LegErrorCode;
+  readonly effect: Effect;
+  readonly rule?: string;
+  /** What to do about it, where this signal has a way out of its own; the code's otherwise. */
+  readonly remediation?: string;
+  /** The HTTP status of a refusal that the network's table does not know: somebody has to look at it. */
+  readonly unmappedStatus?: number;
+}
+
+export interface Classified extends ErrorRow {
+  readonly networkCode: string | null;
+  readonly note: string;
+  readonly retryAfterSeconds: number | null;
+}
+
+const NOTE_CHARACTERS_MAX = 500;
+
+const WAIT_SECONDS_MAX = 24 * 3600;
+
+const BURST_SECONDS_MAX = 3600;
+
+/** Numbers above this are points in time, numbers below it durations: both are in use for the same headers. */
+const UNIX_SECONDS_MIN = 1_000_000_000;
+
+const SECRETS: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|DPoP|Basic|OAuth)\s+[\w.~+/=-]{8,}/gi, "$1 [redacted]"],
+  [/\beyJ[\w-]{5,}(?:\.[\w-]*){0,4}/g, "[redacted]"],
+  [/\b[a-z2-7]{4}(?:-[a-z2-7]{4}){3}\b/g, "[redacted]"],
+  [
+    /((?:access|refresh|id)_?(?:token|jwt)|client_secret|password)(["']?\s*[=:]\s*["']?)[^\s"'&,}]+/gi,
+    "$1$2[redacted]",
+  ],
+  [/([?&](?:code|state|token)=)[^\s&"']+/gi, "$1[redacted]"],
+];
+
+/** The call's answer or why there is none. Whatever else is thrown is a defect and passes through. */
+export async function exchange(
+  tools: NetworkTools,
+  request: HttpRequest,
+): Promise<HttpResponse | HttpFailure> {
+  try {
+    return await tools.http(request);
+  } catch (error) {
+    if (error instanceof HttpFailure) return error;
+    throw error;
+  }
+}
+
+/** The network's own words as the timeline may show them. */
+export function noteOf(text: string): string {
+  let note = text;
+  for (const [pattern, replacement] of SECRETS) note = note.replace(pattern, replacement);
+  return note.replace(/\s+/g, " ").trim().slice(0, NOTE_CHARACTERS_MAX);
+}
+
+/** A page of a proxy or a firewall in front of the network says nothing about what the network did. */
+export function isHtml(response: HttpResponse): boolean {
+  const contentType = response.headers["content-type"] ?? "";
+  return (
+    contentType.includes("html") || /^\s*<(?:!doctype|html)/i.test(response.text().slice(0, 200))
+  );
+}
+
+/** Such a page with a status of the request itself speaks for the network all the same. */
+const PLAIN_STATUSES: ReadonlySet<number> = new Set([413, 429]);
+
+/** Whether somebody in front of the network answered, of whom nobody knows what the network did. */
+export function isProxyPage(response: HttpResponse): boolean {
+  return isHtml(response) && !PLAIN_STATUSES.has(response.status);
+}
+
+/** Seconds to wait by the first of the headers that is there: a duration, unix seconds or a date. */
+export function waitSeconds(
+  response: HttpResponse,
+  headers: readonly string[],
+  now: Date,
+): number | null {
+  const value = headers.map((name) => response.headers[name]?.trim()).find((header) => header);
+  if (value === undefined) return null;
+  const number = Number(value);
+  const seconds = Number.isFinite(number)
+    ? number > UNIX_SECONDS_MIN
+      ? number - now.getTime() / 1000
+      : number
+    : (Date.parse(value) - now.getTime()) / 1000;
+  if (!Number.isFinite(seconds)) return null;
+  return Math.min(Math.max(Math.ceil(seconds), 1), WAIT_SECONDS_MAX);
+}
+
+/** A wait that long is a used-up allowance and not a burst: no attempt before its end can succeed. */
+export function withQuota(row: ErrorRow, seconds: number | null): ErrorRow {
+  const isQuota = row.code === "rate_limited" && (seconds ?? 0) > BURST_SECONDS_MAX;
+  return isQuota ? { code: "quota_exceeded", effect: "refuse" } : row;
+}
+
+/** What an answer says of its reason, read out of the network's own envelope. */
+export interface Signal {
+  readonly status: number;
+  readonly code?: string | number | undefined;
+  readonly subcode?: number | undefined;
+  /** Of the request, where the answer names one. */
+  readonly field?: string | undefined;
+  readonly isTransient?: boolean | undefined;
+  readonly message: string;
+}
+
+/** Far more than any network says; a federated server may say anything, and a pattern of two words is quadratic. */
+const MESSAGE_CHARACTERS_MAX = 2000;
+
+/** Everything that is given has to fit. */
+interface SignalPattern {
+  readonly status?: number;
+  readonly code?: string | number;
+  /** Codes from the one to the other. */
+  readonly codes?: readonly [number, number];
+  readonly subcode?: number;
+  readonly field?: RegExp;
+  readonly isTransient?: true;
+  readonly message?: RegExp;
+}
+
+export interface TableRow extends ErrorRow {
+  readonly signal: SignalPattern;
+}
+
+/** In the order of `rank`. */
+export type ErrorTable = readonly TableRow[];
+
+/**
+ * A code and its subcode together say more than a subcode, that more than a code, and a status says least. Words come
+ * after the structured field that they explain: sentences are reworded and translated.
+ */
+function rank({ code, codes, subcode, field, isTransient, message }: SignalPattern): number {
+  const hasWords = field !== undefined || message !== undefined;
+  if (subcode !== undefined) return code === undefined ? 1 : 0;
+  if (code !== undefined) return hasWords ? 2 : 3;
+  if (codes !== undefined) return 4;
+  if (isTransient) return 5;
+  return hasWords ? 6 : 7;
+}
+
+/** Rows of the same rank keep their order: the first that fits wins. */
+export function errorTable(...parts: readonly (readonly TableRow[])[]): ErrorTable {
+  return parts.flat().toSorted((one, other) => rank(one.signal) - rank(other.signal));
+}
+
+function fits(pattern: SignalPattern, signal: Signal): boolean {
+  const { codes, field, message } = pattern;
+  const number = typeof signal.code === "number" ? signal.code : Number.NaN;
+  const isEqual = (["status", "code", "subcode", "isTransient"] as const).every(
+    (name) => pattern[name] === undefined || pattern[name] === signal[name],
+  );
+  return (
+    isEqual &&
+    (codes === undefined || (number >= codes[0] && number <= codes[1])) &&
+    (field === undefined || field.test((signal.field ?? "").slice(0, MESSAGE_CHARACTERS_MAX))) &&
+    (message === undefined || message.test(signal.message.slice(0, MESSAGE_CHARACTERS_MAX)))
+  );
+}
+
+export function findRow(table: ErrorTable, signal: Signal): TableRow | undefined {
+  return table.find(({ signal: pattern }) => fits(pattern, signal));
+}
+
+/**
+ * What a signal means. A refusal that the table doesn't know is taken for a permanent one and marked for us to look at:
+ * repeating what was refused for a reason unknown helps nobody. Whatever is no refusal proves nothing: `doubt`.
+ */
+export function rowOf(table: ErrorTable, signal: Signal, doubt: ErrorRow): ErrorRow {
+  const found = findRow(table, signal);
+  if (found !== undefined) return withoutSignal(found);
+  const { status } = signal;
+  return status >= 400 && status < 500
+    ? { code: "invalid_request", effect: "refuse", unmappedStatus: status }
+    : doubt;
+}
+
+function withoutSignal({ signal: _matched, ...meaning }: TableRow): ErrorRow {
+  return meaning;
+}
+
+/** The same meaning for several signals. */
+export function rows(meaning: ErrorRow, ...signals: readonly SignalPattern[]): TableRow[] {
+  return signals.map((signal) => ({ signal, ...meaning }));
+}
+
+/** The same meaning for several subcodes, whatever code they come with. */
+export function subcodes(meaning: ErrorRow, ...numbers: readonly number[]): TableRow[] {
+  return numbers.map((subcode) => ({ signal: { subcode }, ...meaning }));
+}
+
+/** The same meaning for several codes. */
+export function codes(meaning: ErrorRow, ...list: readonly (string | number)[]): TableRow[] {
+  return list.map((code) => ({ signal: { code }, ...meaning }));
+}
+
+/** Returns the `error` of an OAuth answer (RFC 6749, section 5.2). */
+export function oauthError(answer: HttpResponse): string | undefined {
+  return z.object({ error: z.string() }).safeParse(answer.json()).data?.error;
+}
+
+/** Returns the `id` of a JSON answer, as text; undefined where there is none. */
+export function readId(answer: HttpResponse): string | undefined {
+  return z.object({ id: z.coerce.string().min(1) }).safeParse(answer.json()).data?.id;
+}

@@ -1,0 +1,147 @@
+import type { NetworkData } from "./draft.ts";
+import type { NetworkApp } from "./settings.ts";
+import type { NetworkTools } from "./tools.ts";
+import { noteOf } from "./answers.ts";
+
+export interface Account {
+  /** Unique within the network for all time (a DID, `host` and account id …). */
+  readonly id: string;
+  readonly username: string;
+  readonly displayName: string;
+  readonly avatarUrl: string | null;
+  readonly url: string;
+  readonly kind: string;
+}
+
+/** An account that an end user authorised, as the network's own steps found it. */
+export interface LinkedAccount {
+  readonly account: Account;
+  /** Sealed at rest by the caller. */
+  readonly credentials: NetworkData;
+  readonly instanceUrl: string | null;
+  readonly scopes: readonly string[];
+  /** What the network told of its limits for this account; kept with the connection, given back to `check`. */
+  readonly limits: NetworkData;
+  readonly expiresAt: string | null;
+  /** What `revoke` ends, where that is more than this account: accounts with the same one end together. */
+  readonly grantId?: string;
+}
+
+/** What the end user is told when linking fails; the page has one message per code. */
+export const LINK_ERRORS = [
+  "wrong_credentials",
+  "app_password_needed",
+  "account_not_found",
+  "account_restricted",
+  "instance_unreachable",
+  "instance_unsupported",
+  "access_denied",
+  "other_account",
+  "permission_missing",
+  "rate_limited",
+  "network_unavailable",
+  "account_kind_unsupported",
+  "nothing_to_choose",
+  "input_invalid",
+] as const;
+
+export type LinkErrorCode = (typeof LINK_ERRORS)[number];
+
+export interface LinkFailure {
+  readonly kind: "failed";
+  readonly code: LinkErrorCode;
+  readonly note?: string;
+}
+
+export type LinkOutcome = { readonly kind: "linked"; readonly linked: LinkedAccount } | LinkFailure;
+
+/** An account that the end user may link with the authorisation just given. */
+export interface LinkCandidate {
+  readonly id: string;
+  readonly label: string;
+  /** Tells it from others of the same label; may be empty. */
+  readonly hint: string;
+}
+
+/** The authorisation covers several accounts. `flow` is kept (sealed) until one is chosen and given to `choose`. */
+export interface LinkChoice {
+  readonly kind: "choose";
+  readonly candidates: readonly LinkCandidate[];
+  readonly flow: NetworkData;
+}
+
+/** A field of the network's form on the connect page. */
+export interface LinkField {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly secret: boolean;
+  readonly placeholder: string;
+  readonly autocomplete: string;
+  /** One of these is chosen instead of typed; the first is meant when nothing is said. */
+  readonly choices?: readonly { readonly value: string; readonly label: string }[];
+  /** Absent: always. Otherwise only a deployment with such a registration asks for it. */
+  readonly isAsked?: (app: NetworkApp | undefined) => boolean;
+}
+
+export interface OAuthStart {
+  readonly redirectUri: string;
+  /** Opaque to the network; comes back with the callback. */
+  readonly state: string;
+  /** RFC 7636, S256. */
+  readonly codeChallenge: string;
+}
+
+/** Off to the network's own page. */
+export interface OAuthRedirect {
+  readonly kind: "redirect";
+  readonly url: string;
+  readonly flow: NetworkData;
+  /** Where the network's library chose a state of its own, as hard to guess, in place of `oauth.state`. */
+  readonly state?: string;
+}
+
+export interface OAuthCallback {
+  readonly params: Readonly<Record<string, string>>;
+  readonly codeVerifier: string;
+  readonly redirectUri: string;
+  readonly flow: NetworkData;
+}
+
+/** Fields that are enough to sign in. */
+export interface LinkForm {
+  readonly fields: readonly LinkField[];
+  signIn(form: Readonly<Record<string, string>>, tools: NetworkTools): Promise<LinkOutcome>;
+}
+
+/** By a form and the network's own authorisation page. */
+export interface OAuthFlow {
+  readonly kind: "oauth";
+  readonly fields: readonly LinkField[];
+  /**
+   * Origins that a browser is led to, or passed on between, before the network shows its first page: the page that it
+   * leaves lets it go nowhere else. Absent: any, because the end user names the server.
+   */
+  readonly origins?: readonly [string, ...string[]];
+  /** `flow` is kept (sealed) until the callback and given to `finish`. */
+  start(
+    form: Readonly<Record<string, string>>,
+    oauth: OAuthStart,
+    tools: NetworkTools,
+  ): Promise<OAuthRedirect | LinkFailure>;
+  finish(callback: OAuthCallback, tools: NetworkTools): Promise<LinkOutcome | LinkChoice>;
+  /** Where `finish` may ask for a choice; `candidateId` is one of those it offered. */
+  choose?(candidateId: string, flow: NetworkData, tools: NetworkTools): Promise<LinkOutcome>;
+  /** A second way in, by a form alone: the page offers it below the first. */
+  readonly alternative?: LinkForm;
+  /** Without `NetworkTools.app` only the alternative is there: the page shows its form as the only one. */
+  readonly needsApp?: boolean;
+}
+
+/** How an account of the network is linked. */
+export type LinkFlow = (LinkForm & { readonly kind: "form" }) | OAuthFlow;
+
+/** Returns a failed step of linking. Secrets are removed from the note, and it is shortened. */
+export function linkFailed(code: LinkErrorCode, note?: string): LinkFailure {
+  return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
+}

@@ -1,0 +1,217 @@
+import { LEG_ERRORS } from "./errors.ts";
+import { kindOfType } from "./draft.ts";
+import { type Rule, type RuleTable, type Problem, breach } from "./rules.ts";
+import { type TryLater, type Rejected, failureOf, unpublished } from "./outcome.ts";
+import {
+  type MediaFailure,
+  type MediaFacts,
+  type MediaRepair,
+  type MediaReason,
+  type FileTarget,
+  type MediaTargets,
+  IMAGE_SOURCE_BYTES_MAX,
+  READABLE_IMAGES,
+} from "./media.ts";
+import type { Network } from "./network.ts";
+
+/** Largest file that may be of use: a larger one need not be opened. */
+export function bytesMaxOf({ video, audio, document }: MediaTargets): number {
+  const others = [video, audio, document].filter((target) => target !== undefined);
+  return Math.max(
+    IMAGE_SOURCE_BYTES_MAX,
+    ...others.map(({ bytesMax = Number.MAX_SAFE_INTEGER }) => bytesMax),
+  );
+}
+
+type Facts = Pick<MediaFacts, "contentType" | "size" | "durationSeconds">;
+
+/**
+ * Why a network does not take a file, as far as its type, size and length tell; undefined where none of them speaks
+ * against it. Asked alike when a draft is validated and when its leg is prepared, so that the two never differ.
+ */
+export function refusalOf(file: Facts, targets: MediaTargets): MediaReason | undefined {
+  const kind = kindOfType(file.contentType);
+  if (kind === "image") return imageRefusal(file, targets);
+  if (file.size > bytesMaxOf(targets)) return "size";
+  const target = targets[kind];
+  return target === undefined ? "type" : fileRefusal(file, target);
+}
+
+/** What can be read is made to fit; what can't be is taken as it is, or not. */
+function imageRefusal({ contentType, size }: Facts, { image }: MediaTargets) {
+  if (size > IMAGE_SOURCE_BYTES_MAX) return "size";
+  if (READABLE_IMAGES.includes(contentType)) return undefined;
+  if (!image.types.includes(contentType)) return "type";
+  return size > image.bytesMax ? "size" : undefined;
+}
+
+function fileRefusal({ contentType, size, durationSeconds }: Facts, target: FileTarget) {
+  const { types, bytesMax = Infinity, secondsMin = 0, secondsMax = Infinity } = target;
+  if (types?.includes(contentType) === false) return "type";
+  if (size > bytesMax) return "size";
+  if (durationSeconds === null) return undefined;
+  // Networks count whole seconds: a video of 10 minutes may be a few pictures longer.
+  const isOutside = durationSeconds < secondsMin || Math.floor(durationSeconds) > secondsMax;
+  return isOutside ? "duration" : undefined;
+}
+
+/** In the words of the timeline. */
+function noteOfFile({ contentType, size, durationSeconds }: Facts): string {
+  const seconds = durationSeconds === null ? "" : `, ${Math.floor(durationSeconds)} seconds`;
+  return `${contentType}, ${size} bytes${seconds}`;
+}
+
+/** A file of the draft that could not be had, or not be made to fit: what may be otherwise later is tried again. */
+export function mediaFailed(
+  network: string,
+  { code, reason, message }: MediaFailure,
+  mediaIndex?: number,
+): TryLater | Rejected {
+  return code === "media_rejected"
+    ? mediaRejected(`${network}.media.${reason ?? "size"}`, message, mediaIndex)
+    : unpublished(
+        {
+          code,
+          effect: "later",
+          networkCode: null,
+          note: message.slice(0, 500),
+          retryAfterSeconds: null,
+        },
+        mediaIndex,
+      );
+}
+
+/** A file that the network does not take, as far as is known before it is sent there; undefined where it may. */
+export function refusedFile(
+  network: string,
+  file: MediaFacts,
+  targets: MediaTargets,
+  mediaIndex?: number,
+): Rejected | undefined {
+  const reason = refusalOf(file, targets);
+  if (reason === undefined) return undefined;
+  return mediaRejected(`${network}.media.${reason}`, noteOfFile(file), mediaIndex);
+}
+
+/** A leg that breaks one of the network's rules for its files together, found out before anything was sent. */
+export function rejectedBy<Table extends RuleTable>(
+  table: Table,
+  rule: keyof Table & string,
+  note: string,
+  mediaIndex?: number,
+): Rejected {
+  // Safe: the id is a key of the table.
+  const { code } = table[rule] as Rule;
+  const row = { code, effect: "refuse", rule } as const;
+  return {
+    kind: "rejected",
+    failure: failureOf({ ...row, networkCode: null, note, retryAfterSeconds: null }, mediaIndex),
+  };
+}
+
+/** A file that breaks one of the network's rules, found out before it was sent there. */
+export function mediaRejected(rule: string, note: string, mediaIndex?: number): Rejected {
+  const row = { code: "media_rejected", effect: "refuse", rule } as const;
+  return {
+    kind: "rejected",
+    failure: failureOf({ ...row, networkCode: null, note, retryAfterSeconds: null }, mediaIndex),
+  };
+}
+
+/** What is said of a repair; the rule is `<network>.media.<repair>` on every network. */
+const REPAIRS: Readonly<Record<MediaRepair, string>> = {
+  converted: "The image is converted to a type that the network takes.",
+  recompressed: "The image has more bytes than the network takes; it is compressed further.",
+  resized: "The image is larger than the network shows it, or takes it; it is scaled.",
+  rotated: "The image is turned as its camera noted, since the network does not do it.",
+  flattened: "The image's transparent parts become white.",
+  stilled: "The network shows no moving images; the first frame is published.",
+  metadataRemoved: "The image tells where it was taken; its metadata is left out.",
+};
+
+interface Refusal {
+  readonly message: string;
+  readonly remediation: string;
+}
+
+const REASONS: Readonly<Record<MediaReason, Refusal>> = {
+  size: {
+    message: "The file has more bytes than the network takes.",
+    remediation: "Use a smaller file.",
+  },
+  type: {
+    message: "The file is of a type that the network does not take.",
+    remediation: "Use a JPEG or PNG image, or an MP4 video.",
+  },
+  ratio: {
+    message: "The image is too wide or too tall for the network.",
+    remediation: "Crop the image.",
+  },
+  pixels: {
+    message: "The image has more pixels than can be worked with.",
+    remediation: "Use a smaller image.",
+  },
+  damaged: {
+    message: "The file is damaged and can't be read.",
+    remediation: "Save the file anew.",
+  },
+  animation: {
+    message: "The moving image has more bytes than the network takes.",
+    remediation: "Shorten the animation, or make it smaller.",
+  },
+  duration: {
+    message: "The video is too short or too long for the network.",
+    remediation: "Cut the video, or give the network another.",
+  },
+  changed: {
+    message: "The file changed while it was read.",
+    remediation: "Leave the file as it is until the post is out.",
+  },
+  memory: {
+    message: "The file takes more memory to read than is allowed.",
+    remediation: "Save the file anew, or use a smaller one.",
+  },
+  time: {
+    message: "The file takes longer to read than is allowed.",
+    remediation: "Save the file anew, or use a smaller one.",
+  },
+  crash: {
+    message: "Reading the file failed so badly that it is not read again.",
+    remediation: "Save the file anew with another program.",
+  },
+};
+
+// Safe: the record has every reason as its key and nothing else.
+export const MEDIA_REASONS = Object.keys(REASONS) as readonly MediaReason[];
+
+type Place = Pick<Problem, "field" | "mediaIndex">;
+
+/** A repair that is, or will be, made so that the network takes the file. */
+export function repairWarning(network: string, repair: MediaRepair, place: Place): Problem {
+  return {
+    severity: "warning",
+    code: "media_rejected",
+    rule: `${network}.media.${repair}`,
+    message: REPAIRS[repair],
+    remediation: "Nothing needs to be done.",
+    ...place,
+  };
+}
+
+/** A file that can't be had: the leg tries again for a while, and fails when it stays so. */
+export function unreachableError({ name }: Pick<Network, "name">, place: Place): Problem {
+  const { message, remediation } = LEG_ERRORS.media_unreachable;
+  const rule = `${name}.media.unreachable`;
+  return { severity: "error", code: "media_unreachable", rule, message, remediation, ...place };
+}
+
+/** A file that the network would refuse, and no repair helps; in the network's own words where it has any. */
+export function refusalError(
+  { name, rules = {} }: Pick<Network, "name" | "rules">,
+  reason: MediaReason,
+  place: Place,
+): Problem {
+  const rule = `${name}.media.${reason}`;
+  if (rules[rule] !== undefined) return breach(rules, rule, { ...place, severity: "error" });
+  return { severity: "error", code: "media_rejected", rule, ...REASONS[reason], ...place };
+}

@@ -1,0 +1,198 @@
+import type { LegErrorCode } from "./errors.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
+import type { NetworkData } from "./draft.ts";
+import type { Classified } from "./answers.ts";
+
+export interface LegFailure {
+  readonly code: LegErrorCode;
+  /** The network's own code, e.g. `ExpiredToken` or `190/463`. */
+  readonly networkCode: string | null;
+  readonly rule?: string;
+  /** What to do about it, where the network's signal has a way out of its own; the code's otherwise. */
+  readonly remediation?: string;
+  readonly mediaIndex?: number;
+  /** The network's own words, at most 500 characters, without secrets: for the timeline and the log. */
+  readonly note?: string;
+  /** The HTTP status of a refusal that the network's error table does not know. */
+  readonly unmappedStatus?: number;
+}
+
+export interface Published {
+  readonly kind: "published";
+  readonly networkPostId: string;
+  readonly url: string | null;
+}
+
+/** The network certainly did not publish and a later attempt may succeed. */
+export interface TryLater {
+  readonly kind: "try_later";
+  readonly failure: LegFailure;
+  readonly retryAfterSeconds?: number;
+}
+
+/** The network certainly did not publish and will not. */
+export interface Rejected {
+  readonly kind: "rejected";
+  readonly failure: LegFailure;
+}
+
+export type PrepareOutcome =
+  | { readonly kind: "ready"; readonly remote: NetworkData }
+  | { readonly kind: "processing"; readonly remote: NetworkData; readonly pollAfterSeconds: number }
+  /** `remote`: what was got so far and is worth keeping. */
+  | (TryLater & { readonly remote?: NetworkData })
+  | Rejected;
+
+export type PublishOutcome =
+  | Published
+  /** What `prepare` made is gone or not usable yet; nothing was published. `remote` is what to prepare again from. */
+  | {
+      readonly kind: "prepare_again";
+      readonly remote: NetworkData;
+      readonly failure: LegFailure;
+      readonly pollAfterSeconds: number;
+    }
+  /**
+   * The call may have had its effect, or the network still works on it: `reconcile` comes next, never a second
+   * `publish`. `remote` is what it will want to know of the answer.
+   */
+  | {
+      readonly kind: "in_doubt";
+      readonly failure: LegFailure;
+      readonly remote?: NetworkData;
+      readonly pollAfterSeconds?: number;
+    }
+  | TryLater
+  | Rejected;
+
+export type ReconcileOutcome =
+  | Published
+  /**
+   * `publish` may be called (again): a repeat is harmless. `isAbsent` says more: nothing of the earlier calls was
+   * published, so that a failure from here on is a plain one.
+   */
+  | { readonly kind: "may_publish"; readonly isAbsent: boolean }
+  /** Can't be told now, ask again later. */
+  | { readonly kind: "ask_again"; readonly failure: LegFailure; readonly pollAfterSeconds: number }
+  /** Can never be told: the leg ends as `outcome_unknown`. */
+  | { readonly kind: "unknowable"; readonly failure: LegFailure }
+  | Rejected;
+
+export type CredentialsOutcome =
+  | { readonly kind: "usable" }
+  | {
+      readonly kind: "refreshed";
+      readonly credentials: NetworkData;
+      readonly expiresAt: string | null;
+    }
+  | TryLater
+  | Rejected;
+
+/** What a network says of its limits for an account: they may change long after it was linked. */
+export type LimitsOutcome =
+  { readonly kind: "read"; readonly limits: NetworkData } | TryLater | Rejected;
+
+export function failureOf(classified: Classified, mediaIndex?: number): LegFailure {
+  return {
+    code: classified.code,
+    networkCode: classified.networkCode,
+    ...(classified.rule === undefined ? {} : { rule: classified.rule }),
+    ...(classified.remediation === undefined ? {} : { remediation: classified.remediation }),
+    ...(mediaIndex === undefined ? {} : { mediaIndex }),
+    ...(classified.note === "" ? {} : { note: classified.note }),
+    ...(classified.unmappedStatus === undefined
+      ? {}
+      : { unmappedStatus: classified.unmappedStatus }),
+  };
+}
+
+/** The outcome of a call that shows nothing to anyone: whatever became of it, the leg is not published by it. */
+export function unpublished(classified: Classified, mediaIndex?: number): TryLater | Rejected {
+  const failure = failureOf(classified, mediaIndex);
+  switch (classified.effect) {
+    case "refuse":
+      return { kind: "rejected", failure };
+    case "at_once":
+      return { kind: "try_later", failure, retryAfterSeconds: 0 };
+    case "doubt":
+      return {
+        kind: "try_later",
+        failure: { ...failure, code: "network_unavailable" },
+        ...withWait(classified),
+      };
+    default:
+      return { kind: "try_later", failure, ...withWait(classified) };
+  }
+}
+
+function withWait(classified: Classified): { retryAfterSeconds?: number } {
+  return classified.retryAfterSeconds === null
+    ? {}
+    : { retryAfterSeconds: classified.retryAfterSeconds };
+}
+
+/** As `unpublished`, for a call without an answer. */
+export function unanswered(failure: HttpFailure): TryLater {
+  return {
+    kind: "try_later",
+    failure: { code: "network_unavailable", networkCode: null, note: failure.message },
+  };
+}
+
+const ASK_AGAIN_SECONDS = 30;
+
+/** Nobody can say whether the post is out. */
+export function unknown(note: string): LegFailure {
+  return { code: "outcome_unknown", networkCode: null, note };
+}
+
+/** The answer to the visible call does not tell whether it had its effect. */
+export function inDoubt(classified: Classified): PublishOutcome {
+  return { kind: "in_doubt", failure: failureOf({ ...classified, code: "outcome_unknown" }) };
+}
+
+/** The visible call has no answer: it never left, or nobody knows what became of it. */
+export function unheard(failure: HttpFailure): PublishOutcome {
+  return failure.delivery === "not_sent"
+    ? unanswered(failure)
+    : { kind: "in_doubt", failure: unknown(failure.message) };
+}
+
+/** What a look for the leg's post among the account's own came to. */
+export type Lookup =
+  | { readonly kind: "found"; readonly published: Published }
+  /** `isComplete`: the list reached back beyond the first attempt, so a post that lists show would be in it. */
+  | { readonly kind: "absent"; readonly isComplete: boolean }
+  | { readonly kind: "unreadable" }
+  | {
+      readonly kind: "unavailable";
+      readonly note: string;
+      readonly retryAfterSeconds: number | null;
+    };
+
+type AskAgain = Extract<ReconcileOutcome, { kind: "ask_again" }>;
+
+/** Whether the post is out can't be told now. */
+export function askAgain(note: string, seconds: number | null = null): AskAgain {
+  return {
+    kind: "ask_again",
+    failure: unknown(note),
+    pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS,
+  };
+}
+
+/** Returns what a list of the account's posts came to that was not answered, or with an error. */
+export function unavailable(answer: HttpFailure | Classified): Lookup & { kind: "unavailable" } {
+  if (answer instanceof HttpFailure)
+    return { kind: "unavailable", note: answer.message, retryAfterSeconds: null };
+  const { note, networkCode, retryAfterSeconds } = answer;
+  return { kind: "unavailable", note: note || (networkCode ?? ""), retryAfterSeconds };
+}
+
+/** A file that fails again within this time is refused; a retry by hand, later, uploads it anew. */
+const RESTART_MS = 15 * 60_000;
+
+/** Tells whether uploads may be given up and begun anew, by the time at which they last were. */
+export function mayStartOver(lastAt: string | undefined, now: Date): boolean {
+  return lastAt === undefined || now.getTime() - Date.parse(lastAt) >= RESTART_MS;
+}

@@ -1,0 +1,34 @@
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
+import type { NetworkData } from "./draft.ts";
+import type { NetworkApp } from "./settings.ts";
+import type { FetchedMedia, MediaFile, MediaRepair, ImageTarget, FittedImage } from "./media.ts";
+
+/** What the process hands to a network: it dials, stores and tells the time by these alone. */
+export interface NetworkTools {
+  /** There for a network that needs one: without it, none of its steps is walked. */
+  readonly app: NetworkApp | undefined;
+  http(request: HttpRequest): Promise<HttpResponse>;
+  now(): Date;
+  /** Downloads a customer's media file; throws `MediaFailure`. */
+  fetchMedia(url: string, limits: { readonly bytesMax: number }): Promise<FetchedMedia>;
+  /** Opens a customer's media file of at most `bytesMax`, without downloading it; throws `MediaFailure`. */
+  openMedia(url: string, limits: { readonly bytesMax: number }): Promise<MediaFile>;
+  /** Downloads an opened image and makes it fit; the same file always gives the same bytes. Throws `MediaFailure`. */
+  fitImage(file: MediaFile, target: ImageTarget): Promise<FittedImage>;
+  /** What `fitImage` would do, as far as the first bytes tell; nothing when it fits. Throws `MediaFailure`. */
+  planImage(file: MediaFile, target: ImageTarget): Promise<readonly MediaRepair[]>;
+  /** An address of ours at which a network finds the image of `url` made to fit: public, for a day and a bit. */
+  fittedUrl(url: string, target: ImageTarget): string;
+  /** Facts shared by all accounts of one host, e.g. a client registration; sealed at rest. */
+  readonly hosts: {
+    find(host: string): Promise<NetworkData | undefined>;
+    save(host: string, data: NetworkData): Promise<void>;
+    forget(host: string): Promise<void>;
+  };
+}
+
+/** Returns the relay's registration. Generic code calls no step of a network whose app is missing. */
+export function appOf({ app }: NetworkTools): NetworkApp {
+  if (app === undefined) throw new Error("the network's app is not configured");
+  return app;
+}
