@@ -24,8 +24,8 @@ function listRing(
 }
 
 /**
- * What a caller may see: a session its platform, a key its application, a restricted key what is about its profiles and
- * what it did itself.
+ * Tells whether the caller may see the event: a session its platform's, a key its application's, a restricted key what is about its profiles
+ * and what it did itself.
  */
 function isVisible(
   { caller, platformId, applicationId }: PlatformScope,
@@ -38,7 +38,7 @@ function isVisible(
   return profileId !== null && view.profileIds.has(profileId);
 }
 
-/** This process's latest events of the caller's platform, newest first. @throws AppError `invalid_cursor` */
+/** Lists this process's latest events of the caller's platform, newest first. @throws AppError `invalid_cursor` */
 export function listAudit(
   services: AuditDeps,
   scope: PlatformScope,
@@ -49,7 +49,7 @@ export function listAudit(
   return listRing(services, query, bound, (entry) => isVisible(scope, entry));
 }
 
-/** This process's latest events of all platforms, newest first. @throws AppError `invalid_cursor` */
+/** Lists this process's latest events of all platforms, newest first. @throws AppError `invalid_cursor` */
 export function listAllAudit(
   services: AuditDeps,
   _scope: OperatorScope,

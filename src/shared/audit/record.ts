@@ -42,7 +42,7 @@ export function recordAudit(services: AuditDeps, scope: AuditedScope, audited: A
     requestId: scope.requestId,
   };
   const since = new Date(now.getTime() - REPEATS_MS).toISOString();
-  const isRepeated = audited.isRead === true && services.audit.holdsLike(event, since);
+  const isRepeated = audited.isRead === true && services.audit.hasLike(event, since);
   const { target } = event;
   const ofProfile = target?.type === "profile" ? target.id : null;
   if (!isRepeated) services.audit.add(event, scope.profileId ?? ofProfile);
@@ -55,7 +55,7 @@ interface Looked {
   readonly platformId?: string;
 }
 
-/** What an operator looks at of the platforms, recorded: `denied` where there was nothing to see. */
+/** Reads for an operator, and records what was looked at: `denied` where there was nothing to see. */
 export async function operatorRead<T>(
   services: AuditDeps,
   scope: OperatorScope,

@@ -31,14 +31,14 @@ const EVENTS_MAX = 1_000;
 export class AuditRing {
   readonly #events: RingEntry[] = [];
 
-  /** `profileId`: whom it is about, where it is about one. */
+  /** Adds an event; the oldest goes when there are too many. `profileId`: the profile that it is about, if any. */
   add(event: AuditEvent, profileId: string | null): void {
     this.#events.push({ event, profileId });
     if (this.#events.length > EVENTS_MAX) this.#events.shift();
   }
 
-  /** Whether the same was done, by the same and with the same outcome, since then. */
-  holdsLike({ actor, action, target, outcome }: AuditEvent, since: string): boolean {
+  /** Tells whether the same caller did the same with the same outcome since then. */
+  hasLike({ actor, action, target, outcome }: AuditEvent, since: string): boolean {
     return this.#events.some(
       ({ event: known }) =>
         known.at >= since &&
@@ -49,7 +49,7 @@ export class AuditRing {
     );
   }
 
-  /** Newest first, at most `limit`; `after` is the id of the last event of the page before. */
+  /** Lists events, newest first, at most `limit`; `after` is the id of the last event of the page before. */
   list(
     fits: (entry: RingEntry) => boolean,
     after: string | undefined,

@@ -47,13 +47,13 @@ export interface ListView {
   readonly profileIds: ReadonlySet<string>;
 }
 
-/** Undefined for callers who see all of their application, or platform. */
+/** Returns what the caller sees in lists; undefined for those who see all of their application, or platform. */
 export function listViewOf(caller: Caller): ListView | undefined {
   if (caller.kind !== "api_key" || caller.keyScope === "app_admin") return undefined;
   return { keyId: caller.keyId, profileIds: new Set(caller.allowedProfileIds) };
 }
 
-/** What a cursor of a restricted key's list is bound to, beside the list. */
+/** Returns what a cursor of a restricted key's list is bound to, beside the list. */
 export function boundToView(view: ListView | undefined): { readonly restrictedKeyId?: string } {
   return view === undefined ? {} : { restrictedKeyId: view.keyId };
 }
@@ -63,7 +63,7 @@ export interface Actor {
   readonly id: string;
 }
 
-/** Who did it, as the ledger and the audit show it. */
+/** Returns who did it, as the ledger and the audit show it. */
 export function actorOf(caller: Caller): Actor {
   switch (caller.kind) {
     case "api_key":

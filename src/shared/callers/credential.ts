@@ -10,11 +10,12 @@ export interface Credential {
 /** No token of ours or of an identity provider comes near; parsing longer ones would only cost time. */
 const LENGTH_MAX = 8 * 1024;
 
+/** Returns the error for wrong credentials, which says nothing about what is wrong. */
 export function invalidCredentials(): AppError {
   return new AppError("invalid_credentials", "The credentials are not valid.");
 }
 
-/** The bearer credential of a request. @throws AppError 401 when there is none or it is absurdly long */
+/** Reads the bearer credential of a request. @throws AppError 401 when there is none or it is absurdly long */
 export function readCredential(headers: Headers): Credential {
   const text = /^Bearer +(\S+)$/i.exec(headers.get("authorization")?.trim() ?? "")?.[1];
   if (text === undefined)
@@ -28,7 +29,7 @@ export function readCredential(headers: Headers): Credential {
 
 const SIGNED_TOKEN = /^[\w-]{10,3000}\.[\w-]{10,5000}\.[\w-]{20,1000}$/;
 
-/** Whether it has the form of one that was given out. Anybody can make one of that form. */
+/** Tells whether it has the form of one that was given out. Anybody can make one of that form. */
 export function isWellFormed({ kind, text }: Credential): boolean {
   return kind === "api_key" ? parseApiKey(text) !== undefined : SIGNED_TOKEN.test(text);
 }

@@ -43,7 +43,7 @@ function openKeys(config: OperatorConfig, outbound: Outbound, now: () => Date) {
     cooldownDuration: KEYS_COOLDOWN_MS,
     timeoutDuration: FETCH_TIMEOUT_MS,
   });
-  /** In the background: a request never waits for it, and while it fails the keys at hand stay in use. */
+  /** Renews the keys in the background: a request never waits for it, and while it fails the keys at hand stay in use. */
   const renew = () => {
     const time = now().getTime();
     if (keys.jwks() === undefined) renewedAt = time;
@@ -60,7 +60,7 @@ function rolesOf(payload: JWTPayload): readonly string[] {
   return Array.isArray(roles) ? roles.filter((role) => typeof role === "string") : [];
 }
 
-/** Access tokens of the operators' identity provider. Without its settings no token is accepted. */
+/** Verifies access tokens of the operators' identity provider. Without its settings no token is accepted. */
 export function createOperators(
   config: OperatorConfig | undefined,
   outbound: Outbound,
@@ -124,13 +124,13 @@ export interface IssuedSession {
 export interface Sessions {
   issue(claims: SessionClaims): Promise<IssuedSession>;
   /**
-   * The claims of a token that we issued and that has not expired. Says nothing about the user's present state.
+   * Returns the claims of a token that we issued and that has not expired. Says nothing about the user's present state.
    * @throws AppError `session_expired`, `invalid_credentials`
    */
   verify(token: string): Promise<VerifiedSession>;
 }
 
-/** Tokens of people who are signed in. */
+/** Issues and verifies the tokens of people who are signed in. */
 export function createSessions(
   secrets: { readonly current: string; readonly previous?: string | undefined },
   now: () => Date,

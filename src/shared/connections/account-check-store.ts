@@ -9,8 +9,8 @@ import type { Connection, ConnectionRef } from "./connection.ts";
 import { newEvent, withPendingEvents } from "./pending-event.ts";
 
 /**
- * What account checks write to connections. Each write is of the account that it was made for: once another one took
- * its place, or the account was unlinked, it is dropped.
+ * What account checks write to connections. Each write is of the account that it was made for: once another one
+ * is linked, or the account was unlinked, it is dropped.
  */
 export class AccountCheckStore {
   readonly #connections: Table;

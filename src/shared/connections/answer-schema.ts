@@ -65,7 +65,7 @@ export const connection = shape(
         scopes: z.array(z.string()).describe("What the end user permitted."),
         limits: z
           .record(z.string(), z.unknown())
-          .describe("What the network told of its limits for this account."),
+          .describe("What the network said of its limits for this account."),
         quota: quota()
           .nullable()
           .describe("Of publishing to the account, by whomever; null where the network has none."),

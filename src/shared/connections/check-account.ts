@@ -10,16 +10,16 @@ import { emitPendingEvents } from "./emit-pending-events.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const IDLE_DAYS_MAX = 7;
-/** A refresh token that nobody can renew, or one whose renewal failed for weeks: time to link the account anew. */
+/** Ahead of the end of a refresh token that can't be renewed, or whose renewal failed for weeks. */
 const WARNING_MS = 7 * DAY_MS;
 const LIMITS = { callMs: 10_000, totalMs: 20_000 };
 
-/** `unreachable`: nothing is known of the account, and nothing of it was changed. */
+/** What a check found. `unreachable`: nothing is known of the account, and nothing of it was changed. */
 export type Checked = "ok" | "refused" | "unreachable" | "skipped";
 
 /**
- * Looks after an account that may not be published to for long: renews its credentials in time, finds out whether it
- * is still authorised, reads its limits anew and warns before its end. May be repeated at any time.
+ * Checks an account that is perhaps not published to for long: renews its credentials in time, finds out whether it is
+ * still authorised, reads its limits and warns before the authorisation ends. May be repeated at any time.
  */
 export async function checkAccount(
   services: ConnectionsDeps,
@@ -67,7 +67,7 @@ async function touch(
 ): Promise<Touched> {
   const fresh = await freshCredentials(services, connection);
   if (fresh.kind === "try_later") return { checked: "unreachable", connection };
-  // Whatever it says of the account is stored and told already.
+  // What it says of the account is stored already, and its event emitted.
   if (fresh.kind === "rejected") return { checked: "refused", connection };
   const { connection: current, credentials } = fresh;
   const { account, instanceUrl } = current;
@@ -78,12 +78,12 @@ async function touch(
   return { checked, connection: current };
 }
 
-/** Undefined when nothing speaks against going on. */
+/** Asks the network whether the account is still authorised; undefined when nothing is wrong. */
 async function look(on: Check): Promise<Checked | undefined> {
   const { services, network, connection, kept, tools } = on;
   if (network.upkeep?.look === undefined) return undefined;
   const outcome = await network.upkeep.look(kept, tools);
-  if (outcome.kind !== "usable") return judge(services, connection, outcome);
+  if (outcome.kind !== "usable") return afterRefusal(services, connection, outcome);
   await services.accountChecks.recordChecked(connection, services.clock.now());
   return undefined;
 }
@@ -92,15 +92,15 @@ async function readLimits(on: Check): Promise<Checked | undefined> {
   const { services, network, connection, kept, tools } = on;
   if (network.upkeep?.readLimits === undefined) return undefined;
   const outcome = await network.upkeep.readLimits(kept, tools);
-  if (outcome.kind !== "read") return judge(services, connection, outcome);
+  if (outcome.kind !== "read") return afterRefusal(services, connection, outcome);
   const isNew = JSON.stringify(outcome.limits) !== JSON.stringify(connection.limits);
   if (isNew && isStorable(outcome.limits))
     await services.accountChecks.saveLimits(connection, outcome.limits, services.clock.now());
   return undefined;
 }
 
-/** Only a definite word of the network about the account itself changes anything. */
-async function judge(
+/** Changes the connection only when the network said for certain that it refuses the account itself. */
+async function afterRefusal(
   services: ConnectionsDeps,
   connection: Connection,
   outcome: TryLater | Rejected,
@@ -116,7 +116,7 @@ async function judge(
   return "unreachable";
 }
 
-/** Once for every end that is near. */
+/** Warns of an end that is near, once for each. */
 async function warn(services: ConnectionsDeps, connection: Connection): Promise<void> {
   const { expiresAt, warnedExpiresAt } = connection;
   if (expiresAt === null || expiresAt === warnedExpiresAt) return;

@@ -33,15 +33,18 @@ export interface ConnectSession {
   readonly createdAt: string;
 }
 
+/** Returns the status of a session at this time. */
 export function sessionStatus(session: ConnectSession, now: Date): SessionStatus {
   const isOver = Date.parse(session.expiresAt) <= now.getTime();
   return session.status === "open" && isOver ? "expired" : session.status;
 }
 
+/** Tells whether the token is the session's, in constant time. */
 export function isTokenOf(session: ConnectSession, token: string): boolean {
   return equalSecrets(Buffer.from(sha256Hex(token)), Buffer.from(session.tokenHash));
 }
 
+/** Returns the ids of the connections that were made in the session. */
 export function linkedIds(session: ConnectSession): string[] {
   return session.links.filter((link) => link.isLinked).map((link) => link.connectionId);
 }
@@ -49,7 +52,7 @@ export function linkedIds(session: ConnectSession): string[] {
 const hashOfAccount = (accountId: string) => sha256Hex(accountId);
 
 /**
- * The session with this link planned. An account that the profile has already keeps its id, and one that was planned
+ * Returns the session with this link planned. An account that the profile has already keeps its id, and one that was planned
  * before keeps the id that may have been paid for.
  */
 export function withPlan(
@@ -73,6 +76,7 @@ export function withPlan(
   };
 }
 
+/** Returns the link of an account, planned or made. */
 export function findLink(
   session: ConnectSession,
   network: NetworkName,
@@ -83,7 +87,7 @@ export function findLink(
 }
 
 /**
- * The session with this account linked, in place of another one of the network; completed when every requested
+ * Returns the session with this account linked instead of another one of the network; completed when every requested
  * network has one.
  */
 export function withLinked(
@@ -102,7 +106,7 @@ export function withLinked(
   return { ...session, links, status };
 }
 
-/** Where the end user goes back to. The address was fixed with the session: no browser can choose it. */
+/** Returns where the end user goes back to. The address was fixed with the session: no browser can choose it. */
 export function returnAddress(session: ConnectSession, now: Date): string | undefined {
   if (session.returnUrl === null) return undefined;
   const url = new URL(session.returnUrl);
@@ -113,7 +117,7 @@ export function returnAddress(session: ConnectSession, now: Date): string | unde
   return url.href;
 }
 
-/** What the platform sees of a session; the page's address only in the answer that makes it. */
+/** Returns what the platform sees of a session; the page's address only in the answer that makes it. */
 export function toSessionView(
   session: ConnectSession,
   connections: readonly ConnectionView[],

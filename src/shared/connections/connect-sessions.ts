@@ -47,7 +47,7 @@ export async function startConnectSession(
   return { ...toSessionView(session, [], now), connectUrl };
 }
 
-/** The session when it belongs to the scope's profile. @throws AppError 404, for another tenant's alike */
+/** Returns the session when it belongs to the scope's profile. @throws AppError 404, for another tenant's alike */
 async function ownSession(
   services: ConnectionsDeps,
   scope: ProfileScope,
@@ -59,6 +59,7 @@ async function ownSession(
   return session;
 }
 
+/** Returns a session of the profile. @throws AppError `not_found` */
 export async function getSession(
   services: ConnectionsDeps,
   scope: ProfileScope,

@@ -73,7 +73,7 @@ export function credentialsBinding({ profileId, network }: ConnectionRef): strin
   return `connections|${profileId}|${network}|credentials`;
 }
 
-/** A connection as its row holds it. */
+/** What the row of a connection says. */
 export interface StoredConnection {
   readonly connection: Connection;
   /** Its credentials, sealed; "" once they are purged. */
@@ -87,7 +87,7 @@ export function toConnectionRow(connection: Connection, sealed: string, leaseUnt
   return connectionRow.encode({ ...columns, grantId, credentials: sealed, leaseUntil });
 }
 
-/** @throws DamagedRow */
+/** Reads the row of a connection. @throws DamagedRow */
 export function fromConnectionRow(
   { profileId, network }: ConnectionRef,
   row: Row,

@@ -108,7 +108,7 @@ export class ConnectionStore {
     return stored === undefined ? undefined : this.#opened({ profileId, network }, stored.row);
   }
 
-  /** Returns the stored secrets as they are, not renewed; undefined when they are gone or another account took the place. */
+  /** Returns the stored secrets as they are, not renewed; undefined when they are gone or another account is linked now. */
   async openCredentials(connection: Connection): Promise<NetworkData | undefined> {
     const opened = await this.open(connection.profileId, connection.network);
     return opened?.connection.id === connection.id ? opened.credentials : undefined;

@@ -18,7 +18,7 @@ export interface ConnectionError {
   readonly at: string;
 }
 
-/** An account that an end user authorised for a profile. Its secrets are read by `openCredentials` alone. */
+/** An account that an end user authorised for a profile, without its secrets. */
 export interface Connection {
   readonly id: string;
   readonly platformId: string;
@@ -35,11 +35,11 @@ export interface Connection {
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly lastError: ConnectionError | null;
-  /** When the network last showed, other than by a post, that the account is still authorised. */
+  /** When the network last confirmed, other than by a post, that the account is still authorised. */
   readonly checkedAt: string | null;
   /** The `expiresAt` of which the customer was warned. */
   readonly warnedExpiresAt: string | null;
-  /** Grows with every change of the credentials: whoever holds an older one must read again. */
+  /** Grows with every change of the credentials: whoever has an older one must read again. */
   readonly generation: number;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -108,6 +108,7 @@ export interface QuotaView {
   readonly resetsAt: string | null;
 }
 
+/** A connection as customers see it. */
 export interface ConnectionView {
   readonly id: string;
   readonly profileId: string;
@@ -132,6 +133,7 @@ export interface ConnectionView {
   readonly updatedAt: string;
 }
 
+/** Returns the connection as customers see it, with a quota that was read before. */
 export function toConnectionView(connection: Connection, quota: QuotaView | null): ConnectionView {
   const { id, profileId, applicationId, status, account, instanceUrl, scopes, limits } = connection;
   const { expiresAt, lastUsedAt, lastError, createdAt, updatedAt } = connection;
@@ -165,13 +167,13 @@ const ID_CHARACTERS_MAX = 500;
 /** Limits and credentials are small; a server that answers with more than this is not one we can work with. */
 const DATA_CHARACTERS_MAX = 100_000;
 
-/** Any server of a federated network may claim anything: only web addresses are kept, for pages show them as links. */
+/** Keeps web addresses alone: any server of a federated network may claim anything, and pages show them as links. */
 function webAddress(text: string | null, protocols: readonly string[]): string | null {
   if (text === null || text.length > URL_CHARACTERS_MAX || !URL.canParse(text)) return null;
   return protocols.includes(new URL(text).protocol) ? text : null;
 }
 
-/** What a server told about an account, bounded for storage and harmless to show; undefined when it can't be kept. */
+/** Returns what a server said about an account, bounded for storage and harmless to show; undefined when it can't be kept. */
 export function boundedAccount(account: Account): Account | undefined {
   if (account.id === "" || account.id.length > ID_CHARACTERS_MAX) return undefined;
   const name = (text: string) => text.slice(0, NAME_CHARACTERS_MAX).toWellFormed();
@@ -185,6 +187,7 @@ export function boundedAccount(account: Account): Account | undefined {
   };
 }
 
+/** Tells whether limits or credentials are small enough to be stored. */
 export function isStorable(data: NetworkData): boolean {
   return JSON.stringify(data).length <= DATA_CHARACTERS_MAX;
 }

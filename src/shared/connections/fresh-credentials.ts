@@ -17,7 +17,7 @@ import { createNetworkTools } from "./network-tools.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
 import type { FreshCredentials } from "./credential-flights.ts";
 
-/** Longer than a renewal may take, so that no two processes renew at once. */
+/** Longer than a renewal may take, so that no two processes renew at the same time. */
 const LEASE_MS = 30_000;
 const RENEWAL_LIMITS = { callMs: 15_000, totalMs: 20_000 };
 const LEASE_POLL_MS = 150;
@@ -32,7 +32,7 @@ const needsReauth: Rejected = {
 };
 
 /**
- * The connection's credentials, renewed when they are about to end. However many ask at once, in however many
+ * Returns the connection's credentials, renewed when they are about to end. However many ask at once, in however many
  * processes, the network is asked once: a renewal may end the old ones. Renewed ones are stored before they are used.
  * When the network refuses for good, the connection needs to be linked again and is marked so. `opened`: with its secrets
  * as they were read a moment ago, which saves reading them.
@@ -75,7 +75,7 @@ function refusalOf(found: Connection, wanted: Connection): TryLater | Rejected |
   return found.status === "needs_reauth" ? rejected("connection_needs_reauth") : undefined;
 }
 
-/** Most of the time nothing has to be renewed. The network is asked without a line out first, so that no lease is taken. */
+/** Asks the network's module without HTTP first: most of the time nothing has to be renewed, and no lease is taken. */
 async function look(
   services: ConnectionsDeps,
   network: RegisteredNetwork,
@@ -112,10 +112,10 @@ async function renew(
   }
   const tools = createNetworkTools(services, network.name, RENEWAL_LIMITS);
   const outcome = await network.freshen(credentials, connection.instanceUrl, tools);
-  return await settle(services, { ...lease, credentials }, outcome);
+  return await afterRenewal(services, { ...lease, credentials }, outcome);
 }
 
-async function settle(
+async function afterRenewal(
   services: ConnectionsDeps,
   lease: OpenedConnection & { readonly credentials: NetworkData },
   outcome: CredentialsOutcome,
@@ -163,7 +163,7 @@ function tryLater(note: string, retryAfterSeconds: number): TryLater {
   return { kind: "try_later", failure, retryAfterSeconds };
 }
 
-/** What only the end user can cure, by linking the account anew. */
+/** Errors that go away only when the end user links the account again. */
 const BROKEN: ReadonlySet<LegErrorCode> = new Set<LegErrorCode>([
   "connection_needs_reauth",
   "permission_missing",
@@ -171,7 +171,7 @@ const BROKEN: ReadonlySet<LegErrorCode> = new Set<LegErrorCode>([
 ]);
 
 /**
- * Marks the connection when the network refused the account itself, and tells the customer once. Answers whether it
+ * Marks the connection when the network refused the account itself, and emits the event, once. Tells whether it
  * did refuse that; a refusal of credentials that were replaced meanwhile changes nothing.
  */
 export async function markIfRefused(

@@ -20,7 +20,7 @@ export const hostRow = rowCodec("host", {
   data: longText(),
 });
 
-/** Facts that all accounts of one host share, e.g. a client registration; sealed, for they hold client secrets. */
+/** Facts that all accounts of one host share, e.g. a client registration; sealed, because client secrets are among them. */
 export class HostStore {
   readonly #table: Table;
   readonly #dataKeys: DataKeys;

@@ -16,6 +16,7 @@ import { boundedAccount, grantIdOf, isStorable, type Connection } from "./connec
 import { revokeAtNetwork } from "./remove-connection.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
 
+/** What came of linking. */
 export type LinkResult =
   | { readonly kind: "linked"; readonly session: ConnectSession; readonly connection: Connection }
   /** The session was canceled, completed or ran out, or the profile was disabled: nothing is linked. */
@@ -72,7 +73,7 @@ async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkRe
   return { kind: "linked", session: after ?? session, connection: saved.connection };
 }
 
-/** The id of the connection to be; undefined when the session is no longer open. */
+/** Returns the id of the connection to be; undefined when the session is no longer open. */
 async function plan(
   services: ConnectionsDeps,
   { session, network, linked }: Linking,
@@ -89,7 +90,7 @@ async function plan(
   return planned === undefined ? undefined : findLink(planned, network, accountId)?.connectionId;
 }
 
-/** Whether the link is paid for. */
+/** Charges the link, and tells whether the wallet could pay for it. */
 async function pay(
   services: ConnectionsDeps,
   linking: Linking,
@@ -118,7 +119,7 @@ async function pay(
   }
 }
 
-/** The network gave us an authorisation that is not kept. */
+/** Ends an authorisation that the network gave us and that is not kept. */
 async function discard(
   services: ConnectionsDeps,
   network: NetworkName,
@@ -130,8 +131,8 @@ async function discard(
 }
 
 /**
- * Whether accounts may be linked to the profile now. Judged anew at every link: the browser's session outlives what
- * the platform decides about the profile.
+ * Tells whether accounts may be linked to the profile now. Asked again at every link: the browser's session outlives
+ * what the platform decides about the profile.
  */
 export async function isProfileActive(
   services: ConnectionsDeps,

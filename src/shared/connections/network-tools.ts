@@ -14,6 +14,7 @@ const media = {
   fit: () => import("../media/fit-image.ts"),
 };
 
+/** How long calls may take. */
 export interface ToolLimits {
   /** Longest single call. */
   readonly callMs: number;
@@ -22,7 +23,7 @@ export interface ToolLimits {
 }
 
 /**
- * What a network works with. Without limits every call has the network timeout of the settings; with them a step that
+ * Returns what a network works with. Without limits every call has the network timeout of the settings; with them a step that
  * somebody waits for ends in time, whatever the server does.
  */
 export function createNetworkTools(

@@ -27,7 +27,7 @@ export async function removeConnection(
   if (revoked === undefined) throw notFound();
   const { connection, credentials } = revoked;
   const { instanceUrl } = connection;
-  // Before the call to the network, which may take its time. By an earlier try it may not have been told.
+  // Before the call to the network, which may take its time. An earlier try may have ended before it emitted the event.
   await emitPendingEvents(services, connection);
   if (credentials !== undefined) {
     const unneeded = { network, grantId: grantIdOf(connection), instanceUrl, credentials };
@@ -49,8 +49,8 @@ export interface Unneeded {
 }
 
 /**
- * Ends an authorisation at the network, best effort: our own copy of the secrets is gone either way. Left alone while
- * any profile lives by it, be it with this account or another one: a network may have given all of them one token.
+ * Ends an authorisation at the network, best effort: our own copy of the secrets is gone either way. Does nothing while
+ * any profile uses it, be it with this account or another one: a network may have given all of them one token.
  */
 export async function revokeAtNetwork(
   services: ConnectionsDeps,

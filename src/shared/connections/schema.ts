@@ -55,5 +55,5 @@ export const CreateConnectSessionBody = shape(() =>
 );
 export type CreateConnectSession = ShapeOf<typeof CreateConnectSessionBody>;
 
-/** What a browser sends to the hosted page. Judged by the verbs: whatever is wrong with it is told as a page. */
+/** What a browser sends to the hosted page. The verbs check it: whatever is wrong with it is answered with a page. */
 export const BrowserFields = shape(() => z.record(z.string(), z.string()));

@@ -16,7 +16,7 @@ export interface Quota {
   readonly limit: number;
 }
 
-/** The quota of a kind as it holds for an account: the network may allow it less than the settings do. */
+/** Returns the quota of a kind as it applies to an account: the network may allow it less than the settings do. */
 export function quotaOfKind(
   services: ConnectionsDeps,
   kind: string,
@@ -24,8 +24,8 @@ export function quotaOfKind(
 ): Quota | undefined {
   const configured = services.config.publishing.quotas[`${network}.${kind}`];
   if (configured === undefined) return undefined;
-  const told = networkOf(network)?.quotaMaxOf?.(kind, limits);
-  return { kind, limit: told === undefined ? configured : Math.min(configured, told) };
+  const max = networkOf(network)?.quotaMaxOf?.(kind, limits);
+  return { kind, limit: max === undefined ? configured : Math.min(configured, max) };
 }
 
 function kindsOf(services: ConnectionsDeps, network: NetworkName): string[] {
@@ -35,7 +35,7 @@ function kindsOf(services: ConnectionsDeps, network: NetworkName): string[] {
     .map((name) => name.slice(prefix.length));
 }
 
-/** How much of a quota the real account has used, whoever linked it: one read. */
+/** Reads how much of a quota the real account has used, whoever linked it. Costs one read. */
 export async function readQuota(
   services: ConnectionsDeps,
   { network, account }: Pick<Connection, "network" | "account">,
@@ -47,7 +47,7 @@ export async function readQuota(
   return { used, limit, remaining: Math.max(0, limit - used), resetsAt };
 }
 
-/** Of several quotas the one that is used up first. */
+/** Returns, of several quotas, the one that is used up first. */
 async function tightestQuota(
   services: ConnectionsDeps,
   connection: Connection,
@@ -61,7 +61,7 @@ async function tightestQuota(
   return tightest;
 }
 
-/** The connection as customers see it. Costs one read where the network has a quota, none where it has not. */
+/** Returns the connection as customers see it. Costs one read where the network has a quota, none where it has not. */
 export async function viewConnection(
   services: ConnectionsDeps,
   connection: Connection,
@@ -70,7 +70,7 @@ export async function viewConnection(
 }
 
 /**
- * The profile's connections, in the order of the networks: one per network at most, so that one page holds them all.
+ * Lists the profile's connections, in the order of the networks: one per network at most, so that one page holds them all.
  * Costs one query, and at the same time one read for each network with a quota.
  */
 export async function listConnections(

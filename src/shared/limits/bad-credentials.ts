@@ -25,7 +25,7 @@ function rolled(window: Window, minute: number): Window {
 }
 
 /**
- * Wrong credentials by address, counted in this process: whoever guesses is refused before storage is asked. Nobody is
+ * Counts wrong credentials by address, in this process: whoever guesses is refused before storage is asked. Nobody is
  * locked out by a neighbour behind the same address: a credential that was right lately is looked at all the same, and
  * one of the right form that this process does not know once a minute, up to a number for the address. Whether it is
  * right is decided anew each time.
@@ -41,7 +41,7 @@ export class BadCredentials {
     this.#limit = limit;
   }
 
-  /** Seconds until the credential may be tried, or undefined when that is now. */
+  /** Returns the seconds until the credential may be tried; undefined when that is now. */
   secondsUntilTry(address: string, credential: Credential, now: number): number | undefined {
     const window = this.#addresses.get(address);
     if (window === undefined) return undefined;
@@ -62,10 +62,12 @@ export class BadCredentials {
     return true;
   }
 
+  /** Remembers a credential that was right. */
   noteRight(credential: string): void {
     this.#right.set(sha256Hex(credential), true);
   }
 
+  /** Counts a credential that was wrong. */
   noteWrong(address: string, credential: string, now: number): void {
     const id = sha256Hex(credential);
     const minute = minuteOf(now);

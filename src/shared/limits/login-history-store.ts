@@ -20,12 +20,12 @@ export interface LoginHistory {
 
 export const NO_FAILURES: LoginHistory = { failedAt: [], blocks: 0, blockedUntil: 0 };
 
-/** Whole seconds until the next try is looked at; 0 when that is now. */
+/** Returns the whole seconds until the next try is looked at; 0 when that is now. */
 export function blockedSeconds({ blockedUntil }: LoginHistory, now: number): number {
   return Math.max(0, Math.ceil((blockedUntil - now) / 1000));
 }
 
-/** After `attemptsMax` failures within the window, and at each further one, log-ins wait: a minute, then twice as long. */
+/** Adds a failure. After `attemptsMax` of them within the window, and at each further one, log-ins wait: a minute, then twice as long. */
 export function afterFailure(
   history: LoginHistory,
   attemptsMax: number,
@@ -42,7 +42,7 @@ export function afterFailure(
   return { failedAt, blocks: blocks + 1, blockedUntil: now + Math.min(BLOCK_MS_MAX, doubled) };
 }
 
-/** Nothing in it has a say any more. */
+/** Tells whether nothing in it counts any more. */
 export function isForgotten({ failedAt, blockedUntil }: LoginHistory, now: number): boolean {
   return Math.max(blockedUntil, ...failedAt) + WINDOW_MS <= now;
 }
@@ -97,6 +97,7 @@ export class LoginHistoryStore {
     this.#table = table;
   }
 
+  /** Returns the history; that of no failures when there is none. @throws DamagedRow */
   async find(email: string): Promise<LoginHistory> {
     const { partitionKey, rowKey } = keyOf(email);
     const stored = await this.#table.find(partitionKey, rowKey);
@@ -105,7 +106,7 @@ export class LoginHistoryStore {
 
   /**
    * Stores what `change` makes of the history, decided anew when somebody else wrote in between; `undefined` from it
-   * leaves the history alone. Answers the history that `change` was last given.
+   * leaves the history alone. Returns the history that `change` was last given.
    */
   async change(
     email: string,
@@ -123,12 +124,13 @@ export class LoginHistoryStore {
     return history;
   }
 
+  /** Forgets all failures. */
   async clear(email: string): Promise<void> {
     const { partitionKey, rowKey } = keyOf(email);
     await this.#table.delete(partitionKey, rowKey);
   }
 
-  /** Removes what has no say any more; safe when missed, doubled or cut short. Answers how many rows there were. */
+  /** Removes what does not count any more; safe when missed, doubled or cut short. Returns how many rows there were. */
   async purge(now: Date): Promise<number> {
     let purged = 0;
     for (let index = 0; index < PARTITIONS; index += 1) {

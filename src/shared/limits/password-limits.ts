@@ -6,7 +6,7 @@ import { rateLimited } from "./rate-limiter.ts";
 
 /** A try to prove who one is by a password or a code. */
 export interface LoginAttempt {
-  /** Counts the failure. Answers the error to throw, which says nothing about what was wrong. */
+  /** Counts the failure. Returns the error to throw, which says nothing about what was wrong. */
   failed(): Promise<AppError>;
   /** What was tried is right, but proves less than a whole log-in: earlier failures stay. @throws AppError as `succeeded` */
   passed(): Promise<void>;
@@ -15,8 +15,8 @@ export interface LoginAttempt {
 }
 
 /**
- * Every password, TOTP code and recovery code is tried within one of these, whether the e-mail is known or not. Tries
- * that run side by side gain nothing: once the limit is reached, the outcome of those under way is not told.
+ * Begins a try of a password, TOTP code or recovery code, which all are tried within one of these, whether the e-mail is known or not. Tries
+ * that run side by side gain nothing: once the limit is reached, the outcome of those under way is not given.
  * @throws AppError `rate_limited`
  */
 export async function beginLoginAttempt(
@@ -52,7 +52,7 @@ export async function beginLoginAttempt(
   };
 }
 
-/** A minute's new passwords. Each holds a core for a third of a second, which all customers share. */
+/** A minute's new passwords. Each takes a core for a third of a second, which all customers share. */
 const PER_MINUTE = { platform: 30, user: 10 } as const;
 
 /** Counts a password that is about to be hashed for somebody who is signed in. @throws AppError `rate_limited` */

@@ -23,8 +23,8 @@ interface Share {
 }
 
 /**
- * Requests per minute and subject, over all instances. Up to eight instances together stay within a tenth above the
- * limit, whichever way requests are spread over them. Without storage every instance holds the limit on its own.
+ * Limits requests per minute and subject, over all instances. Up to eight instances together stay within a tenth above the
+ * limit, whichever way requests are spread over them. Without storage every instance keeps the limit on its own.
  */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
@@ -35,12 +35,12 @@ export class RateLimiter {
     this.#options = options;
   }
 
-  /** A refused request is not counted. `subject` becomes a part of a row key. */
+  /** Admits a request, or refuses it, which is not counted then. `subject` becomes a part of a row key. */
   admit(subject: string, limit: number): Promise<Admission> {
     return this.#windowOf({ subject }).admit(limit);
   }
 
-  /** The same in two buckets at once: counted in both or in none. Tells of the one with less left. */
+  /** Does so in two buckets at once: counts in both or in none. Returns the one with less left. */
   admitWithin(own: Share, beside: Share): Promise<Admission> {
     const whole = { subject: beside.subject, freshMs: FRESH_BESIDE_MS };
     const buckets = [
@@ -64,13 +64,13 @@ export class RateLimiter {
     const now = this.#options.now();
     if (now - this.#loggedAt < LOG_INTERVAL_MS) return;
     this.#loggedAt = now;
-    this.#options.log.error("rate limits are held by each instance alone: storage fails", {
+    this.#options.log.error("rate limits are kept by each instance alone: storage fails", {
       error,
     });
   }
 }
 
-/** The one answer to too many requests, whatever was counted. */
+/** Returns the error for too many requests, whatever was counted. */
 export function rateLimited(retryAfter: number): AppError {
   return new AppError("rate_limited", `Too many requests. Try again in ${retryAfter} s.`, {
     details: { retryAfter },
@@ -82,7 +82,7 @@ export function rateLimited(retryAfter: number): AppError {
 const BAD_CREDENTIALS_PER_AUTH = 2;
 const BAD_CREDENTIALS_MIN = 60;
 
-/** Everything that says no because of too much. */
+/** The counters by which requests are refused. */
 export interface RequestLimits {
   readonly rates: RateLimiter;
   readonly badCredentials: BadCredentials;
@@ -90,6 +90,7 @@ export interface RequestLimits {
   readonly windows: RateWindowStore;
 }
 
+/** Makes the counters of a process. */
 export function createLimits(options: {
   readonly config: Config["limits"];
   readonly now: () => Date;

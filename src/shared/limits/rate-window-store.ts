@@ -65,7 +65,7 @@ export class RateWindowStore implements RateWindowRows {
     return counts;
   }
 
-  /** Removes the rows of past days; safe when missed, doubled or cut short. Answers how many there were. */
+  /** Removes the rows of past days; safe when missed, doubled or cut short. Returns how many there were. */
   async purge(now: Date): Promise<number> {
     const youngestKept = now.getTime() - KEPT_MS;
     let purged = 0;

@@ -21,6 +21,7 @@ const WAIT_MS_MAX = 10_000;
 /** A minute that ended this long ago is counted up by all instances. */
 const SETTLED_MS = 3_000;
 
+/** Whether a request was admitted, and how much of the limit is left. */
 export interface Admission {
   readonly allowed: boolean;
   readonly limit: number;
@@ -90,7 +91,7 @@ export class SharedWindow {
     return admitTogether([{ window: this, limit }], this.#options.now);
   }
 
-  /** What becomes of a request now; `waited`: an exchange ended while it was waiting. */
+  /** Decides what becomes of a request now; `waited`: an exchange ended while it was waiting. */
   step(limit: number, at: Moment, waited: boolean): Step {
     const now = this.#roll(at.now);
     return admissionStep({
@@ -104,7 +105,7 @@ export class SharedWindow {
     });
   }
 
-  /** Counts a request that was granted, and has the others told: at once or soon. */
+  /** Counts a request that was granted, and exchanges counts with the others: at once or soon. */
   count(atOnce: boolean): void {
     this.#current.own += 1;
     if (atOnce) void this.exchange();
@@ -126,7 +127,7 @@ export class SharedWindow {
     return this.#previous.own > 0 ? seen : Math.max(seen, INSTANCES_ASSUMED);
   }
 
-  /** How it stands after a step. */
+  /** Returns the admission after a step. */
   decision(allowed: boolean, limit: number, at: Moment): Admission {
     const now = this.#roll(at.now);
     const usage = this.#usage();
@@ -199,7 +200,7 @@ export class SharedWindow {
     );
   }
 
-  /** Nothing granted stays unknown to the others for long, even when no further request comes. */
+  /** Exchanges counts soon: the others learn what was granted even when no further request comes. */
   #flushLater(): void {
     if (this.#flush !== undefined || this.#exchange !== undefined || this.#failing) return;
     this.#flush = setTimeout(() => {
@@ -222,7 +223,7 @@ export interface Bucket {
   readonly limit: number;
 }
 
-/** Of what all buckets say: the longest wait where one refuses, else the one with least left. */
+/** Returns the admission with the longest wait where a bucket refuses, else the one with least left. */
 function decideAll(
   buckets: readonly Bucket[],
   steps: readonly Step[],

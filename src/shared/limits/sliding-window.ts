@@ -9,20 +9,21 @@ export interface Usage {
 /** Sums of fractions are a hair off; nobody is refused for that. */
 const ROUNDING = 1e-9;
 
+/** Returns the number of the minute that a time lies in. */
 export const minuteOf = (now: number): number => Math.floor(now / WINDOW_MS);
 
-/** The last sixty seconds: this minute, and of the previous one the share that they still overlap. */
+/** Counts the last sixty seconds: this minute, and of the previous one the share that they still overlap. */
 export function weightedCount({ current, previous }: Usage, now: number): number {
   const elapsed = (now % WINDOW_MS) / WINDOW_MS;
   return current + previous * (1 - elapsed);
 }
 
-/** Whether one more keeps the weighted count within the limit. */
+/** Tells whether one more keeps the weighted count within the limit. */
 export function hasRoom(count: number, limit: number): boolean {
   return count + 1 <= limit + ROUNDING;
 }
 
-/** Whole seconds, at least one, until one more fits if nothing else is counted in the meantime. */
+/** Returns the whole seconds, at least one, until one more fits if nothing else is counted in the meantime. */
 export function secondsUntilRoom({ current, previous }: Usage, limit: number, now: number): number {
   const start = minuteOf(now) * WINDOW_MS;
   const spare = limit - 1;
@@ -33,6 +34,7 @@ export function secondsUntilRoom({ current, previous }: Usage, limit: number, no
   return Math.max(1, Math.ceil((at - now) / 1000));
 }
 
+/** Returns the whole seconds, at least one, until the next minute. */
 export function secondsUntilNextMinute(now: number): number {
   return Math.max(1, Math.ceil((WINDOW_MS - (now % WINDOW_MS)) / 1000));
 }
@@ -49,7 +51,7 @@ export const FRESH_MS = 1_000;
  */
 export const FRESH_BESIDE_MS = 5_000;
 
-/** What a process knows about a subject's window when a request asks for a place in it. */
+/** What a process knows about a subject's window when a request asks to be counted in it. */
 export interface WindowView {
   readonly limit: number;
   /** Weighted count of all instances as far as known, without this request. */
@@ -79,7 +81,7 @@ const grant = (exchange: boolean): Step => ({ kind: "grant", exchange });
 const between = (low: number, value: number, high: number) => Math.max(low, Math.min(value, high));
 
 /**
- * How many requests an instance may grant without the others' knowledge. When the count in storage reaches the limit,
+ * Returns how many requests an instance may grant without the others' knowledge. When the count in storage reaches the limit,
  * each of the others can be this far ahead of what it wrote, so all of them together stay within the tolerance.
  */
 export function unseenMax(limit: number, instances: number): number {
@@ -88,7 +90,7 @@ export function unseenMax(limit: number, instances: number): number {
   return between(1, Math.floor((limit * TOLERANCE) / (instances - 1)), alone);
 }
 
-/** After how many grants counts are exchanged: early enough that the next ones need not wait for it. */
+/** Returns after how many grants counts are exchanged: early enough that the next ones need not wait for it. */
 export function exchangeAfter(limit: number, instances: number): number {
   const usual = instances > INSTANCES_ASSUMED ? limit / 60 : limit / 30;
   return between(1, Math.ceil(usual), Math.ceil(unseenMax(limit, instances) / 2));
@@ -97,7 +99,7 @@ export function exchangeAfter(limit: number, instances: number): number {
 /** Beyond this share of the limit every request waits for an exchange. */
 const strictShare = (instances: number) => (instances > INSTANCES_ASSUMED ? 0.5 : 0.7);
 
-/** Grant, refuse, or exchange counts first and ask again. */
+/** Decides whether to grant, to refuse, or to exchange counts first and ask again. */
 export function admissionStep(view: WindowView): Step {
   const { limit, count, unseen, instances, isFresh } = view;
   const isFull = !hasRoom(count, limit);

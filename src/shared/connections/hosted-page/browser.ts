@@ -29,12 +29,12 @@ export interface BrowserRequest {
 
 const COOKIE_VALUE = /^[\w-]{43}$/;
 
-/** A `__Host-` cookie can't be set by another host of the same site, but exists over https alone. */
+/** Returns the cookie's name. A `__Host-` cookie can't be set by another host of the same site, but exists over https alone. */
 function cookieName(config: Config): string {
   return config.publicBaseUrl.startsWith("https:") ? "__Host-cx" : "cx";
 }
 
-/** The browser's own mark, when it has one. */
+/** Returns the id that the browser's cookie carries, when it has one. */
 export function readBrowserId(config: Config, request: BrowserRequest): string | undefined {
   const prefix = `${cookieName(config)}=`;
   const pairs = (request.cookie ?? "").split(";").map((pair) => pair.trim());
@@ -42,10 +42,12 @@ export function readBrowserId(config: Config, request: BrowserRequest): string |
   return value !== undefined && COOKIE_VALUE.test(value) ? value : undefined;
 }
 
+/** Makes an id for a browser that has none. */
 export const newBrowserId = () => randomToken();
+/** Returns what is stored of a browser's id. */
 export const hashBrowserId = (id: string) => sha256Hex(id);
 
-/** Whether it is the browser whose mark was kept. */
+/** Tells whether this is the browser whose cookie has that hash. */
 export function isSameBrowser(
   config: Config,
   request: BrowserRequest,
@@ -56,17 +58,18 @@ export function isSameBrowser(
   return equalSecrets(Buffer.from(hashBrowserId(id)), Buffer.from(cookieHash));
 }
 
-/** SameSite=Lax: it has to come along when the network's page leads back to ours. */
+/** Returns the header that sets the cookie. SameSite=Lax: it has to be sent when the network's page leads back to ours. */
 export function browserCookie(config: Config, id: string): readonly [string, string] {
   const secure = config.publicBaseUrl.startsWith("https:") ? "; Secure" : "";
   return ["set-cookie", `${cookieName(config)}=${id}; Path=/; HttpOnly; SameSite=Lax${secure}`];
 }
 
-/** A form that another site sent with the user's browser. Clients that are no browsers send no such header. */
+/** Tells whether another site sent the form with the user's browser. Clients that are no browsers send no such header. */
 export function isForeign({ fetchSite }: BrowserRequest): boolean {
   return fetchSite !== null && fetchSite !== "same-origin" && fetchSite !== "none";
 }
 
+/** Leads the browser to another address. */
 export function redirect(location: string, headers: Headers = []): BrowserAnswer {
   return { status: 303, headers: [["location", location], ...headers] };
 }
@@ -75,7 +78,7 @@ export function redirect(location: string, headers: Headers = []): BrowserAnswer
 export type AwayTo = readonly string[] | "any";
 
 /**
- * Where forms of the page may end up: browsers apply `form-action` to the redirects after a form, too, so it names the
+ * Returns where forms of the page may end up: browsers apply `form-action` to the redirects after a form, too, so it names the
  * platform's site and, where an account is linked at a network's own page, that network's.
  */
 export function formTargets(
@@ -94,7 +97,7 @@ export function formTargets(
   return [...targets];
 }
 
-/** A page under a policy that lets nothing run and nothing load but its own style and pictures. */
+/** Answers with a page under a policy that lets nothing run and nothing load but its own style and pictures. */
 export function pageAnswer(
   status: number,
   render: (nonce: string) => string,
@@ -116,7 +119,7 @@ export function pageAnswer(
       ["content-type", "text/html; charset=utf-8"],
       ["content-security-policy", policy],
       ["x-frame-options", "DENY"],
-      // The page's address holds the session's token.
+      // The token of the session is in the page's address.
       ["referrer-policy", "no-referrer"],
       ["cross-origin-opener-policy", "same-origin"],
       ["cross-origin-resource-policy", "same-origin"],
@@ -126,7 +129,7 @@ export function pageAnswer(
   };
 }
 
-/** The hosted page of a session; who has this address may link accounts in it. */
+/** Returns the address of a session's hosted page; who has this address may link accounts in it. */
 export function pageAddress(
   config: Config,
   sessionId: string,
@@ -137,19 +140,19 @@ export function pageAddress(
   return `${config.publicBaseUrl}/v1/connect/ui?${query.toString()}`;
 }
 
-/** Where the page's forms go to: a network's name, or `done`. */
+/** Returns where the page's forms go to: a network's name, or `done`. */
 export function stepAddress(config: Config, step: NetworkName | "done"): string {
   return `${config.publicBaseUrl}/v1/connect/ui/${step}`;
 }
 
-/** Registered with the networks, so constant and exact for each. */
+/** Returns where a network leads back to. It is registered there, so it is constant and exact. */
 export function callbackAddress(config: Config, network: string): string {
   return `${config.publicBaseUrl}/v1/connect/callback/${network}`;
 }
 
 /**
- * Some networks take no `localhost` to lead back to, only the number behind it, and the browser's cookie is not sent
- * there: the same address under our own name. Undefined when the browser is there already, as it always is with https.
+ * Returns the callback's address under our own name. Some networks lead back to the number behind `localhost` alone,
+ * where the browser's cookie is not sent. Undefined when the browser is there already, as it always is with https.
  */
 export function callbackAtHome(
   config: Config,

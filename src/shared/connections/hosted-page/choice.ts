@@ -53,7 +53,7 @@ export async function offerChoice(
   return redirect(pageAddress(config, sessionId, secrets.token, { network, choice }));
 }
 
-/** A network may name an account as it likes. */
+/** Bounds the names of an account, which its network may choose freely. */
 function bounded({ id, label, hint }: LinkCandidate): LinkCandidate {
   const name = (text: string) => text.slice(0, NAME_CHARACTERS_MAX).toWellFormed();
   return { id, label: name(label), hint: name(hint) };
@@ -66,7 +66,7 @@ interface Named {
   readonly choice: string | undefined;
 }
 
-/** The choice that is open for this session, network and browser; undefined when it is none, or no longer. */
+/** Returns the choice that is open for this session, network and browser; undefined when there is none, or no longer. */
 export async function findChoice(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -145,12 +145,13 @@ export interface ChoicePage extends Capability {
   readonly pageAddress: string;
 }
 
+/** Renders the page on which one of several accounts is chosen. */
 export function renderChoicePage(page: ChoicePage, nonce: string): string {
   const { language, branding, network, title, choice, problem } = page;
   const words = wordsOf(language).choice;
-  const told =
+  const report =
     problem !== null && renderProblem({ language, problem, network: null, target: null });
-  const body = html`${told}${renderSteps("allow", language)}
+  const body = html`${report}${renderSteps("allow", language)}
     <div class="card plain">
       <div class="ahead">
         ${markOf(network, title)}

@@ -26,6 +26,7 @@ export interface ConnectPage extends CardPage {
   readonly doneAction: string;
 }
 
+/** Renders the page with a card for each network. */
 export function renderConnectPage(page: ConnectPage, nonce: string): string {
   const { language, branding, cards, hasLinked } = page;
   const words = wordsOf(language);
@@ -35,7 +36,7 @@ export function renderConnectPage(page: ConnectPage, nonce: string): string {
       : fill(words.page.leadFor, { brand: nameOf(branding.name) });
   const linked = cards.filter(({ state }) => state === "linked").length;
   const progress = { linked: String(linked), total: String(cards.length) };
-  const body = html`${renderTold(page)}
+  const body = html`${renderReport(page)}
     <h1>${words.page.title}</h1>
     <p class="soft">${lead}</p>
     ${renderSteps(hasLinked ? "done" : "network", language)}
@@ -50,8 +51,8 @@ export function renderConnectPage(page: ConnectPage, nonce: string): string {
   return layout({ language, nonce, branding, title: words.page.title, hasProblem, body });
 }
 
-/** What became of the last step, before anything else. */
-function renderTold({ language, cards, problem, justLinked }: ConnectPage): Markup | null {
+/** Renders what became of the last step, before anything else. */
+function renderReport({ language, cards, problem, justLinked }: ConnectPage): Markup | null {
   if (problem !== null) return renderProblem({ language, problem, network: null, target: null });
   const card = cards.find((one) => one.problem !== null);
   if (card?.problem != null) {
@@ -136,7 +137,7 @@ function renderCard(page: CardPage, card: Card): Markup {
   </li>`;
 }
 
-/** Where a problem with the card is to be cured: its first field, else the card. */
+/** Returns the id of what to look at when the card has a problem: its first field, else the card. */
 function targetOf({ network, form, otherForm, problem }: Card): string {
   const way = problem?.way ?? "first";
   const [first] = (way === "first" ? form : otherForm)?.fields ?? [];
@@ -161,7 +162,7 @@ function renderState({ language }: CardPage, { state, account }: Card): Markup {
   }
 }
 
-/** The initial shows where the picture does not. */
+/** Renders the picture over an initial, which shows where the picture does not load. */
 function renderAvatar({ username, displayName, avatarUrl }: ShownAccount): Markup {
   const picture =
     avatarUrl !== null &&
@@ -188,7 +189,7 @@ function renderBody(page: CardPage, card: Card): Markup {
   }`;
 }
 
-/** The first way, and below it the other one where there is one. */
+/** Renders the first way, and below it the other one where there is one. */
 function renderWays(page: CardPage, card: Card): Markup {
   const { network, form, otherForm, leaves } = card;
   const words = wordsOf(page.language);
@@ -213,12 +214,12 @@ function renderWay(
 ): Markup {
   const words = wordsOf(language);
   const label = leaves ? words.card.continueAt : words.card.connect;
-  const told = problem?.way === way ? problem : null;
+  const report = problem?.way === way ? problem : null;
   const problemId = `problem-${network}`;
   const sentence =
-    told !== null &&
+    report !== null &&
     html`<p class="error" id="${problemId}">
-      ${fill(words.problems[told.problem], { network: title })}
+      ${fill(words.problems[report.problem], { network: title })}
     </p>`;
   const made = renderForm({
     sessionId,
@@ -228,8 +229,8 @@ function renderWay(
     way,
     action,
     ...form,
-    typed: told?.typed ?? {},
-    problemId: told === null ? null : problemId,
+    typed: report?.typed ?? {},
+    problemId: report === null ? null : problemId,
     button: fill(state === "needs_reauth" ? words.card.reconnect : label, { network: title }),
     isCalm: state !== "needs_reauth",
   });

@@ -21,7 +21,7 @@ const STATE_CHARACTERS_MAX = 200;
 
 type Params = Readonly<Record<string, string>>;
 
-/** GET of the address that the network leads the browser back to. Its state is used up, whatever comes of it. */
+/** Answers GET of the address that the network leads the browser back to. Its state is used up, whatever comes of it. */
 export async function finishOAuth(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -37,11 +37,11 @@ export async function finishOAuth(
     return loneNotice(request, "otherBrowser", 403);
   if (!(await services.oauthStates.consume(state, found)))
     return loneNotice(request, "usedStep", 410);
-  return await settle(services, request, attempt, callback.params);
+  return await linkReturned(services, request, attempt, callback.params);
 }
 
-/** What comes of an authorisation that this browser began and brings back for the first time. */
-async function settle(
+/** Links what an authorisation brought that this browser began and brings back for the first time. */
+async function linkReturned(
   services: ConnectionsDeps,
   request: BrowserRequest,
   attempt: OAuthAttempt,
@@ -64,7 +64,7 @@ async function settle(
 }
 
 /**
- * RFC 9207: an answer that names another server than the one that was visited was mixed up on the way, and its code
+ * Tells whether an answer is of another server. RFC 9207: one that names another server than the one that was visited was mixed up on the way, and its code
  * must not be sent to either. A network that publishes its issuer's exact name compares that itself.
  */
 function isOfAnother(issuer: string | undefined, server: string | undefined): boolean {
@@ -72,7 +72,7 @@ function isOfAnother(issuer: string | undefined, server: string | undefined): bo
   return !URL.canParse(issuer) || new URL(issuer).origin !== server;
 }
 
-/** The name of a choice is no state, though both are kept in one place. */
+/** Finds the attempt of a state. The name of a choice is no state, though both are kept in one table. */
 async function findStarted(
   services: ConnectionsDeps,
   state: string,

@@ -32,11 +32,12 @@ export interface NetworkForm extends Capability, AskedForm {
   readonly isCalm: boolean;
 }
 
+/** Returns the id of a field's element. */
 export function fieldId(network: NetworkName, way: Way, name: string): string {
   return way === "first" ? `${network}-${name}` : `${network}-other-${name}`;
 }
 
-/** What the field is called in the page's language; a network says it in English. */
+/** Returns the words of a field in the page's language; a network has them in English. */
 function fieldWords(
   language: Language,
   wordsAt: string,
@@ -45,6 +46,7 @@ function fieldWords(
   return wordsOf(language).fields?.[`${wordsAt}.${name}`] ?? { label, hint };
 }
 
+/** Renders a form of a network. */
 export function renderForm(form: NetworkForm): Markup {
   const { action, fields, way, button, isCalm } = form;
   const isLone = fields.length === 1;
@@ -71,7 +73,7 @@ function renderField(form: NetworkForm, field: LinkField): Markup {
   </div>`;
 }
 
-interface Place {
+interface InputIds {
   readonly id: string;
   readonly described: string;
 }
@@ -79,7 +81,7 @@ interface Place {
 function renderSelect(
   { typed }: NetworkForm,
   { name, choices = [] }: LinkField,
-  { id, described, choices: labels }: Place & Required<Pick<FieldWords, "choices">>,
+  { id, described, choices: labels }: InputIds & Required<Pick<FieldWords, "choices">>,
 ): Markup {
   const options = choices.map(
     ({ value, label }) =>
@@ -95,7 +97,7 @@ function renderSelect(
 function renderInput(
   { typed, problemId }: NetworkForm,
   { name, secret, placeholder, autocomplete }: LinkField,
-  { id, described }: Place,
+  { id, described }: InputIds,
 ): Markup {
   return html`<input
     id="${id}"
@@ -123,7 +125,7 @@ export interface WaysIn {
   readonly other: WayIn | null;
 }
 
-/** How this deployment links accounts of the network. */
+/** Returns the ways in which this deployment links accounts of the network. */
 export function waysIn({ name, link }: RegisteredNetwork, app: NetworkApp | undefined): WaysIn {
   const fields = asked(link.fields, app);
   if (link.kind === "form")
@@ -134,7 +136,7 @@ export function waysIn({ name, link }: RegisteredNetwork, app: NetworkApp | unde
   return { first: { kind: "oauth", link, fields, wordsAt: name }, other };
 }
 
-/** Where the first way of each of these networks leads away from our page. */
+/** Returns where the first way of each of these networks leads away from our page. */
 export function awayOf(networks: readonly RegisteredNetwork[], apps: NetworkApps): AwayTo {
   const origins = networks.flatMap((network) => {
     const { first } = waysIn(network, apps[network.name]);
@@ -143,7 +145,7 @@ export function awayOf(networks: readonly RegisteredNetwork[], apps: NetworkApps
   return origins.includes("any") ? "any" : origins.flat();
 }
 
-/** The way whose form was sent: its hidden field says which. */
+/** Returns the way whose form was sent: its hidden field says which. */
 export function wayOf({ first, other }: WaysIn, said: string | undefined): [Way, WayIn] {
   return said === "other" && other !== null ? ["other", other] : ["first", first];
 }

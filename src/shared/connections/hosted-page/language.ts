@@ -11,6 +11,7 @@ export type Language = keyof typeof LANGUAGES;
 
 const HEADER_CHARACTERS_MAX = 1_000;
 
+/** Returns all that the page says in a language. */
 export function wordsOf(language: Language): Words {
   return LANGUAGES[language];
 }
@@ -19,7 +20,7 @@ function isLanguage(text: string): text is Language {
   return Object.hasOwn(LANGUAGES, text);
 }
 
-/** The page's language for an `Accept-Language` (RFC 9110, 12.5.4). A region is as good as its language. */
+/** Chooses the page's language for an `Accept-Language` (RFC 9110, 12.5.4). A region is as good as its language. */
 export function chooseLanguage(header: string | null): Language {
   let chosen: Language = "en";
   let weight = 0;
@@ -40,16 +41,16 @@ function weightOf(parameters: readonly string[]): number {
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(given) ? Number(given) : 0;
 }
 
-const PLACE = /\{(\w+)\}/;
+const NAME = /\{(\w+)\}/;
 
-/** A sentence with its places filled in, for text. */
+/** Fills in the names in a sentence, for text. */
 export function fillText(sentence: string, values: Readonly<Record<string, string>>): string {
-  return sentence.replace(new RegExp(PLACE, "g"), (place, name: string) => values[name] ?? place);
+  return sentence.replace(new RegExp(NAME, "g"), (braced, name: string) => values[name] ?? braced);
 }
 
-/** The same for the page: what is filled in may be markup. */
+/** Fills in the names in a sentence, for the page: values may be markup. */
 export function fill(sentence: string, values: Readonly<Record<string, string | Markup>>): Markup {
-  const parts = sentence.split(PLACE).map((part, index) => {
+  const parts = sentence.split(NAME).map((part, index) => {
     const value = index % 2 === 0 ? part : (values[part] ?? "");
     return html`${value}`;
   });

@@ -9,17 +9,17 @@ export interface Layout {
   readonly nonce: string;
   readonly branding: Branding;
   readonly title: string;
-  /** Told in the window's title, too: that is what a screen reader says first. */
+  /** Said in the window's title, too: that is what a screen reader says first. */
   readonly hasProblem?: boolean;
   readonly body: Markup;
 }
 
-/** A whole document. Nothing in it needs a script. */
+/** Renders a whole document. Nothing in it needs a script. */
 export function layout(page: Layout): string {
   const { language, nonce, branding, title, body } = page;
   const words = wordsOf(language);
   const brand = branding.name === undefined ? "" : ` · ${plainName(branding.name)}`;
-  const told = page.hasProblem === true ? fillText(words.problem.title, { title }) : title;
+  const heading = page.hasProblem === true ? fillText(words.problem.title, { title }) : title;
   return html`<!doctype html>
     <html lang="${language}">
       <head>
@@ -27,7 +27,7 @@ export function layout(page: Layout): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <meta name="referrer" content="no-referrer" />
-        <title>${told}${brand}</title>
+        <title>${heading}${brand}</title>
         <style nonce="${nonce}">
           ${stylesheet(branding.accentColor)}
         </style>
@@ -42,7 +42,7 @@ export function layout(page: Layout): string {
     </html> `.text;
 }
 
-/** The logo stands for the name; where it does not load, its alternative text is the name. */
+/** Renders the logo instead of the name; where it does not load, its alternative text is the name. */
 function renderBrand({ name, logoUrl }: Branding, logo: string): Markup | null {
   if (logoUrl !== undefined) {
     const alt = name === undefined ? logo : plainName(name);
@@ -53,7 +53,7 @@ function renderBrand({ name, logoUrl }: Branding, logo: string): Markup | null {
   return name === undefined ? null : html`<header class="brand">${nameOf(name)}</header>`;
 }
 
-/** What the way back is called. */
+/** Returns what the way back is called. */
 export function backLabel(branding: Branding, language: Language, otherwise: string): Markup {
   if (branding.backLabel !== undefined) return nameOf(branding.backLabel);
   if (branding.name === undefined) return html`${otherwise}`;
@@ -63,6 +63,7 @@ export function backLabel(branding: Branding, language: Language, otherwise: str
 const STEPS = ["network", "allow", "done"] as const;
 export type Step = (typeof STEPS)[number];
 
+/** Renders the steps of linking, with the present one marked. */
 export function renderSteps(current: Step, language: Language): Markup {
   const words = wordsOf(language).steps;
   const items = STEPS.map(
@@ -85,7 +86,7 @@ export interface ProblemSummary {
   readonly target: string | null;
 }
 
-/** Takes the focus as the page opens, so that it is read first, and leads to where something is to be done. */
+/** Renders a problem. It takes the focus as the page opens, so that it is read first, and leads to where something is to be done. */
 export function renderProblem({ language, problem, network, target }: ProblemSummary): Markup {
   const words = wordsOf(language);
   const named = { network: network ?? "" };
@@ -104,6 +105,7 @@ export interface Capability {
   readonly token: string;
 }
 
+/** Renders the hidden fields that let a form act in the session. */
 export function renderCapability({ sessionId, token }: Capability): Markup {
   return html`<input type="hidden" name="session" value="${sessionId}" /><input
       type="hidden"

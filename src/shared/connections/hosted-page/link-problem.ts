@@ -14,7 +14,7 @@ export type LinkProblem = LinkErrorCode | (typeof PAGE_PROBLEMS)[number];
 
 const LINK_PROBLEMS: readonly LinkProblem[] = [...LINK_ERRORS, ...PAGE_PROBLEMS];
 
-/** The problem that an address names: a known code, never a text of its own. */
+/** Reads the problem that an address names: a known code, never a text of its own. */
 export function readProblem(text: string | undefined): LinkProblem | undefined {
   return LINK_PROBLEMS.find((problem) => problem === text);
 }

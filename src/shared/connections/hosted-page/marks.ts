@@ -47,7 +47,7 @@ const DRAWINGS: Readonly<Partial<Record<string, Drawing>>> = {
   },
 };
 
-/** Says nothing that the name beside it does not say. */
+/** Renders the mark of a network, hidden from screen readers: the name stands beside it. */
 export function markOf(network: string, title: string): Markup {
   const drawing = DRAWINGS[network];
   return drawing === undefined

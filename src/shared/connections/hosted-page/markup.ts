@@ -31,8 +31,8 @@ function render(value: Value): string {
 }
 
 /**
- * The one place where text becomes HTML: every interpolation is escaped for text and for quoted attributes. Attributes
- * must be quoted, and URLs judged before.
+ * Makes HTML of a template, as the only function that does: every interpolation is escaped for text and for quoted attributes. Attributes
+ * must be quoted, and URLs checked before.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Markup {
   let text = strings[0] ?? "";
@@ -45,7 +45,7 @@ const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const GRAPHEMES_MAX = 80;
 
-/** A name that somebody else chose, so that it can be nothing but read. */
+/** Returns a name that somebody else chose as plain text: no control characters, and bounded. */
 export function plainName(text: string): string {
   const plain = text.replace(UNSEEN, "");
   if (plain.length <= GRAPHEMES_MAX) return plain;
@@ -57,12 +57,12 @@ export function plainName(text: string): string {
   return plain;
 }
 
-/** The same for the middle of a sentence: its direction ends with it. */
+/** Returns the name for the middle of a sentence: its direction of writing ends with it. */
 export function nameOf(text: string): Markup {
   return html`<bdi>${plainName(text)}</bdi>`;
 }
 
-/** Stands in for a picture that is not there. */
+/** Returns what stands in for a picture that is not there. */
 export function initialOf(name: string): string {
   const text = plainName(name).replace(/^[\s@]+/, "");
   const [first] = graphemesOf(text);

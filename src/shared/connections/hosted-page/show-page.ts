@@ -23,8 +23,8 @@ import { isProfileActive } from "../link-account.ts";
 import { deadEnd, openVisit, type OpenVisit } from "./visit.ts";
 import { awayOf, waysIn } from "./form.ts";
 
-/** What the page has to say of the step before. */
-export type Told =
+/** What the page reports of the step before. */
+export type StepReport =
   /** About the page as a whole. */
   | { readonly kind: "general"; readonly problem: LinkProblem }
   | ({ readonly kind: "problem"; readonly network: NetworkName } & CardProblem)
@@ -36,7 +36,7 @@ export type Told =
     }
   | { readonly kind: "linked"; readonly network: NetworkName };
 
-/** GET of the hosted page, with what the last step left in its address. */
+/** Answers GET of the hosted page, with what the last step left in its address. */
 export async function showPage(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -47,18 +47,18 @@ export async function showPage(
   const { session } = visit;
   if (visit.kind === "over") return deadEnd(services, request, session);
   if (!(await isProfileActive(services, session))) return deadEnd(services, request, session);
-  const told = await toldBy(services, request, { visit, fields });
-  return await connectPage(services, request, visit, { status: 200, told });
+  const report = await reportOf(services, request, { visit, fields });
+  return await connectPage(services, request, visit, { status: 200, report });
 }
 
-async function toldBy(
+async function reportOf(
   services: ConnectionsDeps,
   request: BrowserRequest,
   {
     visit,
     fields,
   }: { readonly visit: OpenVisit; readonly fields: Readonly<Record<string, string>> },
-): Promise<Told | undefined> {
+): Promise<StepReport | undefined> {
   const problem = readProblem(fields["problem"]);
   const network = networkNamed(fields["network"]);
   if (network === undefined)
@@ -72,23 +72,23 @@ async function toldBy(
     : { kind: "choice", network, choice, problem: null };
 }
 
-/** A problem that no form is to blame for. */
-export function problemOf(network: NetworkName, problem: LinkProblem): Told {
+/** Reports a problem that no form is to blame for. */
+export function problemOf(network: NetworkName, problem: LinkProblem): StepReport {
   return { kind: "problem", network, problem, way: "first", typed: {} };
 }
 
-/** The page of an open session; what was typed is kept, secrets excepted. */
+/** Answers with the page of an open session; what was typed is kept, except for secrets. */
 export async function connectPage(
   services: ConnectionsDeps,
   { language }: BrowserRequest,
   visit: OpenVisit,
-  { status, told }: { readonly status: number; readonly told?: Told | undefined },
+  { status, report }: { readonly status: number; readonly report?: StepReport | undefined },
 ): Promise<BrowserAnswer> {
   const { session, token } = visit;
   const { branding } = session;
   const common = { sessionId: session.id, token, language, branding };
-  if (told?.kind === "choice") {
-    const { network, choice, problem } = told;
+  if (report?.kind === "choice") {
+    const { network, choice, problem } = report;
     const page = {
       ...common,
       network,
@@ -107,14 +107,14 @@ export async function connectPage(
       services,
       network,
       connections.find((made) => made.network === network && made.status !== "revoked"),
-      told,
+      report,
     ),
   );
   const page = {
     ...common,
     cards,
-    problem: told?.kind === "general" ? told.problem : null,
-    justLinked: told?.kind === "linked" ? told.network : null,
+    problem: report?.kind === "general" ? report.problem : null,
+    justLinked: report?.kind === "linked" ? report.network : null,
     hasLinked: linkedIds(session).length > 0,
     doneAction: stepAddress(services.config, "done"),
   };
@@ -128,7 +128,7 @@ function toCard(
   services: ConnectionsDeps,
   name: NetworkName,
   connection: Connection | undefined,
-  told: Told | undefined,
+  report: StepReport | undefined,
 ): Card {
   const { networkApps } = services.config;
   const network = networkOf(name);
@@ -143,7 +143,7 @@ function toCard(
     otherForm: other,
     leaves: first.kind === "oauth",
     action: stepAddress(services.config, name),
-    problem: told?.kind === "problem" && told.network === name ? told : null,
+    problem: report?.kind === "problem" && report.network === name ? report : null,
   };
 }
 

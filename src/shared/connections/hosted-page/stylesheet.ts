@@ -19,13 +19,13 @@ function luminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** WCAG 2.2: 1 for equal colours (`#rrggbb`), 21 for black on white. */
+/** Returns the contrast by WCAG 2.2: 1 for equal colours (`#rrggbb`), 21 for black on white. */
 export function contrast(one: string, other: string): number {
   const [light, dark] = [luminance(one), luminance(other)].toSorted((a, b) => b - a);
   return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
 }
 
-/** Black or white, whichever reads better: for any colour at all that is at least 4.5 to 1. */
+/** Returns black or white, whichever reads better: on any colour that is at least 4.5 to 1. */
 export function textOn(color: string): string {
   return contrast(color, "#ffffff") >= contrast(color, "#000000") ? "#ffffff" : "#000000";
 }
@@ -40,7 +40,7 @@ function mixed(color: string, towards: string, share: number): string {
   return format([mix(red, 0), mix(green, 1), mix(blue, 2)]);
 }
 
-/** The colour itself where it can be read on all of the grounds, else the nearest darker or lighter one that can. */
+/** Returns the colour itself where it can be read on all of the grounds, else the nearest darker or lighter one that can. */
 export function readableOn(color: string, grounds: readonly string[]): string {
   const towards = textOn(grounds[0] ?? "#ffffff");
   for (let step = 0; step < STEPS; step += 1) {
@@ -58,7 +58,7 @@ export const GROUNDS = {
   dark: ["#14161a", "#1e2127"],
 } as const;
 
-/** The page's own style. The colour was matched against `#rrggbb` when the session was made. */
+/** Returns the page's own style. The colour was matched against `#rrggbb` when the session was made. */
 export function stylesheet(accentColor: string | undefined): Markup {
   const accent = accentColor ?? ACCENT;
   return new Markup(`

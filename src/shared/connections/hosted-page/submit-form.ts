@@ -32,7 +32,7 @@ const STATUS_OTHERWISE = 422;
 
 type Fields = Readonly<Record<string, string>>;
 
-/** POST of a network's form on the hosted page: signs in, or leads to the network's own page. */
+/** Answers POST of a network's form on the hosted page: signs in, or leads to the network's own page. */
 export async function submitForm(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -47,8 +47,8 @@ export async function submitForm(
     return deadEnd(services, request, undefined);
   const network = findAvailable(name, services.config.networkApps);
   if (network === undefined) {
-    const told = problemOf(name, "not_available");
-    return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, told });
+    const report = problemOf(name, "not_available");
+    return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, report });
   }
   const given = { visit, network, fields: step.fields };
   return step.fields["choice"] === undefined
@@ -74,7 +74,7 @@ async function signIn(
   const trouble = (problem: LinkProblem) =>
     connectPage(services, request, visit, {
       status: STATUS[problem] ?? STATUS_OTHERWISE,
-      told: { kind: "problem", network: network.name, problem, way, typed },
+      report: { kind: "problem", network: network.name, problem, way, typed },
     });
   if (form === undefined) return await trouble("input_invalid");
   const counted = await countAttempt(services, visit);
@@ -104,7 +104,7 @@ async function begin(
   return await settleLink(services, request, { visit, network, outcome });
 }
 
-/** The form in which one of the accounts that an authorisation covers is chosen. */
+/** Answers the form in which one of the accounts that an authorisation covers is chosen. */
 async function choose(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -115,26 +115,26 @@ async function choose(
   const trouble = (problem: LinkProblem) =>
     connectPage(services, request, visit, {
       status: STATUS[problem] ?? STATUS_OTHERWISE,
-      told: problemOf(name, problem),
+      report: problemOf(name, problem),
     });
   const outcome = await takeChoice(services, request, { visit, network, choice, candidateId });
   if (outcome.kind === "over") return await trouble("step_over");
   if (outcome.kind === "unknown") {
     const open = await findChoice(services, request, { visit, network: name, choice });
     if (open === undefined) return await trouble("step_over");
-    const told = {
+    const report = {
       kind: "choice",
       network: name,
       choice: open,
       problem: "nothing_chosen",
     } as const;
-    return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, told });
+    return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, report });
   }
   const answer = await settleLink(services, request, { visit, network, outcome });
   return "problem" in answer ? await trouble(answer.problem) : answer;
 }
 
-/** The form's own fields and no others; undefined when one can't be meant. */
+/** Returns the form's own fields and no others; undefined when one of them is malformed. */
 function readFields(
   fields: readonly LinkField[],
   given: Fields,
@@ -203,12 +203,12 @@ export async function settleLink(
   const scope = { caller, platformId, applicationId, requestId, ip };
   recordAudit(services, scope, { action: "connection.linked", target });
   if (result.session.status === "completed") return leave(services, request, result.session);
-  const told = { network: network.name, linked: "yes" };
-  return redirect(pageAddress(services.config, session.id, token, told));
+  const report = { network: network.name, linked: "yes" };
+  return redirect(pageAddress(services.config, session.id, token, report));
 }
 
 /**
- * POST of the page's last form. "Done" completes the session when an account is linked, "cancel" ends it; both lead
+ * Answers POST of the page's last form. "Done" completes the session when an account is linked, "cancel" ends it; both lead
  * back to the platform. Pressed again they lead there again.
  */
 export async function finishVisit(
@@ -231,11 +231,11 @@ export async function finishVisit(
   const after = await services.connectSessions.find(visit.session.id);
   if (after === undefined || sessionStatus(after, now) !== "open")
     return end(services, request, visit.session.id);
-  const told = { kind: "general", problem: "nothing_linked" } as const;
-  return await connectPage(services, request, visit, { status: 422, told });
+  const report = { kind: "general", problem: "nothing_linked" } as const;
+  return await connectPage(services, request, visit, { status: 422, report });
 }
 
-/** Of a session that was ended before: back to the platform where it was the end user who ended it. */
+/** Answers for a session that had ended before: back to the platform where the end user had completed it. */
 async function end(
   services: ConnectionsDeps,
   request: BrowserRequest,

@@ -30,6 +30,7 @@ export type OpenVisit = Pick<Extract<Visit, { kind: "open" }>, "session" | "toke
 
 const ADDRESS_PART_MAX = 200;
 
+/** Finds the session that the address names, when its token is right. */
 export async function openVisit(
   services: ConnectionsDeps,
   fields: Readonly<Record<string, string>>,
@@ -42,7 +43,7 @@ export async function openVisit(
   return status === "open" ? { kind: "open", session, token } : { kind: "over", session };
 }
 
-/** The page for a visit that leads no further: what is wrong, and the way back where one is known. */
+/** Answers with the page of a visit that leads no further: what is wrong, and the way back where one is known. */
 export function deadEnd(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -58,7 +59,7 @@ export function deadEnd(
   return pageAnswer(410, (nonce) => renderNotice(page, nonce));
 }
 
-/** The end of a visit: back to the platform's own page, or word that the window can be closed. */
+/** Ends a visit: leads back to the platform's own page, or says that the window can be closed. */
 export function leave(
   services: ConnectionsDeps,
   { language }: BrowserRequest,
@@ -73,7 +74,7 @@ export function leave(
   return pageAnswer(200, render, formTargets(services, undefined));
 }
 
-/** A page about a visit of which no session is known, or may be told. */
+/** Answers with a page about a visit whose session is not known, or must not be shown. */
 export function loneNotice(
   { language }: BrowserRequest,
   notice: NoticeName,
@@ -83,7 +84,7 @@ export function loneNotice(
   return pageAnswer(status, (nonce) => renderNotice(page, nonce));
 }
 
-/** A form that did not come from our page: nothing was done with it. */
+/** Refuses a form that did not come from our page: nothing was done with it. */
 export function foreignForm(request: BrowserRequest): BrowserAnswer {
   return loneNotice(request, "foreign", 403);
 }
@@ -100,7 +101,7 @@ export interface Notice {
   readonly requestId?: string;
 }
 
-/** A page with nothing to do on it but to go back. */
+/** Renders a page with nothing to do on it but to go back. */
 export function renderNotice(page: Notice, nonce: string): string {
   const { language, notice, back, branding, requestId = "" } = page;
   const words = wordsOf(language);
@@ -122,7 +123,7 @@ export function renderNotice(page: Notice, nonce: string): string {
   return layout({ language, nonce, branding, title, body });
 }
 
-/** A browser gets a page whatever happens; the error itself goes to the log, under the id that the page shows. */
+/** Answers a browser with a page whatever happens; the error itself goes to the log, under the id that the page shows. */
 export async function browserStep(
   services: ConnectionsDeps,
   request: BrowserRequest,
