@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chapters, routes } from "../../src/functions/routes.ts";
 import { openApi } from "../../src/shared/http/reference/openapi.ts";
-import type { Operation, Parameter } from "../../src/shared/http/reference/openapi-types.ts";
+import type { OpenApiOperation, Parameter } from "../../src/shared/http/reference/openapi-types.ts";
 import type { Route } from "../../src/shared/http/route.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { aKey, anApplication, aPlatform, aProfile, dataOf } from "../setup/factories.ts";
@@ -36,13 +36,13 @@ interface FuzzedRequest {
   readonly rawBody: string | Uint8Array;
 }
 
-function operationOf(route: Route): Operation {
+function operationOf(route: Route): OpenApiOperation {
   const found = document.paths[`/${route.path}`]?.[route.method.toLowerCase()];
   if (found === undefined) throw new Error(`the document has no ${route.method} ${route.path}`);
   return found;
 }
 
-function parametersOf(operation: Operation): readonly Parameter[] {
+function parametersOf(operation: OpenApiOperation): readonly Parameter[] {
   return (operation.parameters ?? []).map((parameter) => {
     if (!("$ref" in parameter)) return parameter;
     const found = document.components.parameters[parameter.$ref.split("/").at(-1) ?? ""];
@@ -64,7 +64,7 @@ const STRANGERS = [
   "operator without a role",
 ];
 
-function callers(operation: Operation): fc.Arbitrary<string> {
+function callers(operation: OpenApiOperation): fc.Arbitrary<string> {
   const schemes = operation.security.flatMap((security) => Object.keys(security));
   const own = schemes.flatMap((scheme) => OWN_CALLERS[scheme] ?? []);
   const strangers = fc.constantFrom(...STRANGERS, ...Object.values(OWN_CALLERS).flat());
@@ -123,7 +123,7 @@ function headers(parameters: readonly Parameter[]): fc.Arbitrary<Record<string, 
 const textsOf = (value: object): Record<string, string> =>
   Object.fromEntries(Object.entries(value).map(([name, item]) => [name, String(item)]));
 
-function bodies(operation: Operation): fc.Arbitrary<string | Uint8Array> {
+function bodies(operation: OpenApiOperation): fc.Arbitrary<string | Uint8Array> {
   const content = Object.entries(operation.requestBody?.content ?? {})[0];
   if (content === undefined) return fc.oneof(fc.constant(""), hostileBodies);
   const valid = shape(content[1].schema);

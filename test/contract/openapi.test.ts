@@ -6,7 +6,7 @@ import { chapters, routes } from "../../src/functions/routes.ts";
 import { ERROR_CODES } from "../../src/shared/runtime/errors.ts";
 import { errorsOfRoute } from "../../src/shared/http/declared-answers.ts";
 import { openApi } from "../../src/shared/http/reference/openapi.ts";
-import type { Operation, Parameter } from "../../src/shared/http/reference/openapi-types.ts";
+import type { OpenApiOperation, Parameter } from "../../src/shared/http/reference/openapi-types.ts";
 import type { Route } from "../../src/shared/http/route.ts";
 import { startRelay } from "../setup/relay.ts";
 import { lintDocument, toolsFolder, TOOLS_MS_MAX } from "./document-lint.ts";
@@ -16,7 +16,7 @@ const document = openApi(chapters, BASE_URL);
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const named = routes.map((route) => [nameOf(route), route] as const);
 
-function operation(name: string): Operation {
+function operation(name: string): OpenApiOperation {
   const [method = "", path = ""] = name.split(" ");
   const found = document.paths[`/${path}`]?.[method.toLowerCase()];
   if (found === undefined) throw new Error(`the document has no ${name}`);

@@ -53,6 +53,14 @@ describe("one answer names everything that is wrong", () => {
       ]);
   });
 
+  test("with networks of which one is repeated and another unknown", async () => {
+    const platforms = ["mastodon", "mastodon", "zzz"];
+    expect(fieldsOf(await call("POST", "/v1/posts", { text: "Twice", platforms }))).toEqual([
+      "platforms",
+      "platforms.2",
+    ]);
+  });
+
   test("with a new post whose fields are right, but not together and not now", async () => {
     const body = {
       platforms: ["bluesky"],

@@ -1,12 +1,12 @@
 import { html, type Markup } from "../../connections/hosted-page/markup.ts";
 import type { DocumentReader } from "./docs-reader.ts";
 import { bodyFields, parameterField, phrase, prose, typeOf } from "./docs-schema.ts";
-import type { Answer, Operation, Parameter } from "./openapi-types.ts";
+import type { Answer, OpenApiOperation, Parameter } from "./openapi-types.ts";
 
 export interface Placed {
   readonly method: string;
   readonly path: string;
-  readonly operation: Operation;
+  readonly operation: OpenApiOperation;
 }
 
 const CREDENTIAL: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ function parametersOf(parameters: readonly Parameter[], where: Parameter["in"], 
     </ul>`;
 }
 
-function requestOf({ requestBody }: Operation, reader: DocumentReader) {
+function requestOf({ requestBody }: OpenApiOperation, reader: DocumentReader) {
   const [found] = Object.entries(requestBody?.content ?? {});
   if (found === undefined) return null;
   const [type, { schema }] = found;
@@ -93,7 +93,7 @@ function refusal(status: string, codes: readonly string[]): Markup {
   return html`<li><span class="status">${status}</span> ${links}</li>`;
 }
 
-function answersOf({ responses }: Operation, reader: DocumentReader): Markup {
+function answersOf({ responses }: OpenApiOperation, reader: DocumentReader): Markup {
   const answers = Object.entries(responses).map(([status, answer]) => {
     const found = reader.answer(answer);
     return { status, found, codes: reader.codes(found) };

@@ -9,7 +9,7 @@ import { DOCS_STYLE } from "./docs-style.ts";
 import { ERROR_CODES } from "../../runtime/errors.ts";
 import { ERROR_STATUS } from "../error-status.ts";
 import { openApi } from "./openapi.ts";
-import type { JsonSchema, OpenApi, Operation } from "./openapi-types.ts";
+import type { JsonSchema, OpenApi, OpenApiOperation } from "./openapi-types.ts";
 
 const slug = (title: string) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
 
@@ -22,7 +22,7 @@ function operationsOf({ paths }: OpenApi, tag: string): Placed[] {
 }
 
 /** `createPost` → `Create post`: short enough for the list of contents. */
-function title({ operationId }: Operation): string {
+function title({ operationId }: OpenApiOperation): string {
   const words = operationId.replace(
     /([a-z])([A-Z])/g,
     (_all, left: string, right: string) => `${left} ${right.toLowerCase()}`,

@@ -7,14 +7,17 @@ import type { Chapter, Route } from "../route.ts";
 import { API_GUIDE } from "./api-guide.ts";
 import { AnswerCatalog, SchemaCatalog } from "./openapi-catalogs.ts";
 import { headerComponents, parametersOf } from "./openapi-parameters.ts";
-import type { Header, OpenApi, Operation, Parameter } from "./openapi-types.ts";
+import type { Header, OpenApi, OpenApiOperation, Parameter } from "./openapi-types.ts";
 
 function header(name: string, description: string): Parameter {
   return { name, in: "header", required: true, description, schema: { type: "string" } };
 }
 
 /** What a receiver is sent: the one description of a request that we make. */
-function webhooksOf(tag: string, schemas: SchemaCatalog): Record<string, { post: Operation }> {
+function webhooksOf(
+  tag: string,
+  schemas: SchemaCatalog,
+): Record<string, { post: OpenApiOperation }> {
   return {
     event: {
       post: {
@@ -82,7 +85,7 @@ const SECURITY_SCHEMES = {
 
 const pascal = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
-function requestBodyOf({ spec }: Route, catalog: SchemaCatalog): Operation["requestBody"] {
+function requestBodyOf({ spec }: Route, catalog: SchemaCatalog): OpenApiOperation["requestBody"] {
   const { operationId, bodyKind, browserFields } = spec;
   const body = spec.body?.();
   if (body === undefined) return undefined;
@@ -109,7 +112,7 @@ interface Catalogs {
   readonly answers: AnswerCatalog;
 }
 
-function toOperation(route: Route, tag: string, { schemas, answers }: Catalogs): Operation {
+function toOperation(route: Route, tag: string, { schemas, answers }: Catalogs): OpenApiOperation {
   const { operationId, summary, description } = route.spec;
   const { callers, credentials } = accessContractOf(route);
   const parameters = parametersOf(route, schemas);
@@ -128,7 +131,7 @@ function toOperation(route: Route, tag: string, { schemas, answers }: Catalogs):
 }
 
 function toPaths(chapters: readonly Chapter[], catalogs: Catalogs): OpenApi["paths"] {
-  const paths: Record<string, Record<string, Operation>> = {};
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const { name, routes } of chapters)
     for (const route of routes) {
       const operations = (paths[`/${route.path}`] ??= {});

@@ -17,7 +17,11 @@ const networkNames = shape(() =>
     .array(z.enum(NETWORK_NAMES))
     .min(1)
     .max(NETWORK_NAMES.length)
-    .refine((names) => new Set(names).size === names.length, { error: "must not repeat a network" })
+    .refine((names) => new Set(names).size === names.length, {
+      error: "must not repeat a network",
+      // Reported together with an entry that is no network.
+      when: ({ value }) => Array.isArray(value),
+    })
     .meta({ description: "The networks, one leg each.", uniqueItems: true }),
 );
 
