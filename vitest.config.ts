@@ -16,7 +16,9 @@ const APART = [
   "test/text/{far-too-long,growth}.test.ts",
   "test/webhooks/{addresses,load,snippets}.test.ts",
 ];
-const common = { testTimeout: 20_000, hookTimeout: 60_000, maxWorkers: 2 };
+/** More than cores: a third file computes while another waits for what it started. */
+const WORKERS = 3;
+const common = { testTimeout: 20_000, hookTimeout: 60_000, maxWorkers: WORKERS };
 const NEVER = "test/{peers,contract/tools}/node_modules/**";
 
 export default defineConfig({

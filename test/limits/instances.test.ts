@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { minuteOf, weightedCount, WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import { SharedWindow } from "../../src/shared/limits/shared-window.ts";
+import { IS_LONG } from "../setup/long-check.ts";
 import { seeded, SlowRows, VirtualTime } from "./virtual-time.ts";
 
 const START = 29_543_640 * WINDOW_MS;
@@ -109,7 +110,7 @@ describe.each([1, 2, 4, 8])("%i instances with one limit", (instances) => {
           expect(granted).toBeGreaterThanOrEqual(Math.min(asked, room));
           expect(peak).toBeLessThanOrEqual(instances === 1 ? traffic.limit : traffic.limit * 1.1);
         }),
-        { numRuns: 60 },
+        { numRuns: IS_LONG ? 200 : 20 },
       );
     },
   );

@@ -45,6 +45,7 @@ const BOUNDED = [
 /** Tests of which `npm test` takes one case of each kind, and which take all cases here. */
 const COMBINED = [
   "test/browser/accessibility.test.ts",
+  "test/limits/instances.test.ts",
   "test/networks/contract",
   "test/peers",
   "test/simulation/mutants.test.ts",

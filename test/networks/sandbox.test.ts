@@ -210,7 +210,9 @@ describe.each(["bluesky", STRICT, LENIENT])("a troubled call at %s", (where) => 
     "%s leaves one post, never edited",
     async (word) => {
       const linked = await link();
-      for (const media of [[], [file("photo.jpg", "A lake")]]) {
+      const photo = [file("photo.jpg", "A lake")];
+      // Each waits for the time limit.
+      for (const media of word === "[hang]" ? [photo] : [[], photo]) {
         const draft = { text: `Trouble ${word} ${media.length}`, media };
         const walk = await walkLeg(network, linked, draft, tools);
         const { networkPostId } = publishedBy(walk);

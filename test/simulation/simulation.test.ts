@@ -3,7 +3,7 @@ import { describeFailure, Report } from "./report.ts";
 import { simulate } from "./simulation.ts";
 
 /** The long check runs twenty thousand. */
-const SEEDS = 200;
+const SEEDS = 100;
 
 /** Accept, change, cancel, fire, publish, settle, retry, sweep, fan out and deliver, with everything going wrong that can go wrong. */
 test(
