@@ -7,8 +7,6 @@ import { type Draft, type Post, refOf } from "../src/shared/publishing/post.ts";
 import type { Services } from "../src/shared/compose.ts";
 import { BENCH_NETWORKS, type Tenant } from "./relay.ts";
 
-const WORK_CHECK_MS = 60_000;
-
 function postOf(tenant: Tenant, text: string): Post {
   const now = new Date();
   const at = now.toISOString();
@@ -63,8 +61,7 @@ export async function commitAlone(services: Services, tenant: Tenant): Promise<v
         profileId: post.profileId,
         httpStatus: 202,
       },
-      nextCheckAt: new Date(now.getTime() + WORK_CHECK_MS).toISOString(),
-      legsPerSecond: services.config.publishing.legsPerSecond,
+      pace: services.config.publishing,
     }),
   );
   if (accepted.postId !== post.id) throw new Error("a new key stood for another post");

@@ -2,10 +2,12 @@ import { profileScope } from "../shared/http/access/profile-access.ts";
 import { route } from "../shared/http/route.ts";
 import { post, timeline } from "../shared/publishing/read/answer-schema.ts";
 import { partialExample, timelineExample } from "../shared/publishing/read/examples.ts";
-import { getPost } from "../shared/publishing/read/get-post.ts";
-import { getTimeline } from "../shared/publishing/read/get-timeline.ts";
-import { listPosts } from "../shared/publishing/read/list-posts.ts";
-import { ListPostsQuery } from "../shared/publishing/read/list-schema.ts";
+import {
+  getPost,
+  getTimeline,
+  listPosts,
+  ListPostsQuery,
+} from "../shared/publishing/read/read-posts.ts";
 
 /** The routes of posts that need no code of a network. */
 export const postReadRoutes = [

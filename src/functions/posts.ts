@@ -12,9 +12,9 @@ import {
   RetryBody,
   UpdatePostBody,
   ValidateQuery,
+  issuesOfDraft,
 } from "../shared/publishing/accept/schema.ts";
 import { validatePost } from "../shared/publishing/accept/validate-post.ts";
-import { issuesOfDraft } from "../shared/publishing/draft-issues.ts";
 import { issuesOfRetry, retryPost } from "../shared/publishing/publish/retry-post.ts";
 import { post, validation } from "../shared/publishing/read/answer-schema.ts";
 import {

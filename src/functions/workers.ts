@@ -1,7 +1,11 @@
 import * as z from "zod";
 import { worker, type Worker } from "../shared/http/worker.ts";
-import { START_QUEUE, StartHint } from "../shared/publishing/schedule/start-queue.ts";
-import { PUBLISH_QUEUE, PublishHint } from "../shared/publishing/publish/publish-queue.ts";
+import {
+  START_QUEUE,
+  StartHint,
+  PUBLISH_QUEUE,
+  PublishHint,
+} from "../shared/publishing/post-queue.ts";
 import { shape } from "../shared/runtime/shape.ts";
 import { DELIVERY_QUEUE, DeliveryHint } from "../shared/webhooks/deliveries/delivery-queue.ts";
 import { FAN_OUT_QUEUE, FanOutHint } from "../shared/webhooks/events/fan-out-queue.ts";

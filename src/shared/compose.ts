@@ -29,11 +29,15 @@ import { createGrants } from "./tenants/profiles/grant.ts";
 import { ProfileStore } from "./tenants/profiles/profile-store.ts";
 import { AccountStore } from "./publishing/accounts/account-store.ts";
 import { OpenWorkStore } from "./due/open-work-store.ts";
-import { DUE_POSTS } from "./publishing/schedule/due-post.ts";
-import { START_QUEUE, StartQueue } from "./publishing/schedule/start-queue.ts";
+import {
+  DUE_POSTS,
+  START_QUEUE,
+  StartQueue,
+  PUBLISH_QUEUE,
+  PublishQueue,
+} from "./publishing/post-queue.ts";
 import { IdempotencyStore } from "./publishing/idempotency-store.ts";
 import { PostStore } from "./publishing/post-store.ts";
-import { PUBLISH_QUEUE, PublishQueue } from "./publishing/publish/publish-queue.ts";
 import { HousekeepingStore } from "./background/housekeeping-store.ts";
 import { TurnStore } from "./publishing/accounts/turn-store.ts";
 import { TimelineStore } from "./publishing/timeline-store.ts";

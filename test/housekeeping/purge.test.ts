@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { purgeExpired } from "../../src/shared/background/purge-expired.ts";
-import { idempotencyRowKey } from "../../src/shared/publishing/accept/accepted.ts";
+import { idempotencyRowKey } from "../../src/shared/publishing/idempotency-store.ts";
 import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
 import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";

@@ -67,7 +67,7 @@ async function recover(): Promise<void> {
   for (let round = 0; round < 60; round += 1) {
     await repairStalledLegs(calm.services);
     await calm.drain();
-    const open = await calm.services.posts.listOpenWork(publisher.owner.platformId);
+    const { works: open } = await calm.services.posts.listOpenWork(publisher.owner.platformId);
     if (open.length === 0) return;
     calm.advance(61_000);
   }

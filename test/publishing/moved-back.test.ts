@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { updatePost } from "../../src/shared/publishing/schedule/change-scheduled.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";

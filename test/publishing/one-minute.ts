@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { startSandbox } from "../../dev/networks/server.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
-import { publishLegs } from "../../src/shared/publishing/publish/publish-legs.ts";
-import { PublishHint } from "../../src/shared/publishing/publish/publish-queue.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
+import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
 import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { Stop } from "../../src/shared/runtime/stop.ts";

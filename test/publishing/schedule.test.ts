@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/charge.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
-import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
+import { enqueueDuePosts, startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher,

@@ -109,7 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
       const { publishQueue, posts } = services;
       const hint: typeof publishQueue.hint = async (ref, networks, delaySeconds) => {
         await publishQueue.hint(ref, networks, delaySeconds);
-        for (const work of await posts.listOpenWork(ref.platformId))
+        for (const work of (await posts.listOpenWork(ref.platformId)).works)
           if (work.ref.postId === ref.postId) await posts.removeWork(work);
       };
       // Safe: the queue's only other method is of no use to a worker.
@@ -228,8 +228,8 @@ export const MUTANTS: readonly Mutant[] = [
     services(services) {
       const { openWork, posts } = services;
       const mark: typeof openWork.mark = async (platformId, now) => {
-        const open = await posts.listOpenWork(platformId, "", 1);
-        if (open.length > 0) await openWork.mark(platformId, now);
+        const { works } = await posts.listOpenWork(platformId, "", 1);
+        if (works.length > 0) await openWork.mark(platformId, now);
       };
       return { ...services, openWork: withMethods(openWork, { mark }) };
     },
@@ -294,12 +294,12 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: "C7: a post starts in a revision that nobody judged",
+    name: "C7: a post starts in a revision that nobody checked",
     era: 17,
     services: (services) =>
       committing(
         services,
-        seeing("fire|", (row, id) => withRevision(row, lastOf(id))),
+        seeing("start|", (row, id) => withRevision(row, lastOf(id))),
       ),
   },
   {

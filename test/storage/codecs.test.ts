@@ -10,8 +10,11 @@ import { loginHistoryRow } from "../../src/shared/limits/login-history-store.ts"
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { ledgerRow, reconciledRow, walletRow } from "../../src/shared/billing/wallet-row.ts";
 import { watermarkRow } from "../../src/shared/due/watermark-store.ts";
+import { acceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import { legRow, postRow } from "../../src/shared/publishing/post-row.ts";
-import { DUE_POSTS } from "../../src/shared/publishing/schedule/due-post.ts";
+import { workRow } from "../../src/shared/publishing/post-store.ts";
+import { timelineRow } from "../../src/shared/publishing/timeline-store.ts";
+import { DUE_POSTS } from "../../src/shared/publishing/post-queue.ts";
 import {
   rowCodec,
   type Column,
@@ -81,6 +84,9 @@ const KINDS: readonly Kind[] = [
   kind(endpointRow, "tenants", starting("H|")),
   kind(deliveryRow, "deliveries", starting("D|")),
   kind(legRow, "core", (key) => key.startsWith("P|") && partsOf(key) === 5),
+  kind(workRow, "core", starting("X|")),
+  kind(acceptedRow, "core", starting("I|")),
+  kind(timelineRow, "timeline", () => true),
   kind(DUE_POSTS.codec, "due", starting("2")),
   kind(DUE_DELIVERIES.codec, "duedeliveries", starting("2")),
   kind(watermarkRow, "due", (key) => key === "due"),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { linesAbout } from "../../dev/what-happened.ts";
 import { workers } from "../../src/functions/workers.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
 import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import { parseTraceParent } from "../../src/shared/runtime/telemetry/trace-parent.ts";
 import { dataOf } from "../setup/factories.ts";
@@ -235,7 +235,7 @@ describe("the trace of a request", () => {
     await relay.drain();
     await settlePost(relay, publisher, post.id);
     const lines = allLines().filter((line) => line["requestId"] === requestId);
-    expect(messagesOf(lines)).toEqual(expect.arrayContaining(["post fired", "leg published"]));
+    expect(messagesOf(lines)).toEqual(expect.arrayContaining(["post started", "leg published"]));
     expect(new Set(lines.map((line) => line["traceId"]))).toEqual(new Set([traceId]));
     relay.services.metrics.flush();
     const lateness = allLines().filter(({ metric }) => metric === "posts.lateness_s");

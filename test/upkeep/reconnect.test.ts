@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
 import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
 import { dataOf } from "../setup/factories.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/charge.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
 import {
   aLinkedAccount,
   anApplication,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/enqueue-due-posts.ts";
+import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";

@@ -6,11 +6,11 @@ const PLATFORMS_OF_PAGE = 100;
 const PLATFORMS_AT_ONCE = 8;
 
 async function markIfOpen(services: BackgroundDeps, platformId: string): Promise<boolean> {
-  const [works, events] = await Promise.all([
+  const [{ works, next }, events] = await Promise.all([
     services.posts.listOpenWork(platformId, "", 1),
     services.events.listWaiting(platformId, 1),
   ]);
-  if (works.length + events.length === 0) return false;
+  if (works.length + events.length === 0 && next === undefined) return false;
   await services.openWork.mark(platformId, services.clock.now());
   return true;
 }

@@ -1,4 +1,4 @@
-import { removeSpentKeys } from "../publishing/accept/spent-keys.ts";
+import { removeSpentKeys } from "../publishing/accept/idempotency-key.ts";
 import { removeFreeTexts } from "../publishing/accounts/recent-text.ts";
 import type { BackgroundDeps } from "./deps.ts";
 

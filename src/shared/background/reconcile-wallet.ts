@@ -3,7 +3,6 @@ import type { Wallet } from "../billing/wallet.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import type { Leg } from "../publishing/leg.ts";
 import { DamagedRow } from "../runtime/storage/damaged-row.ts";
-import { OPEN_WORK_PAGE } from "../publishing/post-store.ts";
 
 const PAGE_ENTRIES = 1_000;
 const PLATFORMS_OF_PAGE = 100;
@@ -64,14 +63,14 @@ async function openReservations(services: BackgroundDeps, platformId: string): P
   const reserving: Leg[] = [];
   let after: string | undefined;
   do {
-    const works = await services.posts.listOpenWork(platformId, after);
+    const { works, next } = await services.posts.listOpenWork(platformId, after);
     for (let index = 0; index < works.length; index += POSTS_AT_ONCE) {
       const batch = works.slice(index, index + POSTS_AT_ONCE);
       const posts = await Promise.all(batch.map(({ ref }) => services.posts.find(ref)));
       const legs = posts.flatMap((found) => found?.legs ?? []);
       reserving.push(...legs.filter(({ reservation }) => reservation.state === "open"));
     }
-    after = works.length < OPEN_WORK_PAGE ? undefined : works.at(-1)?.ref.postId;
+    after = next;
   } while (after !== undefined);
   return reserving;
 }

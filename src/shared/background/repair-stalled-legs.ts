@@ -3,7 +3,7 @@ import { NO_ORIGIN } from "../runtime/telemetry/origin.ts";
 import { continueWork } from "../runtime/telemetry/work-context.ts";
 import { isEnded, nextLegStep } from "../publishing/leg.ts";
 import { nextCheck } from "../publishing/leg-times.ts";
-import { OPEN_WORK_PAGE, type OpenWork } from "../publishing/post-store.ts";
+import type { StoredWork } from "../publishing/post-store.ts";
 
 /** Missed minutes that one run works through at most; the next run goes on. */
 const MINUTES_MAX = 180;
@@ -14,7 +14,7 @@ const REPAIRS_MAX = 1_000;
 /** How many of a platform's legs are hinted at once; those after them at the platform's pace. */
 const HINTS_FREE = 50;
 
-type Found = OpenWork & { readonly etag: string };
+type OpenWorkPage = Awaited<ReturnType<BackgroundDeps["posts"]["listOpenWork"]>>;
 
 /** What a sweep has sent for one platform so far. */
 interface Sent {
@@ -28,7 +28,7 @@ function turnOf({ config }: BackgroundDeps, sent: Sent, legs: number): number {
 }
 
 /** Sends again what a lost hint or a dead worker left; a post without open legs needs no work row any more. */
-async function repair(services: BackgroundDeps, work: Found, sent: Sent): Promise<void> {
+async function repair(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
   const { ref } = work;
   const found = await services.posts.find(ref);
   const open = found?.legs.filter((leg) => !isEnded(leg)) ?? [];
@@ -49,7 +49,7 @@ async function repair(services: BackgroundDeps, work: Found, sent: Sent): Promis
   });
 }
 
-async function tryRepair(services: BackgroundDeps, work: Found, sent: Sent): Promise<void> {
+async function tryRepair(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
   try {
     await repair(services, work, sent);
   } catch (error) {
@@ -58,27 +58,27 @@ async function tryRepair(services: BackgroundDeps, work: Found, sent: Sent): Pro
 }
 
 /** The platform's open work that somebody should look at now, the oldest first. */
-async function dueWork(services: BackgroundDeps, platformId: string, first: readonly Found[]) {
+async function dueWork(services: BackgroundDeps, platformId: string, first: OpenWorkPage) {
   const now = services.clock.now().toISOString();
-  const due: Found[] = [];
+  const due: StoredWork[] = [];
   for (let page = first; ;) {
-    due.push(...page.filter(({ nextCheckAt }) => nextCheckAt <= now));
-    if (page.length < OPEN_WORK_PAGE || due.length >= REPAIRS_MAX) break;
-    page = await services.posts.listOpenWork(platformId, page.at(-1)?.ref.postId);
+    due.push(...page.works.filter(({ nextCheckAt }) => nextCheckAt <= now));
+    if (page.next === undefined || due.length >= REPAIRS_MAX) break;
+    page = await services.posts.listOpenWork(platformId, page.next);
   }
   return due.slice(0, REPAIRS_MAX);
 }
 
 async function repairPlatform(services: BackgroundDeps, platformId: string): Promise<void> {
-  const [works, events] = await Promise.all([
+  const [first, events] = await Promise.all([
     services.posts.listOpenWork(platformId),
     services.events.listWaiting(platformId, 1),
   ]);
   // First, so that a crash below leaves the platform where the next sweep finds it.
-  if (works.length + events.length > 0)
+  if (first.works.length + events.length > 0)
     await services.openWork.mark(platformId, services.clock.now());
   if (events.length > 0) await services.fanOutQueue.hint(platformId);
-  const due = await dueWork(services, platformId, works);
+  const due = await dueWork(services, platformId, first);
   const sent = { legs: 0 };
   for (let index = 0; index < due.length; index += REPAIRS_AT_ONCE) {
     const batch = due.slice(index, index + REPAIRS_AT_ONCE);

@@ -29,10 +29,3 @@ export function paced(wallet: Wallet, legs: number, now: Date, legsPerSecond: nu
 export function secondsUntil(startAt: string | null, now: Date): number {
   return startAt === null ? 0 : Math.max(0, (Date.parse(startAt) - now.getTime()) / 1000);
 }
-
-/** When legs that begin then are first looked at, of the time at which they would be if they began at once. */
-export function checkAfter(firstCheck: string, startAt: string | null, now: Date): string {
-  if (startAt === null) return firstCheck;
-  const waitMs = Date.parse(startAt) - now.getTime();
-  return new Date(Date.parse(firstCheck) + waitMs).toISOString();
-}

@@ -6,9 +6,8 @@ import type { AccountStore } from "./accounts/account-store.ts";
 import type { TurnStore } from "./accounts/turn-store.ts";
 import type { IdempotencyStore } from "./idempotency-store.ts";
 import type { PostStore } from "./post-store.ts";
-import type { PublishQueue } from "./publish/publish-queue.ts";
 import type { UnmappedSignals } from "./publish/unmapped-signals.ts";
-import type { StartQueue } from "./schedule/start-queue.ts";
+import type { PublishQueue, StartQueue } from "./post-queue.ts";
 import type { PostRef } from "./post.ts";
 
 /** What publishing a post takes of the process. */

@@ -1,10 +1,41 @@
+import { sha256Hex } from "../runtime/secrets.ts";
+import { integer, rowCodec, text } from "../runtime/storage/codec.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import type { Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import {
-  IDEMPOTENCY_ROWS,
-  idempotencyRowKey,
-  toAccepted,
-  type Accepted,
-} from "./accept/accepted.ts";
+
+const IDEMPOTENCY_ROWS = "I|";
+
+/** What an Idempotency-Key stands for once a post was accepted under it. */
+export interface Accepted {
+  readonly fingerprint: string;
+  readonly postId: string;
+  readonly profileId: string;
+  readonly httpStatus: number;
+}
+
+export const acceptedRow = rowCodec("idempotency key", {
+  fingerprint: text(),
+  postId: text(),
+  profileId: text(),
+  httpStatus: integer(),
+  createdAt: text(),
+});
+
+/** Returns the row key of an Idempotency-Key; a hash, for the key may hold what a row key may not. */
+export function idempotencyRowKey(idempotencyKey: string): string {
+  return IDEMPOTENCY_ROWS + sha256Hex(idempotencyKey);
+}
+
+export function toAcceptedRow(rowKey: string, accepted: Accepted, createdAt: string): Row {
+  return { ...acceptedRow.encode({ ...accepted, createdAt }), rowKey };
+}
+
+/** @throws DamagedRow */
+export function toAccepted(row: Row): Accepted {
+  const { createdAt: _unused, ...accepted } = acceptedRow.decode(row);
+  return accepted;
+}
 
 const keysOf = (platformId: string) => ({
   partitionKey: platformId,
@@ -20,12 +51,13 @@ export class IdempotencyStore {
     this.#core = core;
   }
 
+  /** Returns what a key stands for; undefined for one that stands for nothing. @throws DamagedRow */
   async find(platformId: string, idempotencyKey: string): Promise<Accepted | undefined> {
     const stored = await this.#core.find(platformId, idempotencyRowKey(idempotencyKey));
     return stored === undefined ? undefined : toAccepted(stored.row);
   }
 
-  /** A page of the keys under which posts were accepted before. */
+  /** Lists a page of the keys under which posts were accepted before. Damaged rows are left out. */
   async listBefore(platformId: string, time: Date, after: string | undefined) {
     const { rows, next } = await this.#core.select(
       {
@@ -34,11 +66,14 @@ export class IdempotencyStore {
       },
       after,
     );
-    const keys = rows.map(({ row }) => ({ rowKey: row.rowKey, accepted: toAccepted(row) }));
+    const keys = rows.flatMap(({ row }) => {
+      const accepted = unlessDamaged(() => toAccepted(row));
+      return accepted === undefined ? [] : [{ rowKey: row.rowKey, accepted }];
+    });
     return { keys, next };
   }
 
-  /** `rowKey` as it was listed. */
+  /** Removes a key; `rowKey` as it was listed. */
   async remove(platformId: string, rowKey: string): Promise<void> {
     await this.#core.delete(platformId, rowKey);
   }

@@ -6,8 +6,14 @@ import type { LegFailure, Published } from "../networks/contract/outcome.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
-import { errorsOf, warningsOf, type NetworkCheck } from "./accept/judgement.ts";
-import { problemOf, toLegProblem, type LegProblem } from "./leg-problem.ts";
+import {
+  errorsOf,
+  problemOf,
+  toLegProblem,
+  warningsOf,
+  type LegProblem,
+  type NetworkCheck,
+} from "./problems.ts";
 import { legDraft, type Post, type PostStatus } from "./post.ts";
 
 /*
@@ -161,6 +167,10 @@ export function nextLegStep(leg: Leg, now: Date): LegStep {
   return { kind: "claim", afterCrash: leg.leaseUntil !== null };
 }
 
+function reserved(operation: "publish_leg" | "posts.retry_leg", now: Date): Reservation {
+  return { state: "open", tokens: priceOf(operation), operation, day: utcDay(now) };
+}
+
 /** Returns a leg as it is accepted: on its way with its tokens reserved, or failed from the start for nothing. */
 export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
   const { network, connection } = check;
@@ -214,12 +224,7 @@ export function started(leg: Leg, check: NetworkCheck | undefined, now: Date): L
     ...leg,
     connectionId: connection?.id ?? null,
     account: connection === undefined ? null : accountOn(connection),
-    reservation: {
-      state: "open",
-      tokens: priceOf("publish_leg"),
-      operation: "publish_leg",
-      day: utcDay(now),
-    },
+    reservation: reserved("publish_leg", now),
   };
 }
 
@@ -233,11 +238,9 @@ export function canceled(leg: Leg): Leg {
   return isEnded(leg) ? leg : notStarted(leg, "skipped", "canceled");
 }
 
-/** The legs that are paid for begin then. */
-export function startingAt(legs: readonly Leg[], startAt: string | null): Leg[] {
-  return legs.map((leg) =>
-    leg.reservation.state === "open" ? { ...leg, notBefore: startAt } : leg,
-  );
+/** Returns a leg that is on its way as it begins then; null for at once. */
+export function startingAt(leg: Leg, startAt: string | null): Leg {
+  return { ...leg, notBefore: startAt };
 }
 
 /** A worker takes the leg: it is its alone until the lease ends. What the network chose once stays. */
@@ -332,6 +335,13 @@ export function toBeLookedUp(
   return { ...parked(leg, remote, now, seconds), retries: leg.retries + 1 };
 }
 
+const unclaimed = {
+  status: "pending",
+  phase: "idle",
+  claimId: null,
+  leaseUntil: null,
+} as const;
+
 /**
  * The network certainly did not get this attempt: the leg waits for its next one as if this had never begun.
  * `sentAt` is of an earlier call whose outcome is still not known.
@@ -339,10 +349,7 @@ export function toBeLookedUp(
 export function putBack(leg: Leg, now: Date, seconds: number, sentAt: string | null): Leg {
   return {
     ...leg,
-    status: "pending",
-    phase: "idle",
-    claimId: null,
-    leaseUntil: null,
+    ...unclaimed,
     notBefore: after(now, seconds),
     retries: leg.retries + 1,
     sentAt,
@@ -393,10 +400,7 @@ export function failed(leg: Leg, failure: LegFailure): Leg {
 export function retried(leg: Leg, round: string, now: Date): Leg {
   return {
     ...leg,
-    status: "pending",
-    phase: "idle",
-    claimId: null,
-    leaseUntil: null,
+    ...unclaimed,
     notBefore: null,
     round,
     retries: 0,
@@ -404,11 +408,6 @@ export function retried(leg: Leg, round: string, now: Date): Leg {
     readings: {},
     resend: leg.sentAt !== null,
     error: null,
-    reservation: {
-      state: "open",
-      tokens: priceOf("posts.retry_leg"),
-      operation: "posts.retry_leg",
-      day: utcDay(now),
-    },
+    reservation: reserved("posts.retry_leg", now),
   };
 }

@@ -1,10 +1,11 @@
 import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
+import { paced } from "../billing/pace.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
-import { EVENT_ROWS } from "../webhooks/events/event.ts";
 import type { PublishingDeps } from "./deps.ts";
-import { isEnded, postStatus, type Leg } from "./leg.ts";
-import { withEvents } from "./publish/post-events.ts";
+import { begunLegs, hint, NOTHING_WAITS, waitingAfter, type Waiting } from "./hints.ts";
+import { isEnded, postStatus, startingAt, type Leg } from "./leg.ts";
+import { withEvents } from "./post-events.ts";
 import { postProgress, toLeg, toLegRow, toPost, toPostRow } from "./post-row.ts";
 import {
   legKey,
@@ -16,7 +17,8 @@ import {
 } from "./post-store.ts";
 import { refOf, type Post, type PostRef } from "./post.ts";
 
-// The only writer of posts: every verb says what a post was and what it becomes, and the rows follow from that here.
+// The only writer of posts: a verb says what a post was and what it becomes, and everything else follows from that here:
+// the rows and events, when its legs begin, the mark in the index of open work, and the hints that something waits.
 // Between two such transactions a worker moves its own leg alone, under its claim, by `PostStore`.
 
 /** A post's rows as a transaction sees them. */
@@ -27,24 +29,47 @@ export interface CurrentPost {
   readonly hasWork: boolean;
 }
 
-/** What a post becomes. */
-export interface NextPost extends PostWithLegs {
-  /** When the sweeper first looks at the legs that this change puts on their way; absent when it puts none. */
-  readonly nextCheckAt?: string;
+/** How fast a platform's legs begin, and how soon the sweep looks whether they move on. */
+export interface Pace {
+  readonly legsPerSecond: number;
+  readonly workCheckSeconds: number;
 }
 
 type Write<Answer> = Extract<Decision<Answer>, { readonly kind: "write" }>;
+type NoWrite<Answer> = Exclude<Decision<Answer>, { readonly kind: "write" }>;
 
+/** What a verb decides: what the post becomes, and which tokens that moves. */
 export type PostDecision<Answer> =
-  | (Omit<Write<Answer>, "kind" | "writes"> & { readonly kind: "change"; readonly after: NextPost })
-  | Exclude<Decision<Answer>, { readonly kind: "write" }>;
+  | (Pick<Write<Answer>, "movements" | "answer"> & {
+      readonly kind: "change";
+      readonly after: PostWithLegs;
+    })
+  | NoWrite<Answer>;
+
+/** The rows of a change, the platform's pace after it, and what it leaves for workers to do. */
+type PostWrite = Pick<Write<never>, "writes" | "paceUntil"> & { readonly waiting: Waiting };
+
+/** A transaction that changes one post. */
+export interface PostOperation<Answer> extends CoreOperation<Answer> {
+  readonly ref: PostRef;
+  /** The time at which the post is to start, where the change sets one. */
+  readonly dueAt: string | null;
+  /** `isForeign`: what stands there is no try of this operation, so it leaves nothing to do. */
+  decide(
+    view: CoreView,
+  ): (Write<Answer> & PostWrite) | (NoWrite<Answer> & { readonly isForeign?: boolean });
+}
 
 /** One change of a post that is stored. */
-export interface PostChange<Answer> {
+interface PostChange<Answer> {
   /** Names the very change: whoever repeats it under way shares its answer. */
   readonly id: string;
   /** As it was read. */
   readonly known: Post;
+  /** The time at which the post is to start, where the change sets one. */
+  readonly dueAt?: string | null;
+  /** Absent for a change that puts no leg on its way. */
+  readonly pace?: Pace;
   /** `current` is undefined when somebody changed the post since: what was decided on what was read holds no more. */
   decide(current: CurrentPost | undefined, view: CoreView): PostDecision<Answer>;
 }
@@ -72,7 +97,7 @@ export function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
 }
 
 /** An edit, which has a revision of its own, writes the whole row; progress only what it moves. */
-function postWrite(before: CurrentPost | undefined, post: Post): RowWrite {
+function rowWrite(before: CurrentPost | undefined, post: Post): RowWrite {
   const rowKey = postKey(refOf(post));
   if (before === undefined) return { kind: "create", row: toPostRow(rowKey, post) };
   const { etag } = before;
@@ -98,73 +123,114 @@ function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs
 }
 
 /** The work row stands as long as a post that has started has a leg that is not ended. */
-function workWrites(before: CurrentPost | undefined, after: NextPost): RowWrite[] {
-  const { post, legs, nextCheckAt } = after;
+function workWrites(
+  before: CurrentPost | undefined,
+  { post, legs }: PostWithLegs,
+  nextCheckAt: string | undefined,
+): RowWrite[] {
   const hasWork = before?.hasWork === true;
-  const ref = refOf(post);
   if (legs.every(isEnded)) return hasWork ? [{ kind: "delete", rowKey: workKey(post.id) }] : [];
   if (hasWork || nextCheckAt === undefined) return [];
-  return [{ kind: "create", row: toWorkRow({ ref, nextCheckAt, checks: 0 }) }];
+  return [{ kind: "create", row: toWorkRow({ ref: refOf(post), nextCheckAt, checks: 0 }) }];
 }
 
-/** Returns everything that a change of a post writes: its row, its legs', the work row, and the events that tell of it. */
-export function postWrites(
+interface PacedLegs {
+  readonly legs: readonly Leg[];
+  readonly paceUntil?: string;
+  /** When the sweep first looks at the legs that begin; absent when none does. */
+  readonly nextCheckAt?: string;
+}
+
+/** The legs with the time at which those that this change puts on their way begin, at the platform's pace. */
+function withPace(
+  before: readonly Leg[],
+  after: readonly Leg[],
+  { wallet, now }: CoreView,
+  pace: Pace | undefined,
+): PacedLegs {
+  const begun = begunLegs(before, after);
+  if (begun.length === 0) return { legs: after };
+  invariant(pace !== undefined, "legs begin at no pace");
+  const { paceUntil, startAt } = paced(wallet, begun.length, now, pace.legsPerSecond);
+  const legs = after.map((leg) => (begun.includes(leg) ? startingAt(leg, startAt) : leg));
+  const startMs = startAt === null ? now.getTime() : Date.parse(startAt);
+  const nextCheckAt = new Date(startMs + pace.workCheckSeconds * 1000).toISOString();
+  return { legs, paceUntil, nextCheckAt };
+}
+
+/** Returns everything that a change of a post writes: its row, its legs', the work row and its events. */
+export function postWrite(
   before: CurrentPost | undefined,
-  after: NextPost,
-  now: Date,
-): readonly RowWrite[] {
+  after: PostWithLegs,
+  view: CoreView,
+  pace?: Pace,
+): PostWrite {
   const known = before && { post: before.post, legs: before.legs.map(({ leg }) => leg) };
-  const { post, writes } = withEvents({ before: known, ...after }, now);
-  return [
-    postWrite(before, post),
-    ...legWrites(before, { ...after, post }),
-    ...workWrites(before, after),
-    ...writes,
-  ];
+  const { nextCheckAt, ...begun } = withPace(known?.legs ?? [], after.legs, view, pace);
+  const { legs, ...wallet } = begun;
+  const { post, writes: events } = withEvents({ before: known, post: after.post, legs }, view.now);
+  return {
+    ...wallet,
+    writes: [
+      rowWrite(before, post),
+      ...legWrites(before, { post, legs }),
+      ...workWrites(before, { post, legs }, nextCheckAt),
+      ...events,
+    ],
+    waiting: waitingAfter(known, { post, legs }, events.length),
+  };
 }
 
 /** Makes the transaction of a change: it reads every row that it decides on. */
-export function postOperation<Answer>(change: PostChange<Answer>): CoreOperation<Answer> {
-  const { id, known } = change;
+export function postOperation<Answer>(change: PostChange<Answer>): PostOperation<Answer> {
+  const { id, known, pace, dueAt = null } = change;
   const ref = refOf(known);
   const legs = known.draft.networks.map((network) => legKey(ref, network));
   return {
     id,
+    ref,
+    dueAt,
     rowKeys: [postKey(ref), workKey(ref.postId), ...legs],
-    decide(view): Decision<Answer> {
+    decide(view) {
       const current = readPost(view, ref, known);
       const decision = change.decide(current, view);
       if (decision.kind !== "change") return decision;
-      const { after, ...rest } = decision;
-      return { ...rest, kind: "write", writes: postWrites(current, after, view.now) };
+      const { after, movements, answer } = decision;
+      return { kind: "write", movements, answer, ...postWrite(current, after, view, pace) };
     },
   };
 }
 
-const isEventWrite = (write: RowWrite) =>
-  write.kind === "create" && write.row.rowKey.startsWith(EVENT_ROWS);
-
 /**
- * Commits a change of a post, and hints that its events wait when it has any. `teller`: a worker that has the post in
- * hand, or is hinted about it right after, hints for all of its changes at once.
+ * Commits a change of a post with all that belongs to it. Before it, the platform is marked as having open work, and the
+ * row that says when the post is due is written, where that is new: a crash in between leaves a mark and a row that
+ * nothing stands behind, never a post that nobody finds. After it, workers are hinted of what waits. `by`: a worker has
+ * the post in hand, which its open work stands for, and hints the events of all of its legs at once.
  */
 export async function commitPost<Answer>(
   services: PublishingDeps,
-  platformId: string,
-  operation: CoreOperation<Answer>,
-  teller: "now" | "worker",
+  operation: PostOperation<Answer>,
+  by: "verb" | "worker" = "verb",
 ): Promise<Answer> {
-  let hasEvents = false;
-  const answer = await services.wallets.commit(platformId, {
+  const { wallets, openWork, due, clock } = services;
+  const { ref, dueAt } = operation;
+  const now = clock.now();
+  await Promise.all([
+    by === "verb" ? openWork.mark(ref.platformId, now) : undefined,
+    dueAt === null ? undefined : due.add({ ref, dueAt }, now),
+  ]);
+  let waiting = NOTHING_WAITS;
+  const answer = await wallets.commit(ref.platformId, {
     ...operation,
     decide(view) {
       const decision = operation.decide(view);
       // Kept from try to try: one whose outcome was not known may have been the one that was applied.
-      hasEvents ||= decision.kind === "write" && decision.writes.some(isEventWrite);
+      if (decision.kind === "write") ({ waiting } = decision);
+      else if (decision.isForeign === true) waiting = NOTHING_WAITS;
+      invariant(waiting.dueAt === null || waiting.dueAt === dueAt, "a post is due without a row");
       return decision;
     },
   });
-  if (hasEvents && teller === "now")
-    await services.fanOutQueue.markAndHint(platformId, services.clock.now());
+  await hint(services, ref, by === "worker" ? { ...waiting, hasEvents: false } : waiting);
   return answer;
 }

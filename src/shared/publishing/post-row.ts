@@ -18,7 +18,7 @@ import {
 import type { Columns, Row } from "../runtime/storage/row.ts";
 import type { Draft, Post } from "./post.ts";
 import type { Reservation, Leg, LegAccount, LegPhase, LegWarning, Readings } from "./leg.ts";
-import type { LegProblem } from "./leg-problem.ts";
+import type { LegProblem } from "./problems.ts";
 
 /** What was asked for, with what is known of how far it came. */
 export const postRow = rowCodec("post", {

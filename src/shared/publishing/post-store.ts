@@ -1,6 +1,7 @@
 import { inverted, timeOfId } from "../runtime/ids.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
+import { integer, rowCodec, text } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row, StoredRow } from "../runtime/storage/row.ts";
 import type { Scanned } from "../runtime/storage/scan.ts";
@@ -33,7 +34,7 @@ export function legKey(ref: Pick<PostRef, "profileId" | "postId">, network: Netw
 }
 
 export function workKey(postId: string): string {
-  return `X|${postId}`;
+  return WORK_ROWS + postId;
 }
 
 /** Where a list of posts begins, and how long it is. */
@@ -51,7 +52,19 @@ export interface OpenWork {
   readonly checks: number;
 }
 
-export const OPEN_WORK_PAGE = 1_000;
+export const workRow = rowCodec("open work", {
+  profileId: text(),
+  nextCheckAt: text(),
+  checks: integer(),
+});
+
+/** Open work as it is stored. */
+export interface StoredWork extends OpenWork {
+  readonly etag: string;
+}
+
+const WORK_ROWS = "X|";
+const OPEN_WORK_PAGE = 1_000;
 const ROWS_OF_POST_MAX = NETWORK_NAMES.length + 1;
 const LIST_PAGES_MAX = 10;
 
@@ -146,33 +159,44 @@ export class PostStore {
     await this.#core.delete(platformId, postKey(ref));
   }
 
-  /** A page of the platform's open work, whenever it is due, of posts after the given one. */
+  /**
+   * Lists a page of the platform's open work, whenever it is due, of posts after the given one; `next` is the last post
+   * of a page that others follow. Damaged rows are left out.
+   */
   async listOpenWork(
     platformId: string,
     after = "",
     limit = OPEN_WORK_PAGE,
-  ): Promise<(OpenWork & { readonly etag: string })[]> {
+  ): Promise<{ readonly works: readonly StoredWork[]; readonly next: string | undefined }> {
     const rows = await this.#core.list({
       partitionKey: platformId,
       from: workKey(after === "" ? "" : `${after} `),
-      before: afterPrefix("X|"),
+      before: afterPrefix(WORK_ROWS),
       limit,
     });
-    return rows.map(({ row, etag }) => ({ ...toOpenWork(platformId, row), etag }));
+    const works = rows.flatMap(({ row, etag }) => {
+      const work = unlessDamaged(() => toOpenWork(platformId, row));
+      return work === undefined ? [] : [{ ...work, etag }];
+    });
+    const last = rows.at(-1);
+    const next = rows.length < limit || last === undefined ? undefined : postIdOf(last.row);
+    return { works, next };
   }
 
   /** Moves the next look at open work; false when the work ended or another sweeper was first. */
-  async postponeWork(work: OpenWork & { readonly etag: string }): Promise<boolean> {
+  async postponeWork(work: StoredWork): Promise<boolean> {
     const { platformId } = work.ref;
     const written = await this.#core.replaceIfUnchanged(platformId, toWorkRow(work), work.etag);
     return written !== undefined;
   }
 
   /** Removes the work row of a post that has ended, unless it is another one by now, of a post on its way again. */
-  async removeWork({ ref, etag }: OpenWork & { readonly etag: string }): Promise<void> {
+  async removeWork({ ref, etag }: StoredWork): Promise<void> {
     await this.#core.delete(ref.platformId, workKey(ref.postId), etag);
   }
 }
+
+const postIdOf = ({ rowKey }: Row) => rowKey.slice(WORK_ROWS.length);
 
 /** `P|profile|time|post` has four parts, a leg's key five. */
 function isPostKey(rowKey: string): boolean {
@@ -212,17 +236,12 @@ function assembleAll(
 }
 
 export function toWorkRow({ ref, nextCheckAt, checks }: OpenWork): Row {
-  return { rowKey: workKey(ref.postId), profileId: ref.profileId, nextCheckAt, checks };
+  const { profileId, postId } = ref;
+  return { ...workRow.encode({ profileId, nextCheckAt, checks }), rowKey: workKey(postId) };
 }
 
+/** @throws DamagedRow */
 function toOpenWork(platformId: string, row: Row): OpenWork {
-  return {
-    ref: {
-      platformId,
-      profileId: String(row["profileId"]),
-      postId: row.rowKey.slice("X|".length),
-    },
-    nextCheckAt: String(row["nextCheckAt"]),
-    checks: Number(row["checks"]),
-  };
+  const { profileId, ...work } = workRow.decode(row);
+  return { ...work, ref: { platformId, profileId, postId: postIdOf(row) } };
 }

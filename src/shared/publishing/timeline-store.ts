@@ -1,23 +1,29 @@
 import type { NetworkName } from "../networks/lookup.ts";
-import { numberOf, textOf, textOrNull, type Row } from "../runtime/storage/row.ts";
+import { integerOrNull, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import type { Row } from "../runtime/storage/row.ts";
 import type { Table } from "../runtime/storage/table.ts";
+
+/** What can happen to a post, as its timeline calls it. */
+export const TIMELINE_STEPS = [
+  "accepted",
+  "scheduled",
+  "fired",
+  "reserved",
+  "retried",
+  "canceled",
+  "leg_claimed",
+  "network_call",
+  "leg_waiting",
+  "leg_settled",
+  "completed",
+  "webhook_sent",
+] as const;
 
 /** One thing that happened to a post. Never holds a secret: hosts and paths of calls, no query, no body. */
 export interface TimelineStep {
   readonly at: string;
-  readonly step:
-    | "accepted"
-    | "scheduled"
-    | "fired"
-    | "reserved"
-    | "retried"
-    | "canceled"
-    | "leg_claimed"
-    | "network_call"
-    | "leg_waiting"
-    | "leg_settled"
-    | "completed"
-    | "webhook_sent";
+  readonly step: (typeof TIMELINE_STEPS)[number];
   readonly platform: NetworkName | null;
   readonly attempt: number | null;
   readonly outcome: string;
@@ -27,11 +33,15 @@ export interface TimelineStep {
   readonly note: string | null;
 }
 
-/** A step of the post as a whole. */
-export function step(at: string, name: TimelineStep["step"], note: string | null): TimelineStep {
+/** Returns a step of the post as a whole. */
+export function timelineStep(
+  at: string,
+  step: TimelineStep["step"],
+  note: string | null = null,
+): TimelineStep {
   return {
     at,
-    step: name,
+    step,
     platform: null,
     attempt: null,
     outcome: "ok",
@@ -42,12 +52,25 @@ export function step(at: string, name: TimelineStep["step"], note: string | null
   };
 }
 
+export const timelineRow = rowCodec("timeline step", {
+  step: oneOf(TIMELINE_STEPS),
+  network: textOrNull<NetworkName>(),
+  attempt: integerOrNull(),
+  outcome: text(),
+  durationMs: integerOrNull(),
+  networkStatus: integerOrNull(),
+  networkCode: textOrNull(),
+  note: textOrNull(),
+});
+
 const STEPS_MAX = 1_000;
 /** Of a transaction; a worker's run that takes more steps keeps its first ones. */
 const APPEND_MAX = 100;
-const NONE = -1;
 
-/** What workers did for a post (table `timeline`, PartitionKey = post id). A record for people, never a basis of a decision. */
+/**
+ * What workers did for a post (table `timeline`, PartitionKey = post id). A record for people, never a basis of a
+ * decision.
+ */
 export class TimelineStore {
   readonly #table: Table;
 
@@ -74,42 +97,20 @@ export class TimelineStore {
     }
   }
 
-  /** In the order of time. */
+  /** Lists the steps in the order of time. Damaged ones are left out. */
   async list(postId: string): Promise<TimelineStep[]> {
     const rows = await this.#table.list({ partitionKey: postId, limit: STEPS_MAX });
-    return rows.map(({ row }) => toStep(row));
+    return rows.flatMap(({ row }) => unlessDamaged(() => toStep(row)) ?? []);
   }
 }
 
-function toRow(step: TimelineStep, run: string, index: number): Row {
-  return {
-    rowKey: `${step.at}|${run}|${String(index).padStart(3, "0")}`,
-    step: step.step,
-    network: step.platform ?? "",
-    attempt: step.attempt ?? NONE,
-    outcome: step.outcome,
-    durationMs: step.durationMs ?? NONE,
-    networkStatus: step.networkStatus ?? NONE,
-    networkCode: step.networkCode ?? "",
-    note: step.note ?? "",
-  };
+function toRow({ platform: network, ...step }: TimelineStep, run: string, index: number): Row {
+  const rowKey = `${step.at}|${run}|${String(index).padStart(3, "0")}`;
+  return { ...timelineRow.encode({ ...step, network }), rowKey };
 }
 
+/** @throws DamagedRow */
 function toStep(row: Row): TimelineStep {
-  const number = (property: string) => {
-    const value = numberOf(row, property);
-    return value === NONE ? null : value;
-  };
-  return {
-    at: row.rowKey.split("|")[0] ?? "",
-    // Safe: the row was written by `toRow` from this very type.
-    step: textOf(row, "step") as TimelineStep["step"],
-    platform: textOrNull(row, "network") as NetworkName | null,
-    attempt: number("attempt"),
-    outcome: textOf(row, "outcome"),
-    durationMs: number("durationMs"),
-    networkStatus: number("networkStatus"),
-    networkCode: textOrNull(row, "networkCode"),
-    note: textOrNull(row, "note"),
-  };
+  const { network: platform, ...step } = timelineRow.decode(row);
+  return { ...step, platform, at: row.rowKey.split("|")[0] ?? "" };
 }

@@ -7,15 +7,12 @@ import {
 } from "../../../src/shared/billing/group-commit.ts";
 import { AppError } from "../../../src/shared/runtime/errors.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
-import {
-  acceptOperation,
-  type AcceptAnswer,
-} from "../../../src/shared/publishing/accept/accept.ts";
+import { acceptOperation } from "../../../src/shared/publishing/accept/accept.ts";
 import {
   idempotencyRowKey,
   toAccepted,
   type Accepted,
-} from "../../../src/shared/publishing/accept/accepted.ts";
+} from "../../../src/shared/publishing/idempotency-store.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import { type Post, refOf } from "../../../src/shared/publishing/post.ts";
 import { settleOperation } from "../../../src/shared/publishing/publish/settle.ts";
@@ -106,15 +103,14 @@ export function chargeOf(id: string, tokens: number, kind = "charge") {
 }
 
 /** A new post under the key: every request for one key makes a post of its own, of which one is accepted. */
-export function acceptanceOf(key: string): { post: Post; operation: CoreOperation<AcceptAnswer> } {
+export function acceptanceOf(key: string): { post: Post; operation: CoreOperation<Accepted> } {
   const post = postOf({ requestId: key });
   const legs = NETWORKS.map((network) => legOf({ network }));
   const operation = acceptOperation({
     idempotencyKey: key,
     found: { post, legs },
     accepted: { fingerprint: key, postId: post.id, profileId: post.profileId, httpStatus: 202 },
-    nextCheckAt: NOW.toISOString(),
-    legsPerSecond: 10,
+    pace: { legsPerSecond: 10, workCheckSeconds: 30 },
   });
   return { post, operation };
 }
@@ -123,7 +119,7 @@ export function acceptanceOf(key: string): { post: Post; operation: CoreOperatio
 async function acceptOnce(
   { partition, commit }: Instance,
   key: string,
-  operation: CoreOperation<AcceptAnswer>,
+  operation: CoreOperation<Accepted>,
 ): Promise<Accepted> {
   const earlier = await partition.find(idempotencyRowKey(key));
   return earlier === undefined ? commit.submit(operation) : toAccepted(earlier.row);

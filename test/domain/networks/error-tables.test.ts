@@ -8,7 +8,7 @@ import * as instagram from "../../../src/shared/networks/instagram/errors.ts";
 import * as linkedin from "../../../src/shared/networks/linkedin/errors.ts";
 import * as mastodon from "../../../src/shared/networks/mastodon/errors.ts";
 import type { HttpResponse } from "../../../src/shared/runtime/http-call.ts";
-import { problemOf } from "../../../src/shared/publishing/leg-problem.ts";
+import { problemOf } from "../../../src/shared/publishing/problems.ts";
 import { UnmappedSignals } from "../../../src/shared/publishing/publish/unmapped-signals.ts";
 import { createLog } from "../../../src/shared/runtime/log.ts";
 import { Metrics } from "../../../src/shared/runtime/telemetry/metrics.ts";

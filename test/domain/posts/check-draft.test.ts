@@ -3,7 +3,7 @@ import type { Connection } from "../../../src/shared/connections/connection.ts";
 import type { LegDraft } from "../../../src/shared/networks/contract/draft.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { firstLeg } from "../../../src/shared/publishing/leg.ts";
-import { errorsOf, warningsOf } from "../../../src/shared/publishing/accept/judgement.ts";
+import { errorsOf, warningsOf } from "../../../src/shared/publishing/problems.ts";
 import { checkDraft, checkView } from "../../../src/shared/publishing/accept/check-draft.ts";
 import { type Draft, legDraft } from "../../../src/shared/publishing/post.ts";
 import { draftOf, NOW, postOf } from "./fixtures.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
-import { fingerprint } from "../../../src/shared/publishing/accept/fingerprint.ts";
+import { fingerprint } from "../../../src/shared/publishing/accept/idempotency-key.ts";
 import type { Draft } from "../../../src/shared/publishing/post.ts";
 import { DraftBody } from "../../../src/shared/publishing/accept/schema.ts";
 import { draftOf } from "./fixtures.ts";

@@ -10,7 +10,7 @@ import {
   putBack,
   succeeded,
 } from "../../../src/shared/publishing/leg.ts";
-import { problemOf } from "../../../src/shared/publishing/leg-problem.ts";
+import { problemOf } from "../../../src/shared/publishing/problems.ts";
 import { nextLookSeconds, nextRetrySeconds } from "../../../src/shared/publishing/leg-times.ts";
 import { inSeconds, legOf, NOW } from "./fixtures.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CoreView } from "../../../src/shared/billing/group-commit.ts";
 import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
 import { acceptOperation } from "../../../src/shared/publishing/accept/accept.ts";
-import { idempotencyRowKey } from "../../../src/shared/publishing/accept/accepted.ts";
+import { idempotencyRowKey } from "../../../src/shared/publishing/idempotency-store.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import { type Post, refOf } from "../../../src/shared/publishing/post.ts";
 import { toLeg, toLegRow, toPostRow } from "../../../src/shared/publishing/post-row.ts";
@@ -49,8 +49,7 @@ describe("accepting a post", () => {
       idempotencyKey: key,
       accepted,
       found,
-      nextCheckAt: NOW.toISOString(),
-      legsPerSecond: 10,
+      pace: { legsPerSecond: 10, workCheckSeconds: 30 },
     });
 
   test("writes key, post, legs and work together, and holds the tokens of the legs", () => {
@@ -65,7 +64,7 @@ describe("accepting a post", () => {
     });
     expect(eventsOf(decision.writes)).toEqual(["post.processing"]);
     expect(decision.movements).toMatchObject([{ type: "reserve", tokens: 20, postId: post.id }]);
-    expect(decision.answer).toEqual({ ...accepted, startAt: null });
+    expect(decision.answer).toEqual(accepted);
   });
 
   test("holds nothing for a leg that failed from the start", () => {
@@ -86,10 +85,12 @@ describe("accepting a post", () => {
 
   test("answers what the key stands for when somebody was first, without a look at the wallet", () => {
     const theirs = { ...accepted, postId: "pst_theirs", fingerprint: "other" };
-    const taken = { rowKey: idempotencyRowKey(key), ...theirs };
+    const createdAt = NOW.toISOString();
+    const taken = { rowKey: idempotencyRowKey(key), ...theirs, createdAt };
     expect(accept().decide(viewOf([taken], EMPTY_WALLET))).toEqual({
       kind: "done",
-      answer: { ...theirs, startAt: null },
+      answer: theirs,
+      isForeign: true,
     });
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
-import { problemOf } from "../../../src/shared/publishing/leg-problem.ts";
+import { problemOf } from "../../../src/shared/publishing/problems.ts";
 import type { Post } from "../../../src/shared/publishing/post.ts";
 import {
   postProgress,

@@ -1,30 +1,26 @@
-import type { CoreOperation, CoreView, Decision } from "../../billing/group-commit.ts";
-import { checkAfter, paced } from "../../billing/pace.ts";
+import type { CoreView } from "../../billing/group-commit.ts";
 import { priceOf } from "../../billing/rate-card.ts";
 import { refusal, type Movement } from "../../billing/wallet.ts";
-import type { NetworkName } from "../../networks/lookup.ts";
-import type { RowWrite } from "../../runtime/storage/row.ts";
-import type { Post } from "../post.ts";
-import { type Leg, startingAt } from "../leg.ts";
-import { idempotencyRowKey, toAccepted, type Accepted } from "./accepted.ts";
-import { postWrites } from "../post-change.ts";
+import { newDueTime } from "../hints.ts";
+import {
+  idempotencyRowKey,
+  toAccepted,
+  toAcceptedRow,
+  type Accepted,
+} from "../idempotency-store.ts";
+import { postWrite, type Pace, type PostOperation } from "../post-change.ts";
 import type { PostWithLegs } from "../post-store.ts";
+import { refOf, type Post } from "../post.ts";
 
-export interface Acceptance {
+/** A post that is to be accepted under an Idempotency-Key, and the pace at which its legs begin. */
+interface Acceptance {
   readonly idempotencyKey: string;
   readonly accepted: Accepted;
   readonly found: PostWithLegs;
-  /** When the sweeper first looks whether the post's legs move on, should they begin at once. */
-  readonly nextCheckAt: string;
-  readonly legsPerSecond: number;
+  readonly pace: Pace;
 }
 
-/** What the key stands for after an acceptance. */
-export interface AcceptAnswer extends Accepted {
-  /** When the legs begin; null for at once. */
-  readonly startAt: string | null;
-}
-
+/** Returns the movement that reserves tokens for legs of a post. */
 export function reserveMovement(post: Post, tokens: number): Movement {
   return {
     type: "reserve",
@@ -40,62 +36,47 @@ export function reserveMovement(post: Post, tokens: number): Movement {
   };
 }
 
-/** What storing a post for later costs. */
-function storage(post: Post): Movement {
-  const { tokens, operation } = {
-    tokens: priceOf("posts.schedule"),
-    operation: "posts.schedule",
-  } as const;
-  return { ...reserveMovement(post, tokens), type: "debit", operation };
-}
-
-function acceptedWrites(acceptance: Acceptance, startAt: string | null, now: Date): RowWrite[] {
-  const { idempotencyKey, accepted, found } = acceptance;
-  const { post } = found;
-  const key = { rowKey: idempotencyRowKey(idempotencyKey), ...accepted, createdAt: post.createdAt };
-  // A scheduled post has a due row; its work begins when it fires.
-  const work =
-    post.status === "scheduled"
-      ? {}
-      : { nextCheckAt: checkAfter(acceptance.nextCheckAt, startAt, now) };
-  const after = { post, legs: startingAt(found.legs, startAt), ...work };
-  return [{ kind: "create", row: key }, ...postWrites(undefined, after, now)];
+/** What accepting costs now: storing for a scheduled post, whose legs are paid for when it starts. */
+function movementOf({ post, legs }: PostWithLegs): Movement {
+  const operation = "posts.schedule";
+  if (post.status === "scheduled")
+    return { ...reserveMovement(post, priceOf(operation)), type: "debit", operation };
+  const tokens = legs.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
+  return reserveMovement(post, tokens);
 }
 
 /**
- * The accepting transaction: idempotency, post, legs with their reservations, work row, ledger and wallet, all or
+ * Makes the accepting transaction: idempotency, post, legs with their reservations, work row, ledger and wallet, all or
  * nothing. Its answer is what the key stands for, which is another post's when somebody was first.
  */
-export function acceptOperation(acceptance: Acceptance): CoreOperation<AcceptAnswer> {
-  const { accepted, found } = acceptance;
-  const keyRow = idempotencyRowKey(acceptance.idempotencyKey);
-  const reserved = found.legs.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
-  const movement =
-    found.post.status === "scheduled" ? storage(found.post) : reserveMovement(found.post, reserved);
+export function acceptOperation(acceptance: Acceptance): PostOperation<Accepted> {
+  const { idempotencyKey, accepted, found, pace } = acceptance;
+  const { post } = found;
+  const rowKey = idempotencyRowKey(idempotencyKey);
+  const movement = movementOf(found);
   return {
-    id: `accept|${keyRow}|${accepted.fingerprint}`,
-    rowKeys: [keyRow],
-    known: new Map([[keyRow, undefined]]),
-    decide({ wallet, now, row }: CoreView): Decision<AcceptAnswer> {
-      const taken = row(keyRow);
-      if (taken !== undefined)
-        return { kind: "done", answer: { ...toAccepted(taken.row), startAt: null } };
-      const error = refusal(wallet, movement.tokens, now);
+    id: `accept|${rowKey}|${accepted.fingerprint}`,
+    ref: refOf(post),
+    dueAt: newDueTime(undefined, post),
+    rowKeys: [rowKey],
+    known: new Map([[rowKey, undefined]]),
+    decide(view: CoreView) {
+      const taken = view.row(rowKey);
+      if (taken !== undefined) {
+        const answer = toAccepted(taken.row);
+        return { kind: "done", answer, isForeign: answer.postId !== post.id };
+      }
+      const error = refusal(view.wallet, movement.tokens, view.now);
       if (error !== undefined) return { kind: "refuse", error };
-      const legs = found.legs.filter(({ reservation }) => reservation.state === "open").length;
-      const { paceUntil, startAt } = paced(wallet, legs, now, acceptance.legsPerSecond);
+      const key = toAcceptedRow(rowKey, accepted, post.createdAt);
+      const { writes, ...change } = postWrite(undefined, found, view, pace);
       return {
         kind: "write",
+        ...change,
         movements: [movement],
-        paceUntil,
-        writes: acceptedWrites(acceptance, startAt, now),
-        answer: { ...accepted, startAt },
+        writes: [{ kind: "create", row: key }, ...writes],
+        answer: accepted,
       };
     },
   };
-}
-
-/** The networks whose legs have something to do. */
-export function pendingOf(legs: readonly Leg[]): NetworkName[] {
-  return legs.filter(({ status }) => status === "pending").map(({ network }) => network);
 }

@@ -6,7 +6,7 @@ import type { Problem } from "../../networks/contract/rules.ts";
 import { findAvailable, networkOf } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
-import { errorsOf, type NetworkCheck } from "./judgement.ts";
+import { errorsOf, type NetworkCheck } from "../problems.ts";
 import { checkDraft, checkUnavailable, checkView, problem } from "./check-draft.ts";
 import { legDraft, type Draft } from "../post.ts";
 import { findHolding, textHash } from "../accounts/recent-text.ts";

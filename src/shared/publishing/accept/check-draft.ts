@@ -2,7 +2,7 @@ import type { Connection } from "../../connections/connection.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
-import { errorsOf, warningsOf, type NetworkCheck } from "./judgement.ts";
+import { errorsOf, warningsOf, type NetworkCheck } from "../problems.ts";
 import { legDraft, type Draft } from "../post.ts";
 
 /** An error in the words of its code. */

@@ -8,7 +8,7 @@ import type { Network } from "../../networks/contract/network.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { type Draft, legDraft } from "../post.ts";
-import type { NetworkCheck } from "./judgement.ts";
+import type { NetworkCheck } from "../problems.ts";
 
 export interface MediaCheck {
   readonly url: string;

@@ -1,5 +1,4 @@
 import { recordAudit } from "../../audit/record.ts";
-import { secondsUntil } from "../../billing/pace.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connection.ts";
@@ -7,19 +6,16 @@ import { AppError, invariant, refuseIssues } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { currentOrigin, noteWork } from "../../runtime/telemetry/work-context.ts";
-import { acceptOperation, pendingOf } from "./accept.ts";
-import { commitPost } from "../post-change.ts";
 import { firstLeg } from "../leg.ts";
-import type { Accepted } from "./accepted.ts";
-import { hintIfSoon } from "../schedule/enqueue-due-posts.ts";
-import { duplicateRefusal, checkPost, unpublishableRefusal } from "./check-accounts.ts";
-import { scheduleIssues } from "../schedule/schedule.ts";
-import { fingerprint } from "./fingerprint.ts";
-import { hintLegs } from "../publish/hint-legs.ts";
-import { firstCheckAt } from "../schedule/first-check.ts";
-import { findPostOf, viewPost } from "../read/get-post.ts";
-import { type Draft, type Post, refOf } from "../post.ts";
+import type { Accepted } from "../idempotency-store.ts";
+import { commitPost } from "../post-change.ts";
+import type { Draft, Post } from "../post.ts";
 import { postView, type PostView } from "../read/post-view.ts";
+import { findPostOf, viewPost } from "../read/read-posts.ts";
+import { acceptOperation } from "./accept.ts";
+import { checkPost, duplicateRefusal, unpublishableRefusal } from "./check-accounts.ts";
+import { fingerprint, parseIdempotencyKey } from "./idempotency-key.ts";
+import { scheduleIssues } from "./schema.ts";
 
 export interface CreatedPost {
   readonly post: PostView;
@@ -42,23 +38,6 @@ const ANSWERED_AS_IS: ReadonlySet<string> = new Set([
 const ACCEPTED = 202;
 /** Stored for later. */
 const CREATED = 201;
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{8,128}$/;
-
-function parseIdempotencyKey(given: string | null): string {
-  const key = given?.trim() ?? "";
-  if (key === "")
-    throw new AppError(
-      "idempotency_key_required",
-      "Send an Idempotency-Key header: it makes repeating this request safe.",
-    );
-  if (!IDEMPOTENCY_KEY.test(key))
-    throw new AppError(
-      "idempotency_key_invalid",
-      "The Idempotency-Key must be 8 to 128 visible ASCII characters without spaces.",
-    );
-  return key;
-}
-
 /** The original post as it is now. @throws AppError `idempotency_conflict` when the key stands for another request */
 async function replay(
   services: PublishingDeps,
@@ -101,7 +80,7 @@ function newPost(services: PublishingDeps, scope: ProfileScope, draft: Draft, no
 }
 
 /**
- * Accepts a post: one transaction, then a hint; one that is scheduled is stored and fires when it is due. The same
+ * Accepts a post: one transaction, then a hint; one that is scheduled is stored, and starts when it is due. The same
  * Idempotency-Key with the same request answers the original post and charges nothing.
  * @throws AppError 400 on the key, 402 when the wallet is short (nothing is written and the key stays unused),
  * `idempotency_conflict`, `not_publishable`
@@ -165,34 +144,24 @@ async function acceptPost(
   const now = services.clock.now();
   const isScheduled = draft.scheduleAt !== null;
   const { connections } = scope;
-  const [earlier] = await Promise.all([
-    // Its due row is written before the transaction can say that the key is taken.
-    isScheduled ? services.idempotency.find(scope.platformId, key) : undefined,
-    services.openWork.mark(scope.platformId, now),
-  ]);
+  // Its due row is written before the transaction can say that the key is taken.
+  const earlier = isScheduled ? await services.idempotency.find(scope.platformId, key) : undefined;
   if (earlier !== undefined) return replay(services, scope, earlier, print);
   refuseIssues(scheduleIssues(draft.scheduleAt, now));
   const checks = await checkPost(services, draft, connections);
   const error = duplicateRefusal(checks) ?? unpublishableRefusal(checks);
   if (error !== undefined) throw error;
   const post = newPost(services, scope, draft, now);
-  const ref = refOf(post);
   const found = { post, legs: checks.map((check) => firstLeg(post, check, now)) };
   const httpStatus = isScheduled ? CREATED : ACCEPTED;
-  // Before the post: a crash in between leaves a row that nothing stands behind, never a post that nobody fires.
-  if (draft.scheduleAt !== null) await services.due.add({ ref, dueAt: draft.scheduleAt }, now);
   const accepted = await commitPost(
     services,
-    scope.platformId,
     acceptOperation({
       idempotencyKey: key,
       found,
       accepted: { fingerprint: print, postId: post.id, profileId: post.profileId, httpStatus },
-      nextCheckAt: firstCheckAt(services, now),
-      legsPerSecond: services.config.publishing.legsPerSecond,
+      pace: services.config.publishing,
     }),
-    // The worker of a post that goes out now tells of it too.
-    isScheduled ? "now" : "worker",
   );
   if (accepted.postId !== post.id) return replay(services, scope, accepted, print);
   invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
@@ -202,11 +171,5 @@ async function acceptPost(
     action: isScheduled ? "post.scheduled" : "post.accepted",
     target: { type: "post", id: post.id },
   });
-  if (draft.scheduleAt === null) {
-    const seconds = secondsUntil(accepted.startAt, services.clock.now());
-    await hintLegs(services, ref, pendingOf(found.legs), seconds);
-  } else {
-    await hintIfSoon(services, { ref, dueAt: draft.scheduleAt });
-  }
   return { post: postView(found, connections), httpStatus, replayed: false };
 }

@@ -4,13 +4,15 @@ import type { NetworkData } from "../../networks/contract/draft.ts";
 import { platformOptionsSchema, type NetworkName } from "../../networks/lookup.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
 import { publicUrl } from "../../networks/options.ts";
+import type { Issue } from "../../runtime/errors.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { crossFieldIssues } from "../draft-issues.ts";
 import type { Draft } from "../post.ts";
 
 const TEXT_UTF16_MAX = 63_206;
 const MEDIA_MAX = 20;
 const ALT_TEXT_MAX = 1_500;
+const AHEAD_MS_MIN = 10_000;
+const AHEAD_MS_MAX = 365 * 24 * 60 * 60 * 1000;
 
 const networkNames = shape(() =>
   z
@@ -88,6 +90,64 @@ export const DraftBody = shape(() =>
     .transform(toDraft)
     .meta({ id: "PostRequest" }),
 );
+
+/** What is wrong with a time unless it lies more than 10 seconds and at most 365 days ahead. */
+export function scheduleIssues(scheduleAt: string | null, now: Date): readonly Issue[] {
+  if (scheduleAt === null) return [];
+  const aheadMs = Date.parse(scheduleAt) - now.getTime();
+  if (aheadMs > AHEAD_MS_MIN && aheadMs <= AHEAD_MS_MAX) return [];
+  const message =
+    aheadMs > AHEAD_MS_MAX
+      ? "must be at most 365 days ahead"
+      : "must be more than 10 seconds ahead; omit it to publish now";
+  return [{ path: "scheduleAt", code: "out_of_range", message }];
+}
+
+/** The fields of a request, parsed or as they came: any of them may be missing or of another type. */
+type RequestFields = Readonly<Record<string, unknown>>;
+
+const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
+
+/** What is wrong between fields that may each be right. Of fields that are wrong in themselves the schema tells. */
+function crossFieldIssues({
+  altTexts,
+  mediaUrls,
+  platforms,
+  platformOptions,
+}: RequestFields): readonly Issue[] {
+  const issues: Issue[] = [];
+  const isComparable = Array.isArray(mediaUrls) || mediaUrls === undefined;
+  if (isComparable && lengthOf(altTexts) > 0 && lengthOf(altTexts) !== lengthOf(mediaUrls))
+    issues.push({ path: "altTexts", code: "custom", message: "must be as long as mediaUrls" });
+  const isNamed = typeof platformOptions === "object" && platformOptions !== null;
+  if (!Array.isArray(platforms) || !isNamed) return issues;
+  for (const name of Object.keys(platformOptions))
+    if (!platforms.includes(name))
+      issues.push({
+        path: `platformOptions.${name}`,
+        code: "custom",
+        message: "is not one of the post's platforms",
+      });
+  return issues;
+}
+
+/** What would be wrong with a new post beside what its schema refuses. */
+export function issuesOfDraft(body: RequestFields, now: Date): readonly Issue[] {
+  return [...crossFieldIssues(body), ...scheduleIssues(timeIn(body), now)];
+}
+
+/** What is wrong with a change of a stored draft; the time that it has may have passed meanwhile. */
+export function issuesOfChange(before: Draft, change: RequestFields, now: Date): readonly Issue[] {
+  const { networks: platforms, scheduleAt, ...rest } = before;
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  const fields = { ...rest, platforms, ...Object.fromEntries(given) };
+  const time = timeIn(change);
+  return [...crossFieldIssues(fields), ...scheduleIssues(time === scheduleAt ? null : time, now)];
+}
+
+function timeIn({ scheduleAt }: RequestFields): string | null {
+  return instant().safeParse(scheduleAt).data ?? null;
+}
 
 /** The draft with a change applied that was found to fit it. */
 export function updatedDraft(draft: Draft, change: UpdatePost): Draft {

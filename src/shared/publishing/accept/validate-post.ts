@@ -7,12 +7,12 @@ import { refuseIssues } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { errorsOf } from "./judgement.ts";
+import { errorsOf } from "../problems.ts";
 import { checkView } from "./check-draft.ts";
 import { type Draft, legDraft } from "../post.ts";
 import { checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
 import { checkPost } from "./check-accounts.ts";
-import { scheduleIssues } from "../schedule/schedule.ts";
+import { scheduleIssues } from "./schema.ts";
 
 export interface ValidatePost {
   readonly draft: Draft;

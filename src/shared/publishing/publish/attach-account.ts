@@ -3,8 +3,8 @@ import { freshCredentials } from "../../connections/fresh-credentials.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { accountOf } from "../accept/check-accounts.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
+import { hint } from "../hints.ts";
 import { givenBack, movedTo } from "../leg.ts";
-import { hintLegs } from "./hint-legs.ts";
 import { fail, lookAgain, outcomeUnknown, reject, tryLater } from "./settle.ts";
 import { begun, park, save, type Work } from "./work.ts";
 
@@ -26,7 +26,10 @@ export async function takeTurn(work: Work, account: NetworkAccount): Promise<boo
   const until = new Date(now.getTime() + leaseSeconds * 1000).toISOString();
   const leg = { legKey, place: { platformId, profileId, postId } };
   const taking = await services.turns.take(account, leg, { now, until });
-  if (taking === "line_full") await hintLegs(services, ref, [network], LINE_FULL_SECONDS);
+  if (taking === "line_full") {
+    const startAt = new Date(now.getTime() + LINE_FULL_SECONDS * 1000).toISOString();
+    await hint(services, ref, { networks: [network], startAt });
+  }
   if (typeof taking === "string") return false;
   work.turn = taking;
   return true;
@@ -39,7 +42,7 @@ export async function releaseTurn(work: Work): Promise<void> {
   work.turn = null;
   try {
     const next = await services.turns.release(turn, services.clock.now());
-    if (next !== undefined) await hintLegs(services, next.place, [turn.account.network]);
+    if (next !== undefined) await hint(services, next.place, { networks: [turn.account.network] });
   } catch (error) {
     services.log.warn("an account was not released", { postId: ref.postId, error });
   }

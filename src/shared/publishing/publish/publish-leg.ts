@@ -5,19 +5,21 @@ import { mediaRejected } from "../../networks/contract/media-check.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import { findAvailable } from "../../networks/lookup.ts";
+import { continueWork, withinWork } from "../../runtime/telemetry/work-context.ts";
 import type { PublishingDeps } from "../deps.ts";
+import { hint } from "../hints.ts";
 import { claimed, CRASHES_MAX, nextLegStep } from "../leg.ts";
+import type { PublishHint } from "../post-queue.ts";
 import type { StoredLeg } from "../post-store.ts";
-import { legDraft, type Post, type PostRef } from "../post.ts";
+import { hasStarted, legDraft, type Post, type PostRef } from "../post.ts";
 import { attachAccount, releaseTurn, takeTurn } from "./attach-account.ts";
 import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
-import { keepingOpened } from "./opened-files.ts";
 import { claimAccount, prepare } from "./prepare.ts";
 import { reconcile } from "./reconcile.ts";
 import { send } from "./send.ts";
 import { fail } from "./settle.ts";
 import { createTrace } from "./trace.ts";
-import { begun, change, save, type Work } from "./work.ts";
+import { begun, change, keepingOpened, save, type Work } from "./work.ts";
 
 /** Earlier than this a hint is a stray one: the right one is still under way. */
 const EARLY_SECONDS_MAX = 5;
@@ -131,7 +133,7 @@ async function work(on: Work): Promise<void> {
  * Moves one leg on as far as it goes now. Safe to call any number of times, at any time, from any number of processes:
  * a leg is worked on only under a claim, and nothing visible is sent without a marker that outlives the worker.
  */
-export async function publishLeg(
+async function publishLeg(
   services: PublishingDeps,
   ref: PostRef,
   post: Post,
@@ -165,4 +167,49 @@ export async function publishLeg(
     await readings.close();
     await releaseTurn(on);
   }
+}
+
+/** The errors of legs that failed in an unexpected way. */
+async function publishAll(
+  services: PublishingDeps,
+  ref: PostRef,
+  post: Post,
+  legs: readonly StoredLeg[],
+): Promise<unknown[]> {
+  const errors: unknown[] = [];
+  const publishOne = async (stored: StoredLeg): Promise<void> => {
+    try {
+      await publishLeg(services, ref, post, stored);
+    } catch (error) {
+      services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
+      errors.push(error);
+    }
+  };
+  await Promise.all(
+    legs.map((stored) => withinWork({ network: stored.leg.network }, () => publishOne(stored))),
+  );
+  return errors;
+}
+
+/**
+ * What a hint asks for: the named legs side by side, each on its own. Returns for every expected outcome; an error
+ * is thrown only after all legs had their turn.
+ */
+export async function publishLegs(services: PublishingDeps, asked: PublishHint): Promise<void> {
+  const { networks, ...ref } = asked;
+  // Events of the start go out at once, not when the slowest network has ended.
+  const hinted = hint(services, ref, { hasEvents: true });
+  const [seen, ...legs] = await Promise.all([
+    services.posts.findPost(ref),
+    ...networks.map((network) => services.posts.findLeg(ref, network)),
+  ]);
+  if (seen === undefined) return;
+  // It may have been changed, and started, between the two readings: legs go out with the draft that they started with.
+  const post = hasStarted(seen) ? seen : await services.posts.findPost(ref);
+  if (post === undefined) return;
+  const found = legs.filter((leg) => leg !== undefined);
+  const errors = await continueWork(post, {}, () => publishAll(services, ref, post, found));
+  await hinted;
+  await hint(services, ref, { hasEvents: true });
+  if (errors.length > 0) throw new AggregateError(errors, "legs failed unexpectedly");
 }

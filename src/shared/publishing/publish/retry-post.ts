@@ -1,27 +1,30 @@
 import { randomUUID } from "node:crypto";
 import { recordAudit } from "../../audit/record.ts";
-import type { CoreOperation } from "../../billing/group-commit.ts";
-import { checkAfter, paced, secondsUntil } from "../../billing/pace.ts";
 import { priceOf } from "../../billing/rate-card.ts";
 import { refusal, type Movement } from "../../billing/wallet.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
-import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { PublishingDeps } from "../deps.ts";
+import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import { reserveMovement } from "../accept/accept.ts";
-import { hintLegs } from "./hint-legs.ts";
-import { firstCheckAt } from "../schedule/first-check.ts";
-import { findPostOf, lookForPost, viewPost } from "../read/get-post.ts";
-import { hasStarted, type Draft, type Post, refOf } from "../post.ts";
-import { type Leg, retried, startingAt } from "../leg.ts";
-import type { PostView } from "../read/post-view.ts";
+import type { PublishingDeps } from "../deps.ts";
+import { retried, type Leg } from "../leg.ts";
+import {
+  commitPost,
+  postOperation,
+  progressed,
+  type Pace,
+  type PostDecision,
+  type PostOperation,
+} from "../post-change.ts";
 import type { PostWithLegs } from "../post-store.ts";
-import { commitPost, postOperation, progressed, type PostDecision } from "../post-change.ts";
-import { step } from "../timeline-store.ts";
+import { hasStarted, type Draft, type Post } from "../post.ts";
+import type { PostView } from "../read/post-view.ts";
+import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
+import { timelineStep } from "../timeline-store.ts";
 import { noteStep } from "./trace.ts";
 
-function reservationOf(scope: ProfileScope, post: Post, tokens: number): Movement {
+function movementOf(scope: ProfileScope, post: Post, tokens: number): Movement {
   return {
     ...reserveMovement(post, tokens),
     operation: "posts.retry_leg",
@@ -44,57 +47,35 @@ interface Retry {
   readonly found: PostWithLegs;
   /** All failed legs when absent. */
   readonly networks: readonly NetworkName[] | undefined;
-  readonly nextCheckAt: string;
-  readonly legsPerSecond: number;
+  readonly pace: Pace;
 }
 
-interface Retried {
-  readonly networks: NetworkName[];
-  /** When they begin; null for at once. */
-  readonly startAt: string | null;
-}
-
-function retryOperation({
-  round,
-  scope,
-  found,
-  networks,
-  nextCheckAt: firstCheck,
-  legsPerSecond,
-}: Retry): CoreOperation<Retried> {
+/** Makes the transaction that puts failed legs on their way again. Its answer is their networks. */
+function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
+  const { round, scope, found, networks, pace } = retry;
   const isWanted = ({ network, status }: Leg) => networks?.includes(network) ?? status === "failed";
   return postOperation({
     id: `retry|${round}`,
     known: found.post,
-    decide(current, { now, wallet }): PostDecision<Retried> {
+    pace,
+    decide(current, { now, wallet }): PostDecision<readonly NetworkName[]> {
       if (current === undefined || !hasStarted(current.post))
         return { kind: "refuse", error: nothingToRetry() };
       const before = current.legs.map(({ leg }) => leg);
       const own = before.filter((leg) => leg.round === round);
-      if (own.length > 0)
-        return { kind: "done", answer: { networks: networksOf(own), startAt: null } };
+      if (own.length > 0) return { kind: "done", answer: networksOf(own) };
       const chosen = before.filter(isWanted);
       if (chosen.length === 0 || chosen.some(({ status }) => status !== "failed"))
         return { kind: "refuse", error: nothingToRetry() };
       const tokens = chosen.length * priceOf("posts.retry_leg");
       const error = refusal(wallet, tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
-      const { paceUntil, startAt } = paced(wallet, chosen.length, now, legsPerSecond);
-      const again = startingAt(
-        chosen.map((leg) => retried(leg, round, now)),
-        startAt,
-      );
-      const legs = before.map((leg) => again.find(({ network }) => network === leg.network) ?? leg);
+      const legs = before.map((leg) => (chosen.includes(leg) ? retried(leg, round, now) : leg));
       return {
         kind: "change",
-        movements: [reservationOf(scope, current.post, tokens)],
-        paceUntil,
-        after: {
-          post: progressed(current.post, legs, now),
-          legs,
-          nextCheckAt: checkAfter(firstCheck, startAt, now),
-        },
-        answer: { networks: networksOf(chosen), startAt },
+        movements: [movementOf(scope, current.post, tokens)],
+        after: { post: progressed(current.post, legs, now), legs },
+        answer: networksOf(chosen),
       };
     },
   });
@@ -138,29 +119,23 @@ export async function retryPost(
   const found = await findPostOf(services, scope, input.postId);
   refuseIssues(foreignIssues(found.post.draft, input.networks ?? []));
   const now = services.clock.now();
-  await services.openWork.mark(scope.platformId, now);
-  const nextCheckAt = firstCheckAt(services, now);
-  const { legsPerSecond } = services.config.publishing;
-  const { networks, startAt } = await commitPost(
-    services,
-    scope.platformId,
-    retryOperation({
-      round: randomUUID(),
-      scope,
-      found,
-      networks: input.networks,
-      nextCheckAt,
-      legsPerSecond,
-    }),
-    "worker",
-  );
+  const retry = {
+    round: randomUUID(),
+    scope,
+    found,
+    networks: input.networks,
+    pace: services.config.publishing,
+  };
+  const networks = await commitPost(services, retryOperation(retry));
   services.log.info("legs retried", { networks });
   recordAudit(services, scope, {
     action: "post.retried",
     target: { type: "post", id: found.post.id },
   });
-  await noteStep(services, found.post.id, step(now.toISOString(), "retried", networks.join(", ")));
-  const seconds = secondsUntil(startAt, services.clock.now());
-  await hintLegs(services, refOf(found.post), networks, seconds);
+  await noteStep(
+    services,
+    found.post.id,
+    timelineStep(now.toISOString(), "retried", networks.join(", ")),
+  );
   return viewPost(services, scope, await findPostOf(services, scope, input.postId));
 }

@@ -1,4 +1,3 @@
-import type { CoreOperation } from "../../billing/group-commit.ts";
 import type { Movement } from "../../billing/wallet.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { markIfRefused } from "../../connections/fresh-credentials.ts";
@@ -8,8 +7,14 @@ import type { NetworkName } from "../../networks/lookup.ts";
 import { quotaFor } from "../accept/check-accounts.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { lastLookSeconds, nextLookSeconds, nextRetrySeconds } from "../leg-times.ts";
-import { failed, putBack, succeeded, toBeLookedUp, type Leg } from "../leg.ts";
-import { commitPost, postOperation, progressed, type PostDecision } from "../post-change.ts";
+import { failed, type Leg, putBack, succeeded, toBeLookedUp } from "../leg.ts";
+import {
+  commitPost,
+  postOperation,
+  progressed,
+  type PostDecision,
+  type PostOperation,
+} from "../post-change.ts";
 import { legKey } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";
 import { park, type Work } from "./work.ts";
@@ -47,7 +52,7 @@ function movement(post: Post, leg: Leg, end: LegEnd): Movement {
  * work row. Guarded by the claim and the open reservation: applied once, whoever repeats it. Answers whether the
  * leg was still the caller's to settle.
  */
-export function settleOperation({ ref, post, leg, end }: Settlement): CoreOperation<boolean> {
+export function settleOperation({ ref, post, leg, end }: Settlement): PostOperation<boolean> {
   return postOperation({
     id: `settle|${legKey(ref, leg.network)}|${leg.claimId}`,
     known: post,
@@ -79,7 +84,7 @@ function noteDuration({ metrics, clock }: PublishingDeps, post: Post, network: N
 async function settleLeg(services: PublishingDeps, settlement: Settlement): Promise<void> {
   const { ref, post, leg, end } = settlement;
   const operation = settleOperation(settlement);
-  const settled = await commitPost(services, ref.platformId, operation, "worker");
+  const settled = await commitPost(services, operation, "worker");
   const { network } = leg;
   const account = leg.account?.id ?? null;
   const fields = { postId: ref.postId, network, account, attempt: leg.attempts };

@@ -4,7 +4,7 @@ import type { NetworkTools } from "../../networks/contract/tools.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { PublishingDeps } from "../deps.ts";
-import type { TimelineStep } from "../timeline-store.ts";
+import { timelineStep, type TimelineStep } from "../timeline-store.ts";
 
 type Recorded = Pick<TimelineStep, "step" | "outcome"> & Partial<TimelineStep>;
 
@@ -17,7 +17,7 @@ export interface Trace {
   save(services: PublishingDeps, postId: string, run: string): Promise<void>;
 }
 
-/** Where a call went, without its query: tokens and codes travel there. */
+/** Returns where a call went, without its query: tokens and codes travel there. */
 function calledAddress(method: string, url: string): string {
   if (!URL.canParse(url)) return method;
   const { host, pathname } = new URL(url);
@@ -46,19 +46,12 @@ export function noteStep(
   return append(services, postId, randomUUID(), [step]);
 }
 
+/** Returns an empty trace of a leg; `attempt` is the number of the one under way. */
 export function createTrace(network: NetworkName, attempt: () => number, clock: Clock): Trace {
   const steps: TimelineStep[] = [];
-  const record = (step: Recorded) => {
-    steps.push({
-      at: clock.now().toISOString(),
-      platform: network,
-      attempt: attempt(),
-      durationMs: null,
-      networkStatus: null,
-      networkCode: null,
-      note: null,
-      ...step,
-    });
+  const record = (recorded: Recorded) => {
+    const step = timelineStep(clock.now().toISOString(), recorded.step);
+    steps.push({ ...step, platform: network, attempt: attempt(), ...recorded });
   };
   return {
     record,

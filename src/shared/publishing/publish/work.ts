@@ -1,12 +1,13 @@
+import type { MediaFile } from "../../networks/contract/media.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { findAvailable } from "../../networks/lookup.ts";
 import type { Turn } from "../accounts/turn-store.ts";
 import type { PublishingDeps } from "../deps.ts";
+import { hint } from "../hints.ts";
 import { type Leg, renewed } from "../leg.ts";
 import type { StoredLeg } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";
-import { hintLegs } from "./hint-legs.ts";
 import type { LegReadings } from "./leg-readings.ts";
 import type { Trace } from "./trace.ts";
 
@@ -106,6 +107,29 @@ export async function park(work: Work, leg: Leg, failure?: LegFailure): Promise<
     services.metrics.count("legs.delayed", { network, reason });
     services.log.info("leg delayed", { network, ...until, reason, networkCode });
   }
-  const seconds = (Date.parse(leg.notBefore) - services.clock.now().getTime()) / 1000;
-  await hintLegs(services, ref, [leg.network], seconds);
+  await hint(services, ref, { networks: [network], startAt: notBefore });
+}
+
+export interface OpenedFiles {
+  readonly tools: NetworkTools;
+  /** Ends what is still open: transfers, and what is held in memory of files whose servers tell no size. */
+  close(): Promise<void>;
+}
+
+/** The tools, with every file that was opened with them kept in mind, so that none stays open behind its leg. */
+export function keepingOpened(tools: NetworkTools): OpenedFiles {
+  const files: MediaFile[] = [];
+  return {
+    tools: {
+      ...tools,
+      async openMedia(url, limits) {
+        const file = await tools.openMedia(url, limits);
+        files.push(file);
+        return file;
+      },
+    },
+    async close() {
+      await Promise.allSettled(files.splice(0).map((file) => file.close()));
+    },
+  };
 }

@@ -10,7 +10,7 @@ import type { NetworkName } from "../../networks/lookup.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
 import { shape } from "../../runtime/shape.ts";
 import type { PostView } from "./post-view.ts";
-import type { TimelineStep } from "../timeline-store.ts";
+import { TIMELINE_STEPS, type TimelineStep } from "../timeline-store.ts";
 import type { ValidationResult } from "../accept/validate-post.ts";
 
 const legError = shape(() =>
@@ -153,20 +153,7 @@ const timelineStep = shape(
     z
       .strictObject({
         at: time(),
-        step: z.enum([
-          "accepted",
-          "scheduled",
-          "fired",
-          "reserved",
-          "retried",
-          "canceled",
-          "leg_claimed",
-          "network_call",
-          "leg_waiting",
-          "leg_settled",
-          "completed",
-          "webhook_sent",
-        ]),
+        step: z.enum(TIMELINE_STEPS),
         platform: networkName().nullable().describe("Null for the post as a whole."),
         attempt: count().nullable(),
         outcome: z.string(),

@@ -3,6 +3,7 @@ import { exampleId } from "../../runtime/ids.ts";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import type { post, timeline, validation } from "./answer-schema.ts";
 import type { DraftBody } from "../accept/schema.ts";
+import { timelineStep } from "../timeline-store.ts";
 
 type PostAnswer = ShapeOf<typeof post>;
 
@@ -153,34 +154,29 @@ export const validationExample = (): ShapeOf<typeof validation> => ({
   media: [],
 });
 
-const step = (
-  at: string,
-  name: ShapeOf<typeof timeline>[number]["step"],
-  more: Partial<ShapeOf<typeof timeline>[number]> = {},
-): ShapeOf<typeof timeline>[number] => ({
-  at,
-  step: name,
-  platform: null,
-  attempt: null,
-  outcome: "ok",
-  durationMs: null,
-  networkStatus: null,
-  networkCode: null,
-  note: null,
-  ...more,
-});
-
 export const timelineExample = (): ShapeOf<typeof timeline> => [
-  step(AT, "accepted"),
-  step(AT, "reserved", { note: "10 tokens" }),
-  step("2026-03-04T10:00:00.400Z", "leg_claimed", { platform: "bluesky", attempt: 1 }),
-  step("2026-03-04T10:00:00.600Z", "network_call", {
+  timelineStep(AT, "accepted"),
+  timelineStep(AT, "reserved", "10 tokens"),
+  {
+    ...timelineStep("2026-03-04T10:00:00.400Z", "leg_claimed"),
+    platform: "bluesky",
+    attempt: 1,
+  },
+  {
+    ...timelineStep(
+      "2026-03-04T10:00:00.600Z",
+      "network_call",
+      "POST pds.example.com/xrpc/com.atproto.repo.putRecord",
+    ),
     platform: "bluesky",
     attempt: 1,
     durationMs: 210,
     networkStatus: 200,
-    note: "POST pds.example.com/xrpc/com.atproto.repo.putRecord",
-  }),
-  step("2026-03-04T10:00:00.900Z", "leg_settled", { platform: "bluesky", outcome: "succeeded" }),
-  step("2026-03-04T10:00:00.900Z", "completed", { outcome: "succeeded" }),
+  },
+  {
+    ...timelineStep("2026-03-04T10:00:00.900Z", "leg_settled"),
+    platform: "bluesky",
+    outcome: "succeeded",
+  },
+  { ...timelineStep("2026-03-04T10:00:00.900Z", "completed"), outcome: "succeeded" },
 ];

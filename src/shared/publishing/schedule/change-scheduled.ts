@@ -1,20 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { recordAudit } from "../../audit/record.ts";
-import type { CoreOperation } from "../../billing/group-commit.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { canceled, firstLeg, isEnded } from "../leg.ts";
-
-import { hintIfSoon } from "./enqueue-due-posts.ts";
-import { findPostOf, lookForPost, viewPost } from "../read/get-post.ts";
 import { checkPost, unpublishableRefusal } from "../accept/check-accounts.ts";
-import { type Post, refOf } from "../post.ts";
-import type { PostView } from "../read/post-view.ts";
+import { issuesOfChange, updatedDraft, type UpdatePost } from "../accept/schema.ts";
+import { newDueTime } from "../hints.ts";
+import { canceled, firstLeg } from "../leg.ts";
+import {
+  commitPost,
+  postOperation,
+  type PostDecision,
+  type PostOperation,
+} from "../post-change.ts";
 import { postKey, type PostWithLegs } from "../post-store.ts";
-import { issuesOfChange } from "../draft-issues.ts";
-import { updatedDraft, type UpdatePost } from "../accept/schema.ts";
-import { commitPost, postOperation, type PostDecision } from "../post-change.ts";
+import { refOf, type Post } from "../post.ts";
+import type { PostView } from "../read/post-view.ts";
+import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
 
 function requireScheduled(post: Post): void {
   if (post.status === "scheduled") return;
@@ -26,16 +28,17 @@ function requireScheduled(post: Post): void {
 }
 
 /** Replaces a scheduled post and its legs as long as it is scheduled. `revision` marks the post as changed by us. */
-function changeOperation(before: Post, after: PostWithLegs): CoreOperation<void> {
+function changeOperation(before: Post, after: PostWithLegs): PostOperation<void> {
   const { revision } = after.post;
   return postOperation({
     id: `change|${revision}`,
     known: before,
+    dueAt: newDueTime(before, after.post),
     decide(current, view): PostDecision<void> {
       const stored = view.row(postKey(refOf(before)));
       if (stored?.row["revision"] === revision) return { kind: "done", answer: undefined };
       if (current?.post.status !== "scheduled") {
-        const message = "The post was changed or fired meanwhile. Read it again.";
+        const message = "The post was changed or started meanwhile. Read it again.";
         return { kind: "refuse", error: new AppError("invalid_state", message) };
       }
       return { kind: "change", movements: [], after, answer: undefined };
@@ -44,9 +47,8 @@ function changeOperation(before: Post, after: PostWithLegs): CoreOperation<void>
 }
 
 /**
- * Changes a scheduled post until it fires. A new time has its due row before the post does, so that no crash can
- * leave the post without one.
- * @throws AppError 400, 404, `not_publishable`, `invalid_state` once it fired
+ * Changes a scheduled post until it starts.
+ * @throws AppError 400, 404, `not_publishable`, `invalid_state` once it started
  */
 export async function updatePost(
   services: PublishingDeps,
@@ -58,22 +60,14 @@ export async function updatePost(
   const now = services.clock.now();
   refuseIssues(issuesOfChange(found.post.draft, input.change, now));
   const draft = updatedDraft(found.post.draft, input.change);
-  const dueAt = draft.scheduleAt ?? "";
-  const before = found.post.draft.scheduleAt ?? "";
   const connections = await services.connections.listOfProfile(scope.profileId);
   const checks = await checkPost(services, draft, connections);
   const error = unpublishableRefusal(checks);
   if (error !== undefined) throw error;
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt: now.toISOString() };
   const legs = checks.map((check) => firstLeg(post, check, now));
-  const ref = refOf(post);
-  if (dueAt !== before) await services.due.add({ ref, dueAt }, now);
-  // A leg that ends has an event.
-  if (legs.some(isEnded)) await services.openWork.mark(scope.platformId, now);
-  const operation = changeOperation(found.post, { post, legs });
-  await commitPost(services, scope.platformId, operation, "now");
   // The row of the old time stays: another change may have brought that time back meanwhile. It ends with its hint.
-  if (dueAt !== before) await hintIfSoon(services, { ref, dueAt });
+  await commitPost(services, changeOperation(found.post, { post, legs }));
   recordAudit(services, scope, {
     action: "post.updated",
     target: { type: "post", id: post.id },
@@ -93,8 +87,8 @@ export async function issuesOfUpdate(
 }
 
 /**
- * Cancels a scheduled post; nothing is charged beyond the storing. Of a cancel and a firing that race, exactly one wins.
- * @throws AppError 404, `invalid_state` once it fired
+ * Cancels a scheduled post; nothing is charged beyond the storing. Of a cancel and a start that race, exactly one wins.
+ * @throws AppError 404, `invalid_state` once it started
  */
 export async function cancelPost(
   services: PublishingDeps,
@@ -112,9 +106,7 @@ export async function cancelPost(
     completedAt: at,
   };
   const legs = found.legs.map(canceled);
-  await services.openWork.mark(scope.platformId, services.clock.now());
-  const operation = changeOperation(found.post, { post, legs });
-  await commitPost(services, scope.platformId, operation, "now");
+  await commitPost(services, changeOperation(found.post, { post, legs }));
   const dueAt = found.post.draft.scheduleAt ?? "";
   await services.due.remove({ ref: refOf(post), dueAt });
   recordAudit(services, scope, {

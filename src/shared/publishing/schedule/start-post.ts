@@ -1,23 +1,28 @@
-import type { CoreOperation, CoreView } from "../../billing/group-commit.ts";
-import { checkAfter, paced, secondsUntil } from "../../billing/pace.ts";
-import type { AppError } from "../../runtime/errors.ts";
-import { timeOfId } from "../../runtime/ids.ts";
+import type { CoreView } from "../../billing/group-commit.ts";
 import { refusal } from "../../billing/wallet.ts";
+import { enqueueDue } from "../../due/enqueue-due.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { PublishingDeps } from "../deps.ts";
+import type { AppError } from "../../runtime/errors.ts";
+import { timeOfId } from "../../runtime/ids.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
 import { reserveMovement } from "../accept/accept.ts";
-import type { NetworkCheck } from "../accept/judgement.ts";
-import { type Leg, isEnded, notStarted, started, startingAt } from "../leg.ts";
-import type { DuePost } from "./due-post.ts";
-import { firstCheckAt } from "./first-check.ts";
-import type { StartHint } from "./start-queue.ts";
-import { hintLegs } from "../publish/hint-legs.ts";
 import { checkPost } from "../accept/check-accounts.ts";
-import type { Post, PostRef } from "../post.ts";
+import type { PublishingDeps } from "../deps.ts";
+import { duePosts } from "../hints.ts";
+import { isEnded, notStarted, started, type Leg } from "../leg.ts";
+import {
+  commitPost,
+  postOperation,
+  progressed,
+  type Pace,
+  type PostDecision,
+  type PostOperation,
+} from "../post-change.ts";
+import type { DuePost, StartHint } from "../post-queue.ts";
 import { postKey } from "../post-store.ts";
-import { commitPost, postOperation, progressed, type PostDecision } from "../post-change.ts";
+import { refOf, type Post } from "../post.ts";
+import type { NetworkCheck } from "../problems.ts";
 
 /** Later than this a post is not published any more. */
 const LATE_MS_MAX = 24 * 60 * 60 * 1000;
@@ -27,96 +32,84 @@ const ORPHAN_MS = 10 * 60 * 1000;
 const SUSPENDED_MS = 5 * 60 * 1000;
 
 /** Why nothing of a post may go out although it is due. */
-type Standstill =
-  | { readonly kind: "skip"; readonly code: LegErrorCode }
-  | { readonly kind: "fail"; readonly code: LegErrorCode };
+interface Standstill {
+  readonly status: "skipped" | "failed";
+  readonly code: LegErrorCode;
+}
 
-interface Firing {
-  readonly ref: PostRef;
+/** What is known of a post that is due: whether it may go out, and what its networks say of it now. */
+interface Start {
   readonly post: Post;
   readonly standstill: Standstill | undefined;
   readonly checks: readonly NetworkCheck[];
-  readonly nextCheckAt: string;
-  readonly legsPerSecond: number;
+  readonly pace: Pace;
 }
 
-type Fired =
+type Started =
   | {
-      readonly kind: "fired";
+      readonly kind: "started";
       readonly networks: readonly NetworkName[];
-      /** When they begin; null for at once. */
-      readonly startAt: string | null;
       /** Why the wallet did not pay, where it did not. */
       readonly unpaid: AppError | undefined;
     }
   /** By an earlier try: nothing is to be done. */
-  | { readonly kind: "fired_before" }
+  | { readonly kind: "started_before" }
   /** Since it was read: what was found out holds no more, its time included. */
   | { readonly kind: "changed" };
 
-interface FiredLegs {
+interface StartedLegs {
   readonly legs: readonly Leg[];
+  /** The networks whose legs are on their way, and what is reserved for them. */
+  readonly networks: readonly NetworkName[];
+  readonly tokens: number;
   readonly unpaid?: AppError;
 }
 
-function firedLegs(firing: Firing, legs: readonly Leg[], view: CoreView): FiredLegs {
-  const { standstill, checks } = firing;
+/** Returns the legs of a post that starts: on their way where the wallet pays for all of them, or ended with the reason. */
+function startedLegs(
+  { standstill, checks }: Start,
+  legs: readonly Leg[],
+  view: CoreView,
+): StartedLegs {
   const open = (next: (leg: Leg) => Leg) => legs.map((leg) => (isEnded(leg) ? leg : next(leg)));
-  if (standstill !== undefined) {
-    const status = standstill.kind === "skip" ? "skipped" : "failed";
-    return { legs: open((leg) => notStarted(leg, status, standstill.code)) };
-  }
-  const going = open((leg) =>
-    started(
-      leg,
-      checks.find(({ network }) => network === leg.network),
-      view.now,
-    ),
-  );
-  const tokens = going.reduce(
-    (sum, { reservation }) => sum + (reservation.state === "open" ? reservation.tokens : 0),
-    0,
-  );
+  const none = ({ status, code }: Standstill) => ({
+    legs: open((leg) => notStarted(leg, status, code)),
+    networks: [],
+    tokens: 0,
+  });
+  if (standstill !== undefined) return none(standstill);
+  const checkOf = (leg: Leg) => checks.find(({ network }) => network === leg.network);
+  const after = open((leg) => started(leg, checkOf(leg), view.now));
+  const begun = after.filter(({ reservation }) => reservation.state === "open");
+  const tokens = begun.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
   const unpaid = tokens === 0 ? undefined : refusal(view.wallet, tokens, view.now);
-  if (unpaid === undefined) return { legs: going };
-  return { legs: open((leg) => notStarted(leg, "failed", "insufficient_tokens")), unpaid };
+  if (unpaid !== undefined)
+    return { ...none({ status: "failed", code: "insufficient_tokens" }), unpaid };
+  return { legs: after, networks: begun.map(({ network }) => network), tokens };
 }
 
 /**
- * The firing transaction: legs on their way with their tokens reserved, or ended with the reason. It starts the very
- * revision that was judged, at its time: of a firing and a change or cancel that race, exactly one wins.
+ * Makes the starting transaction: legs on their way with their tokens reserved, or ended with the reason. It starts the
+ * very revision that was checked, at its time: of a start and a change or cancel that race, exactly one wins.
  */
-function startOperation(asked: Firing): CoreOperation<Fired> {
-  const { ref, post } = asked;
+function startOperation(start: Start): PostOperation<Started> {
+  const { post, pace } = start;
   return postOperation({
-    id: `fire|${postKey(ref)}|${post.revision}`,
+    id: `start|${postKey(refOf(post))}|${post.revision}`,
     known: post,
-    decide(current, view): PostDecision<Fired> {
-      const { now } = view;
+    pace,
+    decide(current, view): PostDecision<Started> {
       if (current === undefined) return { kind: "done", answer: { kind: "changed" } };
       if (current.post.status !== "scheduled")
-        return { kind: "done", answer: { kind: "fired_before" } };
+        return { kind: "done", answer: { kind: "started_before" } };
       const before = current.legs.map(({ leg }) => leg);
-      const { legs: firing, unpaid } = firedLegs(asked, before, view);
-      const reserved = firing.filter(({ reservation }) => reservation.state === "open");
-      const { paceUntil, startAt } = paced(view.wallet, reserved.length, now, asked.legsPerSecond);
-      const legs = startingAt(firing, startAt);
-      const tokens = reserved.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
+      const { legs, networks, tokens, unpaid } = startedLegs(start, before, view);
+      const startedAt = view.now.toISOString();
       return {
         kind: "change",
         movements: tokens === 0 ? [] : [reserveMovement(current.post, tokens)],
-        paceUntil,
-        after: {
-          post: { ...progressed(current.post, legs, now), startedAt: now.toISOString() },
-          legs,
-          nextCheckAt: checkAfter(asked.nextCheckAt, startAt, now),
-        },
-        answer: {
-          kind: "fired",
-          networks: reserved.map(({ network }) => network),
-          startAt,
-          unpaid,
-        },
+        after: { post: { ...progressed(current.post, legs, view.now), startedAt }, legs },
+        answer: { kind: "started", networks, unpaid },
       };
     },
   });
@@ -128,42 +121,32 @@ async function standstillOf(services: PublishingDeps, post: Post): Promise<Stand
     services.applications.find(platformId, applicationId),
     services.profiles.find(platformId, profileId),
   ]);
-  if (application?.status !== "active") return { kind: "skip", code: "application_disabled" };
-  if (profile?.status !== "active") return { kind: "skip", code: "profile_disabled" };
+  if (application?.status !== "active") return { status: "skipped", code: "application_disabled" };
+  if (profile?.status !== "active") return { status: "skipped", code: "profile_disabled" };
   const dueAt = Date.parse(post.draft.scheduleAt ?? "");
   const isMissed = services.clock.now().getTime() - dueAt > LATE_MS_MAX;
-  return isMissed ? { kind: "fail", code: "schedule_missed" } : undefined;
+  return isMissed ? { status: "failed", code: "schedule_missed" } : undefined;
 }
 
-async function fire(services: PublishingDeps, ref: PostRef, post: Post): Promise<Fired["kind"]> {
-  const now = services.clock.now();
+async function start(services: PublishingDeps, post: Post): Promise<Started["kind"]> {
   const [standstill, connections] = await Promise.all([
     standstillOf(services, post),
     services.connections.listOfProfile(post.profileId),
-    services.openWork.mark(ref.platformId, now),
   ]);
   const checks = await checkPost(services, { ...post.draft, scheduleAt: null }, connections);
-  const nextCheckAt = firstCheckAt(services, now);
-  const { legsPerSecond } = services.config.publishing;
-  const outcome = await commitPost(
-    services,
-    ref.platformId,
-    startOperation({ ref, post, standstill, checks, nextCheckAt, legsPerSecond }),
-    "now",
-  );
-  if (outcome.kind !== "fired") return outcome.kind;
+  const pace = services.config.publishing;
+  const outcome = await commitPost(services, startOperation({ post, standstill, checks, pace }));
+  if (outcome.kind !== "started") return outcome.kind;
   if (outcome.unpaid !== undefined)
-    await services.wallets.noteRefusal(ref.platformId, outcome.unpaid);
-  const firedAt = services.clock.now();
-  const latenessMs = firedAt.getTime() - Date.parse(post.draft.scheduleAt ?? "");
+    await services.wallets.noteRefusal(post.platformId, outcome.unpaid);
+  const latenessMs = services.clock.now().getTime() - Date.parse(post.draft.scheduleAt ?? "");
   services.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
-  services.log.info("post fired", { networks: outcome.networks, latenessMs });
-  await hintLegs(services, ref, outcome.networks, secondsUntil(outcome.startAt, firedAt));
+  services.log.info("post started", { networks: outcome.networks, latenessMs });
   return outcome.kind;
 }
 
 /**
- * Fires the post, unless its platform has to wait; whoever came too late finds nothing to do. One that was changed in
+ * Starts the post, unless its platform has to wait; whoever came too late finds nothing to do. One that was changed in
  * between is read anew, by another hint.
  */
 async function attend(services: PublishingDeps, due: DuePost, post: Post): Promise<void> {
@@ -174,13 +157,13 @@ async function attend(services: PublishingDeps, due: DuePost, post: Post): Promi
     const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
     await services.due.add({ ref, dueAt: later }, now);
   } else if (post.status === "scheduled") {
-    if ((await fire(services, ref, post)) === "changed") return services.startQueue.hint(due, 0);
+    if ((await start(services, post)) === "changed") return services.startQueue.hint(due, 0);
   }
   await services.due.remove(due);
 }
 
 /**
- * Fires a scheduled post when it is due, never before. Safe to repeat at any time; the due row is removed once it
+ * Starts a scheduled post when it is due, never before. Safe to repeat at any time; the due row is removed once it
  * stands for nothing any more.
  */
 export async function startPost(services: PublishingDeps, hint: StartHint): Promise<void> {
@@ -203,4 +186,9 @@ export async function startPost(services: PublishingDeps, hint: StartHint): Prom
     return;
   }
   await continueWork(post, {}, () => attend(services, due, post));
+}
+
+/** Sends a hint for every post that is due soon or was missed. Safe when missed, doubled or late. */
+export function enqueueDuePosts(services: PublishingDeps): Promise<void> {
+  return enqueueDue(services, duePosts(services));
 }

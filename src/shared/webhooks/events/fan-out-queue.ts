@@ -30,7 +30,7 @@ export class FanOutQueue {
     try {
       await this.#queue.send(hint);
     } catch (error) {
-      this.#log.warn("hint not sent, the sweeper will", { platformId, error });
+      this.#log.warn("hint not sent, the sweep will", { platformId, error });
     }
   }
 

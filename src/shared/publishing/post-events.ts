@@ -1,8 +1,8 @@
-import type { RowWrite } from "../../runtime/storage/row.ts";
-import { eventWrite, type EventType } from "../../webhooks/events/event.ts";
-import { isEnded, type Leg } from "../leg.ts";
-import { hasStarted, type Post } from "../post.ts";
-import { legView, postView } from "../read/post-view.ts";
+import type { RowWrite } from "../runtime/storage/row.ts";
+import { eventWrite, type EventType } from "../webhooks/events/event.ts";
+import { isEnded, type Leg } from "./leg.ts";
+import { hasStarted, type Post } from "./post.ts";
+import { legView, postView } from "./read/post-view.ts";
 
 interface Told {
   readonly type: EventType;

@@ -1,0 +1,135 @@
+import * as z from "zod";
+import type { ProfileScope } from "../../callers/scope.ts";
+import { NETWORK_NAMES } from "../../networks/names.ts";
+import { notFound } from "../../runtime/errors.ts";
+import { externalIdFilter, instant } from "../../runtime/fields.ts";
+import { isId } from "../../runtime/ids.ts";
+import { pageQuery, type Page } from "../../runtime/page.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { PublishingDeps } from "../deps.ts";
+import type { PostWithLegs } from "../post-store.ts";
+import { timelineStep, type TimelineStep } from "../timeline-store.ts";
+import { dependsOnConnections, postView, type PostView } from "./post-view.ts";
+
+/** The post with its legs, where the scope's own profile has it. */
+export async function lookForPost(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  postId: string,
+): Promise<PostWithLegs | undefined> {
+  if (!isId("post", postId)) return undefined;
+  const { platformId, profileId, applicationId } = scope;
+  const found = await services.posts.find({ platformId, profileId, postId });
+  return found?.post.applicationId === applicationId ? found : undefined;
+}
+
+/** The post with its legs, found only under the scope's own profile. @throws AppError `not_found` */
+export async function findPostOf(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  postId: string,
+): Promise<PostWithLegs> {
+  const found = await lookForPost(services, scope, postId);
+  if (found === undefined) throw notFound();
+  return found;
+}
+
+/** Shows a post as it is now; reads what is linked only where the answer depends on it. */
+export async function viewPost(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  found: PostWithLegs,
+): Promise<PostView> {
+  if (!dependsOnConnections(found)) return postView(found);
+  return postView(found, await services.connections.listOfProfile(scope.profileId));
+}
+
+/** @throws AppError `not_found` */
+export async function getPost(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  postId: string,
+): Promise<PostView> {
+  return viewPost(services, scope, await findPostOf(services, scope, postId));
+}
+
+export const ListPostsQuery = shape(() =>
+  z.strictObject({
+    ...pageQuery(),
+    status: z
+      .enum(["scheduled", "processing", "succeeded", "partial", "failed", "canceled"])
+      .optional(),
+    platform: z.enum(NETWORK_NAMES).optional().describe("Only those with a leg for this network."),
+    externalId: externalIdFilter().optional(),
+    from: instant().optional().describe("Created then or later."),
+    to: instant().optional().describe("Created before."),
+  }),
+);
+type ListPosts = ShapeOf<typeof ListPostsQuery>;
+
+/** Whether a post belongs into the list; "stop" when no older one can. */
+function fits({ post }: PostWithLegs, filter: ListPosts): boolean | "stop" {
+  if (filter.from !== undefined && post.createdAt < filter.from) return "stop";
+  if (filter.to !== undefined && post.createdAt >= filter.to) return false;
+  if (filter.status !== undefined && post.status !== filter.status) return false;
+  if (filter.externalId !== undefined && post.draft.externalId !== filter.externalId) return false;
+  return filter.platform === undefined || post.draft.networks.includes(filter.platform);
+}
+
+/** The profile's posts, newest first. @throws AppError `invalid_cursor` */
+export async function listPosts(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  query: ListPosts,
+): Promise<Page<PostView>> {
+  const { limit, cursor, ...filter } = query;
+  const { platformId, profileId } = scope;
+  const bound = { list: "posts", platformId, profileId, ...filter };
+  const after = services.cursors.read(cursor, bound);
+  const { items, next } = await services.posts.listOfProfile(scope, { after, limit }, (found) =>
+    fits(found, query),
+  );
+  const connections = items.some(dependsOnConnections)
+    ? await services.connections.listOfProfile(profileId)
+    : [];
+  return {
+    items: items.map((found) => postView(found, connections)),
+    nextCursor: next === undefined ? null : services.cursors.make(next, bound),
+    limit,
+  };
+}
+
+/** What the post's own row tells. */
+function milestones({ post, legs }: PostWithLegs): TimelineStep[] {
+  const { createdAt, startedAt, completedAt, draft, status } = post;
+  const steps = [timelineStep(createdAt, "accepted")];
+  if (draft.scheduleAt !== null)
+    steps.push(timelineStep(createdAt, "scheduled", `for ${draft.scheduleAt}`));
+  if (draft.scheduleAt !== null && startedAt !== null) steps.push(timelineStep(startedAt, "fired"));
+  const reserved = legs.filter(
+    ({ reservation }) => reservation.operation === "publish_leg" && reservation.tokens > 0,
+  );
+  const tokens = reserved.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
+  if (startedAt !== null && tokens > 0)
+    steps.push(timelineStep(startedAt, "reserved", `${tokens} tokens`));
+  if (completedAt !== null)
+    steps.push(
+      status === "canceled"
+        ? timelineStep(completedAt, "canceled")
+        : { ...timelineStep(completedAt, "completed"), outcome: status },
+    );
+  return steps;
+}
+
+/** What happened to a post, in order. @throws AppError `not_found` */
+export async function getTimeline(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  postId: string,
+): Promise<TimelineStep[]> {
+  const found = await findPostOf(services, scope, postId);
+  const worked = await services.timeline.list(postId);
+  return [...milestones(found), ...worked].sort((left, right) =>
+    left.at < right.at ? -1 : left.at > right.at ? 1 : 0,
+  );
+}
