@@ -111,8 +111,8 @@ function limitOf({ name, rules = {} }: Network, subject: RegExp): string {
       limit !== undefined && severity === "error" && subject.test(rule.slice(name.length + 1)),
   );
   return found
-    .map(([, { limit = 0, unit = "", isTold }]) => {
-      const told = isTold ? ", or what the account's server says" : "";
+    .map(([, { limit = 0, unit = "", variesByServer }]) => {
+      const told = variesByServer ? ", or what the account's server says" : "";
       return `${number(limit)} ${unit}${told}`;
     })
     .join("; ");

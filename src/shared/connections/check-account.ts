@@ -1,5 +1,5 @@
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
-import type { KeptAccount } from "../networks/contract/network.ts";
+import type { CheckedAccount } from "../networks/contract/network.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { ConnectionsDeps } from "./deps.ts";
@@ -29,7 +29,7 @@ export async function checkAccount(
   if (connection.status !== "active" || network === undefined) return "skipped";
   const isIdle = idleMs(connection, services.clock.now()) >= idleMsMax(network);
   const { checked, connection: after } =
-    isIdle || network.upkeep?.readLimits !== undefined
+    isIdle || network.accountCheck?.readLimits !== undefined
       ? await touch(services, network, connection, isIdle)
       : ({ checked: "ok", connection } as const);
   if (checked !== "refused") await warn(services, after);
@@ -41,15 +41,15 @@ function idleMs({ checkedAt, lastUsedAt, updatedAt }: Connection, now: Date): nu
   return now.getTime() - Date.parse(known.sort().at(-1) ?? updatedAt);
 }
 
-function idleMsMax({ upkeep }: RegisteredNetwork): number {
-  return (upkeep?.idleDaysMax ?? IDLE_DAYS_MAX) * DAY_MS;
+function idleMsMax({ accountCheck }: RegisteredNetwork): number {
+  return (accountCheck?.idleDaysMax ?? IDLE_DAYS_MAX) * DAY_MS;
 }
 
 interface Check {
   readonly services: ConnectionsDeps;
   readonly network: RegisteredNetwork;
   readonly connection: Connection;
-  readonly kept: KeptAccount;
+  readonly kept: CheckedAccount;
   readonly tools: NetworkTools;
 }
 
@@ -81,8 +81,8 @@ async function touch(
 /** Asks the network whether the account is still authorised; undefined when nothing is wrong. */
 async function look(on: Check): Promise<Checked | undefined> {
   const { services, network, connection, kept, tools } = on;
-  if (network.upkeep?.look === undefined) return undefined;
-  const outcome = await network.upkeep.look(kept, tools);
+  if (network.accountCheck?.probe === undefined) return undefined;
+  const outcome = await network.accountCheck.probe(kept, tools);
   if (outcome.kind !== "usable") return afterRefusal(services, connection, outcome);
   await services.accountChecks.recordChecked(connection, services.clock.now());
   return undefined;
@@ -90,8 +90,8 @@ async function look(on: Check): Promise<Checked | undefined> {
 
 async function readLimits(on: Check): Promise<Checked | undefined> {
   const { services, network, connection, kept, tools } = on;
-  if (network.upkeep?.readLimits === undefined) return undefined;
-  const outcome = await network.upkeep.readLimits(kept, tools);
+  if (network.accountCheck?.readLimits === undefined) return undefined;
+  const outcome = await network.accountCheck.readLimits(kept, tools);
   if (outcome.kind !== "read") return afterRefusal(services, connection, outcome);
   const isNew = JSON.stringify(outcome.limits) !== JSON.stringify(connection.limits);
   if (isNew && isStorable(outcome.limits))

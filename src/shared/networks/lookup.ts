@@ -16,7 +16,9 @@ export function networkOf(name: NetworkName): RegisteredNetwork {
   return networks[name];
 }
 
-/** The network when this deployment can work with it: one that needs an app must have it in the settings. */
+/**
+ * Returns the network if this deployment can work with it; undefined if it needs an app and the settings have none.
+ */
 export function findAvailable(name: NetworkName, apps: NetworkApps): RegisteredNetwork | undefined {
   const network = networkOf(name);
   return network.needsApp === true && apps[name] === undefined ? undefined : network;

@@ -17,7 +17,7 @@ export const publicUrl = shape(() =>
 export const languageTag = shape(() =>
   z
     .string()
-    // Abort: the runtime takes quadratic time to judge a tag without end.
+    // Abort: the runtime takes quadratic time to check a tag without end.
     .max(35, { abort: true })
     .refine(isLanguageTag, { error: "must be a language tag such as en or pt-BR" }),
 );
@@ -31,7 +31,10 @@ const sharedFields = shape(() => ({
     .describe("As long as the media."),
 }));
 
-/** `platformOptions.<network>`: what every network takes, and the network's own fields; anything else is refused. */
+/**
+ * Returns the schema of `platformOptions.<network>`: the fields that every network takes and the network's own. Any
+ * other field is refused.
+ */
 export function networkOptions<Fields extends z.ZodRawShape>(fields: Fields) {
   const shared = z.strictObject(sharedFields()).partial();
   return shared.extend(fields).refine(altTextsFit, {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Classified, ErrorTable } from "../../../src/shared/networks/contract/answers.ts";
-import { failureOf } from "../../../src/shared/networks/contract/outcome.ts";
+import { legFailure } from "../../../src/shared/networks/contract/outcome.ts";
 import { LEG_ERRORS } from "../../../src/shared/networks/contract/errors.ts";
 import * as bluesky from "../../../src/shared/networks/bluesky/errors.ts";
 import * as facebook from "../../../src/shared/networks/facebook/errors.ts";
@@ -85,7 +85,7 @@ describe("a refusal that no row knows", () => {
       effect: "refuse",
       unmappedStatus: status,
     });
-    expect(failureOf(classified)).toMatchObject({ unmappedStatus: status });
+    expect(legFailure(classified)).toMatchObject({ unmappedStatus: status });
     expect(LEG_ERRORS[classified.code].retryable).toBe(false);
   });
 
@@ -124,7 +124,7 @@ describe("a signal with a way out of its own", () => {
     ["mastodon", 403, { error: "Your login is currently pending approval" }, "moderators"],
   ])("of %s (%i %j) names it on the leg", (network, status, body, words) => {
     const { remediation, code } = problemOf(
-      failureOf(classifiers[network](answer(status, body), NOW)),
+      legFailure(classifiers[network](answer(status, body), NOW)),
     );
     expect(remediation).toContain(words);
     expect(remediation).toMatch(/^[A-Z].+[.]$/);
@@ -132,10 +132,10 @@ describe("a signal with a way out of its own", () => {
   });
 
   test("is told of a file's status as well, and any other has the code's", () => {
-    const { remediation } = problemOf(failureOf(facebook.classify(answer(400, graph(190)), NOW)));
+    const { remediation } = problemOf(legFailure(facebook.classify(answer(400, graph(190)), NOW)));
     expect(remediation).toBe(LEG_ERRORS.connection_needs_reauth.remediation);
     const status = facebook.classifyStatus("failed with 1404078");
-    expect(problemOf(failureOf(status)).remediation).toContain("Page Publishing Authorization");
+    expect(problemOf(legFailure(status)).remediation).toContain("Page Publishing Authorization");
   });
 });
 
@@ -175,7 +175,7 @@ describe("unmapped signals", () => {
     const log = createLog({ level: "info", sink: (_level, line) => lines.push(JSON.parse(line)) });
     const signals = new UnmappedSignals(log, new Metrics(log));
     const secret = { message: "access_token=abc is odd" };
-    const failure = failureOf(facebook.classify(answer(400, graph(987_654, 12, secret)), NOW));
+    const failure = legFailure(facebook.classify(answer(400, graph(987_654, 12, secret)), NOW));
     signals.record("facebook", failure);
     signals.record("facebook", failure);
     signals.record("facebook", { code: "invalid_request", networkCode: "100" });

@@ -201,6 +201,6 @@ describe("a container's status", () => {
   test("tells one that is not known from one that is not told", () => {
     expect(readContainer(answer(400, graph(100, 33)), NOW)).toMatchObject({ kind: "gone" });
     for (const reply of [lost, answer(503, ""), answer(200, {}), answer(400, graph(190))])
-      expect(readContainer(reply, NOW)).toMatchObject({ kind: "untold" });
+      expect(readContainer(reply, NOW)).toMatchObject({ kind: "unknown" });
   });
 });

@@ -12,7 +12,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { SignJWT, importJWK } from "jose";
 import { classify } from "./errors.ts";
 
-/** A call to the account's own server with the account's authority, whichever way it was given. */
+/** Makes a call to the account's own server as the account, with an app password or OAuth. */
 export async function callAsAccount(
   credentials: Credentials,
   request: HttpRequest,
@@ -27,7 +27,10 @@ export async function callAsAccount(
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** A server that wants a nonce of its own in the proof says so before it does anything else. */
+/**
+ * Makes a call with a proof, and repeats it with the server's nonce if the server demands one. It does so before it
+ * does anything else.
+ */
 async function callWithProof(
   { session }: OAuthCredentials,
   request: HttpRequest,
@@ -73,7 +76,7 @@ export const dpopNonces = {
   del: (origin: string): void => void nonces.delete(origin),
 };
 
-/** Headers with which one call is made under the session (RFC 9449, sections 4.2 and 7). */
+/** Returns the headers of one call under the session (RFC 9449, sections 4.2 and 7). */
 async function proofHeaders(
   { dpopJwk, tokenSet }: OAuthSessionData,
   call: { readonly method: string; readonly url: string },
@@ -100,10 +103,7 @@ async function proofHeaders(
   return { authorization: `DPoP ${tokenSet.access_token}`, dpop: proof };
 }
 
-/**
- * A server may end a token before its time. Publishing can't renew it, as only `freshen` has its outcome stored, so the
- * refused token is noted for `freshen` to find.
- */
+/** Stores that a token ended early. Publishing can't renew it, because only `freshen` has its outcome stored. */
 async function noteEndedToken(
   answer: HttpResponse | HttpFailure,
   credentials: Credentials,

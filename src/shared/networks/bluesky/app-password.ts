@@ -119,8 +119,8 @@ async function findHome(typed: SignIn, tools: NetworkTools): Promise<Home | Link
 }
 
 /**
- * The server that the DID itself names. A server may claim to hold any account, and whoever links here takes part in
- * the quota and the duplicate check of that account, so its word alone does not do.
+ * Returns the server that the DID itself names. A server may claim to hold any account, and an account's quota and
+ * duplicate check are shared by all who link it, so the server's word is not enough.
  */
 async function confirmServer(
   session: Session,

@@ -28,12 +28,15 @@ const grants = {
   dpop_bound_access_tokens: true,
 };
 
-/** A client with a public address proves itself with a key; one on the developer's machine has no document at all. */
+/**
+ * Tells whether the client has documents. One with a public address has, and proves itself with a key; one on a
+ * developer's machine has none.
+ */
 export function hasDocuments({ id }: NetworkApp): boolean {
   return id.startsWith("https:");
 }
 
-/** The client metadata document (https://atproto.com/specs/oauth#client-id-metadata-document). */
+/** Returns the client metadata document (https://atproto.com/specs/oauth#client-id-metadata-document). */
 export function clientMetadata({ id: baseUrl }: NetworkApp) {
   const clientId = `${baseUrl}${DOCUMENTS_PATH}/${METADATA_FILE}` as `https://${string}/${string}`;
   return {
@@ -49,7 +52,7 @@ export function clientMetadata({ id: baseUrl }: NetworkApp) {
   };
 }
 
-/** In place of a document: everything about the client is in its name. */
+/** Returns the metadata of a client without a document: its id contains everything about it. */
 export function loopbackMetadata(redirectUri: string) {
   const query = new URLSearchParams({ redirect_uri: redirectUri, scope: ALL_SCOPES });
   return {
@@ -62,7 +65,10 @@ export function loopbackMetadata(redirectUri: string) {
   };
 }
 
-/** The network takes no `localhost` as a redirect address, only the number behind it (RFC 8252, section 8.3). */
+/**
+ * Returns the redirect address with 127.0.0.1 in place of `localhost`, which the network does not accept (RFC 8252,
+ * section 8.3).
+ */
 export function loopbackAddress(redirectUri: string): string {
   return redirectUri.replace(/^http:\/\/localhost(?=[:/])/, "http://127.0.0.1");
 }
@@ -77,7 +83,10 @@ const publicKey = shape(() =>
   }),
 );
 
-/** The key set that the metadata names: the public half of the key, field by field, so that nothing else can get out. */
+/**
+ * Returns the key set that the metadata names: the public half of the key, field by field, so that nothing else can
+ * leak.
+ */
 export function publicKeys({ secret }: NetworkApp) {
   const { kty, crv, x, y, kid } = publicKey().parse(JSON.parse(secret));
   return { keys: [{ kty, crv, x, y, kid, alg: "ES256", use: "sig" }] };

@@ -24,7 +24,9 @@ const REACTIVATE = "Reactivate the account at Bluesky, then retry.";
 const CONFIRM_EMAIL =
   "Confirm the account's e-mail address in the settings of Bluesky, then retry: videos are taken from confirmed accounts alone.";
 
-/** The reference server says most of what it refuses by one error, and the reason by its words. */
+/**
+ * Returns the row for an `InvalidRequest` with this message. The reference server uses that error for most refusals.
+ */
 function invalid(message: RegExp, meaning: ErrorRow): TableRow {
   return { signal: { code: "InvalidRequest", message }, ...meaning };
 }
@@ -44,9 +46,9 @@ export const ERRORS = errorTable([
     effect: "refuse",
   }),
   invalid(/record:.*\b(?:text|facets?)\b/i, { code: "text_invalid", effect: "refuse" }),
-  // Of an access token, and a 400: whether the session as such has ended is told when it is renewed.
+  // Of an access token, and a 400: renewing shows whether the session has ended.
   ...codes({ code: "network_unavailable", effect: "at_once" }, "ExpiredToken", "InvalidToken"),
-  // The same of an OAuth token; a proof that came too late or to the wrong place is made anew as well.
+  // The same of an OAuth token; a proof that came too late or to the wrong server is made anew as well.
   ...codes({ code: "network_unavailable", effect: "at_once" }, "invalid_token"),
   ...codes(
     { code: "network_unavailable", effect: "later" },
@@ -93,13 +95,13 @@ export const ERRORS = errorTable([
 
 const errorBody = shape(() => z.object({ error: z.string(), message: z.string().optional() }));
 
-/** The XRPC error of an answer, or undefined when it is none of the network's own. */
+/** Returns the XRPC error of an answer; undefined when there is none. */
 export function xrpcError(response: HttpResponse): ShapeOf<typeof errorBody> | undefined {
   const parsed = errorBody().safeParse(response.json());
   return parsed.success ? parsed.data : undefined;
 }
 
-/** What an answer that is not the wanted one means. Read by the structured fields first, by the status last. */
+/** Returns what an unexpected answer means. Structured fields decide first, the status last. */
 export function classify(response: HttpResponse, now: Date): Classified {
   const body = xrpcError(response);
   const seconds = waitSeconds(response, ["retry-after", "ratelimit-reset"], now);

@@ -35,7 +35,9 @@ const TAG = new RegExp(String.raw`(?<=^|\s)[#＃](?!\ufe0f)([^\s${UNSEEN}]+)`, "
 const TRAILING_MARKS = /(?<!\p{P})\p{P}+$/u;
 const CASHTAG = /(?<=^|[\s(])\$([a-z][a-z0-9]{0,4})(?=$|[\s.,;:!?)"'\u2019])/gi;
 
-/** Everything in the text that Bluesky's own clients would make clickable; in text order and without overlaps. */
+/**
+ * Returns everything in the text that Bluesky's own clients would make clickable, in text order and without overlaps.
+ */
 export function findStretches(text: string): readonly Stretch[] {
   const stretches = [...links(text), ...mentions(text), ...tags(text), ...cashtags(text)].sort(
     (left, right) => left.start - right.start || right.end - left.end,
@@ -49,8 +51,8 @@ export function findStretches(text: string): readonly Stretch[] {
 }
 
 /**
- * The record's facets. Offsets count UTF-8 bytes: a wrong one is accepted by the network and shows misplaced.
- * Handles that `didByHandle` does not know stay plain text.
+ * Returns the record's facets. Offsets count UTF-8 bytes: the network accepts a wrong one and shows it misplaced.
+ * Handles that `didByHandle` does not contain stay plain text.
  */
 export function facetsOf(
   text: string,

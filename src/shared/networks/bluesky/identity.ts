@@ -18,7 +18,7 @@ const DOCUMENT = shape(() =>
   }),
 );
 
-/** The DID that a handle stands for, as the server at `origin` knows it; undefined when it knows none. */
+/** Returns the DID that a handle stands for, as the server at `origin` knows it; undefined if it knows none. */
 export async function resolveHandle(
   handle: string,
   tools: NetworkTools,
@@ -38,7 +38,9 @@ export async function resolveHandle(
     : linkFailed("network_unavailable", `resolving the handle was answered with ${answer.status}`);
 }
 
-/** Origin of the account's own server, from the DID's public document; undefined when there is no such DID. */
+/**
+ * Returns the origin of the account's own server, from the DID's public document; undefined if there is no such DID.
+ */
 export async function resolveServer(
   did: string,
   tools: NetworkTools,
@@ -77,7 +79,7 @@ export interface Identifier {
   readonly value: string;
 }
 
-/** Undefined when it can't be meant as any of them. */
+/** Returns the identifier that a text stands for; undefined if it is none. */
 export function readIdentifier(typed: string, isPublic: boolean): Identifier | undefined {
   const text = typed.replace(/^@/, "").replace(/^at:\/\//, "");
   if (/^did:(?:plc:[a-z2-7]{24}|web:[a-z0-9.%-]+)$/i.test(text))
@@ -92,8 +94,8 @@ export function readIdentifier(typed: string, isPublic: boolean): Identifier | u
 }
 
 /**
- * The profile is decoration: a server without a view of the network can't tell it, and is as good to publish with.
- * `request` asks for it, with or without the account's own authority.
+ * Returns the account with its public profile. Without a profile, which some servers don't know, it is shown by its
+ * handle. `request` says where to ask and with which headers.
  */
 export async function readAccount(
   { did, handle }: { readonly did: string; readonly handle: string },
@@ -118,7 +120,7 @@ export async function readAccount(
   };
 }
 
-/** What the account's server tells of its own limits. */
+/** Returns the limits that the account's server states. */
 export async function readLimits(
   pds: string,
   tools: NetworkTools,

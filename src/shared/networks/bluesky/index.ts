@@ -9,7 +9,7 @@ import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { begin } from "./state.ts";
 import { rules } from "./rule-table.ts";
-import { check, judgeFiles, measure, media } from "./rules.ts";
+import { check, checkFiles, measure, media } from "./rules.ts";
 import { blueskySettings } from "./settings.ts";
 import { freshen, revoke } from "./session.ts";
 
@@ -34,7 +34,7 @@ export const bluesky = {
   media,
   rules,
   check,
-  judgeFiles,
+  checkFiles,
   begin,
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
   prepare,

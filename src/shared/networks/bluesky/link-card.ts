@@ -58,7 +58,7 @@ function decode(body: Uint8Array, contentType: string): string {
   }
 }
 
-/** Title, description and picture as the page states them for cards like ours (OpenGraph), or in plain HTML. */
+/** Returns title, description and picture of a page, from its OpenGraph tags or from plain HTML. */
 export function pageCard(html: string, pageUrl: string): PageCard | undefined {
   const head = html.slice(0, HEAD_CHARACTERS_MAX);
   const metas = metaTags(head);

@@ -98,7 +98,7 @@ function isSupported(did: string): did is `did:plc:${string}` | `did:web:${strin
   return did.startsWith("did:plc:") || did.startsWith("did:web:");
 }
 
-/** The session as it is after a step; undefined when the library threw it away. */
+/** Returns the session as it is after a step; undefined if the library discarded it. */
 export function sessionIn(client: Client, did: string): OAuthSessionData | undefined {
   return readOAuthSession(client.sessions.get(did));
 }
@@ -127,7 +127,10 @@ function causesOf(error: unknown): readonly Error[] {
   return chain;
 }
 
-/** The library's error for an answer of the authorisation server, known by its fields: one module, loaded lazily. */
+/**
+ * Returns status and code of the library's error for a refusal by the authorisation server. It is recognised by its
+ * fields, because its class is in a module that is loaded lazily.
+ */
 function readAnswer(error: Error): { status: number; networkCode: string | null } | undefined {
   if (!("payload" in error) || !("status" in error) || typeof error.status !== "number") return;
   const code = "error" in error && typeof error.error === "string" ? error.error : null;
@@ -139,7 +142,7 @@ const BYTES_MAX = 256 * 1024;
 const DID_DOCUMENT = /\/did(?::|%3A)[^/]+$|\/\.well-known\/did\.json$/i;
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "DELETE"];
 
-/** What the library saw on its way, in our words: its own errors do not tell one dead end from another. */
+/** What happened in the library's calls: its own errors do not distinguish the causes. */
 export interface Trace {
   /** The last call that got no answer. */
   failure?: HttpFailure;
@@ -153,7 +156,7 @@ export interface Trace {
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** `fetch` for a library, by way of the one client that dials out: its rules, limits and host map hold here as well. */
+/** Returns a `fetch` for the library that calls through the outbound client, with its rules, limits and host map. */
 function fetchWith(tools: NetworkTools, trace: Trace): Fetch {
   return async (input, init) => {
     const request = new Request(input, init);

@@ -53,7 +53,7 @@ const flowShape = shape(() =>
   }),
 );
 
-/** An account, or the origin of a server that is to ask for it. */
+/** Returns the account that was typed, or the origin of a server that asks for it. */
 function readInput(typed: string): string | undefined {
   if (typed === "") return LOGIN_HOST;
   const profile = /^https?:\/\/bsky\.app\/profile\/([^/?#]+)/i.exec(typed)?.[1];
@@ -63,7 +63,7 @@ function readInput(typed: string): string | undefined {
   return identifier?.kind === "email" ? LOGIN_HOST : identifier?.value;
 }
 
-/** The library chooses the state itself: the answer comes back under that one. */
+/** Starts an authorisation. The library chooses the state itself, and the callback comes back with it. */
 export async function start(
   form: Readonly<Record<string, string>>,
   oauth: OAuthStart,
@@ -127,7 +127,7 @@ export async function finish(
     const credentials = credentialsFrom(client, { did: session.did, redirectUri }, tools);
     if (credentials === undefined)
       return linkFailed("instance_unsupported", "the tokens are of no use");
-    return await judge(credentials, did, tools);
+    return await acceptCredentials(credentials, did, tools);
   } catch (error) {
     return refusedFinish(params, problemOf(error, client.trace));
   }
@@ -157,8 +157,8 @@ function refusedFinish(
   return linkFailed(isDown ? "network_unavailable" : "instance_unsupported", words);
 }
 
-/** What is not kept is ended: an authorisation of another account, and one that does not allow to post. */
-async function judge(
+/** Links the account. Ends an authorisation of another account, or one that does not allow publishing. */
+async function acceptCredentials(
   credentials: OAuthCredentials,
   expectedDid: string | null,
   tools: NetworkTools,

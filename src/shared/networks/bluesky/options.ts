@@ -35,7 +35,7 @@ const ownOptions = shape(() =>
   }),
 );
 
-/** The options of a draft, which were parsed when the post was accepted. */
+/** Returns the options of a draft, which were validated when the post was accepted. */
 export function ownOptionsOf(
   options: Readonly<Record<string, unknown>>,
 ): ShapeOf<typeof ownOptions> {

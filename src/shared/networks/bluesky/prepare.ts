@@ -23,7 +23,7 @@ import { bringVideo, followVideo, type VideoStep } from "./video.ts";
 const MENTIONS_MAX = 20;
 const RESOLVE_TIMEOUT_MS = 5000;
 
-/** Uploads the files and settles the record's every byte; from then on it never changes. */
+/** Uploads the files and makes the record, which never changes afterwards. */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
   const remote = remoteOf(leg.remote);
   if (remote.record !== undefined) return { kind: "ready", remote };
@@ -72,7 +72,10 @@ function postRecord(
   };
 }
 
-/** A handle that can't be resolved stays plain text: the network's own app does the same. */
+/**
+ * Returns the DIDs of mentioned handles. A handle that can't be resolved stays plain text, as in the network's own
+ * app.
+ */
 async function resolveMentions(
   stretches: readonly Stretch[],
   credentials: Credentials,
@@ -125,7 +128,9 @@ function isFailed(made: Embed | TryLater | Rejected): made is TryLater | Rejecte
   return "failure" in made;
 }
 
-/** A picture that the customer asked for is part of the post: without it the leg does not go out. */
+/**
+ * Returns the card that the request describes. Its picture is part of the post: without it the leg is not published.
+ */
 async function givenCard(
   card: LinkCard,
   credentials: Credentials,
@@ -142,7 +147,7 @@ async function givenCard(
   }
 }
 
-/** Best effort: a page that can't be read costs the post its card, never more. */
+/** Returns the card of a page. If the page can't be read, the post is published without it. */
 async function foundCard(
   url: string,
   credentials: Credentials,

@@ -1,9 +1,9 @@
 import type { Classified } from "../contract/answers.ts";
 import {
-  failureOf,
+  legFailure,
   unpublished,
   inDoubt,
-  unheard,
+  unconfirmed,
   type PublishOutcome,
   mayStartOver,
 } from "../contract/outcome.ts";
@@ -17,7 +17,7 @@ import { readRecord } from "./reconcile.ts";
 
 /**
  * Puts the record under its own key: the server takes a repeat with the same content for the no-op that it is.
- * Creating it instead would fail with an error that can't be told from an outage.
+ * Creating it instead would fail with an error that looks like an outage.
  */
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
   const remote = remoteOf(leg.remote);
@@ -43,7 +43,7 @@ function putRecord(remote: Remote, credentials: Credentials): HttpRequest {
 }
 
 function readPut(answer: HttpResponse | HttpFailure, remote: Remote, now: Date): PublishOutcome {
-  if (answer instanceof HttpFailure) return unheard(answer);
+  if (answer instanceof HttpFailure) return unconfirmed(answer);
   const published = readRecord(answer);
   if (published !== undefined) return published;
   const classified = classify(answer, now);
@@ -59,7 +59,7 @@ function readPut(answer: HttpResponse | HttpFailure, remote: Remote, now: Date):
 
 function uploadAgain(classified: Classified, remote: Remote, now: Date): PublishOutcome {
   const { rkey, createdAt, reuploadedAt } = remote;
-  const failure = failureOf(classified);
+  const failure = legFailure(classified);
   if (!mayStartOver(reuploadedAt, now)) return { kind: "rejected", failure };
   return {
     kind: "prepare_again",

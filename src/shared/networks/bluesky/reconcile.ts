@@ -1,6 +1,11 @@
 import * as z from "zod";
 import { exchange } from "../contract/answers.ts";
-import { failureOf, askAgain, type Published, type ReconcileOutcome } from "../contract/outcome.ts";
+import {
+  legFailure,
+  askAgain,
+  type Published,
+  type ReconcileOutcome,
+} from "../contract/outcome.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -11,14 +16,16 @@ const ASK_AGAIN_SECONDS = 30;
 /** What an earlier call set off is done by then, whatever became of its answer. */
 const SETTLED_MS = 30_000;
 
-/** The record under its key tells. */
+/** Reads the record under its key, which shows whether the post was published. */
 export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   const remote = remoteOf(leg.remote);
   const answer = await exchange(tools, getRecord(remote, credentialsOf(leg.credentials)));
   return readGet(answer, leg, tools.now());
 }
 
-/** Public: an account that lost its authorisation can still be asked what it published. */
+/**
+ * Returns the request for the record. It is public, so that it can be read for an account that lost its authorisation.
+ */
 function getRecord(remote: Remote, credentials: Credentials): HttpRequest {
   const query = new URLSearchParams({
     repo: credentials.did,
@@ -47,19 +54,19 @@ function readGet(
     error?.error === "RecordNotFound" ||
     (error?.error === "InvalidRequest" && /could not locate record/i.test(error.message ?? ""));
   if (isAbsent) {
-    // Repeating is harmless at any time; that nothing was published can be said only when no call is on its way.
+    // Repeating is harmless at any time; that nothing was published is certain only when no call is under way.
     const isSettled = sentAt === null || now.getTime() - sentAt.getTime() >= SETTLED_MS;
     return { kind: "may_publish", isAbsent: isSettled };
   }
   const classified = classify(answer, now);
   return {
     kind: "ask_again",
-    failure: failureOf({ ...classified, code: "outcome_unknown" }),
+    failure: legFailure({ ...classified, code: "outcome_unknown" }),
     pollAfterSeconds: classified.retryAfterSeconds ?? ASK_AGAIN_SECONDS,
   };
 }
 
-/** The post that an answer names. */
+/** Returns the post that an answer names. */
 export function readRecord(answer: HttpResponse): Published | undefined {
   const shape = z.object({ uri: z.templateLiteral(["at://", z.string()]) });
   const parsed = shape.safeParse(answer.json());

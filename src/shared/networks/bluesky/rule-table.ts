@@ -50,7 +50,7 @@ export const rules = {
   "bluesky.media.size": {
     severity: "error",
     code: "media_rejected",
-    isTold: true,
+    variesByServer: true,
     message: "The file is larger than Bluesky or the account's server takes.",
     remediation: "Use a smaller file.",
   },

@@ -34,7 +34,7 @@ export const RULES = {
 
 const limitsShape = shape(() => z.object({ blobBytesMax: z.number().int().positive() }));
 
-/** The largest file that the account's server takes. */
+/** Returns the size of the largest file that the account's server takes. */
 export function blobBytesMax(limits: NetworkData): number {
   const parsed = limitsShape().safeParse(limits);
   return parsed.success ? parsed.data.blobBytesMax : RULES.blobBytesMax;
@@ -71,8 +71,8 @@ function checkText(draft: LegDraft): readonly Problem[] {
   ];
 }
 
-/** What only the files themselves tell: a video by the name of an image. */
-export function judgeFiles(
+/** Returns what only the files themselves show: a video with the name of an image. */
+export function checkFiles(
   draft: LegDraft,
   _limits: NetworkData,
   files: readonly (MediaFacts | null)[],
@@ -95,7 +95,10 @@ function checkMedia(draft: LegDraft): readonly Problem[] {
   ];
 }
 
-/** A file's type is judged by its content when it is fetched; what its name says can only warn, except for audio. */
+/**
+ * Returns a warning for a name that suggests a type that Bluesky does not take, and an error for audio. The type
+ * itself is checked when the file is fetched.
+ */
 function checkType(url: string, mediaIndex: number, field: string): readonly Problem[] {
   const kind = mediaKindOf(url);
   const isForeign =
@@ -122,7 +125,7 @@ const TARGETS = {
   video: { types: ["video/mp4"], bytesMax: 300_000_000, secondsMax: 600 },
 } as const satisfies MediaTargets;
 
-/** The account's own server may take less. */
+/** Returns what Bluesky takes; the account's own server may take less. */
 export function media(_draft: LegDraft, limits: NetworkData): MediaTargets {
   const { image, video } = TARGETS;
   const bytesMax = blobBytesMax(limits);

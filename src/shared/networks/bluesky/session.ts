@@ -49,7 +49,7 @@ export function accessExpiry(accessJwt: string, now: Date): string {
   return (expiryOf(accessJwt) ?? new Date(now.getTime() + UNKNOWN_LIFE_MS)).toISOString();
 }
 
-/** When the account must be linked again at the latest, if nothing renews the session before. */
+/** Returns when the account must be linked again at the latest, if nothing renews the session before. */
 export function sessionExpiry(refreshJwt: string): string | null {
   return expiryOf(refreshJwt)?.toISOString() ?? null;
 }
@@ -68,7 +68,10 @@ function expiryOf(jwt: string): Date | undefined {
   }
 }
 
-/** Never logs in: the network allows few log-ins a day, and the password is not kept. */
+/**
+ * Renews the session when its token is about to end. Never logs in: the network allows few log-ins a day, and the
+ * password is not stored.
+ */
 export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
   const credentials = credentialsOf(data);
   const hasEnded = await isTokenEnded(credentials, tools);
@@ -154,7 +157,7 @@ const IDLE_DAYS = { known: 90, loopback: 14 };
 /** A token whose end the server does not tell is taken to last this long: shorter than any server's. */
 const OAUTH_UNKNOWN_LIFE_MS = 10 * 60_000;
 
-/** When the access token ends, by our clock: the library reckons with the machine's. */
+/** Returns when the access token ends, by our clock; the library computes with the machine's. */
 export function accessEnd({ tokenSet }: OAuthSessionData, now: Date): string {
   const lifeMs =
     tokenSet.expires_at === undefined
@@ -163,7 +166,7 @@ export function accessEnd({ tokenSet }: OAuthSessionData, now: Date): string {
   return new Date(now.getTime() + Math.max(lifeMs, 0)).toISOString();
 }
 
-/** When the account must be linked again at the latest, if nothing renews the session before. */
+/** Returns when the account must be linked again at the latest, if nothing renews the session before. */
 export function idleEnd(tools: NetworkTools): string {
   const isKnown = tools.app !== undefined && hasDocuments(tools.app);
   const days = isKnown ? IDLE_DAYS.known : IDLE_DAYS.loopback;

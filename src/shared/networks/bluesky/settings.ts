@@ -7,8 +7,9 @@ type ClientKey = ShapeOf<typeof es256PrivateKey>;
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/])/;
 
 /**
- * Nobody registers with this network: a client is known by the address of its documents, and proves itself by a key of
- * its own. On a developer's machine it needs neither, and elsewhere there is none without.
+ * Returns this service as an OAuth client. There is no registration with this network: a client is known by the
+ * address of its documents and proves itself with a key. On a developer's machine it needs neither; elsewhere there is
+ * no client without them.
  */
 function read(values: Readonly<Record<string, unknown>>): FromSettings {
   const id = values["PUBLIC_BASE_URL"];

@@ -33,8 +33,8 @@ export function remoteOf(data: NetworkData): Remote {
 }
 
 /**
- * The record's key and time. Two legs of one account that begin in the same millisecond still differ, by the clock id
- * and the microseconds that their keys give them.
+ * Returns the record's key and time. Two legs of one account that begin in the same millisecond differ by the clock id
+ * and the microseconds, which derive from their keys.
  */
 export function begin(leg: { readonly key: string; readonly now: Date }): Remote {
   const digest = createHash("sha256").update(leg.key).digest();
@@ -51,8 +51,8 @@ const CLOCK_ID_BITS = 10n;
 const MICROSECONDS_MAX = 2n ** 53n;
 
 /**
- * A timestamp identifier: 53 bits of microseconds and 10 bits of clock id, written so that text order is time order.
- * https://atproto.com/specs/tid
+ * Returns a timestamp identifier: 53 bits of microseconds and 10 bits of clock id, written so that text order is time
+ * order (https://atproto.com/specs/tid).
  */
 export function timestampId(microseconds: bigint, clockId: number): string {
   if (microseconds < 0n || microseconds >= MICROSECONDS_MAX) {
@@ -149,7 +149,7 @@ export function sessionIdOf(credentials: Credentials): string {
   return createHash("sha256").update(token).digest("hex");
 }
 
-/** The library's own data, as it came or after it was stored; undefined when it is not what we can work with. */
+/** Returns the library's session data, new or stored; undefined if we can't work with it. */
 export function readOAuthSession(data: unknown): OAuthSessionData | undefined {
   return sessionShape().safeParse(data).data;
 }

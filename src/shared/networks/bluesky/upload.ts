@@ -32,7 +32,7 @@ export interface UploadedImage {
   readonly aspectRatio: { readonly width: number; readonly height: number } | null;
 }
 
-/** A video is not uploaded here: it has a way of its own. */
+/** A video, which `video.ts` uploads. */
 export interface OpenedVideo {
   readonly file: MediaFile;
   readonly alt: string;

@@ -2,7 +2,7 @@ import { mediaRejected } from "../contract/media-check.ts";
 import type { MediaFile } from "../contract/media.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { type Rejected, type TryLater, failureOf, unpublished } from "../contract/outcome.ts";
+import { type Rejected, type TryLater, legFailure, unpublished } from "../contract/outcome.ts";
 import type { Credentials, Remote, RemoteVideo } from "./state.ts";
 import { type Embed, videoEmbed, uploadBlob, blobShape, type Blob } from "./upload.ts";
 import { blobBytesMax } from "./rules.ts";
@@ -64,7 +64,7 @@ export async function bringVideo(
   return "failure" in blob ? blob : { kind: "made", embed: videoEmbed(blob, shown) };
 }
 
-/** One look at a video that the service works on. */
+/** Reads the status of a video once that the service is processing. */
 export async function followVideo(video: RemoteVideo, tools: NetworkTools): Promise<VideoStep> {
   const outcome = await lookAtJob(video.jobId, tools);
   switch (outcome.kind) {
@@ -150,7 +150,7 @@ async function handOver(video: Video, tools: NetworkTools): Promise<VideoOutcome
   return made ?? refusal(answer, tools);
 }
 
-/** One look at a job. */
+/** Reads the status of a job once. */
 async function lookAtJob(jobId: string, tools: NetworkTools): Promise<VideoOutcome> {
   const query = new URLSearchParams({ jobId });
   const answer = await exchange(tools, {
@@ -165,7 +165,9 @@ async function lookAtJob(jobId: string, tools: NetworkTools): Promise<VideoOutco
   return made ?? { kind: "lost" };
 }
 
-/** A look costs the account nothing: what the service asks for is kept, but not for the rest of a day. */
+/**
+ * Returns the wait that the service asks for, but never the rest of a day: reading a status costs the account nothing.
+ */
 function pause(answer: HttpResponse, tools: NetworkTools): number {
   const { retryAfterSeconds } = classify(answer, tools.now());
   return Math.min(Math.max(retryAfterSeconds ?? 0, POLL_SECONDS_OUTAGE), POLL_SECONDS_MAX);
@@ -198,7 +200,7 @@ function refusal(answer: HttpResponse, tools: NetworkTools): VideoOutcome {
   return unpublished(isMedia ? { ...classified, code: "media_rejected" } : classified, 0);
 }
 
-/** No answer, one of a proxy, or one of a server that has no such service. */
+/** Tells whether there was no answer, one of a proxy, or one of a server without such a service. */
 function isAway(answer: HttpResponse | HttpFailure): answer is HttpFailure {
   return answer instanceof HttpFailure || answer.status >= 500 || answer.status === 404;
 }
@@ -211,7 +213,7 @@ const uploadLimitsShape = shape(() =>
   }),
 );
 
-/** Undefined when the account may upload a video now. */
+/** Returns why the account may not upload a video now; undefined if it may. */
 async function askLimits(
   { credentials }: Video,
   tools: NetworkTools,
@@ -225,7 +227,7 @@ async function askLimits(
   });
   if (isAway(answer)) return { kind: "not_there" };
   const limits = uploadLimitsShape().safeParse(answer.json()).data;
-  // The upload itself is judged anyway: a limit that can't be read need not stop it.
+  // The upload itself is checked anyway: a limit that can't be read need not stop it.
   if (limits === undefined || limits.canUpload) return undefined;
   const { error, message = "" } = limits;
   const isUnconfirmed = /confirm|verif/i.test(`${error ?? ""} ${message}`);
@@ -234,10 +236,10 @@ async function askLimits(
     : ({ code: "quota_exceeded", effect: "refuse" } as const);
   const networkCode = error ?? "DailyLimitExceeded";
   const classified = { ...row, networkCode, note: noteOf(message), retryAfterSeconds: null };
-  return { kind: "rejected", failure: failureOf(classified, 0) };
+  return { kind: "rejected", failure: legFailure(classified, 0) };
 }
 
-/** The account's server vouches for it towards the service, for one method and a short time. */
+/** Returns a token with which the account's server authorises one method of the service for a short time. */
 async function vouch(
   credentials: Credentials,
   { audience, lxm }: { readonly audience: string; readonly lxm: string },
@@ -251,13 +253,13 @@ async function vouch(
   const parsed = z.object({ token: z.string().min(1) }).safeParse(answer.json());
   if (answer.status === 200 && parsed.success) return parsed.data.token;
   const classified = classify(answer, tools.now());
-  // A token that ended, or an account that is locked, would stop the plain way as well.
+  // A token that ended, or an account that is locked, would stop a plain upload as well.
   const isOfAccount = classified.effect === "at_once" || classified.effect === "later";
   const isLocked = classified.code === "account_restricted";
   return isOfAccount || isLocked ? unpublished(classified, 0) : { kind: "not_there" };
 }
 
-/** What the account's server goes by towards other services. */
+/** Returns the DID of the account's server. */
 function serverDid({ pds }: Credentials): string {
   return `did:web:${new URL(pds).host.replace(":", "%3A")}`;
 }

@@ -14,7 +14,7 @@ export interface ErrorRow {
   readonly code: LegErrorCode;
   readonly effect: Effect;
   readonly rule?: string;
-  /** What to do about it, where this signal has a way out of its own; the code's otherwise. */
+  /** What to do about it, if this signal has a remedy of its own; absent: the code's. */
   readonly remediation?: string;
   /** The HTTP status of a refusal that the network's table does not know: somebody has to look at it. */
   readonly unmappedStatus?: number;
@@ -46,7 +46,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/([?&](?:code|state|token)=)[^\s&"']+/gi, "$1[redacted]"],
 ];
 
-/** The call's answer or why there is none. Whatever else is thrown is a defect and passes through. */
+/** Makes a call and returns its answer, or why there is none. Any other error is a defect and is thrown. */
 export async function exchange(
   tools: NetworkTools,
   request: HttpRequest,
@@ -59,14 +59,17 @@ export async function exchange(
   }
 }
 
-/** The network's own words as the timeline may show them. */
+/** Returns the network's own words for the timeline: shortened and without secrets. */
 export function noteOf(text: string): string {
   let note = text;
   for (const [pattern, replacement] of SECRETS) note = note.replace(pattern, replacement);
   return note.replace(/\s+/g, " ").trim().slice(0, NOTE_CHARACTERS_MAX);
 }
 
-/** A page of a proxy or a firewall in front of the network says nothing about what the network did. */
+/**
+ * Tells whether an answer is a web page. A page of a proxy or firewall in front of the network says nothing about what
+ * the network did.
+ */
 export function isHtml(response: HttpResponse): boolean {
   const contentType = response.headers["content-type"] ?? "";
   return (
@@ -77,7 +80,7 @@ export function isHtml(response: HttpResponse): boolean {
 /** Such a page with a status of the request itself speaks for the network all the same. */
 const PLAIN_STATUSES: ReadonlySet<number> = new Set([413, 429]);
 
-/** Whether somebody in front of the network answered, of whom nobody knows what the network did. */
+/** Tells whether a proxy or firewall answered in place of the network, so that what the network did is unknown. */
 export function isProxyPage(response: HttpResponse): boolean {
   return isHtml(response) && !PLAIN_STATUSES.has(response.status);
 }
@@ -100,7 +103,10 @@ export function waitSeconds(
   return Math.min(Math.max(Math.ceil(seconds), 1), WAIT_SECONDS_MAX);
 }
 
-/** A wait that long is a used-up allowance and not a burst: no attempt before its end can succeed. */
+/**
+ * Turns a long wait into `quota_exceeded`: the account's allowance is used up, and no attempt before its end can
+ * succeed.
+ */
 export function withQuota(row: ErrorRow, seconds: number | null): ErrorRow {
   const isQuota = row.code === "rate_limited" && (seconds ?? 0) > BURST_SECONDS_MAX;
   return isQuota ? { code: "quota_exceeded", effect: "refuse" } : row;
@@ -140,8 +146,8 @@ export interface TableRow extends ErrorRow {
 export type ErrorTable = readonly TableRow[];
 
 /**
- * A code and its subcode together say more than a subcode, that more than a code, and a status says least. Words come
- * after the structured field that they explain: sentences are reworded and translated.
+ * Returns the rank of a pattern, the most specific first: code and subcode, subcode, code, status. Messages rank after
+ * the structured field that they explain, because networks reword and translate them.
  */
 function rank({ code, codes, subcode, field, isTransient, message }: SignalPattern): number {
   const hasWords = field !== undefined || message !== undefined;
@@ -176,8 +182,8 @@ export function findRow(table: ErrorTable, signal: Signal): TableRow | undefined
 }
 
 /**
- * What a signal means. A refusal that the table doesn't know is taken for a permanent one and marked for us to look at:
- * repeating what was refused for a reason unknown helps nobody. Whatever is no refusal proves nothing: `doubt`.
+ * Returns what a signal means. An unknown refusal (4xx) counts as permanent and is marked for review, because
+ * repeating it helps nobody. Any other unknown answer proves nothing and means `doubt`.
  */
 export function rowOf(table: ErrorTable, signal: Signal, doubt: ErrorRow): ErrorRow {
   const found = findRow(table, signal);
@@ -192,17 +198,17 @@ function withoutSignal({ signal: _matched, ...meaning }: TableRow): ErrorRow {
   return meaning;
 }
 
-/** The same meaning for several signals. */
+/** Returns rows that give several signals the same meaning. */
 export function rows(meaning: ErrorRow, ...signals: readonly SignalPattern[]): TableRow[] {
   return signals.map((signal) => ({ signal, ...meaning }));
 }
 
-/** The same meaning for several subcodes, whatever code they come with. */
+/** Returns rows that give several subcodes the same meaning, whatever code they come with. */
 export function subcodes(meaning: ErrorRow, ...numbers: readonly number[]): TableRow[] {
   return numbers.map((subcode) => ({ signal: { subcode }, ...meaning }));
 }
 
-/** The same meaning for several codes. */
+/** Returns rows that give several codes the same meaning. */
 export function codes(meaning: ErrorRow, ...list: readonly (string | number)[]): TableRow[] {
   return list.map((code) => ({ signal: { code }, ...meaning }));
 }

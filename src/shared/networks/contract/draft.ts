@@ -42,27 +42,30 @@ export function extensionOf(url: string): string {
   return /\.([a-z0-9]{1,5})$/i.exec(path)?.[1]?.toLowerCase() ?? "";
 }
 
-/** By the URL's ending alone; what ends in nothing known is taken for an image until it has been fetched. */
+/**
+ * Returns a file's kind by the extension of its URL. An unknown extension counts as an image until the file has been
+ * fetched.
+ */
 export function mediaKindOf(url: string): MediaKind {
   return KIND_BY_EXTENSION[extensionOf(url)] ?? "image";
 }
 
 export type FileKind = "image" | "video" | "audio" | "document";
 
-/** What a file is by its bytes. Text, a web page, an archive: whatever neither shows nor sounds is a document. */
+/** Returns a file's kind by its content type. Whatever is no image, video or audio is a document. */
 export function kindOfType(contentType: string): FileKind {
   const [kind] = /^(?:image|video|audio)(?=\/)/.exec(contentType) ?? [];
   // Safe: the pattern matches these alone.
   return (kind as FileKind | undefined) ?? "document";
 }
 
-/** By what the file's bytes say: what is neither a video nor sound is taken for an image, or refused for its type. */
+/** Returns a file's kind by its content type. A document counts as an image, which is then refused for its type. */
 export function mediaKindOfType(contentType: string): MediaKind {
   const kind = kindOfType(contentType);
   return kind === "document" ? "image" : kind;
 }
 
-/** The kinds of a draft's files: by their bytes where they were looked into, by their names where not. */
+/** Returns the kinds of a draft's files: by their bytes if they were read, by their names if not. */
 export function kindsOf(
   { media }: LegDraft,
   files: readonly (MediaFacts | null)[],
@@ -73,7 +76,7 @@ export function kindsOf(
   });
 }
 
-/** The field of the request that a draft's text or media came from. */
+/** Returns the field of the request that a draft's text or media came from. */
 export function fieldOf(
   network: string,
   draft: LegDraft,

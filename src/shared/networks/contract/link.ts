@@ -20,14 +20,14 @@ export interface LinkedAccount {
   readonly credentials: NetworkData;
   readonly instanceUrl: string | null;
   readonly scopes: readonly string[];
-  /** What the network told of its limits for this account; kept with the connection, given back to `check`. */
+  /** The limits that the network states for this account; stored with the connection and given to `check`. */
   readonly limits: NetworkData;
   readonly expiresAt: string | null;
   /** What `revoke` ends, where that is more than this account: accounts with the same one end together. */
   readonly grantId?: string;
 }
 
-/** What the end user is told when linking fails; the page has one message per code. */
+/** The reasons for which linking may fail. The page has one message per code. */
 export const LINK_ERRORS = [
   "wrong_credentials",
   "app_password_needed",
@@ -132,7 +132,7 @@ export interface OAuthFlow {
   finish(callback: OAuthCallback, tools: NetworkTools): Promise<LinkOutcome | LinkChoice>;
   /** Where `finish` may ask for a choice; `candidateId` is one of those it offered. */
   choose?(candidateId: string, flow: NetworkData, tools: NetworkTools): Promise<LinkOutcome>;
-  /** A second way in, by a form alone: the page offers it below the first. */
+  /** A form that links as well: the page offers it below the first. */
   readonly alternative?: LinkForm;
   /** Without `NetworkTools.app` only the alternative is there: the page shows its form as the only one. */
   readonly needsApp?: boolean;

@@ -1,7 +1,7 @@
 import { LEG_ERRORS } from "./errors.ts";
 import { kindOfType } from "./draft.ts";
 import { type Rule, type RuleTable, type Problem, breach } from "./rules.ts";
-import { type TryLater, type Rejected, failureOf, unpublished } from "./outcome.ts";
+import { type TryLater, type Rejected, legFailure, unpublished } from "./outcome.ts";
 import {
   type MediaFailure,
   type MediaFacts,
@@ -14,7 +14,7 @@ import {
 } from "./media.ts";
 import type { Network } from "./network.ts";
 
-/** Largest file that may be of use: a larger one need not be opened. */
+/** Returns the size of the largest file that may be of use. A larger file need not be opened. */
 export function bytesMaxOf({ video, audio, document }: MediaTargets): number {
   const others = [video, audio, document].filter((target) => target !== undefined);
   return Math.max(
@@ -26,8 +26,8 @@ export function bytesMaxOf({ video, audio, document }: MediaTargets): number {
 type Facts = Pick<MediaFacts, "contentType" | "size" | "durationSeconds">;
 
 /**
- * Why a network does not take a file, as far as its type, size and length tell; undefined where none of them speaks
- * against it. Asked alike when a draft is validated and when its leg is prepared, so that the two never differ.
+ * Returns why a network does not take a file, as far as type, size and duration show; undefined if they show nothing
+ * against it. Validation and preparation both ask this, so that they never differ.
  */
 export function refusalOf(file: Facts, targets: MediaTargets): MediaReason | undefined {
   const kind = kindOfType(file.contentType);
@@ -37,7 +37,7 @@ export function refusalOf(file: Facts, targets: MediaTargets): MediaReason | und
   return target === undefined ? "type" : fileRefusal(file, target);
 }
 
-/** What can be read is made to fit; what can't be is taken as it is, or not. */
+/** Returns why an image is refused. A readable image is converted; any other is taken as it is or refused. */
 function imageRefusal({ contentType, size }: Facts, { image }: MediaTargets) {
   if (size > IMAGE_SOURCE_BYTES_MAX) return "size";
   if (READABLE_IMAGES.includes(contentType)) return undefined;
@@ -55,13 +55,16 @@ function fileRefusal({ contentType, size, durationSeconds }: Facts, target: File
   return isOutside ? "duration" : undefined;
 }
 
-/** In the words of the timeline. */
+/** Returns a file's type, size and duration for the timeline. */
 function noteOfFile({ contentType, size, durationSeconds }: Facts): string {
   const seconds = durationSeconds === null ? "" : `, ${Math.floor(durationSeconds)} seconds`;
   return `${contentType}, ${size} bytes${seconds}`;
 }
 
-/** A file of the draft that could not be had, or not be made to fit: what may be otherwise later is tried again. */
+/**
+ * Returns the outcome for a file that could not be fetched or converted. A file that may be available later is tried
+ * again.
+ */
 export function mediaFailed(
   network: string,
   { code, reason, message }: MediaFailure,
@@ -81,7 +84,10 @@ export function mediaFailed(
       );
 }
 
-/** A file that the network does not take, as far as is known before it is sent there; undefined where it may. */
+/**
+ * Returns the outcome for a file that the network does not take, before it is sent; undefined if the network may take
+ * it.
+ */
 export function refusedFile(
   network: string,
   file: MediaFacts,
@@ -93,7 +99,7 @@ export function refusedFile(
   return mediaRejected(`${network}.media.${reason}`, noteOfFile(file), mediaIndex);
 }
 
-/** A leg that breaks one of the network's rules for its files together, found out before anything was sent. */
+/** Returns the outcome for files that together break a rule of the network, before anything is sent. */
 export function rejectedBy<Table extends RuleTable>(
   table: Table,
   rule: keyof Table & string,
@@ -105,16 +111,16 @@ export function rejectedBy<Table extends RuleTable>(
   const row = { code, effect: "refuse", rule } as const;
   return {
     kind: "rejected",
-    failure: failureOf({ ...row, networkCode: null, note, retryAfterSeconds: null }, mediaIndex),
+    failure: legFailure({ ...row, networkCode: null, note, retryAfterSeconds: null }, mediaIndex),
   };
 }
 
-/** A file that breaks one of the network's rules, found out before it was sent there. */
+/** Returns the outcome for a file that breaks a rule of the network, before it is sent. */
 export function mediaRejected(rule: string, note: string, mediaIndex?: number): Rejected {
   const row = { code: "media_rejected", effect: "refuse", rule } as const;
   return {
     kind: "rejected",
-    failure: failureOf({ ...row, networkCode: null, note, retryAfterSeconds: null }, mediaIndex),
+    failure: legFailure({ ...row, networkCode: null, note, retryAfterSeconds: null }, mediaIndex),
   };
 }
 
@@ -184,34 +190,44 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
 // Safe: the record has every reason as its key and nothing else.
 export const MEDIA_REASONS = Object.keys(REASONS) as readonly MediaReason[];
 
-type Place = Pick<Problem, "field" | "mediaIndex">;
+type ProblemPosition = Pick<Problem, "field" | "mediaIndex">;
 
-/** A repair that is, or will be, made so that the network takes the file. */
-export function repairWarning(network: string, repair: MediaRepair, place: Place): Problem {
+/** Returns the warning that a file is changed so that the network takes it. */
+export function repairWarning(
+  network: string,
+  repair: MediaRepair,
+  position: ProblemPosition,
+): Problem {
   return {
     severity: "warning",
     code: "media_rejected",
     rule: `${network}.media.${repair}`,
     message: REPAIRS[repair],
     remediation: "Nothing needs to be done.",
-    ...place,
+    ...position,
   };
 }
 
-/** A file that can't be had: the leg tries again for a while, and fails when it stays so. */
-export function unreachableError({ name }: Pick<Network, "name">, place: Place): Problem {
+/** Returns the error for a file that can't be fetched. A leg tries again for a while before it fails. */
+export function unreachableError(
+  { name }: Pick<Network, "name">,
+  position: ProblemPosition,
+): Problem {
   const { message, remediation } = LEG_ERRORS.media_unreachable;
   const rule = `${name}.media.unreachable`;
-  return { severity: "error", code: "media_unreachable", rule, message, remediation, ...place };
+  return { severity: "error", code: "media_unreachable", rule, message, remediation, ...position };
 }
 
-/** A file that the network would refuse, and no repair helps; in the network's own words where it has any. */
+/**
+ * Returns the error for a file that the network would refuse even after repairs, with the network's own message if it
+ * has one.
+ */
 export function refusalError(
   { name, rules = {} }: Pick<Network, "name" | "rules">,
   reason: MediaReason,
-  place: Place,
+  position: ProblemPosition,
 ): Problem {
   const rule = `${name}.media.${reason}`;
-  if (rules[rule] !== undefined) return breach(rules, rule, { ...place, severity: "error" });
-  return { severity: "error", code: "media_rejected", rule, ...REASONS[reason], ...place };
+  if (rules[rule] !== undefined) return breach(rules, rule, { ...position, severity: "error" });
+  return { severity: "error", code: "media_rejected", rule, ...REASONS[reason], ...position };
 }

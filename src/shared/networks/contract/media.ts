@@ -2,7 +2,7 @@ import type { StreamedBody } from "../../runtime/http-call.ts";
 
 export interface FetchedMedia {
   readonly bytes: Uint8Array;
-  /** Judged by the content, not by what the server claims. */
+  /** By the content, not by what the server claims. */
   readonly contentType: string;
   readonly width: number | null;
   readonly height: number | null;
@@ -10,14 +10,14 @@ export interface FetchedMedia {
 
 /** What a media file is, as its first bytes tell. */
 export interface MediaFacts {
-  /** Judged by the content, not by what the server claims. */
+  /** By the content, not by what the server claims. */
   readonly contentType: string;
   /** In bytes. */
   readonly size: number;
   /** As it is seen: a photo that was taken on its side is measured upright. */
   readonly width: number | null;
   readonly height: number | null;
-  /** Of videos and audio, where it can be told without reading all of it. */
+  /** Of videos and audio, if it is known without reading the whole file. */
   readonly durationSeconds: number | null;
 }
 
@@ -27,7 +27,7 @@ export interface MediaFile extends MediaFacts, StreamedBody {
   readonly version: string | null;
   /** The bytes from `first` up to and including `last`; throws `MediaFailure`, also when the file has changed since. */
   read(first: number, last: number): Promise<Uint8Array>;
-  /** Ends what is still under way; a file that was read to its end needs none. */
+  /** Ends open requests; not needed for a file that was read to its end. */
   close(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export interface ImageTarget {
   readonly pngBytesMax?: number;
 }
 
-/** What a network takes of files that go out as they are. What is absent the network judges itself. */
+/** What a network takes of files that go out as they are. The network itself checks what is absent. */
 export interface FileTarget {
   /** Absent: whatever is of the kind. */
   readonly types?: readonly string[];
@@ -131,7 +131,7 @@ export class MediaFailure extends Error {
 /** What a slice holds in memory at a time. */
 const PIECE_BYTES = 2 * 1024 * 1024;
 
-/** The bytes from `first` up to and including `last` of a file, fetched while they are sent. */
+/** Returns the bytes of a file from `first` up to and including `last`, which are fetched while they are sent. */
 export function sliceOf(file: Pick<MediaFile, "read">, first: number, last: number): StreamedBody {
   return {
     size: last - first + 1,

@@ -16,7 +16,7 @@ import type {
 } from "./outcome.ts";
 import type { MediaFacts, MediaTargets } from "./media.ts";
 
-/** Everything a network needs to publish one leg. Nothing in it changes between the attempts but `remote` and `sentAt`. */
+/** Everything a network needs to publish one leg. Between attempts only `remote` and `sentAt` change. */
 export interface LegToPublish {
   /** Stable over every attempt with the same content: the network's idempotency key derives from it. */
   readonly key: string;
@@ -31,17 +31,20 @@ export interface LegToPublish {
   readonly sentAt: Date | null;
 }
 
-/** An account as it is looked after while nothing is published to it. */
-export type KeptAccount = Pick<LinkedAccount, "account" | "credentials" | "instanceUrl">;
+/** An account whose check is due. */
+export type CheckedAccount = Pick<LinkedAccount, "account" | "credentials" | "instanceUrl">;
 
-/** How an account is kept usable, and known to be, while nothing is published to it. Once a day at most. */
-export interface Upkeep {
-  /** Longest time that an account goes unused before `freshen` and `look` are called for it; 0: every day. */
+/** How an account that is not published to is kept usable, and its limits current. Runs once a day at most. */
+export interface AccountCheck {
+  /** How many days an account may go unused before `freshen` and `probe` are called for it; 0: they run every day. */
   readonly idleDaysMax: number;
-  /** A cheap read that only an authorised caller gets; absent where `freshen` tells as much. */
-  look?(kept: KeptAccount, tools: NetworkTools): Promise<{ kind: "usable" } | TryLater | Rejected>;
-  /** What `limits` of the account would be if it were linked now; absent where they never change. */
-  readLimits?(kept: KeptAccount, tools: NetworkTools): Promise<LimitsOutcome>;
+  /** Makes a cheap read that needs the authorisation; absent if `freshen` shows as much. */
+  probe?(
+    checked: CheckedAccount,
+    tools: NetworkTools,
+  ): Promise<{ kind: "usable" } | TryLater | Rejected>;
+  /** Returns the `limits` that the account would have if it were linked now; absent if they never change. */
+  readLimits?(checked: CheckedAccount, tools: NetworkTools): Promise<LimitsOutcome>;
 }
 
 /**
@@ -61,61 +64,61 @@ export interface NetworkDocument {
 }
 
 /**
- * A social network. Generic code never names one: it walks these steps, each of which may be repeated after a crash.
- * `begin` → `prepare` (until ready) → sent marker → `publish`; `reconcile` stands in for a second `publish`.
+ * A social network. Generic code never names one: it calls these steps, each of which may be repeated after a crash:
+ * `begin` → `prepare` (until ready) → sent marker → `publish`. `reconcile` is called in place of a second `publish`.
  */
 export interface Network {
-  /** As in the registry, in requests and in rows; part of its rules' ids. */
+  /** The name in the registry, in requests and in rows; part of its rules' ids. */
   readonly name: string;
-  /** Shown to end users. */
+  /** The name that end users see. */
   readonly title: string;
-  /** Whether it takes a registration of the relay (`NetworkTools.app`); absent: none. */
+  /** Whether it needs a registration of the relay (`NetworkTools.app`); absent: it needs none. */
   readonly needsApp?: boolean;
-  /** What it is configured by; absent: nothing. */
+  /** Its settings; absent: it has none. */
   readonly settings?: NetworkSettings;
-  /** What the service publishes for it; absent: nothing. */
+  /** The documents that the service publishes for it; absent: none. */
   readonly documents?: readonly NetworkDocument[];
-  /** Until when a version of its API (`NetworkApp.version`) certainly lives; absent where nobody can tell ahead. */
+  /** Returns until when a version of its API (`NetworkApp.version`) certainly lives; absent if that is not announced. */
   versionEnd?(version: string): Date;
-  /** `platformOptions.<name>`: a strict object. */
+  /** The schema of `platformOptions.<name>`: a strict object. */
   readonly options: Shape<z.ZodType<Readonly<Record<string, unknown>>>>;
   readonly link: LinkFlow;
   measure(draft: LegDraft, limits: NetworkData): TextMeasure;
-  /** Which quota of a rolling day and account the draft would use up, e.g. `posts`; absent where there is none. */
+  /** Returns which daily quota of the account the draft counts towards, e.g. `posts`; absent: there is none. */
   quotaOf?(draft: LegDraft): string | undefined;
-  /** What the network itself told of a quota for the account, where that may be less than the settings allow. */
+  /** Returns the quota that the network itself states for the account, which may be less than the settings allow. */
   quotaMaxOf?(kind: string, limits: NetworkData): number | undefined;
   /**
-   * Pure. What publishing refuses of files that were looked into, beside what `media` says of each alone: kinds that
-   * can't share a post, a form that takes another. In the draft's order; null: not to be had.
+   * Returns what publishing refuses of the files together: kinds that can't share a post, a form that needs another
+   * kind. `media` covers each file alone. `files` are in the draft's order; null: could not be read. Pure.
    */
-  judgeFiles?(
+  checkFiles?(
     draft: LegDraft,
     limits: NetworkData,
     files: readonly (MediaFacts | null)[],
   ): readonly Problem[];
-  /** What it takes of the draft's media files; absent: whatever there is. `limits` as for `check`. */
+  /** Returns what it takes of the draft's files; absent: it takes any file. `limits` as for `check`. */
   media?(draft: LegDraft, limits: NetworkData): MediaTargets;
-  /** What `check` and publishing name by its id; absent: nothing. */
+  /** The rules that `check` and publishing name by id; absent: none. */
   readonly rules?: RuleTable;
-  /** Pure. `limits` is `{}` when the account is not known. */
+  /** Returns the rules that the draft breaks. `limits` is `{}` if the account is not known. Pure. */
   check(draft: LegDraft, limits: NetworkData): readonly Problem[];
-  /** Chosen once per leg content, before anything is sent, and kept over every attempt: record key, creation time … */
+  /** Returns what is chosen once per content of a leg and kept over all attempts: record key, creation time … */
   begin(leg: { readonly key: string; readonly now: Date }): NetworkData;
-  /** Looks at the stored credentials and renews them when they are about to end. Called under a lease. */
+  /** Renews the stored credentials if they are about to end. Called under a lease. */
   freshen(
     credentials: NetworkData,
     instanceUrl: string | null,
     tools: NetworkTools,
   ): Promise<CredentialsOutcome>;
-  /** Absent: `freshen` is called once a week. */
-  readonly upkeep?: Upkeep;
-  /** Uploads and containers: repeatable, nothing of it is visible. One status check per call, never a wait. */
+  /** The check of an idle account; absent: `freshen` is called once a week. */
+  readonly accountCheck?: AccountCheck;
+  /** Makes uploads and containers. May be repeated, and shows nothing to anyone. Reads a status once and never waits. */
   prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome>;
-  /** The one visible call. */
+  /** Makes the one visible call. */
   publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome>;
-  /** Read-only: did an earlier `publish` have its effect? */
+  /** Finds out whether an earlier `publish` had its effect. Changes nothing. */
   reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome>;
-  /** Ends the authorisation at the network; best effort. */
+  /** Revokes the authorisation at the network, if possible. */
   revoke(credentials: NetworkData, instanceUrl: string | null, tools: NetworkTools): Promise<void>;
 }

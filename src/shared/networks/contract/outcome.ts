@@ -8,7 +8,7 @@ export interface LegFailure {
   /** The network's own code, e.g. `ExpiredToken` or `190/463`. */
   readonly networkCode: string | null;
   readonly rule?: string;
-  /** What to do about it, where the network's signal has a way out of its own; the code's otherwise. */
+  /** What to do about it, if the network's signal has a remedy of its own; absent: the code's. */
   readonly remediation?: string;
   readonly mediaIndex?: number;
   /** The network's own words, at most 500 characters, without secrets: for the timeline and the log. */
@@ -72,9 +72,9 @@ export type ReconcileOutcome =
    * published, so that a failure from here on is a plain one.
    */
   | { readonly kind: "may_publish"; readonly isAbsent: boolean }
-  /** Can't be told now, ask again later. */
+  /** Not known yet: ask again later. */
   | { readonly kind: "ask_again"; readonly failure: LegFailure; readonly pollAfterSeconds: number }
-  /** Can never be told: the leg ends as `outcome_unknown`. */
+  /** Will never be known: the leg ends with `outcome_unknown`. */
   | { readonly kind: "unknowable"; readonly failure: LegFailure }
   | Rejected;
 
@@ -92,7 +92,7 @@ export type CredentialsOutcome =
 export type LimitsOutcome =
   { readonly kind: "read"; readonly limits: NetworkData } | TryLater | Rejected;
 
-export function failureOf(classified: Classified, mediaIndex?: number): LegFailure {
+export function legFailure(classified: Classified, mediaIndex?: number): LegFailure {
   return {
     code: classified.code,
     networkCode: classified.networkCode,
@@ -106,9 +106,9 @@ export function failureOf(classified: Classified, mediaIndex?: number): LegFailu
   };
 }
 
-/** The outcome of a call that shows nothing to anyone: whatever became of it, the leg is not published by it. */
+/** Returns the outcome of a refused call that could not publish anything. */
 export function unpublished(classified: Classified, mediaIndex?: number): TryLater | Rejected {
-  const failure = failureOf(classified, mediaIndex);
+  const failure = legFailure(classified, mediaIndex);
   switch (classified.effect) {
     case "refuse":
       return { kind: "rejected", failure };
@@ -131,7 +131,7 @@ function withWait(classified: Classified): { retryAfterSeconds?: number } {
     : { retryAfterSeconds: classified.retryAfterSeconds };
 }
 
-/** As `unpublished`, for a call without an answer. */
+/** Returns the outcome of a call without an answer that could not publish anything. */
 export function unanswered(failure: HttpFailure): TryLater {
   return {
     kind: "try_later",
@@ -141,21 +141,21 @@ export function unanswered(failure: HttpFailure): TryLater {
 
 const ASK_AGAIN_SECONDS = 30;
 
-/** Nobody can say whether the post is out. */
-export function unknown(note: string): LegFailure {
+/** Returns the failure of a leg of which nobody can tell whether it was published. */
+export function outcomeUnknown(note: string): LegFailure {
   return { code: "outcome_unknown", networkCode: null, note };
 }
 
-/** The answer to the visible call does not tell whether it had its effect. */
+/** Returns the outcome of a visible call whose answer does not tell whether it had its effect. */
 export function inDoubt(classified: Classified): PublishOutcome {
-  return { kind: "in_doubt", failure: failureOf({ ...classified, code: "outcome_unknown" }) };
+  return { kind: "in_doubt", failure: legFailure({ ...classified, code: "outcome_unknown" }) };
 }
 
-/** The visible call has no answer: it never left, or nobody knows what became of it. */
-export function unheard(failure: HttpFailure): PublishOutcome {
+/** Returns the outcome of a visible call without an answer: it was not sent, or its effect is unknown. */
+export function unconfirmed(failure: HttpFailure): PublishOutcome {
   return failure.delivery === "not_sent"
     ? unanswered(failure)
-    : { kind: "in_doubt", failure: unknown(failure.message) };
+    : { kind: "in_doubt", failure: outcomeUnknown(failure.message) };
 }
 
 /** What a look for the leg's post among the account's own came to. */
@@ -172,16 +172,16 @@ export type Lookup =
 
 type AskAgain = Extract<ReconcileOutcome, { kind: "ask_again" }>;
 
-/** Whether the post is out can't be told now. */
+/** Returns the outcome when it can't be told yet whether the post was published. */
 export function askAgain(note: string, seconds: number | null = null): AskAgain {
   return {
     kind: "ask_again",
-    failure: unknown(note),
+    failure: outcomeUnknown(note),
     pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS,
   };
 }
 
-/** Returns what a list of the account's posts came to that was not answered, or with an error. */
+/** Returns the result of a list of posts that was not answered, or answered with an error. */
 export function unavailable(answer: HttpFailure | Classified): Lookup & { kind: "unavailable" } {
   if (answer instanceof HttpFailure)
     return { kind: "unavailable", note: answer.message, retryAfterSeconds: null };

@@ -20,7 +20,7 @@ export interface Rule {
   readonly limit?: number;
   readonly unit?: RuleUnit;
   /** The account's server may tell another limit. */
-  readonly isTold?: true;
+  readonly variesByServer?: true;
   /** `{used}` and `{limit}` are filled in. */
   readonly message: string;
   readonly remediation: string;
@@ -32,7 +32,7 @@ export type RuleTable = Readonly<Record<string, Rule>>;
 /** The part of a limit from which on a small edit may break it. */
 const NEARLY = 0.9;
 
-/** Of texts above nine tenths of the limit: a small edit makes them fail. */
+/** Returns the warning for texts above nine tenths of the limit, which a small edit may break. */
 export function nearLimit(max: number, unit: RuleUnit): Rule {
   return {
     severity: "warning",
@@ -67,7 +67,7 @@ interface Breach extends Partial<Pick<Problem, "field" | "mediaIndex" | "severit
   readonly limit?: number;
 }
 
-/** A problem in the words of the rule that is broken. */
+/** Returns the problem for a broken rule, in the rule's words. */
 export function breach<Table extends RuleTable>(
   table: Table,
   id: keyof Table & string,
@@ -102,7 +102,7 @@ export function checkNearLimit<Table extends RuleTable>(
 
 const FAR = 4;
 
-/** Whether a text is so much too long that nothing else in it is worth counting. */
+/** Tells whether a text is so much too long that nothing else in it needs to be counted. */
 export function isFarBeyond(used: number, limit: number): boolean {
   return used > limit * FAR;
 }

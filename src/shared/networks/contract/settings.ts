@@ -32,7 +32,7 @@ type Table = NetworkSettings["table"];
 
 type ValuesOf<T extends Table> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
 
-/** A network's settings, and what it makes of their values. */
+/** Returns a network's settings with a typed reader of their values. */
 export function networkSettings<T extends Table>(
   table: T,
   read: (values: ValuesOf<T>) => FromSettings,
@@ -41,7 +41,7 @@ export function networkSettings<T extends Table>(
   return { table, read: (values) => read(values as ValuesOf<T>) };
 }
 
-/** The two settings of a registration, `<name>_ID` and `<name>_SECRET`. */
+/** Returns the two settings of a registration, `<name>_ID` and `<name>_SECRET`. */
 export function appSettings<Name extends string>(name: Name, about: string) {
   const table = {
     [`${name}_ID`]: setting(text, null, about),
@@ -51,7 +51,7 @@ export function appSettings<Name extends string>(name: Name, about: string) {
   return table as Readonly<Record<`${Name}_ID` | `${Name}_SECRET`, Setting<string | undefined>>>;
 }
 
-/** The registration that two settings make; half of one is a problem. */
+/** Returns the registration that two settings make. One without the other is a problem. */
 export function readApp(
   name: string,
   values: Readonly<Record<string, unknown>>,

@@ -1,12 +1,14 @@
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a reader takes for one character each. The segmenter is made when it is first needed: that takes milliseconds. */
+/**
+ * Returns what a reader takes for one character each. The segmenter is created on first use, which takes milliseconds.
+ */
 export function graphemesOf(text: string): Iterable<Intl.SegmentData> {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return segmenter.segment(text);
 }
 
-/** What a reader takes for one character: a family emoji is one. */
+/** Returns how many characters a reader sees: a family emoji counts as one. */
 export function countGraphemes(text: string): number {
   // Printable ASCII has no clusters, and most text is nothing else.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
@@ -24,7 +26,7 @@ const MARKS_OF_LETTER = /\p{M}{30}(?=\p{M})/gu;
 /** What the format puts between: it is not seen, and no mark is sorted past it. */
 const GRAPHEME_JOINER = "\u034f";
 
-/** The text in its composed form (NFC), in which one text is written in one way; in linear time for any text. */
+/** Returns the text in composed form (NFC), in which equal texts have equal bytes. Takes linear time for any text. */
 export function composed(text: string): string {
   return text.replace(MARKS_OF_LETTER, `$&${GRAPHEME_JOINER}`).normalize("NFC");
 }
@@ -49,7 +51,10 @@ const REFERENCE = /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]{2,8}));/gi;
 
 const CODE_POINT_MAX = 0x10ffff;
 
-/** Text of an attribute or element: character references are resolved, names that are not common ones stay. */
+/**
+ * Returns the text of an attribute or element with its character references resolved. Uncommon names are left as they
+ * are.
+ */
 export function unescapeHtml(text: string): string {
   return text.replace(
     REFERENCE,
@@ -63,7 +68,7 @@ export function unescapeHtml(text: string): string {
 
 const TAG_CHARACTERS_MAX = 10_000;
 
-/** One walk from `<` to `>`: whatever a server sends, no character is looked at again and again. */
+/** Returns HTML without its tags. Reads every character once, whatever a server sends. */
 function withoutTags(html: string): string {
   let text = "";
   let end = -1;
@@ -78,7 +83,7 @@ function withoutTags(html: string): string {
   return text + html.slice(from);
 }
 
-/** What is left of a fragment of HTML without its tags. */
+/** Returns the text of an HTML fragment. */
 export function textOfHtml(html: string): string {
   return unescapeHtml(withoutTags(html.replace(/<br\s*\/?>|<\/p>/gi, "\n")));
 }
@@ -90,14 +95,14 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 /** Phones and chat programs add these when an address is copied: no-break spaces, joiners, direction marks. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** What a person typed, without what they can't see. */
+/** Returns what a person typed, without invisible characters. */
 export function typedText(text: string | undefined): string {
   return (text ?? "").replace(INVISIBLE, "").trim();
 }
 
 /**
- * The origin meant by an address as people type it: `host`, `@name@host`, a profile's URL. Always https, except on the
- * machine itself (which the outbound client refuses to dial outside development).
+ * Returns the origin of an address as people type it: `host`, `@name@host`, a profile's URL. The scheme is https,
+ * except on the local machine (which the outbound client refuses to dial outside development).
  */
 export function serverOrigin(typed: string): string | undefined {
   const address = typedText(typed);
@@ -108,7 +113,7 @@ export function serverOrigin(typed: string): string | undefined {
   return originOf(`${scheme?.toLowerCase() ?? "https"}://${host}`);
 }
 
-/** The origin of a URL that a document of a network names, by the same rules. */
+/** Returns the origin of a URL in a network's document, by the same rules. */
 export function originOf(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);

@@ -79,12 +79,12 @@ export function classify(response: HttpResponse, now: Date): Classified {
   return classifyGraph(response, ERRORS, now);
 }
 
-/** What a video's status says of why it failed. */
+/** Returns why a video failed, by its status. */
 export function classifyStatus(text: string): Classified {
   return classifyFileStatus(text, ERRORS, "refuse");
 }
 
-/** Whether the video is one that Facebook may still take in another form. */
+/** Tells whether Facebook may still take the video in another form. */
 export function isVideoLimit({ rule = "" }: { readonly rule?: string }): boolean {
   return Object.values<string>(VIDEO_LIMITS).includes(rule);
 }

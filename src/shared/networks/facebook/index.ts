@@ -1,11 +1,11 @@
 import type { Network } from "../contract/network.ts";
-import { facebookLink, revoke, facebookUpkeep } from "./link.ts";
+import { facebookLink, revoke, facebookAccountCheck } from "./link.ts";
 import { facebookOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, judgeFiles, measure, quotaOf, media } from "./rules.ts";
+import { check, checkFiles, measure, quotaOf, media } from "./rules.ts";
 import { facebookSettings } from "./settings.ts";
 
 export const facebook = {
@@ -20,12 +20,12 @@ export const facebook = {
   quotaOf,
   rules,
   check,
-  judgeFiles,
+  checkFiles,
   /** Facebook chooses all ids itself. */
   begin: () => ({}),
   /** A page's token has no end, and nothing tells that it was taken back but a call. */
   freshen: () => Promise.resolve({ kind: "usable" }),
-  upkeep: facebookUpkeep,
+  accountCheck: facebookAccountCheck,
   prepare,
   publish,
   reconcile,

@@ -18,7 +18,7 @@ import { classify } from "./errors.ts";
 import { type Page, findPages } from "./pages.ts";
 import { accessFor, credentialsOf, pageAccess } from "./state.ts";
 import { unanswered, unpublished } from "../contract/outcome.ts";
-import type { Upkeep } from "../contract/network.ts";
+import type { AccountCheck } from "../contract/network.ts";
 
 const DIALOG = "https://www.facebook.com";
 /** Facebook passes phones, some networks and business accounts on to hosts of their own. */
@@ -90,7 +90,10 @@ async function finish(
   return offer({ userId, userToken, scopes: [...scopes], pages: [...pages] });
 }
 
-/** The code's own token lasts for hours, and tokens of pages for as long as the one that they were got with. */
+/**
+ * Exchanges the code for a long-lived token. The code's own token lasts for hours, and a page's token lasts as long as
+ * the token that it was requested with.
+ */
 async function longLivedToken(
   grant: Readonly<Record<string, string>>,
   tools: NetworkTools,
@@ -115,7 +118,7 @@ async function requestToken(
   return "kind" in answer ? usedUp(answer) : answer.access_token;
 }
 
-/** A code that is refused ran out or was used: the person has to begin again, but nothing is broken. */
+/** Returns `access_denied` for a refused code, which expired or was used: the person has to begin again. */
 function usedUp(failure: LinkFailure): LinkFailure {
   const isOfCode = /^100\b/.test(failure.note ?? "");
   return isOfCode ? { ...failure, code: "access_denied" } : failure;
@@ -146,7 +149,7 @@ function read<Shape extends z.ZodType>(request: HttpRequest, shape: Shape, tools
   return readStep({ request, shape, refuse }, tools);
 }
 
-/** One page is no choice: it was ticked in the dialog. */
+/** Links the only page, or offers a choice between several. */
 function offer(flow: Flow): LinkOutcome | LinkChoice {
   const [first, ...others] = flow.pages;
   if (first === undefined) return linkFailed("nothing_to_choose");
@@ -198,9 +201,9 @@ export async function revoke(data: NetworkData, tools: NetworkTools): Promise<vo
 }
 
 /** A page's token has no end, and nothing tells that it was taken back but a call. */
-export const facebookUpkeep: Upkeep = {
+export const facebookAccountCheck: AccountCheck = {
   idleDaysMax: 3,
-  async look({ credentials }, tools) {
+  async probe({ credentials }, tools) {
     const known = credentialsOf(credentials);
     const request = graphGet(pageAccess(known, tools), known.pageId, { fields: "id" });
     const answer = await exchange(tools, request);

@@ -96,7 +96,10 @@ function isOurs(post: Post, leg: LegToPublish): boolean {
   return comparable(post.message) === "" && link !== undefined && isLinkedTo(attachments, link);
 }
 
-/** Facebook leads through an address of its own, with the real one inside. */
+/**
+ * Tells whether an attachment leads to the link. Facebook wraps links in an address of its own that contains the
+ * original.
+ */
 function isLinkedTo(attachments: Post["attachments"]["data"], link: string): boolean {
   const forms = [link, encodeURIComponent(link)];
   return attachments.some(({ target: own }) => forms.some((form) => own?.url?.includes(form)));
@@ -113,7 +116,7 @@ const storyShape = shape(() =>
   }),
 );
 
-/** The leg's story, by the photo or video that no other post has; else why it is not known. */
+/** Returns the leg's story, found by its photo or video, which no other post has; otherwise why it is not known. */
 export async function findStory(
   leg: LegToPublish,
   mediaId: string,
@@ -136,13 +139,13 @@ export async function findStory(
   return { kind: "published", networkPostId: found.post_id, url: pageUrl(found.url) };
 }
 
-/** In seconds, from where on something of this leg may be listed. */
+/** Returns the time, in Unix seconds, from which the leg's post may be listed. */
 function sinceOf({ sentAt }: LegToPublish, tools: NetworkTools): string {
   const sentMs = (sentAt ?? tools.now()).getTime();
   return String(Math.floor((sentMs - CLOCK_SKEW_MS) / 1000));
 }
 
-/** What is known of a video that is live. */
+/** Returns the outcome for a video that is live. */
 export async function publishedVideo(
   leg: LegToPublish,
   { form, video, postedVideoId }: Remote,

@@ -43,8 +43,8 @@ export interface Page {
 }
 
 /**
- * The pages that may be published for, by all ways to learn of them: the plain list leaves out those of a business
- * portfolio at times, even when they were allowed.
+ * Returns the pages that the person may publish for, from several lists: the plain list sometimes leaves out pages of
+ * a business portfolio, even if they were allowed.
  */
 export async function findPages(
   access: GraphAccess,
@@ -82,7 +82,7 @@ async function listPages(
     : refusedLink(classify(pages, tools.now()));
 }
 
-/** The other ways are best effort: what they do not tell is not there. */
+/** Reads one of the additional lists; undefined if it can't be read. */
 async function read<Shape extends z.ZodType>(
   access: GraphAccess,
   what: { readonly path: string; readonly query: Readonly<Record<string, string>> },
@@ -103,7 +103,7 @@ async function pagesOfPerson(
   return (await read(access, { path: "me", query }, shape, tools))?.accounts.data ?? [];
 }
 
-/** The token itself names the pages that were ticked in the dialog. */
+/** Returns the pages that the token itself names: those that were selected in the dialog. */
 async function pagesOfToken(
   access: GraphAccess,
   known: readonly ListedPage[],

@@ -6,7 +6,7 @@ import {
   type PrepareOutcome,
   type Rejected,
   type TryLater,
-  failureOf,
+  legFailure,
   unanswered,
   unpublished,
 } from "../contract/outcome.ts";
@@ -58,10 +58,10 @@ const CONTINUE_SECONDS = 1;
 /** Unpublished photos live for about a day. */
 const PHOTOS_LIFE_MS = 20 * 3_600_000;
 const LOOK_AGAIN_SECONDS = 5;
-/** A photo that is not found for longer than this is not on its way. */
+/** A photo that is not found for longer than this will not appear. */
 const MISSED_MS = 120_000;
 
-/** Whether the photos are too old to be published. */
+/** Tells whether the photos are too old to be published. */
 export function isOutdated({ photosSince }: Remote, now: Date): boolean {
   return photosSince !== undefined && now.getTime() - Date.parse(photosSince) > PHOTOS_LIFE_MS;
 }
@@ -138,7 +138,7 @@ async function makePhoto(
   return unpublished(classified, mediaIndex);
 }
 
-/** The photo as it has to be for Facebook, where it is not so at its address; what fits Facebook fetches itself. */
+/** Returns the photo converted for Facebook; undefined if it needs no conversion and Facebook fetches it itself. */
 async function repairedPhoto(
   url: string,
   mediaIndex: number,
@@ -158,7 +158,7 @@ async function repairedPhoto(
   }
 }
 
-/** A photo that was just made may not be found yet, and then can't be published. */
+/** Finds out whether the photos can be published by now: one that was just made may not be found yet. */
 async function lookForMissed(
   leg: LegToPublish,
   remote: Remote,
@@ -173,7 +173,7 @@ async function lookForMissed(
     if (classified.networkCode !== NOT_FOUND) return unpublished(classified);
     const missedMs = tools.now().getTime() - Date.parse(remote.missedAt ?? "");
     return missedMs > MISSED_MS
-      ? { kind: "rejected", failure: failureOf(classified) }
+      ? { kind: "rejected", failure: legFailure(classified) }
       : { kind: "processing", remote, pollAfterSeconds: LOOK_AGAIN_SECONDS };
   }
   return { kind: "ready", remote };

@@ -2,11 +2,11 @@ import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange } from "../contract/answers.ts";
 import {
-  failureOf,
+  legFailure,
   unpublished,
   inDoubt,
-  unheard,
-  unknown,
+  unconfirmed,
+  outcomeUnknown,
   type PublishOutcome,
   mayStartOver,
 } from "../contract/outcome.ts";
@@ -39,7 +39,7 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
   const sentMs = leg.sentAt?.getTime() ?? Infinity;
   const sending = { leg, remote, isRepeat: tools.now().getTime() - sentMs >= REPEAT_MS };
   const answer = await exchange(tools, visibleCall(sending, tools));
-  if (answer instanceof HttpFailure) return unheard(answer);
+  if (answer instanceof HttpFailure) return unconfirmed(answer);
   const accepted = readAccepted(answer);
   return accepted === undefined
     ? refused(sending, answer, tools)
@@ -115,12 +115,13 @@ async function settle(
       : story;
   }
   const networkPostId = id ?? postId;
-  if (networkPostId === undefined) return { kind: "in_doubt", failure: unknown("no id came back") };
+  if (networkPostId === undefined)
+    return { kind: "in_doubt", failure: outcomeUnknown("no id came back") };
   const url = pageUrl(permalink_url) ?? `https://www.facebook.com/${networkPostId}`;
   return { kind: "published", networkPostId, url };
 }
 
-/** A video that was taken is not to be seen before Facebook has processed it, and then it may still fail. */
+/** Returns the outcome for an accepted video, which is visible only after processing and may still fail. */
 async function settleVideo(
   leg: LegToPublish,
   remote: Remote,
@@ -134,11 +135,15 @@ async function settleVideo(
     case "failed":
       return afterFailure(leg, remote, state.classified, tools.now());
     case "unreadable":
-      return { kind: "in_doubt", failure: unknown(state.classified.note), remote };
+      return { kind: "in_doubt", failure: outcomeUnknown(state.classified.note), remote };
     case "unavailable":
-      return { kind: "in_doubt", failure: unknown(state.note), remote, ...pollAfter(state) };
+      return { kind: "in_doubt", failure: outcomeUnknown(state.note), remote, ...pollAfter(state) };
     default:
-      return { kind: "in_doubt", failure: unknown("Facebook is working on the video"), remote };
+      return {
+        kind: "in_doubt",
+        failure: outcomeUnknown("Facebook is working on the video"),
+        remote,
+      };
   }
 }
 
@@ -146,7 +151,7 @@ function pollAfter({ retryAfterSeconds }: { readonly retryAfterSeconds: number |
   return retryAfterSeconds === null ? {} : { pollAfterSeconds: retryAfterSeconds };
 }
 
-/** Nobody will see this video. It may go out in another form, or once more from the beginning. */
+/** Prepares a video again that nobody will see: in another form, or from the beginning. */
 function afterFailure(
   leg: LegToPublish,
   remote: Remote,
@@ -155,12 +160,12 @@ function afterFailure(
 ): PublishOutcome {
   if (mayBeFeedVideo(leg, remote, classified)) return inFeed(remote, classified);
   return remote.form === "video"
-    ? { kind: "rejected", failure: failureOf(classified, 0) }
+    ? { kind: "rejected", failure: legFailure(classified, 0) }
     : uploadAgain(remote, classified, now);
 }
 
 function inFeed(remote: Remote, classified: Classified): PublishOutcome {
-  const failure = failureOf(classified, 0);
+  const failure = legFailure(classified, 0);
   return { kind: "prepare_again", remote: asFeedVideo(remote), failure, pollAfterSeconds: 0 };
 }
 
@@ -183,8 +188,8 @@ async function refused(
 }
 
 /**
- * Facebook has this already: as an earlier call of ours, whose answer was lost, or as somebody else's post. Photos
- * belong to one leg alone, while the same words may be anybody's.
+ * Finds out what a duplicate repeats: an earlier call of ours whose answer was lost, or somebody else's post. Photos
+ * belong to one leg alone; the same text may be anybody's.
  */
 async function lookForDuplicate(
   { leg, remote, isRepeat }: Sending,
@@ -201,9 +206,9 @@ async function lookForDuplicate(
   return isRepeat || lookup.kind === "unavailable" ? inDoubt(classified) : unpublished(classified);
 }
 
-/** Once: what is not found again after that is kept from us. */
+/** Waits once for photos that are not found, and rejects the leg the second time. */
 function waitForPhotos(remote: Remote, classified: Classified, now: Date): PublishOutcome {
-  const failure = failureOf(classified);
+  const failure = legFailure(classified);
   if (remote.missedAt !== undefined) return { kind: "rejected", failure };
   return {
     kind: "prepare_again",
@@ -214,7 +219,7 @@ function waitForPhotos(remote: Remote, classified: Classified, now: Date): Publi
 }
 
 function uploadAgain(remote: Remote, classified: Classified, now: Date): PublishOutcome {
-  const failure = failureOf(classified, 0);
+  const failure = legFailure(classified, 0);
   if (!mayStartOver(remote.restartedAt, now)) return { kind: "rejected", failure };
   return {
     kind: "prepare_again",

@@ -2,9 +2,9 @@ import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import {
   type ReconcileOutcome,
-  failureOf,
+  legFailure,
   askAgain,
-  unknown,
+  outcomeUnknown,
   mayStartOver,
 } from "../contract/outcome.ts";
 import { findOwnPost, findStory, publishedVideo } from "./own-posts.ts";
@@ -13,17 +13,17 @@ import { type Remote, credentialsOf, remoteOf } from "./state.ts";
 import { mayBeFeedVideo } from "./upload.ts";
 import { lookAtVideo } from "./video-status.ts";
 
-/** A list may show a post late; and an attempt may still be on its way. */
+/** A list may show a post late; and an attempt may still be under way. */
 const SETTLED_MS = 60_000;
 /** Facebook shows an ordinary video in no list before it is processed. */
 const VIDEO_SETTLED_MS = 30 * 60_000;
-/** A video that is there in full and on its way to nowhere was not asked to be published. */
+/** A video that was uploaded for longer than this and is not processed was never asked to be published. */
 const STUCK_MS = 5 * 60_000;
 
 /**
- * Did an earlier call have its effect? A video or a story is found by its own id. Other posts are looked for in the
- * page's lists: two looks without a find, a minute or more after the call, are taken for a no. Should that be wrong,
- * Facebook refuses the repeat, for it takes no photo twice and no text twice in a row.
+ * Finds out whether an earlier call had its effect. A video or a story is found by its own id, any other post in the
+ * page's lists: if it is in neither list a minute or more after the call, it counts as absent. Should that be wrong,
+ * Facebook refuses the repeat, because it takes no photo twice and no text twice in a row.
  */
 export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
@@ -54,7 +54,7 @@ async function reconcilePost(
   if (waitMs > 0) return waitOut(waitMs);
   // Nothing would keep Facebook from taking the same video twice, or photos that were made anew.
   return remote.form === "video" || isOutdated(remote, tools.now())
-    ? { kind: "unknowable", failure: unknown("the post is in none of the page's lists") }
+    ? { kind: "unknowable", failure: outcomeUnknown("the post is in none of the page's lists") }
     : { kind: "may_publish", isAbsent: false };
 }
 
@@ -68,7 +68,7 @@ async function reconcileStory(
   const waitMs = SETTLED_MS - ageMs;
   if (waitMs > 0) return waitOut(waitMs);
   return isOutdated(remote, tools.now())
-    ? { kind: "unknowable", failure: unknown("the story is not listed") }
+    ? { kind: "unknowable", failure: outcomeUnknown("the story is not listed") }
     : { kind: "may_publish", isAbsent: true };
 }
 
@@ -89,7 +89,7 @@ async function reconcileVideo(
     case "unreadable":
       return askAgain(state.classified.note);
     case "failed":
-      return afterFailure(looking, failureOf(state.classified, 0), tools);
+      return afterFailure(looking, legFailure(state.classified, 0), tools);
     case "uploading":
     case "uploaded":
       // Taken by a call that was answered: it only has to get on with it.
@@ -101,10 +101,10 @@ async function reconcileVideo(
   }
 }
 
-/** Nobody will see this video. It may go out in another form, or once more from the beginning. */
+/** Allows another attempt for a video that nobody will see: in another form, or from the beginning. */
 function afterFailure(
   { leg, remote }: Looking,
-  failure: ReturnType<typeof failureOf>,
+  failure: ReturnType<typeof legFailure>,
   tools: NetworkTools,
 ): ReconcileOutcome {
   const isWorthAnother =
@@ -114,6 +114,6 @@ function afterFailure(
 }
 
 function waitOut(ms: number): ReconcileOutcome {
-  const failure = unknown("the page's lists may show the post later");
+  const failure = outcomeUnknown("the page's lists may show the post later");
   return { kind: "ask_again", failure, pollAfterSeconds: Math.ceil(ms / 1000) };
 }

@@ -20,7 +20,10 @@ export function measure(draft: LegDraft): TextMeasure {
   return { usedCharacters: draft.text.length, maxCharacters: rules["facebook.text.length"].limit };
 }
 
-/** A reel that Facebook does not take as one becomes an ordinary video, but is counted before that is known. */
+/**
+ * Returns the quota that the draft counts towards. A reel that Facebook does not accept as one becomes an ordinary
+ * video, but it is counted before that is known.
+ */
 export function quotaOf(draft: LegDraft): string | undefined {
   return formNamed(draft) === "reel" ? "reels" : undefined;
 }
@@ -29,7 +32,7 @@ export function check(draft: LegDraft): readonly Problem[] {
   return [...checkText(draft), ...checkMedia(draft), ...checkLink(draft)];
 }
 
-/** By the names of the files alone. */
+/** Returns the draft's form by the names of its files alone. */
 function formNamed(draft: LegDraft): ReturnType<typeof formOf> {
   const kinds = draft.media.map((item) => mediaKindOf(item.url));
   return formOf(ownOptionsOf(draft.options).kind, kinds);
@@ -62,7 +65,7 @@ function checkMedia(draft: LegDraft): readonly Problem[] {
   ];
 }
 
-/** What a form has no place for is not published: better known before. */
+/** Warns of content that the form can't publish. */
 function checkLeftOut(draft: LegDraft, form: Form): readonly Problem[] {
   const isStory = form === "photo_story" || form === "video_story";
   const hasPhotos = form === "photos" || form === "photo_story";
@@ -88,8 +91,8 @@ function checkLeftOut(draft: LegDraft, form: Form): readonly Problem[] {
 const SECONDS = { min: 3, reelMax: 90, storyMax: 60 };
 const FRAME = { width: 540, height: 960, ratio: 9 / 16, tolerance: 0.02 };
 
-/** What only the files themselves tell: their kinds, and whether a video is what was asked for. */
-export function judgeFiles(
+/** Returns what only the files themselves show: their kinds, and whether a video is what was asked for. */
+export function checkFiles(
   draft: LegDraft,
   _limits: NetworkData,
   files: readonly (MediaFacts | null)[],
@@ -133,7 +136,7 @@ function checkLink(draft: LegDraft): readonly Problem[] {
 }
 
 /** https://developers.facebook.com/docs/graph-api/reference/page/photos; large PNGs come out blurred there.
- * It takes TIFF as well, which may tell its place anywhere in the file: that goes out as a JPEG of ours. */
+ * It takes TIFF as well, which may contain a location anywhere in the file: it is converted to JPEG. */
 const TARGETS = {
   image: {
     types: ["image/jpeg", "image/png", "image/gif", "image/bmp"],
@@ -158,7 +161,7 @@ export type Form = (typeof FORMS)[number];
 export type MediaRule = keyof typeof rules &
   `facebook.${"media" | "reel" | "story"}.${"type" | "mixed" | "count" | "media"}`;
 
-/** The form that media of these kinds takes, or the rule that it breaks. */
+/** Returns the form that files of these kinds take, or the rule that they break. */
 export function formOf(
   kind: "feed" | "reel" | "story" | undefined,
   kinds: readonly MediaKind[],

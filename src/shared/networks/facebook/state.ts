@@ -52,13 +52,13 @@ export function remoteOf(data: NetworkData): Remote {
   return remoteShape().parse(data);
 }
 
-/** The Graph API in the name of whoever the token is of. */
+/** Returns access to the Graph API as the token's owner. */
 export function accessFor(token: string, tools: NetworkTools): GraphAccess {
   const app = appOf(tools);
   return { origin: ORIGIN, version: app.version, token, proof: secretProof(token, app) };
 }
 
-/** Of the page. */
+/** Returns access to the Graph API as the page. */
 export function pageAccess(credentials: Credentials, tools: NetworkTools): GraphAccess {
   return accessFor(credentials.pageToken, tools);
 }

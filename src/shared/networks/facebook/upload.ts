@@ -2,7 +2,7 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { type Classified, exchange } from "../contract/answers.ts";
 import {
-  failureOf,
+  legFailure,
   unanswered,
   unpublished,
   type PrepareOutcome,
@@ -36,7 +36,10 @@ interface Uploading {
   readonly video: NonNullable<Remote["video"]>;
 }
 
-/** One step at a time, each kept before the next: begin, hand over the file's address, then look how far it is. */
+/**
+ * Makes the next step of an upload, each of which is stored before the next: begin, hand over the file's address, read
+ * the status.
+ */
 export async function prepareVideo(
   leg: LegToPublish,
   remote: Remote,
@@ -49,7 +52,7 @@ export async function prepareVideo(
     : look({ leg, remote, video }, tools);
 }
 
-/** The edge of the page on which a reel, or a story, is begun and published. */
+/** Returns the page's edge on which a reel or a story is begun and published. */
 export function videoEdge(leg: LegToPublish, { form }: Remote): string {
   const edge = form === "reel" ? "video_reels" : "video_stories";
   return `${credentialsOf(leg.credentials).pageId}/${edge}`;
@@ -74,7 +77,7 @@ async function begin(
   return { kind: "processing", remote: { ...remote, video }, pollAfterSeconds: CARRY_ON_SECONDS };
 }
 
-/** The page's token goes to this address. */
+/** Tells whether an address is Facebook's. The page's token is sent to it. */
 function isOfFacebook(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, port } = new URL(address);
@@ -162,7 +165,7 @@ async function afterFailure(
     : startOver(uploading, classified, tools);
 }
 
-/** Nobody asked for a reel: what is none by its length or shape is published as an ordinary video. */
+/** Tells whether a failed reel may be published as an ordinary video: only if the request did not ask for a reel. */
 export function mayBeFeedVideo(
   { draft }: LegToPublish,
   { form }: Remote,
@@ -197,7 +200,7 @@ async function startOver(
   const asked = { ...classified, code: "media_unreachable" } as const;
   const probed = await withProbe(asked, mediaUrl(leg), tools);
   const isGone = !isVideoLimit(classified) && probed.code === "media_unreachable";
-  return { kind: "rejected", failure: failureOf(isGone ? probed : classified, 0) };
+  return { kind: "rejected", failure: legFailure(isGone ? probed : classified, 0) };
 }
 
 export function mediaUrl({ draft }: LegToPublish): string {

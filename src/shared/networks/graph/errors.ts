@@ -62,7 +62,7 @@ const SHARED: readonly TableRow[] = [
   ...rows(THROTTLED, { status: 429 }),
 ];
 
-/** A network's own rows, and for what they don't speak of those that both networks share. */
+/** Returns an error table of a network's own rows and of those that both networks share. Its own rows win. */
 export function graphTable(own: readonly TableRow[]): ErrorTable {
   return errorTable(own, SHARED);
 }
@@ -82,12 +82,12 @@ const errorBody = shape(() =>
 );
 type GraphError = ShapeOf<typeof errorBody>["error"];
 
-/** The error of an answer, or undefined when it is none of Graph's own. */
+/** Returns the error of an answer; undefined when the answer holds no error of the Graph API. */
 function graphError(response: HttpResponse): GraphError | undefined {
   return errorBody().safeParse(response.json()).data?.error;
 }
 
-/** What an answer that is not the wanted one means: by its structured fields first, by the status last. */
+/** Returns what an unexpected answer means. Structured fields decide first, the status last. */
 export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Date): Classified {
   const error = graphError(response);
   const found =
@@ -103,7 +103,7 @@ export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Da
   };
 }
 
-/** What a code within a sentence means: the status of a file that failed has no other. */
+/** Returns what a code within a sentence means. The status of a file that failed names its code in no other way. */
 function classifyText(text: string, table: ErrorTable): Classified | undefined {
   for (const [code] of text.matchAll(/\b\d{7}\b/g)) {
     const row = findRow(table, { status: 0, subcode: Number(code), message: "" });
@@ -139,7 +139,7 @@ const usageShape = shape(() =>
   z.record(z.string(), z.array(z.object({ estimated_time_to_regain_access: z.number().catch(0) }))),
 );
 
-/** Of a throttled call: Meta says in a header of its own, in minutes, when it will answer again. */
+/** Returns how long to wait after a throttled call. Meta states it in minutes, in a header of its own. */
 function regainSeconds(response: HttpResponse, now: Date): number | null {
   const minutes = usageOf(response).map((usage) => usage.estimated_time_to_regain_access);
   const longest = Math.max(0, ...minutes);
@@ -156,7 +156,7 @@ function usageOf(response: HttpResponse) {
   }
 }
 
-/** What the status of a file that failed says of the reason; the network's code where it names one. */
+/** Returns why a file failed by the text of its status, with the network's code where the text has one. */
 export function classifyFileStatus(
   text: string,
   table: ErrorTable,

@@ -21,7 +21,7 @@ const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
   unauthorized_client: "network_unavailable",
 };
 
-/** The code that came back, or why there is none. */
+/** Returns the code of a callback, or why there is none. */
 export function readCallback(params: Readonly<Record<string, string>>): string | LinkFailure {
   const { error, error_code: errorCode, error_message: message, code = "" } = params;
   if (error !== undefined) return linkFailed(CALLBACK_ERRORS[error] ?? "access_denied", error);
@@ -41,12 +41,12 @@ const CODES: Partial<Record<LegErrorCode, LinkErrorCode>> = {
   connection_needs_reauth: "access_denied",
 };
 
-/** A step of linking that the network refused. */
+/** Returns the failure for a step of linking that the network refused. */
 export function refusedLink({ code, networkCode, note }: Classified): LinkFailure {
   return linkFailed(CODES[code] ?? "network_unavailable", `${networkCode ?? ""} ${note}`.trim());
 }
 
-/** Off to the dialog; nothing has to be kept for the way back. */
+/** Returns the redirect to the dialog. Nothing has to be kept for the callback. */
 export function redirect(
   dialog: string,
   query: Readonly<Record<string, string>>,
@@ -55,7 +55,9 @@ export function redirect(
   return Promise.resolve({ kind: "redirect", url, flow: {} });
 }
 
-/** In the dialog a person may untick permissions one by one. */
+/**
+ * Returns a failure if a needed permission was not granted: in the dialog a person may decline permissions one by one.
+ */
 export function lacking(
   needed: readonly string[],
   granted: readonly string[],
@@ -70,7 +72,7 @@ interface Step<Shape extends z.ZodType> {
   readonly refuse: (answer: HttpResponse) => LinkFailure;
 }
 
-/** One call of linking, read by its shape. */
+/** Makes one call of linking and reads its answer by its shape. */
 export async function readStep<Shape extends z.ZodType>(
   { request, shape, refuse }: Step<Shape>,
   tools: NetworkTools,

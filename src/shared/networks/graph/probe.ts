@@ -36,7 +36,10 @@ interface Probe {
   readonly contentType: string | null;
 }
 
-/** Whether we can read a file that Meta is to fetch; it says the same of a file it can't read and one it can't have. */
+/**
+ * Tells whether we can read a file that Meta is to fetch. Meta answers the same for an unreadable file and for an
+ * address that it can't reach.
+ */
 async function probeMedia(url: string, tools: NetworkTools): Promise<Probe> {
   for (const method of ["HEAD", "GET"] as const) {
     const answer = await follow(method, url, tools);
@@ -72,7 +75,7 @@ async function follow(
   return undefined;
 }
 
-/** What a file is: by its name's ending, and where that tells nothing by what its server says. */
+/** Returns a file's kind by the extension of its name, and where that says nothing by its server's content type. */
 async function findMediaKind(url: string, tools: NetworkTools): Promise<MediaKind> {
   const named = mediaKindOf(url);
   if (named !== "image" || IMAGE_EXTENSIONS.has(extensionOf(url))) return named;
@@ -81,12 +84,15 @@ async function findMediaKind(url: string, tools: NetworkTools): Promise<MediaKin
   return kind === "video" || kind === "audio" ? kind : "image";
 }
 
-/** Meta takes plain ASCII only: names in other scripts and spaces are encoded. */
+/** Returns the URL in plain ASCII, which is all that Meta takes: other scripts and spaces are encoded. */
 export function fetchableUrl(url: string): string {
   return new URL(url).href;
 }
 
-/** Facebook says the same of a file that it can't read and of an address that it can't reach: our own look decides. */
+/**
+ * Turns `media_unreachable` into `media_rejected` if we can read the file: Facebook answers the same for an unreadable
+ * file and for an address that it can't reach.
+ */
 export async function withProbe(
   classified: Classified,
   url: string,
@@ -98,8 +104,9 @@ export async function withProbe(
 }
 
 /**
- * The kinds of a draft's files, by their bytes, before the network is sent their addresses. A file that it does not take
- * is refused here; one that we can't have, it may still get: that one is judged by its name.
+ * Returns the kinds of a draft's files by their bytes, before the network is sent their addresses. Refuses a file that
+ * the network does not take. A file that we can't fetch may still be there for the network: its kind follows from its
+ * name.
  */
 export async function lookAtFiles(
   network: string,

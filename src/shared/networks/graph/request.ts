@@ -19,7 +19,10 @@ export interface GraphAccess {
 
 type Query = Readonly<Record<string, string>>;
 
-/** https://developers.facebook.com/docs/graph-api/guides/secure-requests */
+/**
+ * Returns the proof that the caller knows the app's secret
+ * (https://developers.facebook.com/docs/graph-api/guides/secure-requests).
+ */
 export function secretProof(token: string, { secret }: NetworkApp): string {
   return createHmac("sha256", secret).update(token).digest("hex");
 }
@@ -36,7 +39,7 @@ export function graphDelete(access: GraphAccess, path: string): HttpRequest {
   return { ...graphGet(access, path), method: "DELETE" };
 }
 
-/** Facebook's edges document JSON. */
+/** Returns a POST of JSON, which Facebook's edges document. */
 export function graphPostJson(
   access: GraphAccess,
   path: string,
@@ -51,7 +54,7 @@ export function graphPostJson(
   };
 }
 
-/** Instagram's edges document forms. What is undefined is left out. */
+/** Returns a POST of a form, which Instagram's edges document. Undefined fields are left out. */
 export function graphPostForm(
   access: GraphAccess,
   path: string,
@@ -68,7 +71,7 @@ export function graphPostForm(
   };
 }
 
-/** With a file that is ours to give. What is undefined is left out. */
+/** Returns a POST that uploads a file. Undefined fields are left out. */
 export function graphPostFile(
   access: GraphAccess,
   path: string,
@@ -126,8 +129,8 @@ interface Edge {
 }
 
 /**
- * The entries of a list over its pages, or the answer that was none. Pages are asked for by their cursor, for the
- * address that Meta gives carries the token.
+ * Returns the entries of a list over its pages, or the answer that could not be read as a page. Pages are requested by
+ * their cursor, because the address that Meta gives contains the token.
  */
 export async function readEdge<Entry>(
   access: GraphAccess,
@@ -157,7 +160,7 @@ export function isEdge<Entry>(
   return Array.isArray(read);
 }
 
-/** Lists by time have no cursors, only bounds in the address of the next page. */
+/** Returns where the next page begins. Lists by time have no cursors, only bounds in the address of the next page. */
 function nextPosition(
   paging: ShapeOf<typeof pageShape>["paging"],
 ): Record<string, string> | undefined {

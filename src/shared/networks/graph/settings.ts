@@ -12,7 +12,7 @@ export const graphVersion = {
   ),
 };
 
-/** The registration with the Graph API that two settings make. */
+/** Returns the registration with the Graph API that two settings make. */
 export function readGraphApp(
   name: string,
   values: Readonly<Record<string, unknown>> & { readonly GRAPH_VERSION: string },

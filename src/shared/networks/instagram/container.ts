@@ -23,13 +23,13 @@ export type ContainerState =
   /** Instagram does not know it, or no longer: that says nothing about what became of it. */
   | { readonly kind: "gone"; readonly classified: Classified }
   /** It did not tell. */
-  | { readonly kind: "untold"; readonly outcome: TryLater | Rejected };
+  | { readonly kind: "unknown"; readonly outcome: TryLater | Rejected };
 
 const statusShape = shape(() =>
   z.object({ status_code: z.string(), status: z.string().catch("") }),
 );
 
-/** Made anew each time: a container that nobody publishes is thrown away after a day. */
+/** Creates a container, a new one each time. Instagram deletes a container that is not published within a day. */
 export async function createContainer(
   leg: LegToPublish,
   fields: Readonly<Record<string, string | undefined>>,
@@ -71,12 +71,12 @@ export async function lookAtContainer(
 }
 
 export function readContainer(answer: HttpResponse | HttpFailure, now: Date): ContainerState {
-  if (answer instanceof HttpFailure) return { kind: "untold", outcome: unanswered(answer) };
+  if (answer instanceof HttpFailure) return { kind: "unknown", outcome: unanswered(answer) };
   const parsed = statusShape().safeParse(answer.json()).data;
   if (answer.status !== 200 || parsed === undefined) {
     const classified = classify(answer, now);
     if (classified.networkCode !== NOT_FOUND)
-      return { kind: "untold", outcome: unpublished(classified) };
+      return { kind: "unknown", outcome: unpublished(classified) };
     const ended = { code: "media_processing_failed", effect: "later" } as const;
     return { kind: "gone", classified: { ...classified, ...ended } };
   }
@@ -94,7 +94,10 @@ export function readContainer(answer: HttpResponse | HttpFailure, now: Date): Co
 
 export type Fields = Readonly<Record<string, string | undefined>>;
 
-/** What a container is told of its file. Instagram fetches files itself: one that does not fit it gets from us. */
+/**
+ * Returns the fields that describe a container's file. Instagram fetches files itself; a file that does not fit is
+ * fetched from us.
+ */
 export async function fileFields(
   { draft }: LegToPublish,
   { kinds }: Remote,

@@ -67,7 +67,7 @@ export function classify(response: HttpResponse, now: Date): Classified {
   return classifyGraph(response, ERRORS, now);
 }
 
-/** What a container's status says of why it failed. */
+/** Returns why a container failed, by its status. */
 export function classifyStatus(status: string): Classified {
   return classifyFileStatus(status, ERRORS, "later");
 }

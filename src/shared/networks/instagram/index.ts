@@ -5,9 +5,9 @@ import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, judgeFiles, measure, quotaOf, media } from "./rules.ts";
+import { check, checkFiles, measure, quotaOf, media } from "./rules.ts";
 import { instagramSettings } from "./settings.ts";
-import { freshen, instagramUpkeep, postsPerDayMax } from "./session.ts";
+import { freshen, instagramAccountCheck, postsPerDayMax } from "./session.ts";
 
 export const instagram = {
   name: "instagram",
@@ -22,11 +22,11 @@ export const instagram = {
   quotaMaxOf: (_kind, limits) => postsPerDayMax(limits),
   rules,
   check,
-  judgeFiles,
+  checkFiles,
   /** Instagram chooses all ids itself. */
   begin: () => ({}),
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
-  upkeep: instagramUpkeep,
+  accountCheck: instagramAccountCheck,
   prepare,
   publish,
   reconcile,

@@ -23,7 +23,7 @@ export const instagramOptions = shape(() => networkOptions(ownFields()));
 
 const ownOptions = shape(() => z.object(ownFields()));
 
-/** The options of a draft, which were parsed when the post was accepted. */
+/** Returns the options of a draft, which were validated when the post was accepted. */
 export function ownOptionsOf(
   options: Readonly<Record<string, unknown>>,
 ): ShapeOf<typeof ownOptions> {

@@ -1,6 +1,6 @@
 import type { Classified } from "../contract/answers.ts";
 import {
-  failureOf,
+  legFailure,
   type PrepareOutcome,
   type Rejected,
   type TryLater,
@@ -35,7 +35,10 @@ const POLLS = [
 ] as const;
 const POLL_SECONDS_MAX = 60;
 
-/** Containers: nobody sees them before they are published. A carousel's items have to be finished before it is made. */
+/**
+ * Creates containers, which nobody sees before they are published. A carousel's items have to be finished before the
+ * carousel is created.
+ */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
   const found = await chosen(leg, remoteOf(leg.remote), tools);
   if ("failure" in found) return found;
@@ -87,7 +90,7 @@ async function prepareItems(
   const children: Container[] = [];
   for (const [mediaIndex, child] of remote.children.entries()) {
     const state = child.isFinished ? finished : await lookAtContainer(leg, child, tools);
-    if (state.kind === "untold") return state.outcome;
+    if (state.kind === "unknown") return state.outcome;
     if (state.kind === "failed" || state.kind === "gone") {
       const kept = remote.children.slice(0, mediaIndex);
       return startOver({ ...remote, children: kept }, state.classified, tools.now(), mediaIndex);
@@ -163,18 +166,18 @@ async function look(
       return leg.sentAt === null
         ? startOver(withoutContainers(remote), state.classified, tools.now())
         : inDoubt(state.classified);
-    case "untold":
-      return untold(remote, state.outcome);
+    case "unknown":
+      return keepContainer(remote, state.outcome);
   }
 }
 
-/** It may have been published: a new one could make a second post. */
+/** Returns the outcome for a container that may have been published: a new one could make a second post. */
 function inDoubt({ networkCode, note }: Classified): TryLater {
   return { kind: "try_later", failure: { code: "network_unavailable", networkCode, note } };
 }
 
-/** A container that was just made is worth keeping, whatever the look at it came to. */
-function untold(remote: Remote, outcome: TryLater | Rejected): PrepareOutcome {
+/** Keeps a container that was just created when its status could not be read. */
+function keepContainer(remote: Remote, outcome: TryLater | Rejected): PrepareOutcome {
   return outcome.kind === "rejected" ? outcome : { ...outcome, remote };
 }
 
@@ -182,7 +185,7 @@ export function withoutContainers({ container: _given, ...remote }: Remote): Rem
   return { ...remote, children: [] };
 }
 
-/** Whether fresh containers are still worth a try; counts them. */
+/** Returns the state with one more restart counted; undefined if there were too many. */
 export function restarted(remote: Remote, now: Date): Remote | undefined {
   const lastMs = remote.restartedAt === undefined ? 0 : Date.parse(remote.restartedAt);
   const isRecent = now.getTime() - lastMs < RESTARTS.withinMs;
@@ -203,10 +206,10 @@ function startOver(
     return { kind: "processing", remote: again, pollAfterSeconds: RESTART_SECONDS };
   // That it could not be reached is no excuse for what became of the file there.
   const isOutage = classified.code === "network_unavailable";
-  const told = isOutage
+  const reported = isOutage
     ? ({ ...classified, code: "media_processing_failed" } as const)
     : classified;
-  return { kind: "rejected", failure: failureOf(told, mediaIndex) };
+  return { kind: "rejected", failure: legFailure(reported, mediaIndex) };
 }
 
 function processing(remote: Remote, { createdAt }: Container, tools: NetworkTools): PrepareOutcome {
@@ -219,7 +222,7 @@ function isVideo({ kinds }: Remote, mediaIndex: number): boolean {
   return kinds[mediaIndex] === "video";
 }
 
-/** Any other single video is a reel. */
+/** Returns the fields of a carousel's item. Outside a carousel a single video is a reel. */
 function itemFields(remote: Remote, mediaIndex: number, file: Fields): Fields {
   const media_type = isVideo(remote, mediaIndex) ? "VIDEO" : undefined;
   return { ...file, is_carousel_item: "true", media_type };

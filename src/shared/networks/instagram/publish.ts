@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type Classified, exchange, readId } from "../contract/answers.ts";
 import {
-  failureOf,
+  legFailure,
   unpublished,
   inDoubt,
-  unheard,
+  unconfirmed,
   type PublishOutcome,
 } from "../contract/outcome.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
@@ -20,7 +20,7 @@ import { type Remote, accessOf, credentialsOf, remoteOf } from "./state.ts";
 const NOT_READY_SECONDS = 10;
 const RESTART_SECONDS = 5;
 
-/** A container can be published once: a second call for it changes nothing. */
+/** Publishes the container. A second call for it changes nothing. */
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
   const { container } = remoteOf(leg.remote);
   if (container === undefined) throw new Error("the leg was not prepared");
@@ -32,13 +32,13 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
       creation_id: container.id,
     }),
   );
-  if (answer instanceof HttpFailure) return unheard(answer);
+  if (answer instanceof HttpFailure) return unconfirmed(answer);
   const id = readId(answer);
   if (answer.status !== 200 || id === undefined) return refused(leg, answer, tools);
   return { kind: "published", networkPostId: id, url: await readPermalink(leg, id, tools) };
 }
 
-/** Best effort: the post is out, whatever becomes of this. */
+/** Returns the post's address; null if it can't be read. The post is published either way. */
 async function readPermalink(
   leg: LegToPublish,
   id: string,
@@ -62,13 +62,16 @@ async function refused(
   const remote = remoteOf(leg.remote);
   if (classified.effect !== "prepare_again") return withoutStories(unpublished(classified), remote);
   if (classified.code === "media_not_ready") {
-    const failure = failureOf(classified);
+    const failure = legFailure(classified);
     return { kind: "prepare_again", remote, failure, pollAfterSeconds: NOT_READY_SECONDS };
   }
   return afterGone(leg, remote, classified, tools);
 }
 
-/** Said of a container that ended, but also of one that an earlier call published after all: a new one would be a second post. */
+/**
+ * Finds out whether a missing container ended, or was published by an earlier call: then a new one would make a second
+ * post.
+ */
 async function afterGone(
   leg: LegToPublish,
   remote: Remote,
@@ -82,7 +85,7 @@ async function afterGone(
   if (state?.kind === "published") return findOwnMedia(leg, tools);
   if (state?.kind !== "failed") return inDoubt(classified);
   const again = restarted(withoutContainers(remote), tools.now());
-  const failure = failureOf(classified);
+  const failure = legFailure(classified);
   return again === undefined
     ? { kind: "rejected", failure }
     : { kind: "prepare_again", remote: again, failure, pollAfterSeconds: RESTART_SECONDS };

@@ -11,7 +11,7 @@ import { isStory } from "./rules.ts";
 /** What a call set off is done by then, whatever became of its answer. */
 const SETTLED_MS = 60_000;
 
-/** The container itself tells whether it was published. */
+/** Reads the container's status, which shows whether it was published. */
 export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   const { container } = remoteOf(leg.remote);
   if (leg.sentAt === null || container === undefined)
@@ -29,7 +29,7 @@ export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise
       return askAgain("the container is being worked on");
     case "gone":
       return askAgain(state.classified.note);
-    case "untold": {
+    case "unknown": {
       const { outcome } = state;
       const seconds = outcome.kind === "try_later" ? outcome.retryAfterSeconds : undefined;
       const failure = { ...outcome.failure, code: "outcome_unknown" } as const;
@@ -54,8 +54,8 @@ const mediaShape = shape(() =>
 type Media = ShapeOf<typeof mediaShape>;
 
 /**
- * The leg's post. Its container is known to be published, so that it went out whether or not the account's list shows
- * it: then it goes by the container's id.
+ * Returns the leg's post. Its container is known to be published; if the account's list does not show the post, the
+ * container's id stands for it.
  */
 export async function findOwnMedia(leg: LegToPublish, tools: NetworkTools): Promise<Published> {
   const remote = remoteOf(leg.remote);
@@ -74,8 +74,8 @@ export async function findOwnMedia(leg: LegToPublish, tools: NetworkTools): Prom
   );
   const candidates = isEdge(media) ? media.filter((item) => isOurs(item, leg, remote)) : [];
   // Lists begin with the newest: the one nearest to the call is the last. Without words nothing tells two apart.
-  const isTold = !isOfStory && leg.draft.text.trim() !== "";
-  const found = isTold || candidates.length === 1 ? candidates.at(-1) : undefined;
+  const hasOwnText = !isOfStory && leg.draft.text.trim() !== "";
+  const found = hasOwnText || candidates.length === 1 ? candidates.at(-1) : undefined;
   return found === undefined
     ? { kind: "published", networkPostId: remote.container?.id ?? "", url: null }
     : { kind: "published", networkPostId: found.id, url: found.permalink ?? null };
@@ -89,7 +89,7 @@ const TYPES: Readonly<Record<NonNullable<Remote["form"]>, string>> = {
   carousel: "CAROUSEL_ALBUM",
 };
 
-/** No list says which container a post was made of. */
+/** Tells whether a post may be the leg's. No list says which container a post was made of. */
 function isOurs(media: Media, { draft, sentAt }: LegToPublish, { form }: Remote): boolean {
   const since = (sentAt?.getTime() ?? Infinity) - CLOCK_SKEW_MS;
   const isOfType =

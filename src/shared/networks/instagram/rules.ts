@@ -31,7 +31,7 @@ export function measure(draft: LegDraft): TextMeasure {
   return { usedCharacters: draft.text.length, maxCharacters: rules["instagram.text.length"].limit };
 }
 
-/** A carousel counts as one post, a story as well. */
+/** Returns the quota that every post counts towards: a carousel or a story counts as one. */
 export function quotaOf(): string {
   return "posts";
 }
@@ -78,8 +78,8 @@ function checkMedia(draft: LegDraft, form: ReturnType<typeof formOf>): readonly 
   ]);
 }
 
-/** What only the files themselves tell: their kinds, and how long a video is. */
-export function judgeFiles(
+/** Returns what only the files themselves show: their kinds, and how long a video is. */
+export function checkFiles(
   draft: LegDraft,
   _limits: NetworkData,
   files: readonly (MediaFacts | null)[],
@@ -106,7 +106,7 @@ function checkAltText(draft: LegDraft, mediaIndex: number): readonly Problem[] {
     : [];
 }
 
-/** What a form has no place for is not published: better known before. */
+/** Warns of content that the form can't publish. */
 function checkLeftOut(draft: LegDraft, form: ReturnType<typeof formOf>): readonly Problem[] {
   if (!isForm(form)) return [];
   const { collaborators = [] } = ownOptionsOf(draft.options);
@@ -146,7 +146,7 @@ const types = ["video/mp4", "video/quicktime"] as const;
 const VIDEO = { types, bytesMax: 300_000_000, secondsMin: 3, secondsMax: 900 };
 const STORY_VIDEO = { types, bytesMax: 100_000_000, secondsMin: 3, secondsMax: 60 };
 
-/** A story fills the screen, whatever its shape; a feed has room for some shapes only. */
+/** Returns what Instagram takes. A story takes an image of any shape, a feed only of some. */
 export function media(draft: LegDraft): MediaTargets {
   return ownOptionsOf(draft.options).kind === "story"
     ? { image: STORY_IMAGE, video: STORY_VIDEO }
@@ -161,7 +161,7 @@ export type Form = (typeof FORMS)[number];
 export type MediaRule = keyof typeof rules &
   `instagram.${"media" | "reel" | "story"}.${"required" | "type" | "count" | "media"}`;
 
-/** The form that media of these kinds takes, or the rule that it breaks. */
+/** Returns the form that files of these kinds take, or the rule that they break. */
 export function formOf(
   kind: "feed" | "reel" | "story" | undefined,
   kinds: readonly MediaKind[],

@@ -13,7 +13,7 @@ import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { type Credentials, credentialsOf, GRAPH, accessOf } from "./state.ts";
 import { graphGet } from "../graph/request.ts";
-import type { Upkeep } from "../contract/network.ts";
+import type { AccountCheck } from "../contract/network.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /** Younger ones are not renewed. */
@@ -45,8 +45,8 @@ export function readToken(
 }
 
 /**
- * The two addresses of long-lived tokens are documented without a version, and take all by the query.
- * https://developers.facebook.com/docs/instagram-platform/reference/refresh_access_token
+ * Returns the address that issues or renews long-lived tokens. Both are documented without a version and take
+ * everything in the query (https://developers.facebook.com/docs/instagram-platform/reference/refresh_access_token).
  */
 export function tokenUrl(
   path: "access_token" | "refresh_access_token",
@@ -55,7 +55,7 @@ export function tokenUrl(
   return `${GRAPH}/${path}?${new URLSearchParams(query).toString()}`;
 }
 
-/** Renewed at half its life, for one that ended can't be renewed any more. */
+/** Renews a token at half its life: one that has ended can't be renewed. */
 export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
   const credentials = credentialsOf(data);
   const now = tools.now();
@@ -108,7 +108,7 @@ const answerShape = shape(() =>
   }),
 );
 
-/** How many posts a day the account may publish: told differently from account to account. */
+/** Returns how many posts a day the account may publish, which differs between accounts. */
 export async function readLimits(
   credentials: Pick<Credentials, "accessToken" | "userId">,
   tools: NetworkTools,
@@ -123,13 +123,13 @@ export async function readLimits(
     : unpublished(classify(answer, tools.now()));
 }
 
-/** Absent when the network was not to be asked as the account was linked. */
+/** Returns the account's daily maximum; undefined if it could not be read when the account was linked. */
 export function postsPerDayMax(limits: NetworkData): number | undefined {
   return z.number().int().positive().safeParse(limits["postsPerDayMax"]).data;
 }
 
 /** A token is renewed halfway through its life: a look a day leaves a month for many tries. */
-export const instagramUpkeep: Upkeep = {
+export const instagramAccountCheck: AccountCheck = {
   idleDaysMax: 0,
   readLimits: ({ credentials }, tools) => readLimits(credentialsOf(credentials), tools),
 };

@@ -28,7 +28,7 @@ const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse" };
 const OUR_MISTAKE: ErrorRow = { code: "invalid_request", effect: "refuse" };
 const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
-/** The same words are used with both. */
+/** Returns rows for a message that comes with status 400 or 422. */
 function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
   return rows(meaning, { status: 400, message }, { status: 422, message });
 }
@@ -113,13 +113,13 @@ function complaintOf(response: HttpResponse): Complaint {
   return { code: named, field: detail?.input ?? "", message };
 }
 
-/** The post that this one repeats, as the answer names it. */
+/** Returns the post that this one repeats, if the answer names it. */
 export function duplicateUrn(response: HttpResponse): string | undefined {
   const said = DUPLICATE.exec(complaintOf(response).message)?.[0] ?? "";
   return POST_URN.exec(said)?.[0];
 }
 
-/** What an answer that is not the wanted one means. Read by the structured fields first, by the status last. */
+/** Returns what an unexpected answer means. Structured fields decide first, the status last. */
 export function classify(response: HttpResponse, now: Date): Classified {
   const complaint = complaintOf(response);
   const seconds = secondsToWait(response, complaint, now);
@@ -134,16 +134,16 @@ export function classify(response: HttpResponse, now: Date): Classified {
   };
 }
 
-/** Only a refusal's own words count: a server that failed may say anything. */
+/** Returns the signal of an answer. Only the words of a refusal count: a server that failed may say anything. */
 function signalOf({ status }: HttpResponse, { code, field, message }: Complaint): Signal {
   const isStated = status >= 400 && status < 500;
   return { status, code: isStated && status !== 401 ? code : undefined, field, message };
 }
 
-/** Limits of a day, which an answer names without a time, are reset at midnight UTC. */
+/** Returns how long to wait. Daily limits, for which an answer names no time, are reset at midnight UTC. */
 function secondsToWait(response: HttpResponse, { message }: Complaint, now: Date): number | null {
-  const told = waitSeconds(response, ["retry-after"], now);
-  if (told !== null || response.status !== 429 || !/\bDAY\b/.test(message)) return told;
+  const stated = waitSeconds(response, ["retry-after"], now);
+  if (stated !== null || response.status !== 429 || !/\bDAY\b/.test(message)) return stated;
   const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1);
   return Math.ceil((midnight - now.getTime()) / 1000);
 }

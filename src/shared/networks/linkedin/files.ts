@@ -22,7 +22,7 @@ export type CheckedFile =
   | { readonly kind: "document"; readonly contentType: string; readonly body: MediaFile }
   | { readonly kind: "video"; readonly contentType: string; readonly body: MediaFile };
 
-/** In the order in which the leg keeps what became of them. Only images can share a post with each other. */
+/** Returns the files of a draft, in the order in which the leg stores their uploads. Only images can share a post. */
 export function wantedFiles(draft: LegDraft): readonly WantedFile[] {
   const { link } = ownOptionsOf(draft.options);
   if (draft.media.length > 0) {

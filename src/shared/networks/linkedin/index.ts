@@ -5,7 +5,7 @@ import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, judgeFiles, measure, media } from "./rules.ts";
+import { check, checkFiles, measure, media } from "./rules.ts";
 import { freshen, revoke } from "./session.ts";
 import { linkedinSettings } from "./settings.ts";
 import { begin } from "./state.ts";
@@ -24,11 +24,11 @@ export const linkedin = {
   quotaOf: () => "posts",
   rules,
   check,
-  judgeFiles,
+  checkFiles,
   begin,
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
   /** Asks the network only within a week of the token's end: a read of the member counts against the app's day. */
-  upkeep: { idleDaysMax: 0 },
+  accountCheck: { idleDaysMax: 0 },
   prepare,
   publish,
   reconcile,

@@ -157,7 +157,10 @@ const memberShape = shape(() =>
   }),
 );
 
-/** Asked once per link: the address has a daily limit for the whole app. */
+/**
+ * Links a member's own account. Reads the profile once per link, because the address has a daily limit for the whole
+ * app.
+ */
 async function linkMember(grant: Grant, tools: NetworkTools): Promise<LinkOutcome> {
   const answer = await exchange(tools, {
     method: "GET",
@@ -178,7 +181,7 @@ async function linkMember(grant: Grant, tools: NetworkTools): Promise<LinkOutcom
         username: name,
         displayName: name,
         avatarUrl: member.picture ?? null,
-        // The address of a member's own page is told to approved apps only.
+        // The address of a member's own page is given to approved apps only.
         url: "",
         kind: "member",
       },

@@ -48,7 +48,7 @@ const nameShape = shape(() =>
   }),
 );
 
-/** The organisations that the token's member may publish for, or the answer that told of none. */
+/** Returns the organisations that the token's member may publish for, or the answer that named none. */
 export async function findOrganizations(
   tokens: Tokens,
   tools: NetworkTools,
@@ -66,7 +66,7 @@ export async function findOrganizations(
   return nameAll([...found], tokens, tools);
 }
 
-/** The organisation's number and its member's URN, if the role is one that publishes. */
+/** Returns the organisation's number and its member's URN if the role may publish. */
 function publishingRole(element: unknown): readonly (readonly [string, string])[] {
   const held = roleShape().safeParse(element).data;
   if (held?.state !== "APPROVED" || !PUBLISHING_ROLES.has(held.role)) return [];
@@ -107,7 +107,7 @@ async function nameAll(
   return organizations;
 }
 
-/** Best effort: a page goes by its number rather than not at all, in words that need no translation. */
+/** Returns an organisation's name; undefined if it can't be read, and the page is then shown by its number. */
 async function readName(
   id: string,
   tokens: Tokens,

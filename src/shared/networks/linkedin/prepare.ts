@@ -2,7 +2,7 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
 import {
-  failureOf,
+  legFailure,
   unanswered,
   unpublished,
   type LegFailure,
@@ -16,7 +16,7 @@ import type { NetworkTools } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { type WantedFile, wantedFiles } from "./files.ts";
 import { restRequest } from "./request.ts";
-import { judge } from "./session.ts";
+import { classifyFor } from "./session.ts";
 import { type Asset, type Remote, credentialsOf, remoteOf } from "./state.ts";
 import { type Preparing, isOver, uploadFile } from "./upload.ts";
 
@@ -31,7 +31,7 @@ const GRACE_SECONDS: Readonly<Record<Asset["kind"], number>> = {
   video: 30,
 };
 
-/** Uploads what is missing, then asks once for each file that the network still works on. */
+/** Uploads missing files, then asks once for each file that the network is still processing. */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
   const stored = remoteOf(leg.remote);
   // With a time of sending, a visible call was made and nobody knows what became of it.
@@ -119,7 +119,7 @@ async function look(
   if (answer.status === 403) return "unreadable";
   const state = stateShape().safeParse(answer.json()).data;
   if (answer.status !== 200 || state === undefined) {
-    return unpublished(await judge(answer, credentials, tools));
+    return unpublished(await classifyFor(answer, credentials, tools));
   }
   switch (state.status) {
     case "AVAILABLE":
@@ -134,7 +134,7 @@ async function look(
 function processingFailed(reason = ""): LegFailure {
   const row = { code: "media_processing_failed", effect: "refuse" } as const;
   const networkCode = "PROCESSING_FAILED";
-  return failureOf({ ...row, networkCode, note: reason.slice(0, 500), retryAfterSeconds: null });
+  return legFailure({ ...row, networkCode, note: reason.slice(0, 500), retryAfterSeconds: null });
 }
 
 function withIndex(failure: LegFailure, wanted: WantedFile | undefined): LegFailure {
@@ -142,7 +142,7 @@ function withIndex(failure: LegFailure, wanted: WantedFile | undefined): LegFail
   return mediaIndex === null ? failure : { ...failure, mediaIndex };
 }
 
-/** The network can't use its copy of the file. One fresh upload is worth a try, a second is not. */
+/** Begins the upload of a file anew that the network could not use, or rejects the leg if that was tried before. */
 function giveUp(
   remote: Remote,
   index: number,
@@ -154,8 +154,8 @@ function giveUp(
 }
 
 /**
- * What to upload anew from; undefined when that must not be. A post with other files is not told for a duplicate of an
- * earlier one that may be there.
+ * Returns the state from which to upload anew; undefined if that is not allowed. LinkedIn does not recognise a post
+ * with other files as a duplicate of an earlier one.
  */
 export function withoutAssets(remote: Remote, from: number, now: Date): Remote | undefined {
   const { reuploadedAt, isRepeat, assets } = remote;

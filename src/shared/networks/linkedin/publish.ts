@@ -1,10 +1,10 @@
 import { SITE, restPost } from "./request.ts";
 import { type Classified, exchange } from "../contract/answers.ts";
 import {
-  failureOf,
+  legFailure,
   unanswered,
   unpublished,
-  unknown,
+  outcomeUnknown,
   type LegFailure,
   type Published,
   type PublishOutcome,
@@ -16,7 +16,7 @@ import { duplicateUrn } from "./errors.ts";
 import { wantedFiles } from "./files.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withoutAssets } from "./prepare.ts";
-import { judge } from "./session.ts";
+import { classifyFor } from "./session.ts";
 import { type Asset, type Remote, credentialsOf, remoteOf } from "./state.ts";
 
 const NOT_READY_SECONDS = 10;
@@ -28,11 +28,11 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
   if (answer instanceof HttpFailure) {
     return answer.delivery === "not_sent"
       ? unanswered(answer)
-      : inDoubt(unknown(answer.message), remote);
+      : inDoubt(outcomeUnknown(answer.message), remote);
   }
   const published = readPublished(answer, remote);
   if (published !== undefined) return published;
-  return readRefusal(await judge(answer, credentials, tools), remote, tools.now());
+  return readRefusal(await classifyFor(answer, credentials, tools), remote, tools.now());
 }
 
 function postBody(leg: LegToPublish) {
@@ -96,7 +96,7 @@ function readPublished(answer: HttpResponse, { isRepeat }: Remote): Published | 
 }
 
 function readRefusal(classified: Classified, remote: Remote, now: Date): PublishOutcome {
-  const failure = failureOf(classified);
+  const failure = legFailure(classified);
   switch (classified.effect) {
     case "doubt":
       return inDoubt({ ...failure, code: "outcome_unknown" }, remote);
@@ -142,9 +142,9 @@ const TOKEN = new RegExp(
 const WRITTEN = new RegExp(String.raw`\{hashtag\|\\?([#＃])\|([^{}]*)\}|\\([${RESERVED}])`, "gu");
 
 /**
- * Plain text in LinkedIn's own format. What a reader sees is the text itself; a reserved character that went out as it
- * is would end the published text there. In addresses, too, it is escaped with a backslash and not percent-encoded,
- * which would lead to another page where the server tells the two apart.
+ * Returns plain text in LinkedIn's format. Readers see the text itself; an unescaped reserved character would end the
+ * published text. Addresses are escaped with a backslash as well: percent-encoding would lead to another page on
+ * servers that distinguish the two.
  */
 export function littleText(text: string): string {
   return text.replace(TOKEN, (token: string, tag?: string) => {
@@ -162,7 +162,7 @@ function escaped(text: string): string {
   return text.replace(EACH_RESERVED, String.raw`\$&`);
 }
 
-/** What a reader sees of a commentary; links to people and pages stay as they are written. */
+/** Returns what a reader sees of a commentary. Links to people and pages stay as they are written. */
 export function plainText(commentary: string): string {
   return commentary.replace(
     WRITTEN,

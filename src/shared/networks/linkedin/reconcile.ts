@@ -1,6 +1,6 @@
 import {
   askAgain,
-  unknown,
+  outcomeUnknown,
   type ReconcileOutcome,
   type Lookup,
   unavailable,
@@ -15,7 +15,7 @@ import { exchange } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { composed } from "../contract/text.ts";
 import { restRequest } from "./request.ts";
-import { judge } from "./session.ts";
+import { classifyFor } from "./session.ts";
 
 /** What the first attempt set off is done by then, whatever became of its answer. */
 const SETTLED_MS = 30_000;
@@ -27,8 +27,8 @@ const REPEATABLE_MS = 9 * 60_000;
 const DOUBTS_MAX = 2;
 
 /**
- * An organisation's posts can be listed; nobody may list a member's. There the call is repeated once, while LinkedIn
- * would take it for a duplicate and name the post that the first one made.
+ * Finds out whether an earlier call published the post. An organisation's posts can be listed, a member's can't: there
+ * the call is repeated once, while LinkedIn would recognise a duplicate and name the first post.
  */
 export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
@@ -54,7 +54,7 @@ function repeatOnce(leg: LegToPublish, ageMs: number): ReconcileOutcome {
   if (isLast || ageMs > REPEATABLE_MS) {
     return {
       kind: "unknowable",
-      failure: unknown("the network can't tell any more whether the post was made"),
+      failure: outcomeUnknown("the network can't tell any more whether the post was made"),
     };
   }
   return { kind: "may_publish", isAbsent: false };
@@ -129,7 +129,7 @@ async function readList(
     const known = elements.flatMap((element) => postShape().safeParse(element).data ?? []);
     return { known, length: elements.length };
   }
-  const classified = await judge(answer, credentials, tools);
+  const classified = await classifyFor(answer, credentials, tools);
   return classified.effect === "refuse" ? { kind: "unreadable" } : unavailable(classified);
 }
 

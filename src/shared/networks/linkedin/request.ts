@@ -6,7 +6,10 @@ import type { AuthorKind, Credentials } from "./state.ts";
 export const API = "https://api.linkedin.com";
 export const SITE = "https://www.linkedin.com";
 
-/** The id and secret that tokens of this kind belong to; undefined where the app for organisations is not configured. */
+/**
+ * Returns the id and secret that tokens of this kind belong to; undefined if the app for organisations is not
+ * configured.
+ */
 export function clientOf(
   kind: AuthorKind,
   tools: NetworkTools,
@@ -47,7 +50,7 @@ export function restPost(
   };
 }
 
-/** A form to one of the authorisation server's addresses. */
+/** Posts a form to the authorisation server. */
 export function postForm(
   path: string,
   fields: Readonly<Record<string, string>>,
@@ -67,7 +70,7 @@ export function postForm(
 /** A version lives for a year at least; https://learn.microsoft.com/linkedin/marketing/versioning */
 const MONTHS = 12;
 
-/** Until when the version of a month, such as 202609, certainly lives. */
+/** Returns the date until which the version of a month, such as 202609, certainly lives. */
 export function versionEnd(version: string): Date {
   const year = Number(version.slice(0, 4));
   const month = Number(version.slice(4));

@@ -56,13 +56,13 @@ function checkMedia(draft: LegDraft): readonly Problem[] {
   ];
 }
 
-/** Of a file of a type that LinkedIn takes. */
+/** Returns the kind of an upload by its content type, which LinkedIn takes. */
 export function assetKindOf(contentType: string): Asset["kind"] {
   const kind = kindOfType(contentType);
   return kind === "audio" ? "document" : kind;
 }
 
-/** What keeps a file of this kind out of the post, although LinkedIn takes such files. */
+/** Returns the rule that keeps a file of this kind out of the post, although LinkedIn takes such files. */
 export function brokenRule(
   kind: Asset["kind"],
   { isAlone, draft }: { readonly isAlone: boolean; readonly draft: LegDraft },
@@ -72,8 +72,8 @@ export function brokenRule(
   return kind === "document" && lacksTitle ? "linkedin.document.title" : undefined;
 }
 
-/** The same of files that were looked into. */
-export function judgeFiles(
+/** Returns what only the files themselves show: kinds that can't share a post, and a document without a title. */
+export function checkFiles(
   draft: LegDraft,
   _limits: NetworkData,
   files: readonly (MediaFacts | null)[],
@@ -94,7 +94,10 @@ function namedKind(url: string): MediaKind | "document" {
   return DOCUMENT_NAMES.test(extensionOf(url)) ? "document" : mediaKindOf(url);
 }
 
-/** A file's type is judged by its content when it is fetched; what its name says can only warn, except for audio. */
+/**
+ * Returns a warning for a name that suggests a type that LinkedIn does not take, and an error for audio. The type
+ * itself is checked when the file is fetched.
+ */
 function checkType(url: string, mediaIndex: number, field: string): readonly Problem[] {
   const kind = namedKind(url);
   const extension = extensionOf(url);

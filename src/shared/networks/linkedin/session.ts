@@ -54,7 +54,10 @@ export function readGrant(answer: HttpResponse, now: Date): Grant | undefined {
   };
 }
 
-/** When the account must be linked again at the latest. Renewing gives no new refresh token, nor this one more time. */
+/**
+ * Returns when the account must be linked again at the latest. Renewing gives neither a new refresh token nor this one
+ * more time.
+ */
 export function grantExpiry({ accessExpiresAt, refreshToken, refreshExpiresAt }: Tokens): string {
   if (refreshToken === undefined || refreshExpiresAt === undefined) return accessExpiresAt;
   return refreshExpiresAt > accessExpiresAt ? refreshExpiresAt : accessExpiresAt;
@@ -132,10 +135,10 @@ const notedShape = shape(() =>
 );
 
 /**
- * What an answer means for the holder of these credentials. A token may end before its time. Publishing can't renew
- * it, as only `freshen` has its outcome stored, so the refused token is noted for `freshen` to find.
+ * Returns what an answer means for the holder of these credentials. A token may end early. Publishing can't renew it,
+ * because only `freshen` has its outcome stored, so the refused token is stored for `freshen` to find.
  */
-export async function judge(
+export async function classifyFor(
   answer: HttpResponse,
   credentials: Credentials,
   tools: NetworkTools,
@@ -162,7 +165,10 @@ async function notedFor(credentials: Credentials, tools: NetworkTools) {
   return notedShape().safeParse(await tools.hosts.find(noteName(credentials))).data ?? {};
 }
 
-/** Of the authorisation and not of the account: others may have linked the same one. */
+/**
+ * Returns the name under which an authorisation's refused token is stored. Others may have linked the same
+ * authorisation.
+ */
 function noteName({ author, refreshToken = "" }: Credentials): string {
   return `${author} ${digestOf(refreshToken)}`;
 }
@@ -171,7 +177,7 @@ function digestOf(token: string): string {
   return createHash("sha256").update(token).digest("base64url");
 }
 
-/** The address is in no document of LinkedIn's own; it answers like any of RFC 7009. */
+/** Revokes the token. No document of LinkedIn's names this address; it behaves as RFC 7009 says. */
 export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
   const { kind, accessToken } = credentialsOf(data);
   const client = clientOf(kind, tools);

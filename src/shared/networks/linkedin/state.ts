@@ -81,7 +81,7 @@ export function begin(): Remote {
 
 const limitsShape = shape(() => z.object({ kind: kindShape() }));
 
-/** Undefined when the account is not known. */
+/** Returns the kind of author; undefined if the account is not known. */
 export function authorKindOf(limits: NetworkData): AuthorKind | undefined {
   return limitsShape().safeParse(limits).data?.kind;
 }

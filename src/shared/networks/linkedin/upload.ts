@@ -2,7 +2,7 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { type Classified, exchange } from "../contract/answers.ts";
 import {
-  failureOf,
+  legFailure,
   unanswered,
   unpublished,
   type LegFailure,
@@ -17,7 +17,7 @@ import { type MediaFile, MediaFailure, sliceOf } from "../contract/media.ts";
 import { originOf } from "../contract/text.ts";
 import { type CheckedFile, type WantedFile, openFile } from "./files.ts";
 import { restPost } from "./request.ts";
-import { judge } from "./session.ts";
+import { classifyFor } from "./session.ts";
 import type { Asset, Credentials, Upload, UploadPart } from "./state.ts";
 
 const UPLOAD_TIMEOUT_MS = 60_000;
@@ -103,7 +103,7 @@ export async function uploadFile(
   }
 }
 
-/** A video that comes in several goes has to be the same file each time. */
+/** Continues the upload of a video. The file must not have changed since it began. */
 async function goOn(
   preparing: Preparing,
   asset: Asset,
@@ -135,7 +135,7 @@ async function uploadWhole(
   const value = fileShape().safeParse(begun.json()).data?.value;
   const urn = value?.[file.kind];
   if (begun.status !== 200 || value === undefined || urn === undefined) {
-    return unpublished(await judge(begun, credentials, tools), mediaIndex);
+    return unpublished(await classifyFor(begun, credentials, tools), mediaIndex);
   }
   const { uploadUrl } = value;
   if (!isUploadAddress(uploadUrl)) return foreignAddress(uploadUrl);
@@ -152,7 +152,7 @@ async function uploadWhole(
   if (answer instanceof HttpFailure) return unanswered(answer);
   return isSuccess(answer)
     ? uploaded({ urn, kind: file.kind, isReady: false })
-    : unpublished(await judge(answer, credentials, tools), mediaIndex);
+    : unpublished(await classifyFor(answer, credentials, tools), mediaIndex);
 }
 
 interface VideoUpload {
@@ -172,7 +172,7 @@ async function uploadVideo(
   if (begun instanceof HttpFailure) return unanswered(begun);
   const value = videoShape().safeParse(begun.json()).data?.value;
   if (begun.status !== 200 || value === undefined) {
-    return unpublished(await judge(begun, credentials, tools), mediaIndex);
+    return unpublished(await classifyFor(begun, credentials, tools), mediaIndex);
   }
   const parts = value.uploadInstructions.map(({ uploadUrl, firstByte, lastByte }) => ({
     url: uploadUrl,
@@ -186,7 +186,7 @@ async function uploadVideo(
   return uploadParts(preparing, asset, { upload, file });
 }
 
-/** Each range goes to an address of its own, as the network cut them; its receipts are kept as they come. */
+/** Uploads each part to the address that the network gave for it. The receipts are stored as they come. */
 async function uploadParts(
   preparing: Preparing,
   asset: Asset,
@@ -215,7 +215,7 @@ async function putPart(
 ): Promise<{ readonly kind: "sent"; readonly etag: string } | UploadStep> {
   const body = sliceOf(file, firstByte, Math.min(lastByte, file.size - 1));
   try {
-    // The address is signed: a token beside it would be refused, and told to another server.
+    // The address is signed: a token beside it would be refused, and disclosed to another server.
     const answer = await exchange(tools, {
       method: "PUT",
       url,
@@ -226,7 +226,7 @@ async function putPart(
     if (answer instanceof HttpFailure) return unanswered(answer);
     const etag = answer.headers["etag"];
     if (isSuccess(answer) && etag !== undefined) return { kind: "sent", etag };
-    return restartOr(await judge(answer, credentials, tools));
+    return restartOr(await classifyFor(answer, credentials, tools));
   } catch (error) {
     if (!(error instanceof MediaFailure)) throw error;
     return error.reason === "changed"
@@ -246,12 +246,12 @@ async function finalize(
   const answer = await exchange(tools, request);
   if (answer instanceof HttpFailure) return unanswered(answer);
   if (isSuccess(answer)) return uploaded({ urn, kind, isReady: false });
-  return restartOr(await judge(answer, credentials, tools));
+  return restartOr(await classifyFor(answer, credentials, tools));
 }
 
 function restartOr(classified: Classified): UploadStep {
   return classified.effect === "prepare_again"
-    ? { kind: "restart", failure: failureOf(classified) }
+    ? { kind: "restart", failure: legFailure(classified) }
     : unpublished(classified);
 }
 
@@ -263,7 +263,10 @@ function isSuccess({ status }: HttpResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Files, and with images the token too, go to LinkedIn alone; a machine's own addresses are for development. */
+/**
+ * Tells whether files, and with images the token, may be sent to an address: LinkedIn's own, or in development one of
+ * this machine.
+ */
 function isUploadAddress(url: string): boolean {
   const origin = originOf(url);
   if (origin === undefined || !URL.canParse(url)) return false;

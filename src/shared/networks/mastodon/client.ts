@@ -49,7 +49,10 @@ export async function discover(origin: string, tools: NetworkTools): Promise<OAu
   };
 }
 
-/** The relay's registration at the instance, made when there is none for this redirect address and these scopes. */
+/**
+ * Returns the relay's registration at the instance. Registers if there is none for this redirect address and these
+ * scopes.
+ */
 export async function findClient(
   server: OAuthServer,
   redirectUri: string,

@@ -15,7 +15,7 @@ import {
 } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
-/** Told apart from the other refusals because the account's own posts must be looked at first. */
+/** A refusal of its own because the account's own posts must be looked at first. */
 export const MEDIA_TAKEN = /not found or already attached/i;
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
@@ -27,7 +27,7 @@ const APPROVAL =
 const REFUSED_FILE =
   /cannot attach|content type|could not be verified|\bfile\b|\bvideos?\b|\bimages?\b|\bmedia\b|description/i;
 
-/** A refusal of one status by its sentence. */
+/** Returns the row for a refusal of one status with this sentence. */
 function sentence(
   status: number,
   message: RegExp,
@@ -80,7 +80,7 @@ const errorBody = shape(() =>
   ]),
 );
 
-/** The network's own sentence, empty when there is none. */
+/** Returns the network's own sentence; empty when there is none. */
 export function errorText(response: HttpResponse): string {
   const { data: body } = errorBody().safeParse(response.json());
   if (body === undefined) return isHtml(response) ? "" : response.text().slice(0, 2000);
@@ -91,7 +91,7 @@ export function errorText(response: HttpResponse): string {
     : body.error.message;
 }
 
-/** What an answer that is not the wanted one means: by its sentence first, by the status last. */
+/** Returns what an unexpected answer means. Its sentence decides first, the status last. */
 export function classify(response: HttpResponse, now: Date): Classified {
   const text = errorText(response);
   const seconds = waitSeconds(response, ["retry-after", "x-ratelimit-reset"], now);

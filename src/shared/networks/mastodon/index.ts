@@ -5,9 +5,9 @@ import { mastodonOptions } from "./options.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
-import { check, judgeFiles, measure, media } from "./rules.ts";
+import { check, checkFiles, measure, media } from "./rules.ts";
 import { begin } from "./state.ts";
-import { mastodonUpkeep } from "./instance.ts";
+import { mastodonAccountCheck } from "./instance.ts";
 
 export const mastodon = {
   name: "mastodon",
@@ -18,11 +18,11 @@ export const mastodon = {
   media,
   rules,
   check,
-  judgeFiles,
+  checkFiles,
   begin,
   /** Tokens last until they are revoked, and nothing tells but a call. */
   freshen: () => Promise.resolve({ kind: "usable" }),
-  upkeep: mastodonUpkeep,
+  accountCheck: mastodonAccountCheck,
   prepare,
   publish,
   reconcile,

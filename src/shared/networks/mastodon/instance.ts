@@ -8,11 +8,11 @@ import type { NetworkTools } from "../contract/tools.ts";
 import { originOf } from "../contract/text.ts";
 import { rules } from "./rule-table.ts";
 import { unanswered, unpublished } from "../contract/outcome.ts";
-import type { Upkeep } from "../contract/network.ts";
+import type { AccountCheck } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";
 
-export interface Limits {
+export interface InstanceLimits {
   readonly charactersMax: number;
   readonly charactersPerUrl: number;
   readonly mediaMax: number;
@@ -25,7 +25,7 @@ export interface Limits {
 }
 
 /** Of an instance that tells nothing else: Mastodon's own. */
-const DEFAULT_LIMITS: Limits = {
+const DEFAULT_LIMITS: InstanceLimits = {
   charactersMax: rules["mastodon.text.length"].limit,
   charactersPerUrl: 23,
   mediaMax: rules["mastodon.media.count"].limit,
@@ -71,12 +71,12 @@ export interface Instance {
   readonly origin: string;
   /** As accounts of the instance are named: not always the host that serves them. */
   readonly domain: string;
-  readonly limits: Limits;
+  readonly limits: InstanceLimits;
   readonly keepsKeys: boolean;
 }
 
-/** The limits kept with a connection, and Mastodon's own for whatever is missing in them. */
-export function limitsOf(data: NetworkData): Limits {
+/** Returns the limits kept with a connection, and Mastodon's own for those that are missing. */
+export function limitsOf(data: NetworkData): InstanceLimits {
   const known = limitsShape().parse(data);
   const limits = { ...DEFAULT_LIMITS };
   for (const [name, value] of Object.entries(known)) {
@@ -109,7 +109,10 @@ export async function findInstance(
   return linkFailed("instance_unsupported", "neither form of the instance's description is there");
 }
 
-/** People name the domain of their account; the server may be at another host and point there. */
+/**
+ * Returns the origin that an instance redirects to. People type the domain of their account, while its server may be
+ * at another host.
+ */
 function movedTo(answer: HttpResponse): string | undefined {
   const location = answer.headers["location"];
   if (answer.status < 300 || answer.status >= 400 || location === undefined) return undefined;
@@ -145,9 +148,9 @@ function stringsOf(value: unknown): readonly string[] {
 }
 
 /** Tokens last until they are revoked, and nothing tells but a call. */
-export const mastodonUpkeep: Upkeep = {
+export const mastodonAccountCheck: AccountCheck = {
   idleDaysMax: 3,
-  async look({ credentials }, tools) {
+  async probe({ credentials }, tools) {
     const known = credentialsOf(credentials);
     const answer = await exchange(tools, {
       method: "GET",

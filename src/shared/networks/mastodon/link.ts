@@ -99,7 +99,7 @@ async function findHome(
   return pointed === undefined || pointed === origin ? instance : findInstance(pointed, tools);
 }
 
-/** A handle's domain need not be its server's: RFC 7033 says where the account is. */
+/** Returns the origin of a handle's server (RFC 7033), which may differ from the handle's domain. */
 async function webfinger(
   typed: string,
   origin: string,
@@ -169,8 +169,8 @@ async function refusedToken(
 }
 
 /**
- * The server itself says that it does not know the registration: the next start registers anew. One that was made since
- * this authorisation began stays.
+ * Forgets a registration that the server says it does not know, so that the next link registers anew. A registration
+ * made since this authorisation began stays.
  */
 async function forget({ origin, clientId }: Flow, tools: NetworkTools): Promise<void> {
   const { host } = new URL(origin);
@@ -238,7 +238,7 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
   };
 }
 
-/** What the account's posts are visible to when they say nothing themselves. */
+/** Returns the visibility of the account's posts that name none. */
 function readDefaultVisibility(answer: HttpResponse): string | undefined {
   const shape = z.object({ source: z.object({ privacy: z.string().max(20) }) });
   const parsed = shape.safeParse(answer.json());

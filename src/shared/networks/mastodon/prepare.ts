@@ -1,6 +1,6 @@
 import { type Classified, exchange, readId } from "../contract/answers.ts";
 import {
-  failureOf,
+  legFailure,
   unanswered,
   unpublished,
   type PrepareOutcome,
@@ -43,7 +43,7 @@ const STREAM_TIMEOUT_MS = 300_000;
 const POLL_SECONDS = 3;
 const CARRY_ON_SECONDS = 1;
 
-/** Uploads what is missing, then asks once for each file that the server still works on. */
+/** Uploads missing files, then asks once for each file that the server is still processing. */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
   const remote = remoteOf(leg.remote);
   const isUploaded = remote.media.length >= leg.draft.media.length;
@@ -119,7 +119,7 @@ function fileName(contentType: string): string {
 
 type FormFields = Readonly<Record<string, string>>;
 
-/** A point of interest is two numbers with a comma. */
+/** Returns the form's fields for a file. A focal point is two numbers with a comma between them. */
 function fieldsOf({ media: items, options }: LegDraft, mediaIndex: number): FormFields {
   const altText = items[mediaIndex]?.altText;
   const point = ownOptionsOf(options).focus?.[mediaIndex];
@@ -198,7 +198,7 @@ export function readMedia(answer: HttpResponse, now: Date): MediaState | TryLate
   return { kind: "failed", classified: { ...classified, note, code: "media_processing_failed" } };
 }
 
-/** The network could not read its copy of the file. One fresh upload is worth a try, a second is not. */
+/** Begins the upload of a file anew that the network could not read, or rejects the leg if that was tried before. */
 function giveUp(
   remote: Remote,
   mediaIndex: number,
@@ -207,7 +207,7 @@ function giveUp(
 ): PrepareOutcome {
   const now = tools.now();
   if (!mayStartOver(remote.reuploadedAt, now)) {
-    return { kind: "rejected", failure: failureOf(state.classified, mediaIndex) };
+    return { kind: "rejected", failure: legFailure(state.classified, mediaIndex) };
   }
   const media = remote.media.slice(0, mediaIndex);
   return processing({ ...remote, media, reuploadedAt: now.toISOString() }, CARRY_ON_SECONDS);
@@ -230,8 +230,8 @@ interface FilePart {
 }
 
 /**
- * A form with one file that is streamed, for servers that want the exact length of all of it (RFC 7578). What is in
- * memory anyway goes as `FormData`. Names are ours; values may hold anything.
+ * Returns a form with one streamed file, for servers that require the exact length of the body (RFC 7578). A file that
+ * is in memory is sent as `FormData`. Field names are ours; values may hold anything.
  */
 export function multipartWithFile(
   fields: Readonly<Record<string, string>>,

@@ -1,9 +1,9 @@
 import { type Classified, exchange } from "../contract/answers.ts";
 import {
-  failureOf,
+  legFailure,
   unpublished,
   inDoubt,
-  unheard,
+  unconfirmed,
   type PublishOutcome,
 } from "../contract/outcome.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
@@ -53,7 +53,7 @@ function readPost(
   leg: LegToPublish,
   now: Date,
 ): PublishOutcome {
-  if (answer instanceof HttpFailure) return unheard(answer);
+  if (answer instanceof HttpFailure) return unconfirmed(answer);
   const published = readStatus(answer);
   if (published !== undefined) return published;
   const classified = classify(answer, now);
@@ -69,12 +69,15 @@ function waitForMedia(classified: Classified, leg: LegToPublish): PublishOutcome
   return {
     kind: "prepare_again",
     remote: { ...remote, media: remote.media.map((item) => ({ ...item, isReady: false })) },
-    failure: failureOf(classified),
+    failure: legFailure(classified),
     pollAfterSeconds: NOT_READY_SECONDS,
   };
 }
 
-/** Files "not found or already attached": an earlier attempt may have attached them, or the server dropped them. */
+/**
+ * Finds out why files are "not found or already attached": an earlier attempt attached them, or the server deleted
+ * them.
+ */
 async function lookForTakenMedia(
   leg: LegToPublish,
   answer: HttpResponse,
@@ -89,7 +92,7 @@ async function lookForTakenMedia(
   return {
     kind: "prepare_again",
     remote: { ...remoteOf(leg.remote), media: [] },
-    failure: { ...failureOf(classified), code: "media_not_ready" },
+    failure: { ...legFailure(classified), code: "media_not_ready" },
     pollAfterSeconds: 0,
   };
 }

@@ -2,7 +2,7 @@ import { exchange } from "../contract/answers.ts";
 import {
   unanswered,
   askAgain,
-  unknown,
+  outcomeUnknown,
   type ReconcileOutcome,
   type Lookup,
   type Published,
@@ -40,7 +40,7 @@ export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise
     case "unavailable":
       return askAgain(lookup.note, lookup.retryAfterSeconds);
     default:
-      // Without a key to tell them apart, a repeat must not meet the first attempt on its way.
+      // Without a key to tell them apart, a repeat must not run beside the first attempt.
       if (!keepsKeys(leg) && !isOver(leg, tools))
         return askAgain("an attempt may still be under way");
       // Only a list that was read tells a server without keys from one that has the post already.
@@ -56,7 +56,7 @@ async function reconcileLate(
   tools: NetworkTools,
 ): Promise<ReconcileOutcome> {
   const [first] = remoteOf(leg.remote).media;
-  const failure = unknown("the network can't tell any more whether the post was made");
+  const failure = outcomeUnknown("the network can't tell any more whether the post was made");
   if (isAbsent) return { kind: "may_publish", isAbsent };
   if (first === undefined) return { kind: "unknowable", failure };
   // A file that is still free is in no post, and this leg's post would have it.
@@ -76,17 +76,17 @@ function keepsKeys(leg: LegToPublish): boolean {
   return credentialsOf(leg.credentials).keepsKeys;
 }
 
-/** Whether no earlier call can be on its way any more: only then does its absence prove anything. */
+/** Tells whether every earlier call has ended. Only then is the absence of the post a proof. */
 function isOver(leg: LegToPublish, tools: NetworkTools): boolean {
   return leg.sentAt === null || tools.now().getTime() - leg.sentAt.getTime() >= SETTLED_MS;
 }
 
-/** Whether the server still knows the first attempt by its key. */
+/** Tells whether the server still knows the first attempt by its key. */
 export function isKeyAlive(leg: LegToPublish, tools: NetworkTools): boolean {
   return leg.sentAt === null || tools.now().getTime() - leg.sentAt.getTime() < KEY_LIFE_MS;
 }
 
-/** Whether everyone may see the post; without a visibility of its own it has the account's. */
+/** Tells whether everyone may see the post. A post without a visibility has the account's. */
 export function isListed(leg: LegToPublish): boolean {
   const { defaultVisibility } = credentialsOf(leg.credentials);
   const { visibility = defaultVisibility } = ownOptionsOf(leg.draft.options);
@@ -152,7 +152,10 @@ export async function findOwnPost(leg: LegToPublish, tools: NetworkTools): Promi
   return { kind: "absent", isComplete: false };
 }
 
-/** Without `read:statuses` the token itself is refused, where a stranger may read what is public. */
+/**
+ * Requests the account's posts with the token, and without it if the token lacks `read:statuses`: public posts can be
+ * read by anybody.
+ */
 async function listStatuses(
   leg: LegToPublish,
   page: { readonly credentials: Credentials; readonly olderThan: string | null },
@@ -197,7 +200,10 @@ function isOurs(status: Status, leg: LegToPublish, since: number): boolean {
   );
 }
 
-/** A server wraps lines in paragraphs, folds spaces and shows mentions without their domain. */
+/**
+ * Returns a text in the form in which texts are compared. Servers wrap lines in paragraphs, fold spaces and show
+ * mentions without their domain.
+ */
 export function comparable(text: string): string {
   return composed(text)
     .replace(/(@[\w.-]+)@[\p{L}\p{N}.-]*[\p{L}\p{N}]/gu, "$1")

@@ -8,7 +8,7 @@ import {
 } from "../contract/draft.ts";
 import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contract/rules.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
-import { type Limits, limitsOf } from "./instance.ts";
+import { type InstanceLimits, limitsOf } from "./instance.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 import { countGraphemes } from "../contract/text.ts";
@@ -45,7 +45,7 @@ function checkText(draft: LegDraft, data: NetworkData): readonly Problem[] {
   ];
 }
 
-function checkMedia(draft: LegDraft, { mediaMax: limit }: Limits): readonly Problem[] {
+function checkMedia(draft: LegDraft, { mediaMax: limit }: InstanceLimits): readonly Problem[] {
   const field = fieldOf("mastodon", draft, "mediaUrls");
   const kinds = draft.media.map((item) => mediaKindOf(item.url));
   const { length: used } = kinds;
@@ -55,8 +55,8 @@ function checkMedia(draft: LegDraft, { mediaMax: limit }: Limits): readonly Prob
   ];
 }
 
-/** What only the files themselves tell: a video by the name of an image. */
-export function judgeFiles(
+/** Returns what only the files themselves show: a video with the name of an image. */
+export function checkFiles(
   draft: LegDraft,
   _limits: NetworkData,
   files: readonly (MediaFacts | null)[],
@@ -65,12 +65,12 @@ export function judgeFiles(
   return isMixed(kindsOf(draft, files)) ? [breach(rules, "mastodon.media.mixed", { field })] : [];
 }
 
-/** Only images can share a post with each other. */
+/** Tells whether files can't share a post: only images can. */
 export function isMixed(kinds: readonly MediaKind[]): boolean {
   return kinds.length > 1 && kinds.some((kind) => kind !== "image");
 }
 
-function checkAltTexts(draft: LegDraft, { altTextMax: limit }: Limits): readonly Problem[] {
+function checkAltTexts(draft: LegDraft, { altTextMax: limit }: InstanceLimits): readonly Problem[] {
   const field = fieldOf("mastodon", draft, "altTexts");
   return draft.media.flatMap(({ altText }, mediaIndex) =>
     (altText ?? "").length <= limit
@@ -88,17 +88,17 @@ function checkFocus({ media, options }: LegDraft): readonly Problem[] {
 /** Of an instance that does not tell: what Mastodon 4 takes and does not have to convert. */
 const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
-/** What the account's instance takes. It turns photos and leaves out their metadata itself. */
+/** Returns what the account's instance takes. The instance rotates photos and removes their metadata itself. */
 export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
   const { mediaTypes, imageBytesMax, imagePixelsMax, videoBytesMax } = limitsOf(data);
-  const told = mediaTypes.filter((type) => type.startsWith("image/"));
+  const stated = mediaTypes.filter((type) => type.startsWith("image/"));
   const streamed = {
     ...(mediaTypes.length > 0 ? { types: mediaTypes } : {}),
     bytesMax: videoBytesMax,
   };
   return {
     image: {
-      types: told.length > 0 ? told : IMAGE_TYPES,
+      types: stated.length > 0 ? stated : IMAGE_TYPES,
       bytesMax: imageBytesMax,
       pixelsMax: imagePixelsMax,
       takesAnimation: true,
@@ -126,12 +126,12 @@ const URLS = new RegExp(
 const MENTIONS =
   /(?<![=/\p{L}\p{N}_])@(?![.-])([a-z0-9_.-]+)(?<![.-])@[\p{L}\p{N}_.-]*[\p{L}\p{N}_]/giu;
 
-/** The text with what the server counts in place of links and of mentions of accounts elsewhere. */
+/** Returns the text with links and mentions of remote accounts replaced by what the server counts for them. */
 export function countedText(text: string, charactersPerUrl: number): string {
   return text.replace(URLS, "x".repeat(charactersPerUrl)).replace(MENTIONS, "@$1");
 }
 
-/** A post's length as the server judges it: the content warning counts, too. */
+/** Returns a post's length as the server counts it, content warning included. */
 export function countCharacters(
   text: string,
   spoilerText: string,

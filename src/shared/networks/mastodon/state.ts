@@ -45,7 +45,10 @@ export function remoteOf(data: NetworkData): Remote {
   return remoteShape().parse(data);
 }
 
-/** The same for every attempt at the same content: a repeat within the hour is answered with the first post. */
+/**
+ * Returns the idempotency key, the same for every attempt at the same content. The server answers a repeat within the
+ * hour with the first post.
+ */
 export function begin(leg: { readonly key: string }): Remote {
   const idempotencyKey = createHash("sha256").update(`mastodon ${leg.key}`).digest("hex");
   return { idempotencyKey, media: [] };

@@ -77,7 +77,7 @@ export function withMedia(
   // Publishing refuses the first file that does not fit, and looks at them together when each does.
   const isEachTaken = alone.every(({ severity }) => severity !== "error");
   const facts = files.map((file) => (isFound(file) ? file : null));
-  const together = isEachTaken ? (network.judgeFiles?.(content, limits, facts) ?? []) : [];
+  const together = isEachTaken ? (network.checkFiles?.(content, limits, facts) ?? []) : [];
   const isTold = (later: Problem) =>
     problems.some(({ rule, severity }) => rule === later.rule && severity === later.severity);
   return {

@@ -3,7 +3,7 @@ import {
   unanswered,
   unpublished,
   inDoubt,
-  unknown,
+  outcomeUnknown,
   type PublishOutcome,
 } from "../../../../src/shared/networks/contract/outcome.ts";
 import { HttpFailure } from "../../../../src/shared/runtime/http-call.ts";
@@ -29,7 +29,7 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
   if (answer instanceof HttpFailure)
     return answer.delivery === "not_sent"
       ? unanswered(answer)
-      : { kind: "in_doubt", failure: unknown(answer.message) };
+      : { kind: "in_doubt", failure: outcomeUnknown(answer.message) };
   const pin = readPin(answer);
   if (pin !== undefined) return pin;
   const classified = classify(answer, tools.now());
