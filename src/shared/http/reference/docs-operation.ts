@@ -22,7 +22,7 @@ function exampleOf({ example, schema, name }: Parameter): string {
   return typeof found === "string" ? found : `{${name}}`;
 }
 
-/** A call that works once the credential is put in and the ids are yours. */
+/** Returns a curl call that works with the reader's own credential and ids. */
 function curl(
   { method, path, operation }: Placed,
   parameters: readonly Parameter[],
@@ -72,7 +72,7 @@ function codeBlock(title: string, text: string): Markup {
   </details>`;
 }
 
-/** Said once for all answers, in the guide. */
+/** Headers that the guide describes once for all answers. */
 const COMMON_HEADER = /^(X-|Cache-|Strict-|RateLimit-)/;
 
 function success(status: string, { description, content, headers }: Answer): Markup {
@@ -111,7 +111,7 @@ function answersOf({ responses }: OpenApiOperation, reader: DocumentReader): Mar
     </ul>`;
 }
 
-/** Everything about one operation. */
+/** Renders the section of one operation. */
 export function operationSection(placed: Placed, reader: DocumentReader): Markup {
   const { method, path, operation } = placed;
   const parameters = (operation.parameters ?? []).map((one) => reader.parameter(one));

@@ -21,7 +21,7 @@ function operationsOf({ paths }: OpenApi, tag: string): Placed[] {
   );
 }
 
-/** `createPost` → `Create post`: short enough for the list of contents. */
+/** Returns a title that is short enough for the list of contents: `createPost` → `Create post`. */
 function title({ operationId }: OpenApiOperation): string {
   const words = operationId.replace(
     /([a-z])([A-Z])/g,
@@ -76,7 +76,7 @@ function chapter(reader: DocumentReader, { name, description }: OpenApi["tags"][
   </section>`;
 }
 
-/** The schemas of single errors, whose table is the chapter before. */
+/** Returns the schemas of single errors by code. The chapter before has them as a table. */
 function errorSchemas({ components }: OpenApi): ReadonlyMap<string, JsonSchema> {
   const found = Object.values(components.schemas).flatMap((schema) => {
     const code = schema.properties?.["error"]?.properties?.["code"]?.const;
@@ -159,7 +159,7 @@ function body(document: OpenApi): Markup {
 
 let made: { readonly document: OpenApi; readonly body: Markup } | undefined;
 
-/** The reference as a page of its own: it loads nothing and runs nothing. All but the nonce is made once. */
+/** Returns the reference as an HTML page without scripts or files of its own. Everything but the nonce is made once. */
 export function docsPage(chapters: readonly Chapter[], baseUrl: string) {
   const document = openApi(chapters, baseUrl);
   if (made?.document !== document) made = { document, body: body(document) };

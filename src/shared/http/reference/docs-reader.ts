@@ -6,7 +6,7 @@ const lastPart = (reference: string) => reference.slice(reference.lastIndexOf("/
 export const schemaName = ({ $ref }: JsonSchema): string | undefined =>
   $ref === undefined ? undefined : lastPart($ref);
 
-/** Looks things up in a document by their references. */
+/** Finds the parts of an OpenAPI document by their references. */
 export class DocumentReader {
   readonly document: OpenApi;
 
@@ -35,7 +35,7 @@ export class DocumentReader {
     return "$ref" in answer ? this.#find(this.document.components.responses, answer) : answer;
   }
 
-  /** The codes of an answer's errors; none for a success. */
+  /** Returns the error codes of an answer; none for a success. */
   codes({ content }: Answer): string[] {
     const schema = content?.["application/json"]?.schema;
     if (schema === undefined) return [];

@@ -2,7 +2,7 @@ import { html, Markup } from "../../connections/hosted-page/markup.ts";
 import { schemaName, type DocumentReader } from "./docs-reader.ts";
 import type { JsonSchema } from "./openapi-types.ts";
 
-/** `code` and **bold**; nothing else is meant by a mark. */
+/** Renders `code` and **bold**, the only inline marks that descriptions use. */
 function inline(text: string): Markup[] {
   return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
     if (part.startsWith("`")) return html`<code>${part.slice(1, -1)}</code>`;
@@ -19,7 +19,7 @@ function block(text: string): Markup {
   </ul>`;
 }
 
-/** A line of our own descriptions. */
+/** Renders a line of a description. */
 export function phrase(text: string): Markup {
   return new Markup(
     inline(text)
@@ -28,7 +28,7 @@ export function phrase(text: string): Markup {
   );
 }
 
-/** Paragraphs and lists of our own descriptions: as much of Markdown as they use. */
+/** Renders the paragraphs and lists of a description: as much of Markdown as descriptions use. */
 export function prose(text: string): Markup[] {
   return text.split(/\n{2,}/).map(block);
 }
@@ -48,7 +48,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: "URL",
 };
 
-/** The form of a text; an id's is known by its prefix. */
+/** Returns the form of a text; that of an id is named by its prefix. */
 function form({ pattern, format }: JsonSchema): string | undefined {
   if (format !== undefined) return FORMATS[format] ?? format;
   if (pattern === undefined) return undefined;
@@ -56,7 +56,7 @@ function form({ pattern, format }: JsonSchema): string | undefined {
   return prefix === undefined ? `matches ${pattern}` : `${prefix}…`;
 }
 
-/** The limits of a value, as words. */
+/** Describes the limits of a value. */
 function limits(schema: JsonSchema): string[] {
   const ofItems = schema.items === undefined ? [] : limits(schema.items);
   return [
@@ -73,7 +73,7 @@ function limits(schema: JsonSchema): string[] {
 
 const isNull = (schema: JsonSchema) => schema.type === "null";
 
-/** What a value is: `string or null`, `array of Leg`, one of some words. */
+/** Describes the type of a value: `string or null`, `array of Leg`, one of some words. */
 export function typeOf(schema: JsonSchema): Markup {
   const name = schemaName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
@@ -93,7 +93,7 @@ export function typeOf(schema: JsonSchema): Markup {
   return html`${types.join(" or ")}`;
 }
 
-/** The object whose fields are to be shown below a value, through arrays and alternatives to null. */
+/** Returns the object whose fields are shown below a value; looks through arrays and alternatives to null. */
 function innerObject(schema: JsonSchema): JsonSchema | undefined {
   if (schema.properties !== undefined) return schema;
   if (schema.items !== undefined) return innerObject(schema.items);
@@ -101,7 +101,7 @@ function innerObject(schema: JsonSchema): JsonSchema | undefined {
   return branches.map(innerObject).find((found) => found !== undefined);
 }
 
-/** Of a request it counts what must be there, of an answer what might not. */
+/** Marks the required fields of a request, and the optional ones of an answer. */
 type Presence = "required" | "optional" | "";
 
 function field(name: string, schema: JsonSchema, presence: Presence): Markup {
@@ -117,7 +117,7 @@ function field(name: string, schema: JsonSchema, presence: Presence): Markup {
   </li>`;
 }
 
-/** The fields of an object, each with its type, limits and meaning. */
+/** Renders the fields of an object, each with its type, limits and meaning. */
 function fieldsOf(schema: JsonSchema): Markup {
   const required = new Set(schema.required ?? []);
   // Only requests are closed to other fields.
@@ -132,7 +132,7 @@ function fieldsOf(schema: JsonSchema): Markup {
   </ul>`;
 }
 
-/** Parameters look like fields. */
+/** Renders a parameter like a field. */
 export function parameterField(
   name: string,
   schema: JsonSchema,
@@ -145,7 +145,7 @@ export function parameterField(
   );
 }
 
-/** The fields of a named schema, or of what it is a list of; undefined for plain values. */
+/** Renders the fields of a named schema, or of the items of a list; undefined for plain values. */
 export function bodyFields(schema: JsonSchema, reader: DocumentReader): Markup | undefined {
   const resolved = innerObject(reader.schema(schema));
   return resolved === undefined ? undefined : fieldsOf(resolved);

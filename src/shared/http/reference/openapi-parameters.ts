@@ -9,7 +9,7 @@ import type { SchemaCatalog } from "./openapi-catalogs.ts";
 import type { Parameter, Reference } from "./openapi-types.ts";
 import type { Route } from "../route.ts";
 
-/** What stands in a path, by name. */
+/** The schemas of path parameters, by name. */
 const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   applicationId: () => idOf("application"),
   connectionId: () => idOf("connection"),
@@ -27,7 +27,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   ),
 };
 
-/** A number of an address is written in digits: what it means is where its parsing ends. */
+/** Returns the schema of a query parameter: a number is text of digits there, so its schema is that of the parsed value. */
 function meaning(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodDefault) {
     const inner = meaning(schema.unwrap() as z.ZodType);
@@ -83,7 +83,7 @@ function headersOf(route: Route): readonly { name: RequestHeader; required: bool
   return [...own, ...accessContractOf(route).headers];
 }
 
-/** The parameters of a route; headers are components, for many routes take the same. */
+/** Returns the parameters of a route. Headers are components, because many routes take the same. */
 export function parametersOf(route: Route, catalog: SchemaCatalog): (Parameter | Reference)[] {
   return [
     ...pathParameters(route, catalog),
@@ -94,7 +94,7 @@ export function parametersOf(route: Route, catalog: SchemaCatalog): (Parameter |
   ];
 }
 
-/** The headers that these routes take. */
+/** Returns the headers that these routes take. */
 export function headerComponents(
   routes: readonly Route[],
   catalog: SchemaCatalog,

@@ -13,7 +13,7 @@ function header(name: string, description: string): Parameter {
   return { name, in: "header", required: true, description, schema: { type: "string" } };
 }
 
-/** What a receiver is sent: the one description of a request that we make. */
+/** Describes the request that a webhook endpoint gets, the only request that the relay itself sends. */
 function webhooksOf(
   tag: string,
   schemas: SchemaCatalog,
@@ -153,7 +153,7 @@ function build(chapters: readonly Chapter[], baseUrl: string): OpenApi {
   const schemas = new SchemaCatalog();
   const answers = new AnswerCatalog(schemas);
   schemas.add(anyError(), "output");
-  // No operation answers it: it is what a path answers to a method that it does not have.
+  // No operation answers it: a path answers it to a method that it does not have.
   schemas.add(errorBody(["method_not_allowed"]), "output");
   const paths = toPaths(chapters, { schemas, answers });
   const webhooks = webhooksOf("Webhooks", schemas);
@@ -185,7 +185,7 @@ function build(chapters: readonly Chapter[], baseUrl: string): OpenApi {
 
 let made: { readonly baseUrl: string; readonly document: OpenApi } | undefined;
 
-/** The OpenAPI document of these routes. Made once: a process has one base address. */
+/** Returns the OpenAPI document of these routes. Made once, because a process has one base address. */
 export function openApi(chapters: readonly Chapter[], baseUrl: string): OpenApi {
   if (made?.baseUrl !== baseUrl) made = { baseUrl, document: build(chapters, baseUrl) };
   return made.document;

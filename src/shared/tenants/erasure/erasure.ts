@@ -16,23 +16,24 @@ export interface Erasure {
   readonly requestedAt: string;
   readonly requestedBy: Actor;
   readonly stage: ErasureStage;
-  /** Of `clearing`: the kind of row that is being removed, and where in its table. */
+  /** The step of `clearing`: which kind of row is being removed. */
   readonly step: number;
-  /** "" at the beginning. */
+  /** Where the stage or step goes on; "" at its beginning. */
   readonly cursor: string;
-  /** Since the round began: posts that were still open, or rows that were removed. */
+  /** Posts that were still open, or rows that were removed, since the round began. */
   readonly foundInRound: number;
   readonly removed: number;
   readonly notBefore: string;
-  /** When it was last worked on: of several, the one that waited longest goes first. */
+  /** When it was last worked on. The erasure that waited longest goes first. */
   readonly lookedAt: string;
 }
 
-/** Longer than any function runs: what began before the profile was closed has ended by then. */
+/** Longer than any function runs, so that whatever began before the profile was closed has ended by then. */
 export const QUIET_MS = 10 * 60 * 1000;
-/** How soon legs that are still open are looked at again. */
+/** How soon open legs are checked again. */
 export const CLOSING_CHECK_MS = 60 * 1000;
 
+/** Returns a new erasure, which is due at once. */
 export function newErasure(
   owner: Pick<Erasure, "platformId" | "applicationId" | "profileId" | "requestedBy">,
   now: Date,
@@ -57,7 +58,10 @@ export function newErasure(
 
 const later = (now: Date, ms: number) => new Date(now.getTime() + ms).toISOString();
 
-/** After a look at all posts: legs that are still open are waited for, and so is whoever was under way at the request. */
+/**
+ * Returns the erasure after all posts were read. It waits while legs are open, and until whatever was running at the time
+ * of the request has ended.
+ */
 export function afterClosing(erasure: Erasure, openPosts: number, now: Date): Erasure {
   const quietAt = new Date(Date.parse(erasure.requestedAt) + QUIET_MS).toISOString();
   if (openPosts > 0 || now.toISOString() < quietAt)
@@ -65,7 +69,7 @@ export function afterClosing(erasure: Erasure, openPosts: number, now: Date): Er
   return { ...erasure, stage: "clearing", step: 0, cursor: "", foundInRound: 0 };
 }
 
-/** After a page of a step of `clearing`, of which there are `steps`. */
+/** Returns the erasure after a page of a step of `clearing`, of which there are `steps`. */
 export function afterPage(
   erasure: Erasure,
   page: { readonly removed: number; readonly next: string | undefined },
