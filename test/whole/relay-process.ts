@@ -31,6 +31,8 @@ const SHORT_TIMES = {
 } as const;
 
 export interface RelayProcessOptions {
+  /** Where the app lies, removed at the end; otherwise one is made of the current bundle. */
+  readonly folder?: string;
   /** On top of the harness's own; each wins over one of those. With a storage account the test run's is not asked for. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Gets every line that the process prints. */
@@ -103,7 +105,7 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
     ...SHORT_TIMES,
     ...options.settings,
   };
-  const folder = await appFolder();
+  const folder = options.folder ?? (await appFolder());
   let output = "";
   let child: ChildProcess | undefined;
   let clockAheadMs = 0;
