@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { askPatiently, az, AzFailure } from "./az.ts";
+import { appOf, refresh, resolveReferences } from "./vault-references.ts";
 
 /**
  * The deployment's secrets in its Key Vault, made and rotated through the Azure CLI. Values travel by stdin and stdout
@@ -15,25 +15,13 @@ const BLUESKY_KEY = "bluesky-oauth-key";
 const DATA_KEYS_MAX = 8;
 
 const USAGE = `usage: node dev/vault-secrets.ts <command>, with AZURE_KEY_VAULT_NAME set
-  create                         makes the secrets that are missing; leaves the others alone
+  create                         makes the secrets that are missing; leaves the others alone, and waits for the app to
+                                 have them all where AZURE_FUNCTION_APP_NAME says which it is
   prepare <name>                 makes the next one, to be accepted beside the one in use
   switch <name>                  puts the prepared one in use; the other one is still accepted
   retire ${DATA_KEYS} <key id>     takes out a key with which nothing is sealed any more
+  refresh                        has the app read the vault anew, and restarts it
 names: ${[...TEXT_SECRETS, DATA_KEYS].join(", ")}`;
-
-async function az(args: readonly string[], input = ""): Promise<string> {
-  const child = spawn("az", args, { stdio: ["pipe", "pipe", "inherit"] });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", resolve);
-  });
-  // The CLI may end without reading its input; its status tells.
-  child.stdin.on("error", () => undefined);
-  child.stdin.end(input);
-  const [output, status] = await Promise.all([text(child.stdout), ended]);
-  if (status !== 0) throw new Error(`az ${args.slice(0, 3).join(" ")} ended with ${status}`);
-  return output.trim();
-}
 
 interface Vault {
   names(): Promise<readonly string[]>;
@@ -95,8 +83,24 @@ function newBlueskyKey(): string {
 
 const readDataKeys = async (vault: Vault) => JSON.parse(await vault.read(DATA_KEYS)) as DataKeys;
 
+/** The right to see them may have been given a moment ago. */
+async function presentSecrets(vault: Vault): Promise<readonly string[]> {
+  let refusal: unknown;
+  const names = await askPatiently("the right to write secrets", async () => {
+    try {
+      return await vault.names();
+    } catch (error) {
+      if (!(error instanceof AzFailure && error.isForbidden)) throw error;
+      refusal = error;
+      return undefined;
+    }
+  });
+  if (names === undefined) throw refusal;
+  return names;
+}
+
 async function create(vault: Vault, now: Date): Promise<void> {
-  const present = await vault.names();
+  const present = await presentSecrets(vault);
   const makers: Readonly<Record<string, () => string>> = {
     ...Object.fromEntries(TEXT_SECRETS.map((name) => [name, newText])),
     [DATA_KEYS]: () => withNewDataKey({}, now),
@@ -110,6 +114,18 @@ async function create(vault: Vault, now: Date): Promise<void> {
     await vault.write(name, make());
     console.log(`${name}: made`);
   }
+  const app = appOf(process.env);
+  if (app !== undefined) await resolveReferences(app);
+}
+
+async function readVaultAnew(): Promise<void> {
+  const app = appOf(process.env);
+  if (app === undefined)
+    throw new Error(
+      "set AZURE_SUBSCRIPTION_ID, AZURE_RESOURCE_GROUP and AZURE_FUNCTION_APP_NAME, as azd has them",
+    );
+  await refresh(app);
+  console.log("the app has read the vault and starts again");
 }
 
 function requireText(name: string): void {
@@ -158,6 +174,7 @@ type Command = (vault: Vault, args: readonly [string, string], now: Date) => Pro
 /** Each with how many words follow it. */
 const COMMANDS: Readonly<Record<string, { readonly words: number; readonly run: Command }>> = {
   create: { words: 0, run: (vault, _args, now) => create(vault, now) },
+  refresh: { words: 0, run: readVaultAnew },
   prepare: { words: 1, run: (vault, [name], now) => prepare(vault, name, now) },
   switch: { words: 1, run: (vault, [name]) => switchOver(vault, name) },
   retire: { words: 2, run: (vault, [name, keyId]) => retire(vault, name, keyId) },

@@ -19,8 +19,22 @@ appendFileSync(folder + "/calls.txt", args.join(" ") + "\\n");
 const vault = JSON.parse(readFileSync(folder + "/vault.json", "utf8"));
 const option = (name) => args[args.indexOf(name) + 1];
 const fail = (text) => { console.error(text); process.exit(3); };
+const site = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Web/sites/func-example/config/configreferences/appsettings";
+if (args[0] === "rest" && option("--uri").startsWith(site)) {
+  const asked = readFileSync(folder + "/calls.txt", "utf8").split("--method post").length - 1;
+  if (option("--method") === "get")
+    console.log(JSON.stringify({ value: Object.entries(vault.references).map(([name, statuses]) =>
+      ({ name, properties: { status: statuses[Math.min(asked, statuses.length - 1)] } })) }));
+  process.exit(0);
+}
+if (args[0] === "functionapp" && args[1] === "restart") process.exit(0);
 if (args[0] !== "keyvault" || args[1] !== "secret" || option("--vault-name") !== "kv-example") fail("what?");
-if (vault.broken === args[2]) fail("Forbidden");
+if (vault.broken === args[2]) fail("ServiceUnavailable");
+if (vault.forbidden > 0) {
+  vault.forbidden -= 1;
+  writeFileSync(folder + "/vault.json", JSON.stringify(vault));
+  fail("(Forbidden) Caller is not authorized to perform action on resource.");
+}
 const name = option("--name");
 if (args[2] === "list") console.log(Object.keys(vault).join("\\n"));
 else if (args[2] === "show") console.log(vault[name] ?? fail("SecretNotFound"));
@@ -44,9 +58,17 @@ const fill = (vault: object) => writeFile(join(folder, "vault.json"), JSON.strin
 const vault = async () =>
   JSON.parse(await readFile(join(folder, "vault.json"), "utf8")) as Record<string, string>;
 
-async function secrets(...args: readonly string[]) {
+const APP = {
+  AZURE_SUBSCRIPTION_ID: "sub",
+  AZURE_RESOURCE_GROUP: "rg",
+  AZURE_FUNCTION_APP_NAME: "func-example",
+};
+
+const secrets = (...args: readonly string[]) => secretsWith({}, ...args);
+
+async function secretsWith(settings: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const PATH = `${folder}:${process.env["PATH"] ?? ""}`;
-  const env = { PATH, AZURE_KEY_VAULT_NAME: "kv-example" };
+  const env = { PATH, AZURE_KEY_VAULT_NAME: "kv-example", VAULT_WAIT_SECONDS: "2", ...settings };
   try {
     const { stdout, stderr } = await run(process.execPath, [SCRIPT, ...args], { env });
     return { ok: true, output: stdout + stderr };
@@ -102,7 +124,60 @@ describe("making the secrets of a deployment", () => {
   });
 });
 
+describe("a first deployment", () => {
+  test("waits for the right to write secrets, which takes minutes to arrive", async () => {
+    await fill({ forbidden: 3 });
+    const { ok, output } = await secrets("create");
+    expect(ok, output).toBe(true);
+    expect(output).toContain("waiting for the right to write secrets");
+    expect(await vault()).toHaveProperty("key-pepper");
+  });
+
+  test("says so when the right does not arrive", async () => {
+    await fill({ forbidden: 1_000_000 });
+    const { ok, output } = await secretsWith({ VAULT_WAIT_SECONDS: "0" }, "create");
+    expect(ok).toBe(false);
+    expect(output).toContain("(Forbidden)");
+  });
+
+  test("ends with an app that has all its secrets, looked up before there were any", async () => {
+    const references = { KEY_PEPPER: ["SecretNotFound", "AccessToKeyVaultDenied", "Resolved"] };
+    await fill({ references });
+    const { ok, output } = await secretsWith(APP, "create");
+    expect(ok, output).toBe(true);
+    expect(await callsTo("/refresh")).toBe(2);
+  });
+
+  test("names a setting whose secret nobody has put into the vault", async () => {
+    await fill({
+      references: { KEY_PEPPER: ["Resolved"], FACEBOOK_APP_SECRET: ["SecretNotFound"] },
+    });
+    const { ok, output } = await secretsWith(APP, "create");
+    expect(ok).toBe(false);
+    expect(output).toContain("FACEBOOK_APP_SECRET: SecretNotFound");
+    expect(output).not.toContain("KEY_PEPPER: Resolved");
+  });
+
+  test("leaves alone an app that has them all", async () => {
+    await fill({ references: { KEY_PEPPER: ["Resolved"] } });
+    expect((await secretsWith(APP, "create")).ok).toBe(true);
+    expect(await callsTo("/refresh")).toBe(0);
+  });
+});
+
+const callsTo = async (what: string) =>
+  (await readFile(join(folder, "calls.txt"), "utf8")).split(what).length - 1;
+
 describe("rotating", () => {
+  test("has the app read the vault anew and start again", async () => {
+    await fill({ references: { KEY_PEPPER: ["Resolved", "FetchTimedOut", "Resolved"] } });
+    const { ok, output } = await secretsWith(APP, "refresh");
+    expect(ok, output).toBe(true);
+    expect(await callsTo("/refresh")).toBe(2);
+    expect(await callsTo("functionapp restart --subscription sub")).toBe(1);
+    expect((await secrets("refresh")).ok).toBe(false);
+  });
+
   test.each(["session-secret", "grant-secret", "key-pepper"])(
     "%s has both accepted before one takes the place of the other, and after",
     async (name) => {
