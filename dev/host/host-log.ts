@@ -26,9 +26,10 @@ export function consoleLog(minimum: LogLevel): HostLog {
   };
 }
 
-/** The `default` level of host.json, which counts for an app's own lines; unknown words mean Information. */
+/** Returns the level of host.json for an app's own lines; unknown words mean Information. */
 export function minimumLevel(levels: Readonly<Record<string, string>>): LogLevel {
-  const word = (levels["Function"] ?? levels["default"] ?? "Information").toLowerCase();
+  const own = levels["Function.*.User"] ?? levels["Function"] ?? levels["default"];
+  const word = (own ?? "Information").toLowerCase();
   return ORDER.find((level) => level === word) ?? "information";
 }
 
