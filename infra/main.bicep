@@ -14,6 +14,11 @@ param location string
 @allowed(['small', 'large'])
 param size string = 'small'
 
+@description('Instances at most. 0: what the size says.')
+@minValue(0)
+@maxValue(1000)
+param instancesMax int = 0
+
 @description('Object id of whoever deploys: may write secrets. Empty: nobody gets that right here.')
 param deployerPrincipalId string = ''
 
@@ -47,6 +52,19 @@ param previousSecrets ('KEY_PEPPER_PREVIOUS' | 'SESSION_SECRET_PREVIOUS' | 'GRAN
 @description('Mail addresses that alerts go to.')
 param alertEmails string[] = []
 
+@description('How the app reaches others: by addresses of the platform, by one of its own, or with its accounts closed to the internet as well.')
+@allowed(['public', 'egress', 'private'])
+param network string = 'public'
+
+@description('Addresses or ranges, e.g. 203.0.113.7, from which secrets may be written when the network is private.')
+param deployerAddresses string[] = []
+
+@description('Id (not resource id) of the Azure Front Door profile that alone may call the app. Empty: anybody may.')
+param frontDoorId string = ''
+
+@description('Whether the roles of the app are assigned here. False where somebody else does that.')
+param assignRoles bool = true
+
 @description('Days that logs are kept. Lines of the audit are among them.')
 @minValue(30)
 @maxValue(730)
@@ -55,6 +73,8 @@ param logRetentionDays int = 90
 @description('A CanNotDelete lock on the data: tables have no soft delete.')
 param lockData bool = true
 
+// A region gives a subscription 512,000 MB for all its Flex Consumption apps unless it is asked for more: enough for one
+// large and one small deployment.
 var sizes = {
   small: {
     memoryMB: 2048
@@ -65,7 +85,7 @@ var sizes = {
   }
   large: {
     memoryMB: 2048
-    instancesMax: 400
+    instancesMax: 200
     alwaysReady: [
       { name: 'http', instanceCount: 3 }
       { name: 'function:publish-legs', instanceCount: 2 }
@@ -88,10 +108,16 @@ var names = {
   insights: 'appi-${token}'
   plan: 'plan-${token}'
   functionApp: 'func-relay-${token}'
+  network: 'vnet-relay-${token}'
 }
 var deploymentContainer = 'deployments'
+var isPrivate = network == 'private'
+var queues = map(loadJsonContent('queues.json'), queue => '${tuning.?STORAGE_PREFIX ?? ''}${queue}')
 
-resource group 'Microsoft.Resources/resourceGroups@2024-03-01' = {
+// A front door notes the caller's address, and the app's own front end that of the front door.
+var tuned = union(empty(frontDoorId) ? {} : { TRUSTED_PROXY_HOPS: '2' }, tuning)
+
+resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
   name: names.resourceGroup
   location: location
   tags: tags
@@ -114,10 +140,14 @@ module hostStorage 'modules/storage-account.bicep' = {
     location: location
     tags: tags
     sku: 'Standard_ZRS'
+    identityName: names.identity
     principalId: identity.outputs.principalId
+    assignRoles: assignRoles
     roles: ['blobOwner', 'queueContributor', 'tableContributor']
     containers: [deploymentContainer]
+    queues: queues
     isLocked: false
+    isPrivate: isPrivate
   }
 }
 
@@ -128,10 +158,14 @@ module dataStorage 'modules/storage-account.bicep' = {
     location: location
     tags: tags
     sku: sizes[size].storageSku
+    identityName: names.identity
     principalId: identity.outputs.principalId
+    assignRoles: assignRoles
     roles: ['tableContributor']
     containers: []
+    queues: []
     isLocked: lockData
+    isPrivate: isPrivate
   }
 }
 
@@ -143,7 +177,9 @@ module monitoring 'modules/monitoring.bicep' = {
     location: location
     tags: tags
     retentionDays: logRetentionDays
+    identityName: names.identity
     principalId: identity.outputs.principalId
+    assignRoles: assignRoles
   }
 }
 
@@ -153,10 +189,34 @@ module vault 'modules/key-vault.bicep' = {
     name: names.vault
     location: location
     tags: tags
+    identityName: names.identity
     principalId: identity.outputs.principalId
+    assignRoles: assignRoles
     deployerPrincipalId: deployerPrincipalId
-    logsId: monitoring.outputs.logsId
+    logsName: names.logs
+    isPrivate: isPrivate
+    deployerAddresses: deployerAddresses
   }
+  dependsOn: [monitoring]
+}
+
+module egress 'modules/network.bicep' = if (network != 'public') {
+  scope: group
+  params: {
+    name: names.network
+    location: location
+    tags: tags
+    endpoints: isPrivate
+      ? [
+          { account: names.hostStorage, type: 'Microsoft.Storage/storageAccounts', service: 'blob' }
+          { account: names.hostStorage, type: 'Microsoft.Storage/storageAccounts', service: 'queue' }
+          { account: names.hostStorage, type: 'Microsoft.Storage/storageAccounts', service: 'table' }
+          { account: names.dataStorage, type: 'Microsoft.Storage/storageAccounts', service: 'table' }
+          { account: names.vault, type: 'Microsoft.KeyVault/vaults', service: 'vault' }
+        ]
+      : []
+  }
+  dependsOn: [hostStorage, dataStorage, vault]
 }
 
 module functionApp 'modules/function-app.bicep' = {
@@ -166,15 +226,15 @@ module functionApp 'modules/function-app.bicep' = {
     planName: names.plan
     location: location
     tags: union(tags, { 'azd-service-name': 'relay' })
-    identityId: identity.outputs.id
+    identityName: names.identity
     identityClientId: identity.outputs.clientId
-    hostStorageName: hostStorage.outputs.name
-    dataStorageName: dataStorage.outputs.name
-    deploymentContainerUrl: '${hostStorage.outputs.blobEndpoint}${deploymentContainer}'
+    hostStorageName: names.hostStorage
+    dataStorageName: names.dataStorage
+    deploymentContainer: deploymentContainer
     insightsConnectionString: monitoring.outputs.insightsConnectionString
-    vaultUri: vault.outputs.uri
+    vaultName: names.vault
     memoryMB: sizes[size].memoryMB
-    instancesMax: sizes[size].instancesMax
+    instancesMax: instancesMax == 0 ? sizes[size].instancesMax : instancesMax
     alwaysReady: sizes[size].alwaysReady
     requestsPerInstance: sizes[size].requestsPerInstance
     customDomain: customDomain
@@ -183,9 +243,13 @@ module functionApp 'modules/function-app.bicep' = {
     allowSignup: allowSignup
     networkApps: networkApps
     blueskyOAuth: blueskyOAuth
-    tuning: tuning
+    tuning: tuned
     previousSecrets: previousSecrets
+    networkName: network == 'public' ? '' : names.network
+    frontDoorId: frontDoorId
   }
+  // Its roles, secrets and network are there before it starts.
+  dependsOn: [hostStorage, dataStorage, vault, egress]
 }
 
 module domain 'modules/custom-domain.bicep' = if (!empty(customDomain) && !empty(customDomainCertificate)) {
@@ -193,12 +257,13 @@ module domain 'modules/custom-domain.bicep' = if (!empty(customDomain) && !empty
   params: {
     location: location
     tags: tags
-    functionAppName: functionApp.outputs.name
-    planId: functionApp.outputs.planId
+    functionAppName: names.functionApp
+    planName: names.plan
     hostName: customDomain
-    vaultId: vault.outputs.id
+    vaultName: names.vault
     certificateName: customDomainCertificate
   }
+  dependsOn: [functionApp]
 }
 
 module alerts 'modules/alerts.bicep' = {
@@ -206,8 +271,8 @@ module alerts 'modules/alerts.bicep' = {
   params: {
     location: location
     tags: tags
-    insightsId: monitoring.outputs.insightsId
-    storageIds: [hostStorage.outputs.id, dataStorage.outputs.id]
+    insightsName: names.insights
+    storageNames: [names.hostStorage, names.dataStorage]
     healthUrl: '${functionApp.outputs.baseUrl}/health'
     emails: alertEmails
   }
@@ -218,13 +283,15 @@ module workbook 'modules/workbook.bicep' = {
   params: {
     location: location
     tags: tags
-    insightsId: monitoring.outputs.insightsId
+    insightsName: names.insights
   }
+  dependsOn: [monitoring]
 }
 
 output AZURE_RESOURCE_GROUP string = group.name
-output AZURE_FUNCTION_APP_NAME string = functionApp.outputs.name
-output AZURE_KEY_VAULT_NAME string = vault.outputs.name
-output AZURE_DATA_STORAGE_NAME string = dataStorage.outputs.name
+output AZURE_FUNCTION_APP_NAME string = names.functionApp
+output AZURE_KEY_VAULT_NAME string = names.vault
+output AZURE_DATA_STORAGE_NAME string = names.dataStorage
 output RELAY_BLUESKY_OAUTH bool = blueskyOAuth
+output RELAY_EGRESS_ADDRESS string = egress.?outputs.egressAddress ?? ''
 output RELAY_BASE_URL string = functionApp.outputs.baseUrl

@@ -1,13 +1,15 @@
 param location string
-param tags object
-param insightsId string
-param storageIds string[]
+param tags { *: string }
+param insightsName string
+param storageNames string[]
 param healthUrl string
 param emails string[]
 
 @description('Every alert on logs, with its query; docs/operate.md says what to do about each.')
 var logAlerts = loadJsonContent('../alerts.json')
 
+var insightsId = resourceId('Microsoft.Insights/components', insightsName)
+var storageIds = map(storageNames, name => resourceId('Microsoft.Storage/storageAccounts', name))
 var runbook = 'What to do: docs/operate.md, '
 var testLocations = ['emea-nl-ams-azr', 'us-va-ash-azr', 'apac-sg-sin-azr']
 
@@ -28,7 +30,7 @@ resource people 'Microsoft.Insights/actionGroups@2023-01-01' = {
   }
 }
 
-resource logRules 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = [
+resource logRules 'Microsoft.Insights/scheduledQueryRules@2026-03-01' = [
   for alert in logAlerts: {
     name: alert.name
     location: location
@@ -78,7 +80,7 @@ resource healthTest 'Microsoft.Insights/webtests@2022-06-15' = {
   }
 }
 
-resource unreachable 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+resource unreachable 'Microsoft.Insights/metricAlerts@2026-01-01' = {
   name: 'unreachable'
   location: 'global'
   tags: tags
@@ -99,7 +101,7 @@ resource unreachable 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   }
 }
 
-resource storageUnavailable 'Microsoft.Insights/metricAlerts@2018-03-01' = [
+resource storageUnavailable 'Microsoft.Insights/metricAlerts@2026-01-01' = [
   for (storageId, index) in storageIds: {
     name: 'storage-unavailable-${index}'
     location: 'global'
@@ -130,7 +132,7 @@ resource storageUnavailable 'Microsoft.Insights/metricAlerts@2018-03-01' = [
   }
 ]
 
-resource storageThrottled 'Microsoft.Insights/metricAlerts@2018-03-01' = [
+resource storageThrottled 'Microsoft.Insights/metricAlerts@2026-01-01' = [
   for (storageId, index) in storageIds: {
     name: 'storage-throttled-${index}'
     location: 'global'

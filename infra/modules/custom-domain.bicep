@@ -1,29 +1,31 @@
 param location string
-param tags object
+param tags { *: string }
 param functionAppName string
-param planId string
+param planName string
 param hostName string
-param vaultId string
+param vaultName string
 
 @description('Of a certificate in the vault. The App Service resource provider needs the role Key Vault Certificate User.')
 param certificateName string
 
-resource functionApp 'Microsoft.Web/sites@2024-04-01' existing = {
+resource functionApp 'Microsoft.Web/sites@2025-03-01' existing = {
   name: functionAppName
 }
 
-resource certificate 'Microsoft.Web/certificates@2024-04-01' = {
-  name: '${functionAppName}-${certificateName}'
+// Certificates of Flex Consumption belong to their app.
+resource certificate 'Microsoft.Web/sites/certificates@2025-03-01' = {
+  parent: functionApp
+  name: certificateName
   location: location
   tags: tags
   properties: {
-    keyVaultId: vaultId
+    keyVaultId: resourceId('Microsoft.KeyVault/vaults', vaultName)
     keyVaultSecretName: certificateName
-    serverFarmId: planId
+    serverFarmId: resourceId('Microsoft.Web/serverfarms', planName)
   }
 }
 
-resource binding 'Microsoft.Web/sites/hostNameBindings@2024-04-01' = {
+resource binding 'Microsoft.Web/sites/hostNameBindings@2025-03-01' = {
   parent: functionApp
   name: hostName
   properties: {

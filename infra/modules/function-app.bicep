@@ -3,14 +3,14 @@ import { NetworkApps, Tuning } from '../settings.bicep'
 param name string
 param planName string
 param location string
-param tags object
-param identityId string
+param tags { *: string }
+param identityName string
 param identityClientId string
 param hostStorageName string
 param dataStorageName string
-param deploymentContainerUrl string
+param deploymentContainer string
 param insightsConnectionString string
-param vaultUri string
+param vaultName string
 
 @allowed([512, 2048, 4096])
 param memoryMB int
@@ -31,8 +31,14 @@ param blueskyOAuth bool
 param tuning Tuning
 param previousSecrets string[]
 
+@description('Network through whose subnet `app` calls leave. Empty: none.')
+param networkName string
+
+@description('Id of the Azure Front Door profile that alone may call the app. Empty: anybody may.')
+param frontDoorId string
+
 // References without a version: a new version of a secret is read within a day, or at once after a restart.
-var referenceStart = '@Microsoft.KeyVault(SecretUri=${vaultUri}secrets/'
+var referenceStart = '@Microsoft.KeyVault(SecretUri=https://${vaultName}${environment().suffixes.keyvaultDns}/secrets/'
 var requiredSecrets = {
   SESSION_SECRET: 'session-secret'
   GRANT_SECRET: 'grant-secret'
@@ -44,11 +50,17 @@ var previousSecretNames = {
   SESSION_SECRET_PREVIOUS: 'session-secret-previous'
   GRANT_SECRET_PREVIOUS: 'grant-secret-previous'
 }
+// An empty id is that of no app.
+var givenApps = filter(items(networkApps), app => !empty(app.?value))
+var apps = toObject(givenApps, app => app.key, app => app.?value)
+
 var blueskySecret = blueskyOAuth ? { BLUESKY_OAUTH_KEY: 'bluesky-oauth-key' } : {}
-var facebookSecret = contains(networkApps, 'FACEBOOK_APP_ID') ? { FACEBOOK_APP_SECRET: 'facebook-app-secret' } : {}
-var instagramSecret = contains(networkApps, 'INSTAGRAM_APP_ID') ? { INSTAGRAM_APP_SECRET: 'instagram-app-secret' } : {}
-var linkedinSecret = contains(networkApps, 'LINKEDIN_CLIENT_ID') ? { LINKEDIN_CLIENT_SECRET: 'linkedin-client-secret' } : {}
-var linkedinOrgSecret = contains(networkApps, 'LINKEDIN_ORG_CLIENT_ID') ? { LINKEDIN_ORG_CLIENT_SECRET: 'linkedin-org-client-secret' } : {}
+var facebookSecret = contains(apps, 'FACEBOOK_APP_ID') ? { FACEBOOK_APP_SECRET: 'facebook-app-secret' } : {}
+var instagramSecret = contains(apps, 'INSTAGRAM_APP_ID') ? { INSTAGRAM_APP_SECRET: 'instagram-app-secret' } : {}
+var linkedinSecret = contains(apps, 'LINKEDIN_CLIENT_ID') ? { LINKEDIN_CLIENT_SECRET: 'linkedin-client-secret' } : {}
+var linkedinOrgSecret = contains(apps, 'LINKEDIN_ORG_CLIENT_ID')
+  ? { LINKEDIN_ORG_CLIENT_SECRET: 'linkedin-org-client-secret' }
+  : {}
 
 var secretNames = union(
   requiredSecrets,
@@ -81,9 +93,24 @@ var appSettings = {
 var operatorSettings = empty(operatorAudience) ? {} : { OPERATOR_AUDIENCE: operatorAudience }
 var tenantSettings = empty(operatorTenantId) ? {} : { ENTRA_TENANT_ID: operatorTenantId }
 
+// What is known before a deployment is built from names, so that what-if can show it.
+var identityId = resourceId('Microsoft.ManagedIdentity/userAssignedIdentities', identityName)
+var packageUrl = 'https://${hostStorageName}.blob.${environment().suffixes.storage}/${deploymentContainer}'
+var frontDoorOnly = [
+  {
+    name: 'front-door'
+    priority: 100
+    action: 'Allow'
+    tag: 'ServiceTag'
+    ipAddress: 'AzureFrontDoor.Backend'
+    // The tag is that of every customer's front doors; the header is this one's.
+    headers: { 'x-azure-fdid': [frontDoorId] }
+  }
+]
+
 var baseUrl = 'https://${empty(customDomain) ? functionApp.properties.defaultHostName : customDomain}/api'
 
-resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
+resource plan 'Microsoft.Web/serverfarms@2025-03-01' = {
   name: planName
   location: location
   tags: tags
@@ -92,7 +119,7 @@ resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
   properties: { reserved: true }
 }
 
-resource functionApp 'Microsoft.Web/sites@2024-04-01' = {
+resource functionApp 'Microsoft.Web/sites@2025-03-01' = {
   name: name
   location: location
   tags: tags
@@ -105,15 +132,24 @@ resource functionApp 'Microsoft.Web/sites@2024-04-01' = {
     serverFarmId: plan.id
     httpsOnly: true
     keyVaultReferenceIdentity: identityId
+    virtualNetworkSubnetId: empty(networkName)
+      ? null
+      : resourceId('Microsoft.Network/virtualNetworks/subnets', networkName, 'app')
+    outboundVnetRouting: empty(networkName) ? null : { allTraffic: true }
+    // No ftpsState: Flex Consumption has no FTP, and refuses to be told.
     siteConfig: {
       minTlsVersion: '1.2'
-      ftpsState: 'Disabled'
+      ipSecurityRestrictions: empty(frontDoorId) ? [] : frontDoorOnly
+      ipSecurityRestrictionsDefaultAction: empty(frontDoorId) ? 'Allow' : 'Deny'
+      // Deployments don't come through the front door.
+      scmIpSecurityRestrictionsUseMain: false
+      scmIpSecurityRestrictionsDefaultAction: 'Allow'
     }
     functionAppConfig: {
       deployment: {
         storage: {
           type: 'blobContainer'
-          value: deploymentContainerUrl
+          value: packageUrl
           authentication: {
             type: 'UserAssignedIdentity'
             userAssignedIdentityResourceId: identityId
@@ -131,24 +167,22 @@ resource functionApp 'Microsoft.Web/sites@2024-04-01' = {
   }
 }
 
-resource settings 'Microsoft.Web/sites/config@2024-04-01' = {
+resource settings 'Microsoft.Web/sites/config@2025-03-01' = {
   parent: functionApp
   name: 'appsettings'
-  properties: union(hostSettings, appSettings, operatorSettings, tenantSettings, secretSettings, networkApps, tuning)
+  properties: union(hostSettings, appSettings, operatorSettings, tenantSettings, secretSettings, apps, tuning)
 }
 
-resource ftp 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2024-04-01' = {
+resource ftp 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2025-03-01' = {
   parent: functionApp
   name: 'ftp'
   properties: { allow: false }
 }
 
-resource scm 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2024-04-01' = {
+resource scm 'Microsoft.Web/sites/basicPublishingCredentialsPolicies@2025-03-01' = {
   parent: functionApp
   name: 'scm'
   properties: { allow: false }
 }
 
-output name string = functionApp.name
-output planId string = plan.id
 output baseUrl string = baseUrl

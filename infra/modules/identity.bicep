@@ -1,14 +1,13 @@
 param name string
 param location string
-param tags object
+param tags { *: string }
 
 // Assigned by hand, not by the app's life: its roles exist before the app starts, and outlive a new app.
-resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2023-01-31' = {
+resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
   name: name
   location: location
   tags: tags
 }
 
-output id string = identity.id
 output clientId string = identity.properties.clientId
 output principalId string = identity.properties.principalId

@@ -1,15 +1,25 @@
 param name string
 param location string
-param tags object
+param tags { *: string }
+
+@description('Name and principal of the identity that reads the secrets.')
+param identityName string
 param principalId string
+param assignRoles bool
 param deployerPrincipalId string
-param logsId string
+param logsName string
+
+@description('Whether only private endpoints and the addresses below may reach it.')
+param isPrivate bool
+
+@description('Addresses or ranges that may write secrets when it is private.')
+param deployerAddresses string[]
 
 var secretsUser = '4633458b-17de-408a-b874-0445c86b69e6'
 var secretsOfficer = 'b86a8fe4-44ce-4948-aee5-eccb2c155cd7'
 
 // Its secrets are not made here: no template, parameter file or deployment history ever sees one.
-resource vault 'Microsoft.KeyVault/vaults@2023-07-01' = {
+resource vault 'Microsoft.KeyVault/vaults@2026-05-15' = {
   name: name
   location: location
   tags: tags
@@ -21,12 +31,19 @@ resource vault 'Microsoft.KeyVault/vaults@2023-07-01' = {
     softDeleteRetentionInDays: 90
     // A lost pepper or data key loses every key, password and linked account.
     enablePurgeProtection: true
+    publicNetworkAccess: isPrivate && empty(deployerAddresses) ? 'Disabled' : 'Enabled'
+    networkAcls: {
+      defaultAction: isPrivate ? 'Deny' : 'Allow'
+      // App Service reads the certificate of a custom domain as such a service.
+      bypass: 'AzureServices'
+      ipRules: [for address in (isPrivate ? deployerAddresses : []): { value: address }]
+    }
   }
 }
 
-resource reads 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+resource reads 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (assignRoles) {
   scope: vault
-  name: guid(vault.id, principalId, secretsUser)
+  name: guid(vault.id, identityName, secretsUser)
   properties: {
     principalId: principalId
     principalType: 'ServicePrincipal'
@@ -43,15 +60,13 @@ resource writes 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empt
   }
 }
 
+// No version of this type but previews is newer than 2016.
+#disable-next-line use-recent-api-versions
 resource audit 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
   scope: vault
   name: 'who-read-what'
   properties: {
-    workspaceId: logsId
+    workspaceId: resourceId('Microsoft.OperationalInsights/workspaces', logsName)
     logs: [{ categoryGroup: 'audit', enabled: true }]
   }
 }
-
-output id string = vault.id
-output name string = vault.name
-output uri string = vault.properties.vaultUri

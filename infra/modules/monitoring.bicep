@@ -1,13 +1,17 @@
 param logsName string
 param insightsName string
 param location string
-param tags object
+param tags { *: string }
 param retentionDays int
+
+@description('Name and principal of the identity that sends telemetry.')
+param identityName string
 param principalId string
+param assignRoles bool
 
 var metricsPublisher = '3913510d-42f4-4e42-8a64-420c390055eb'
 
-resource logs 'Microsoft.OperationalInsights/workspaces@2023-09-01' = {
+resource logs 'Microsoft.OperationalInsights/workspaces@2026-03-01' = {
   name: logsName
   location: location
   tags: tags
@@ -30,9 +34,9 @@ resource insights 'Microsoft.Insights/components@2020-02-02' = {
   }
 }
 
-resource publishes 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+resource publishes 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (assignRoles) {
   scope: insights
-  name: guid(insights.id, principalId, metricsPublisher)
+  name: guid(insights.id, identityName, metricsPublisher)
   properties: {
     principalId: principalId
     principalType: 'ServicePrincipal'
@@ -40,6 +44,4 @@ resource publishes 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   }
 }
 
-output logsId string = logs.id
-output insightsId string = insights.id
 output insightsConnectionString string = insights.properties.ConnectionString

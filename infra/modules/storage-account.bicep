@@ -1,15 +1,21 @@
 param name string
 param location string
-param tags object
+param tags { *: string }
 
 @allowed(['Standard_LRS', 'Standard_ZRS', 'Standard_GRS', 'Standard_GZRS'])
 param sku string
 
-@description('Whose identity gets the roles.')
+@description('Name and principal of the identity that gets the roles.')
+param identityName string
 param principalId string
+param assignRoles bool
 param roles ('blobOwner' | 'queueContributor' | 'tableContributor')[]
 param containers string[]
+param queues string[]
 param isLocked bool
+
+@description('Whether only private endpoints reach it.')
+param isPrivate bool
 
 var roleIds = {
   blobOwner: 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'
@@ -17,7 +23,7 @@ var roleIds = {
   tableContributor: '0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3'
 }
 
-resource account 'Microsoft.Storage/storageAccounts@2023-05-01' = {
+resource account 'Microsoft.Storage/storageAccounts@2026-06-01' = {
   name: name
   location: location
   tags: tags
@@ -31,10 +37,12 @@ resource account 'Microsoft.Storage/storageAccounts@2023-05-01' = {
     defaultToOAuthAuthentication: true
     minimumTlsVersion: 'TLS1_2'
     supportsHttpsTrafficOnly: true
+    publicNetworkAccess: isPrivate ? 'Disabled' : 'Enabled'
+    networkAcls: { defaultAction: isPrivate ? 'Deny' : 'Allow', bypass: 'AzureServices' }
   }
 }
 
-resource blobs 'Microsoft.Storage/storageAccounts/blobServices@2023-05-01' = {
+resource blobs 'Microsoft.Storage/storageAccounts/blobServices@2026-06-01' = {
   parent: account
   name: 'default'
   properties: {
@@ -43,7 +51,7 @@ resource blobs 'Microsoft.Storage/storageAccounts/blobServices@2023-05-01' = {
   }
 }
 
-resource blobContainers 'Microsoft.Storage/storageAccounts/blobServices/containers@2023-05-01' = [
+resource blobContainers 'Microsoft.Storage/storageAccounts/blobServices/containers@2026-06-01' = [
   for container in containers: {
     parent: blobs
     name: container
@@ -51,10 +59,23 @@ resource blobContainers 'Microsoft.Storage/storageAccounts/blobServices/containe
   }
 ]
 
+resource queueService 'Microsoft.Storage/storageAccounts/queueServices@2026-06-01' = if (!empty(queues)) {
+  parent: account
+  name: 'default'
+}
+
+// The host asks for a queue that is not there as often as for one that is, and warns each time.
+resource accountQueues 'Microsoft.Storage/storageAccounts/queueServices/queues@2026-06-01' = [
+  for queue in queues: {
+    parent: queueService
+    name: queue
+  }
+]
+
 resource assignments 'Microsoft.Authorization/roleAssignments@2022-04-01' = [
-  for role in roles: {
+  for role in (assignRoles ? roles : []): {
     scope: account
-    name: guid(account.id, principalId, roleIds[role])
+    name: guid(account.id, identityName, roleIds[role])
     properties: {
       principalId: principalId
       principalType: 'ServicePrincipal'
@@ -71,7 +92,3 @@ resource lock 'Microsoft.Authorization/locks@2020-05-01' = if (isLocked) {
     notes: 'Tables have no soft delete: an account that is deleted by mistake is gone with every post and ledger.'
   }
 }
-
-output id string = account.id
-output name string = account.name
-output blobEndpoint string = account.properties.primaryEndpoints.blob

@@ -1,6 +1,8 @@
 param location string
-param tags object
-param insightsId string
+param tags { *: string }
+param insightsName string
+
+var insightsId = resourceId('Microsoft.Insights/components', insightsName)
 
 resource workbook 'Microsoft.Insights/workbooks@2023-06-01' = {
   name: guid(insightsId, 'relay workbook')

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { timers } from "../../src/functions/timers.ts";
+import { ofType, readSnapshot } from "./snapshot.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(resolve(ROOT, path), "utf8");
@@ -31,12 +32,10 @@ const messages = new Set(
   [...source.matchAll(/[lL]og\s*\.(?:info|warn|error)\(\s*"([^"]+)"/g)].map((match) => match[1]),
 );
 
-/** Names of the rules on metrics, which stand in the template itself. */
-const metricAlerts = [
-  ...read("infra/modules/alerts.bicep").matchAll(
-    /metricAlerts@[\s\S]*?name: '([\w-]+?)(?:-\$\{index\})?'/g,
-  ),
-].map((match) => match[1] ?? "");
+/** Names of the rules on metrics; one on each account has its number behind it. */
+const metricAlerts = ofType(readSnapshot("small"), "Microsoft.Insights/metricAlerts").map(
+  ({ name }) => name.replace(/-\d$/, ""),
+);
 
 /** Lengths of time that Azure takes for rules on logs. */
 const PERIODS = ["PT5M", "PT15M", "PT30M", "PT1H", "PT6H", "P1D"];
@@ -92,17 +91,49 @@ describe("the runbook", () => {
   });
 });
 
-/** The host writes an invocation that succeeded to `requests` as Information of `Host.Results`. */
-test("no query asks for what host.json keeps from being sent", () => {
-  const { logging } = JSON.parse(read("host.json")) as {
-    logging: { logLevel: Readonly<Record<string, string>> };
-  };
-  const queries = [...alerts.map(({ query }) => query.join("\n")), workbook, runbook].join("\n");
-  expect(logging.logLevel["Host.Results"]).toBe("Warning");
-  expect(queries).not.toMatch(/\brequests \|/);
-  // Lines of the app and of the host about its functions are \`traces\`, of which nothing may be missing.
-  expect(logging.logLevel["default"]).toBe("Information");
-  expect(Object.keys(logging.logLevel).filter((name) => name.startsWith("Function"))).toEqual([]);
+describe("what is asked for arrives by the levels of host.json:", () => {
+  const { logLevel } = (
+    JSON.parse(read("host.json")) as {
+      logging: { logLevel: Readonly<Record<string, string>> };
+    }
+  ).logging;
+  const queries = [...alerts.map(({ query }) => query.join("\n")), workbook, runbook];
+
+  /** The level of the longest name that fits, as the host decides it; a star stands for any text. */
+  function levelOf(category: string): string | undefined {
+    const fits = (name: string) => {
+      const [start = "", end = ""] = name.split("*");
+      return category.startsWith(start) && category.endsWith(end);
+    };
+    const names = Object.keys(logLevel).filter((name) => name !== "default" && fits(name));
+    const longest = names.toSorted((left, right) => right.length - left.length)[0];
+    return logLevel[longest ?? "default"];
+  }
+
+  test("lines of the app", () => {
+    for (const name of ["publish-legs", "get-v1-posts", "unrouted"])
+      expect(levelOf(`Function.${name}.User`)).toBe("Information");
+  });
+
+  test("the host's lines about a function only where an alert reads them", () => {
+    const read = queries.flatMap((query) =>
+      [...query.matchAll(/Executed 'Functions\.([\w-]+)'/g)].map((match) => match[1]),
+    );
+    expect(read.length).toBeGreaterThan(0);
+    for (const name of read) expect(levelOf(`Function.${name}`)).toBe("Information");
+    expect(levelOf("Function.publish-legs")).toBe("Warning");
+    expect(levelOf("Function.get-v1-posts")).toBe("Warning");
+  });
+
+  test("no successful call, which the host would write to `requests`", () => {
+    expect(levelOf("Host.Results")).toBe("Warning");
+    for (const query of queries) expect(query).not.toMatch(/\brequests \|/);
+  });
+
+  test("no line of the host's own storage client, a hundred and more a second", () => {
+    expect(levelOf("Azure.Core")).toBe("Error");
+    expect(levelOf("Azure.Core.1")).toBe("Error");
+  });
 });
 
 test("the workbook asks for lines that the code writes", () => {

@@ -1,14 +1,16 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { HOST_SETTINGS } from "../../dev/host-settings.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { SETTINGS } from "../../src/shared/runtime/settings.ts";
-import { keysOf } from "./bicep.ts";
+import { onlyOne, readSnapshot } from "./snapshot.ts";
 
-const INFRA = resolve(import.meta.dirname, "../../infra");
-const app = readFileSync(resolve(INFRA, "modules/function-app.bicep"), "utf8");
-const types = readFileSync(resolve(INFRA, "settings.bicep"), "utf8");
+/** Name of the setting → its value, where a deployment has every option there is. */
+const everySetting = onlyOne(readSnapshot("every-option"), "Microsoft.Web/sites/config")
+  .properties as Readonly<Record<string, string>>;
+/** What every deployment has. */
+const alwaysSet = Object.keys(
+  onlyOne(readSnapshot("small"), "Microsoft.Web/sites/config").properties as object,
+);
 
 /** Settings that a deployment to Azure never has, and why. */
 const NEVER: Readonly<Record<string, string>> = {
@@ -18,45 +20,14 @@ const NEVER: Readonly<Record<string, string>> = {
   OUTBOUND_ALLOW_CIDRS: "development only: refused in production",
 };
 
-/** Name of the setting → name of the secret in the vault. */
-function secretsOf(): Map<string, string> {
-  const pairs = app.matchAll(/\b([A-Z][A-Z_]+): '([a-z-]+)'/g);
-  return new Map([...pairs].map(([, setting = "", secret = ""]) => [setting, secret]));
-}
-
-const plain = [
-  ...keysOf(app, "appSettings ="),
-  ...keysOf(app, "operatorSettings = empty(operatorAudience) ? {} :"),
-  ...keysOf(app, "tenantSettings = empty(operatorTenantId) ? {} :"),
-];
-const optional = [...keysOf(types, "type NetworkApps ="), ...keysOf(types, "type Tuning =")];
-const secrets = secretsOf();
-
-describe("the settings of the app", () => {
-  const known = Object.keys(SETTINGS);
-
-  test("are each set by the template, offered by it, or never set in Azure", () => {
-    const covered = [...plain, ...optional, ...secrets.keys(), ...Object.keys(NEVER)];
-    expect(known.filter((name) => !covered.includes(name))).toEqual([]);
-  });
-
-  test("are all that the template sets, beside what the host reads", () => {
-    const set = [...plain, ...optional, ...secrets.keys()];
-    expect(set.filter((name) => !known.includes(name))).toEqual([]);
-    expect(keysOf(app, "hostSettings =").toSorted()).toEqual(Object.keys(HOST_SETTINGS).toSorted());
-  });
-
-  test("have one place each", () => {
-    const all = [...plain, ...optional, ...secrets.keys(), ...Object.keys(NEVER)];
-    expect(all.toSorted()).toEqual([...new Set(all)].toSorted());
-  });
-
-  test("come from the vault where they are secret", () => {
-    const secret = known.filter((name) => /(_SECRET|_PEPPER|_KEYS|_KEY)(_PREVIOUS)?$/.test(name));
-    expect([...secrets.keys()].toSorted()).toEqual(secret.toSorted());
-    expect(new Set(secrets.values()).size).toBe(secrets.size);
-  });
-});
+/** Name of the setting → the secret in the vault that it refers to. */
+const secrets = new Map(
+  Object.entries(everySetting).flatMap(([setting, value]) => {
+    const secret = /@Microsoft\.KeyVault.*'([a-z-]+)'\)\]$/.exec(value)?.[1];
+    return secret === undefined ? [] : [[setting, secret] as const];
+  }),
+);
+const hostSettings = Object.keys(HOST_SETTINGS);
 
 const SECRET = "s".repeat(40);
 const PRODUCTION: Readonly<Record<string, string>> = {
@@ -71,6 +42,30 @@ const PRODUCTION: Readonly<Record<string, string>> = {
   KEY_PEPPER: SECRET,
   DATA_KEYS: JSON.stringify({ k1: Buffer.alloc(32, 1).toString("base64") }),
 };
+
+describe("the settings of the app", () => {
+  const known = Object.keys(SETTINGS);
+  const set = Object.keys(everySetting).filter((name) => !hostSettings.includes(name));
+
+  test("are each set or offered by the template, or never set in Azure", () => {
+    expect([...set, ...Object.keys(NEVER)].toSorted()).toEqual(known.toSorted());
+  });
+
+  test("stand beside those that the host reads, in every deployment", () => {
+    expect(hostSettings.filter((name) => !alwaysSet.includes(name))).toEqual([]);
+  });
+
+  test("come from the vault where they are secret", () => {
+    const secret = known.filter((name) => /(_SECRET|_PEPPER|_KEYS|_KEY)(_PREVIOUS)?$/.test(name));
+    expect([...secrets.keys()].toSorted()).toEqual(secret.toSorted());
+    expect(new Set(secrets.values()).size).toBe(secrets.size);
+  });
+
+  test("are all that a first deployment needs", () => {
+    const own = alwaysSet.filter((name) => !hostSettings.includes(name));
+    expect(own.toSorted()).toEqual(Object.keys(PRODUCTION).toSorted());
+  });
+});
 
 describe("the app", () => {
   test("starts with what the template always sets, and uses the identity for both accounts", () => {

@@ -1,158 +1,23 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { SNAPSHOTS } from "../../dev/check-infra.ts";
+import { queues } from "../../src/functions/manifest.ts";
 import { timers } from "../../src/functions/timers.ts";
 import { workers } from "../../src/functions/workers.ts";
-import {
-  blockAt,
-  keysOf,
-  namesOf,
-  parseBicep,
-  readBicep,
-  requiredParams,
-  type BicepFile,
-} from "./bicep.ts";
+import { ofType, onlyOne, readSnapshot, type Resource } from "./snapshot.ts";
 
-const INFRA = resolve(import.meta.dirname, "../../infra");
-const files = readdirSync(INFRA, { recursive: true, encoding: "utf8" })
-  .filter((path) => /\.bicep(param)?$/.test(path))
-  .toSorted();
-const templates = files.filter((path) => path.endsWith(".bicep"));
-const read = (path: string) => readBicep(resolve(INFRA, path));
+const ROLE = "Microsoft.Authorization/roleAssignments";
+const SITE = "Microsoft.Web/sites";
+const STORAGE = "Microsoft.Storage/storageAccounts";
+const VAULT = "Microsoft.KeyVault/vaults";
+const SUBNET = "Microsoft.Network/virtualNetworks/subnets";
 
-/** Functions of the language and its namespaces that the templates use. */
-const FUNCTIONS = new Set(
-  "contains empty guid join loadJsonContent loadTextContent mapValues subscription subscriptionResourceId toLower toObject union uniqueString".split(
-    " ",
-  ),
-);
-
-/** Names that hold within an expression only: of loops and lambdas. */
-function localsOf({ text }: BicepFile): string[] {
-  const loops = [...text.matchAll(/for \(?(\w+)(?:, (\w+)\))? in /g)].flatMap((match) =>
-    match.slice(1),
-  );
-  const lambdas = [...text.matchAll(/(\w+) =>/g)].map((match) => match[1]);
-  return [...loops, ...lambdas].filter((name) => name !== undefined);
-}
-
-function unknownNames(file: BicepFile): string[] {
-  const declared = namesOf(file, "param", "var", "resource", "module", "type", "import");
-  const known = new Set([...declared, ...localsOf(file), ...FUNCTIONS, ...namesOf(file, "output")]);
-  return [...file.uses.keys()].filter((name) => !known.has(name));
-}
-
-/** Each name is counted where it is declared, too. */
-function unusedNames(file: BicepFile): string[] {
-  return namesOf(file, "param", "var").filter((name) => (file.uses.get(name) ?? 0) < 2);
-}
-
-describe("the reader of templates", () => {
-  const template = "param name string\nvar full = '${name}-x'\noutput id string = full\n";
-
-  test("finds nothing wrong with a template that is right", () => {
-    const file = parseBicep(template);
-    expect([file.unbalanced, unknownNames(file), unusedNames(file)]).toEqual([undefined, [], []]);
-    expect(requiredParams(file)).toEqual(["name"]);
-    expect(requiredParams(parseBicep("param name string = 'x'\n"))).toEqual([]);
-  });
-
-  test("sees a bracket that is missing or another's", () => {
-    expect(parseBicep("var a = [{ b: 1 }\n").unbalanced).toBe("line 1: [");
-    expect(parseBicep("var a = [\n  1 }\n").unbalanced).toBe("line 2: }");
-    expect(() => parseBicep("var a = 'x\n")).toThrow("line 1");
-  });
-
-  test("sees a name that is not there, within strings and branches too", () => {
-    expect(unknownNames(parseBicep(template.replace("${name}", "${nam}")))).toEqual(["nam"]);
-    expect(unknownNames(parseBicep("var a = true ? b : c\noutput x bool = a\n"))).toEqual([
-      "b",
-      "c",
-    ]);
-  });
-
-  test("sees what is declared and not used", () => {
-    expect(unusedNames(parseBicep(template.replace("${name}", "")))).toEqual(["name"]);
-  });
-});
-
-describe.each(files)("%s", (path) => {
-  const file = read(path);
-
-  test("has a partner for every bracket", () => {
-    expect(file.unbalanced).toBeUndefined();
-  });
-
-  test("declares no name twice", () => {
-    const names = namesOf(file, "param", "var", "resource", "module", "type", "import");
-    expect(names).toEqual([...new Set(names)]);
-  });
-});
-
-describe.each(templates)("%s", (path) => {
-  const file = read(path);
-
-  test("names only what is there", () => {
-    expect(unknownNames(file)).toEqual([]);
-  });
-
-  test("uses every parameter and variable it has", () => {
-    expect(unusedNames(file)).toEqual([]);
-  });
-
-  test("gives modules what they need and nothing else, and asks them for what they have", () => {
-    for (const { kind, name, body } of file.declarations) {
-      if (kind !== "module") continue;
-      const module = /'([^']+)'/.exec(body)?.[1] ?? "";
-      const target = resolve(INFRA, dirname(path), module);
-      expect(existsSync(target), target).toBe(true);
-      const called = readBicep(target);
-      const given = keysOf(body, "params:");
-      expect(given.filter((param) => !namesOf(called, "param").includes(param))).toEqual([]);
-      expect(requiredParams(called).filter((param) => !given.includes(param))).toEqual([]);
-      const asked = [...file.text.matchAll(new RegExp(`\\b${name}\\.outputs\\.(\\w+)`, "g"))];
-      for (const [, output] of asked) expect(namesOf(called, "output")).toContain(output);
-    }
-  });
-
-  test("loads files that are there and are JSON", () => {
-    for (const [, loaded] of file.text.matchAll(/load(?:Json|Text)Content\('([^']+)'\)/g))
-      JSON.parse(readFileSync(resolve(INFRA, dirname(path), loaded ?? ""), "utf8"));
-    for (const { kind, name, body } of file.declarations)
-      if (kind === "import")
-        expect(namesOf(readBicep(resolve(INFRA, dirname(path), body)), "type")).toContain(name);
-  });
-});
-
-test("every module is used", () => {
-  const { text } = read("main.bicep");
-  const modules = templates.filter((path) => path.startsWith("modules/"));
-  expect(modules.filter((path) => !text.includes(`'${path}'`))).toEqual([]);
-  expect(modules.length).toBeGreaterThan(5);
-});
-
-describe("parameters", () => {
-  const main = read("main.bicep");
-  const known = namesOf(main, "param");
-  const required = requiredParams(main);
-
-  test.each(["small.bicepparam", "large.bicepparam"])("%s fits the template", (path) => {
-    const file = read(path);
-    const given = namesOf(file, "param");
-    expect(given.filter((name) => !known.includes(name))).toEqual([]);
-    expect(required.filter((name) => !given.includes(name))).toEqual([]);
-    expect(file.declarations).toContainEqual(
-      expect.objectContaining({ kind: "using", body: "main.bicep" }),
-    );
-  });
-
-  test("main.parameters.json fits the template", () => {
-    const text = readFileSync(resolve(INFRA, "main.parameters.json"), "utf8");
-    const given = Object.keys((JSON.parse(text) as { parameters: object }).parameters);
-    expect(given.filter((name) => !known.includes(name))).toEqual([]);
-    expect(required.filter((name) => !given.includes(name))).toEqual([]);
-  });
-});
+const [small, large, everyOption] = ["small", "large", "every-option"].map(readSnapshot) as [
+  readonly Resource[],
+  readonly Resource[],
+  readonly Resource[],
+];
 
 /** Built-in roles; https://learn.microsoft.com/azure/role-based-access-control/built-in-roles */
 const ROLES: Readonly<Record<string, string>> = {
@@ -164,49 +29,197 @@ const ROLES: Readonly<Record<string, string>> = {
   "3913510d-42f4-4e42-8a64-420c390055eb": "Monitoring Metrics Publisher",
 };
 
+/** `resource: role`, for each assignment. */
+function granted(resources: readonly Resource[]): string[] {
+  return ofType(resources, ROLE).map(({ id, properties }) => {
+    const on = id
+      .split("/providers/")
+      .at(-2)
+      ?.split("/")
+      .at(-1)
+      ?.replace(/-?\w{13}$/, "");
+    const role = String(properties.roleDefinitionId).split("/").at(-1) ?? "";
+    return `${on}: ${ROLES[role] ?? role}`;
+  });
+}
+
 describe("what the deployment grants", () => {
+  const appRoles = [
+    "sthost: Storage Blob Data Owner",
+    "sthost: Storage Queue Data Contributor",
+    "sthost: Storage Table Data Contributor",
+    "stdata: Storage Table Data Contributor",
+    "appi: Monitoring Metrics Publisher",
+    "kv: Key Vault Secrets User",
+  ];
+
   test("is these roles and no other", () => {
-    const used = templates
-      .flatMap((path) => read(path).text.match(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g) ?? [])
-      .toSorted();
-    expect([...new Set(used)]).toEqual(Object.keys(ROLES).toSorted());
+    expect(granted(small).toSorted()).toEqual(appRoles.toSorted());
+    expect(granted(large).toSorted()).toEqual(appRoles.toSorted());
+    const withDeployer = [...appRoles, "kv: Key Vault Secrets Officer"];
+    expect(granted(everyOption).toSorted()).toEqual(withDeployer.toSorted());
   });
 
-  test("on the data account is the right to its tables alone", () => {
-    const { text } = read("main.bicep");
-    const data = blockAt(text, text.indexOf("{", text.indexOf("module dataStorage")));
-    expect(/roles: \[([^\]]*)\]/.exec(data)?.[1]).toBe("'tableContributor'");
+  test.each(SNAPSHOTS)("is known before %s is deployed, for what-if to show", (name) => {
+    for (const { id } of ofType(readSnapshot(name), ROLE)) expect(id).not.toContain("[");
   });
 });
 
-describe("the deployment", () => {
-  const all = templates.map((path) => read(path).text).join("\n");
+describe.each([
+  ["small", small],
+  ["large", large],
+  ["every option", everyOption],
+] as const)("%s", (_name, resources) => {
+  const site = onlyOne(resources, SITE).properties;
+  const accounts = ofType(resources, STORAGE);
 
-  test.each([
-    ["storage takes no shared key", /allowSharedKeyAccess: (\w+)/g, "false"],
-    ["storage has no public blobs", /allowBlobPublicAccess: (\w+)/g, "false"],
-    ["storage speaks TLS 1.2 at least", /minimumTlsVersion: '(\w+)'/g, "TLS1_2"],
-    ["storage speaks HTTPS alone", /supportsHttpsTrafficOnly: (\w+)/g, "true"],
-    ["the app speaks HTTPS alone", /httpsOnly: (\w+)/g, "true"],
-    ["the app takes no password for deployments", /allow: (\w+)/g, "false"],
-    ["the vault is by roles", /enableRbacAuthorization: (\w+)/g, "true"],
-    ["the vault can't be purged", /enablePurgeProtection: (\w+)/g, "true"],
-    ["telemetry takes no key", /DisableLocalAuth: (\w+)/g, "true"],
-    ["the app runs on Flex Consumption", /name: '(FC\d)'/g, "FC1"],
-    ["the app runs on Node 24", /runtime: \{ name: 'node', version: '(\d+)' \}/g, "24"],
-  ])("%s", (_name, pattern, value) => {
-    const found = [...all.matchAll(pattern)].map((match) => match[1]);
-    expect(new Set(found)).toEqual(new Set([value]));
+  test("has storage that takes no shared key, shows no blobs and speaks TLS 1.2 over HTTPS", () => {
+    expect(accounts).toHaveLength(2);
+    for (const { properties } of accounts)
+      expect(properties).toMatchObject({
+        allowSharedKeyAccess: false,
+        allowBlobPublicAccess: false,
+        minimumTlsVersion: "TLS1_2",
+        supportsHttpsTrafficOnly: true,
+      });
+  });
+
+  test("has an app on Flex Consumption and Node 24 that speaks HTTPS alone", () => {
+    expect(onlyOne(resources, "Microsoft.Web/serverfarms")).toMatchObject({
+      sku: { name: "FC1", tier: "FlexConsumption" },
+    });
+    expect(site).toMatchObject({ httpsOnly: true, siteConfig: { minTlsVersion: "1.2" } });
+    expect(site.functionAppConfig.runtime).toEqual({ name: "node", version: "24" });
+  });
+
+  test("says nothing about FTP, which Flex Consumption refuses in some regions", () => {
+    expect(site.siteConfig).not.toHaveProperty("ftpsState");
+  });
+
+  test("takes no password for deployments", () => {
+    const policies = ofType(resources, "Microsoft.Web/sites/basicPublishingCredentialsPolicies");
+    expect(policies.map(({ properties }) => properties)).toEqual([
+      { allow: false },
+      { allow: false },
+    ]);
+  });
+
+  test("has a vault that goes by roles and can't be purged", () => {
+    expect(onlyOne(resources, VAULT).properties).toMatchObject({
+      enableRbacAuthorization: true,
+      enableSoftDelete: true,
+      enablePurgeProtection: true,
+    });
+  });
+
+  test("has telemetry that takes no key", () => {
+    const insights = onlyOne(resources, "Microsoft.Insights/components");
+    expect(insights.properties.DisableLocalAuth).toBe(true);
   });
 
   test("keeps no function awake that does not exist", () => {
-    const awake = [...all.matchAll(/name: 'function:([\w-]+)'/g)].map((match) => match[1]);
-    const known = [...workers, ...timers].map(({ name }) => name);
-    expect(awake.length).toBeGreaterThan(0);
-    expect(awake.filter((name) => !known.includes(name ?? ""))).toEqual([]);
+    const { alwaysReady } = site.functionAppConfig.scaleAndConcurrency;
+    const known = [...workers, ...timers].map(({ name }) => `function:${name}`);
+    for (const { name } of alwaysReady) expect(["http", ...known]).toContain(name);
+  });
+
+  test("has every queue that the host asks, those of messages set aside too", () => {
+    const made = ofType(resources, "Microsoft.Storage/storageAccounts/queueServices/queues");
+    const prefix = resources === everyOption ? "tuned" : "";
+    expect(made.map(({ name }) => name.split("/").slice(-1).join()).toSorted()).toEqual(
+      queues.map(({ queue }) => prefix + queue).toSorted(),
+    );
+    for (const { name } of made) expect(name).toMatch(/^sthost/);
   });
 
   test("asks nobody for an account's keys", () => {
-    expect(all).not.toMatch(/listKeys|AccountKey=|@secure\(\)/);
+    expect(JSON.stringify(resources)).not.toMatch(/listKeys|AccountKey=/);
   });
+});
+
+test("two deployments, a large one and a small one, fit into a region's quota of memory", () => {
+  const megabytes = [small, large].map((resources) => {
+    const { scaleAndConcurrency } = onlyOne(resources, SITE).properties.functionAppConfig;
+    return scaleAndConcurrency.maximumInstanceCount * scaleAndConcurrency.instanceMemoryMB;
+  });
+  expect(megabytes.reduce((sum, own) => sum + own, 0)).toBeLessThanOrEqual(512_000);
+});
+
+describe("options", () => {
+  const siteOf = (resources: readonly Resource[]) => onlyOne(resources, SITE).properties;
+
+  test("the network is public unless something else is asked for", () => {
+    expect(siteOf(small).virtualNetworkSubnetId).toBeNull();
+    expect(small.filter(({ type }) => type.startsWith("Microsoft.Network/"))).toEqual([]);
+    for (const { properties } of ofType(small, STORAGE))
+      expect(properties.publicNetworkAccess).toBe("Enabled");
+  });
+
+  test("a private one closes the accounts to the internet and lets the app reach all of them", () => {
+    for (const { properties } of ofType(everyOption, STORAGE))
+      expect(properties).toMatchObject({
+        publicNetworkAccess: "Disabled",
+        networkAcls: { defaultAction: "Deny" },
+      });
+    const endpoints = ofType(everyOption, "Microsoft.Network/privateEndpoints").map(({ name }) =>
+      name.replace(/-?\w{13}-/, " "),
+    );
+    expect(endpoints.toSorted()).toEqual([
+      "pe-kv vault",
+      "pe-stdata table",
+      "pe-sthost blob",
+      "pe-sthost queue",
+      "pe-sthost table",
+    ]);
+    expect(siteOf(everyOption).virtualNetworkSubnetId).toMatch(/\/subnets\/app$/);
+  });
+
+  test("a private vault takes secrets from the addresses of those who deploy, and from no other", () => {
+    expect(onlyOne(everyOption, VAULT).properties.networkAcls).toEqual({
+      defaultAction: "Deny",
+      bypass: "AzureServices",
+      ipRules: [{ value: "203.0.113.7" }],
+    });
+  });
+
+  test("all calls of the app leave by one address", () => {
+    const app = ofType(everyOption, SUBNET).find(({ name }) => name.endsWith("/app"));
+    expect(app?.properties).toMatchObject({
+      natGateway: { id: expect.stringContaining("/natGateways/") },
+      delegations: [{ properties: { serviceName: "Microsoft.App/environments" } }],
+    });
+    expect(siteOf(everyOption).outboundVnetRouting).toEqual({ allTraffic: true });
+  });
+
+  test("a front door is the only one that gets in, and deployments still do", () => {
+    expect(siteOf(everyOption).siteConfig).toMatchObject({
+      ipSecurityRestrictionsDefaultAction: "Deny",
+      ipSecurityRestrictions: [
+        {
+          action: "Allow",
+          ipAddress: "AzureFrontDoor.Backend",
+          headers: { "x-azure-fdid": ["22222222-2222-2222-2222-222222222222"] },
+        },
+      ],
+      scmIpSecurityRestrictionsUseMain: false,
+    });
+    expect(siteOf(small).siteConfig.ipSecurityRestrictions).toEqual([]);
+  });
+
+  test("the certificate of a domain belongs to the app", () => {
+    const certificate = onlyOne(everyOption, "Microsoft.Web/sites/certificates");
+    expect(certificate.name).toMatch(/^func-relay-\w+\/relay-example-com$/);
+  });
+});
+
+test("azd hands over every parameter that there is", () => {
+  const read = (path: string) =>
+    readFileSync(resolve(import.meta.dirname, "../../infra", path), "utf8");
+  const named = (text: string) =>
+    [...text.matchAll(/^param (\w+)/gm)].map(([, name = ""]) => name).toSorted();
+  expect(named(read("main.bicepparam"))).toEqual(named(read("main.bicep")));
+  expect(named(read("every-option.bicepparam"))).toEqual(named(read("main.bicep")));
+  const settable = [...read("main.bicepparam").matchAll(/'(RELAY_\w+)'/g)].map(([, name]) => name);
+  const guide = readFileSync(resolve(import.meta.dirname, "../../docs/operate.md"), "utf8");
+  expect(settable.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
 });

@@ -65,6 +65,7 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   cases: () => testsWith("LONG_CHECK", ...COMBINED),
   files,
   commit: () => tests("group-commit"),
+  infra: () => tests("infra"),
   load: () => tests("schedule"),
   whole: () => tests("outage"),
   simulate: () => program({}, "test/simulation/simulate.ts"),
