@@ -58,7 +58,8 @@ async function downloadBicep(): Promise<string> {
   } catch (error) {
     const { code, stdout } = error as { code?: unknown; stdout?: string };
     if (code === "ENOENT") throw new Error("there is no .NET SDK here", { cause: error });
-    const reason = stdout?.trim().split("\n").at(-1) ?? String(error);
+    const lines = stdout?.trim().split("\n") ?? [];
+    const reason = lines.find((line) => line.includes("error")) ?? lines.at(-1) ?? String(error);
     throw new Error(`the package could not be had: ${reason}`, { cause: error });
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 using 'main.bicep'
 
-// A first deployment: scales to zero, starts within seconds.
+// A first deployment: no instance is kept awake.
 param environmentName = 'relay-small'
 param location = 'westeurope'
 param size = 'small'
