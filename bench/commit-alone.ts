@@ -65,5 +65,5 @@ export async function commitAlone(services: Services, tenant: Tenant): Promise<v
     }),
   );
   if (accepted.postId !== post.id) throw new Error("a new key stood for another post");
-  await services.publishQueue.hint(refOf(post), BENCH_NETWORKS);
+  await services.publishQueue.hint({ ...refOf(post), networks: [...BENCH_NETWORKS] });
 }

@@ -9,7 +9,7 @@ import { reconcileWallets } from "../shared/background/reconcile-wallet.ts";
 import { repairStalledLegs } from "../shared/background/repair-stalled-legs.ts";
 import { checkAccounts } from "../shared/background/account-checks/check-accounts.ts";
 import { deliverWebhook } from "../shared/webhooks/deliveries/deliver-webhook.ts";
-import { enqueueDueDeliveries } from "../shared/webhooks/deliveries/due-delivery.ts";
+import { enqueueDueDeliveries } from "../shared/webhooks/deliveries/queue-delivery.ts";
 import { fanOutEvents } from "../shared/webhooks/events/fan-out-events.ts";
 
 /**

@@ -1,5 +1,4 @@
 import { balance, credited, limits, usage } from "../shared/billing/answer-schema.ts";
-import { getBalance } from "../shared/billing/balance.ts";
 import { creditPlatform } from "../shared/billing/credit-platform.ts";
 import {
   balanceExample,
@@ -9,7 +8,7 @@ import {
   limitsExample,
 } from "../shared/billing/examples.ts";
 import { listUsage } from "../shared/billing/list-usage.ts";
-import { getLimits, updateLimits } from "../shared/billing/limits.ts";
+import { getLimits, updateLimits, getBalance } from "../shared/billing/balance.ts";
 import { CreditBody, LimitsBody, UsageQuery } from "../shared/billing/schema.ts";
 import { appAdmin, keyOrSession } from "../shared/http/access/access.ts";
 import { operator } from "../shared/http/access/operator-access.ts";

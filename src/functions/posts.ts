@@ -146,7 +146,7 @@ export const mediaRoutes: readonly Route[] = [
     errors: ["not_found", "service_unavailable"],
     async run({ services, params }) {
       // Loaded when it is first asked for: no other route needs what it takes to read an image.
-      const { serveFitted } = await import("../shared/media/serve-fitted.ts");
+      const { serveFitted } = await import("../shared/media/fitted-url.ts");
       return image(await serveFitted(services, params.token));
     },
   }),

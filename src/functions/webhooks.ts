@@ -14,8 +14,7 @@ import {
   redriveCounts,
 } from "../shared/webhooks/answer-schema.ts";
 import { createEndpoint } from "../shared/webhooks/endpoints/create-endpoint.ts";
-import { deleteEndpoint } from "../shared/webhooks/endpoints/delete-endpoint.ts";
-import { endpointUrlIssues } from "../shared/webhooks/endpoints/endpoint-url.ts";
+import { endpointUrlIssues } from "../shared/webhooks/endpoints/endpoint.ts";
 import {
   createEndpointExample,
   deliveryExample,
@@ -26,11 +25,10 @@ import {
   testDeliveryExample,
 } from "../shared/webhooks/examples.ts";
 import { listDeliveries } from "../shared/webhooks/deliveries/list-deliveries.ts";
-import { listEndpoints } from "../shared/webhooks/endpoints/list-endpoints.ts";
+import { listEndpoints } from "../shared/webhooks/endpoints/get-endpoint.ts";
 import { listEvents } from "../shared/webhooks/events/list-events.ts";
 import { redriveDead } from "../shared/webhooks/deliveries/redrive-dead.ts";
 import { redriveDelivery } from "../shared/webhooks/deliveries/redrive-delivery.ts";
-import { rotateSecret } from "../shared/webhooks/endpoints/rotate-secret.ts";
 import {
   CreateEndpointBody,
   ListDeliveriesQuery,
@@ -40,7 +38,11 @@ import {
   UpdateEndpointBody,
 } from "../shared/webhooks/schema.ts";
 import { testEndpoint } from "../shared/webhooks/endpoints/test-endpoint.ts";
-import { updateEndpoint } from "../shared/webhooks/endpoints/update-endpoint.ts";
+import {
+  updateEndpoint,
+  deleteEndpoint,
+  rotateSecret,
+} from "../shared/webhooks/endpoints/update-endpoint.ts";
 
 export const webhookRoutes = [
   route("GET", "v1/webhooks", {

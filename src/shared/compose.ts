@@ -31,10 +31,10 @@ import { AccountStore } from "./publishing/accounts/account-store.ts";
 import { OpenWorkStore } from "./due/open-work-store.ts";
 import {
   DUE_POSTS,
-  START_QUEUE,
-  StartQueue,
   PUBLISH_QUEUE,
-  PublishQueue,
+  START_QUEUE,
+  type PublishHint,
+  type StartHint,
 } from "./publishing/post-queue.ts";
 import { IdempotencyStore } from "./publishing/idempotency-store.ts";
 import { PostStore } from "./publishing/post-store.ts";
@@ -42,21 +42,19 @@ import { HousekeepingStore } from "./background/housekeeping-store.ts";
 import { TurnStore } from "./publishing/accounts/turn-store.ts";
 import { TimelineStore } from "./publishing/timeline-store.ts";
 import { UnmappedSignals } from "./publishing/publish/unmapped-signals.ts";
-import { Rerun } from "./webhooks/events/rerun.ts";
 import { DeadDeliveryStore } from "./webhooks/deliveries/dead-delivery-store.ts";
 import { DUE_DELIVERIES } from "./webhooks/deliveries/delivery.ts";
-import { DELIVERY_QUEUE, DeliveryQueue } from "./webhooks/deliveries/delivery-queue.ts";
+import { DELIVERY_QUEUE, type DeliveryHint } from "./webhooks/deliveries/delivery-queue.ts";
 import { DeliveryStore } from "./webhooks/deliveries/delivery-store.ts";
 import { EndpointHealthStore } from "./webhooks/endpoints/endpoint-health-store.ts";
 import { EndpointSlots } from "./webhooks/endpoints/endpoint-slots.ts";
 import { EndpointStore } from "./webhooks/endpoints/endpoint-store.ts";
 import { EventStore } from "./webhooks/events/event-store.ts";
-import { FAN_OUT_QUEUE, FanOutQueue } from "./webhooks/events/fan-out-queue.ts";
+import { FAN_OUT_QUEUE, FanOutQueue, Rerun } from "./webhooks/events/fan-out-queue.ts";
 import { rotatingKeys } from "./runtime/rotating-keys.ts";
-import { openQueue } from "./runtime/storage/account.ts";
-import type { MessageQueue } from "./runtime/storage/queue.ts";
-import { Stop } from "./runtime/stop.ts";
-import { openTables, type Tables } from "./runtime/storage/tables.ts";
+import { HintQueue, type MessageQueue } from "./runtime/storage/queue.ts";
+import { Stop } from "./runtime/process.ts";
+import { openQueue, openTables, type Tables } from "./runtime/storage/tables.ts";
 import { Metrics } from "./runtime/telemetry/metrics.ts";
 import { WalkStore } from "./background/account-checks/walk-store.ts";
 
@@ -91,7 +89,7 @@ function webhookServices(
     dueDeliveries: new DueStore(tables.duedeliveries, DUE_DELIVERIES),
     deadDeliveries: new DeadDeliveryStore(tables.dead),
     fanOutQueue: new FanOutQueue(queue(FAN_OUT_QUEUE), { openWork, log }),
-    deliveryQueue: new DeliveryQueue(queue(DELIVERY_QUEUE)),
+    deliveryQueue: new HintQueue<DeliveryHint>(queue(DELIVERY_QUEUE)),
     fanOuts: new Rerun(),
     deliverySlots: new EndpointSlots(),
   };
@@ -186,8 +184,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     due: new DueStore(tables.due, DUE_POSTS),
     timeline: new TimelineStore(tables.timeline),
     unmappedSignals: new UnmappedSignals(log, metrics),
-    startQueue: new StartQueue(queue(START_QUEUE)),
-    publishQueue: new PublishQueue(queue(PUBLISH_QUEUE)),
+    startQueue: new HintQueue<StartHint>(queue(START_QUEUE)),
+    publishQueue: new HintQueue<PublishHint>(queue(PUBLISH_QUEUE)),
     walks: new WalkStore(tables.connections),
     ...webhooks,
   };

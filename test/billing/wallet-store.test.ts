@@ -4,7 +4,7 @@ import { chargeTogether, creditWallet, type Charge } from "../../src/shared/bill
 import { WalletStore, type StoredEntry } from "../../src/shared/billing/wallet-store.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import { openTable } from "../../src/shared/runtime/storage/account.ts";
+import { openTable } from "../../src/shared/runtime/storage/tables.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 
 let core: Table;

@@ -234,7 +234,7 @@ describe("a process that dies", () => {
 /** Storage neither takes events nor finds any: nothing is tried again, so that no test waits for the next try. */
 async function withoutEvents(run: (on: Relay) => Promise<unknown>): Promise<void> {
   await withRefusals(async (on) => {
-    on.services.events.isTold = () => Promise.reject(new Error("storage is away"));
+    on.services.events.isEmitted = () => Promise.reject(new Error("storage is away"));
     await run(on);
   });
 }

@@ -17,9 +17,8 @@ const requestedBy = { kind: "session", id: newId("user", now) } as const;
 await services.erasures.open(
   newErasure({ platformId, applicationId, profileId, requestedBy }, now),
 );
-await services.publishQueue.hint({ platformId, profileId, postId: newId("post", now) }, [
-  "bluesky",
-]);
+const postId = newId("post", now);
+await services.publishQueue.hint({ platformId, profileId, postId, networks: ["bluesky"] });
 const { checks } = await checkReadiness(services);
 const found = await services.erasures.listDue(now);
 const read = found.some(({ erasure }) => erasure.profileId === profileId);

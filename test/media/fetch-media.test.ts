@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
-import { mediaTypeOf } from "../../src/shared/media/media-type.ts";
+import { mediaTypeOf } from "../../src/shared/media/image-facts.ts";
 import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 import { openWorld, type World } from "../connect/world.ts";
 

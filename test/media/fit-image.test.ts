@@ -3,9 +3,12 @@ import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { fitImage, planImage } from "../../src/shared/media/fit-image.ts";
 import { SAMPLE_BYTES } from "../../src/shared/media/open-media.ts";
-import { mediaTypeOf } from "../../src/shared/media/media-type.ts";
-import type { ImageTarget, MediaFile } from "../../src/shared/networks/contract/media.ts";
-import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
+import { mediaTypeOf } from "../../src/shared/media/image-facts.ts";
+import {
+  type ImageTarget,
+  type MediaFile,
+  MediaFailure,
+} from "../../src/shared/networks/contract/media.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import { opened } from "../networks/scripted-tools.ts";
 import {

@@ -135,5 +135,5 @@ test("a leg that a change makes fail is told at once", async () => {
   const { key, owner } = publisher;
   const events = dataOf(await relay.call("GET", "/v1/events?limit=100", { key }));
   expect(events).toContainEqual(expect.objectContaining({ type: "leg.failed" }));
-  expect(await relay.services.events.listWaiting(owner.platformId, 1)).toEqual([]);
+  expect(await relay.services.events.listPending(owner.platformId, 1)).toEqual([]);
 });

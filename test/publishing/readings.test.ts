@@ -5,7 +5,7 @@ import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts"
 import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
 import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import { Stop } from "../../src/shared/runtime/stop.ts";
+import { Stop } from "../../src/shared/runtime/process.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "../media/file-server.ts";
 import { flag } from "../media/pictures.ts";

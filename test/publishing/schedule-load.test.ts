@@ -94,9 +94,9 @@ describe("instances whose clocks differ by a minute", () => {
     const dueAt = Date.parse(scheduleAt);
     const waiting: { readonly hint: StartHint; readonly at: number }[] = [];
     for (const services of [timer, worker])
-      services.startQueue.hint = (row, seconds) => {
-        const hint = StartHint().parse({ v: 1, ...row.ref, dueAt: row.dueAt });
-        const at = relay.clock.now().getTime() + Math.max(0, Math.ceil(seconds)) * 1000;
+      services.startQueue.hint = (fields, seconds) => {
+        const hint = StartHint().parse({ v: 1, ...fields });
+        const at = relay.clock.now().getTime() + Math.max(0, Math.ceil(seconds ?? 0)) * 1000;
         waiting.push({ hint, at });
         return Promise.resolve();
       };

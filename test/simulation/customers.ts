@@ -439,8 +439,8 @@ export class Customers {
           const { publishQueue, startQueue } = services;
           this.#world.nature.counts.strayHints += 1;
           try {
-            if (isFire) await startQueue.hint({ ref, dueAt: draft.scheduleAt ?? iso(0) }, 0);
-            else await publishQueue.hint(ref, NETWORKS, 0);
+            if (isFire) await startQueue.hint({ ...ref, dueAt: draft.scheduleAt ?? iso(0) });
+            else await publishQueue.hint({ ...ref, networks: [...NETWORKS] });
           } catch (error) {
             this.#hosts.note("a stray hint", error);
           }

@@ -107,10 +107,10 @@ export const MUTANTS: readonly Mutant[] = [
     era: 3,
     services(services) {
       const { publishQueue, posts } = services;
-      const hint: typeof publishQueue.hint = async (ref, networks, delaySeconds) => {
-        await publishQueue.hint(ref, networks, delaySeconds);
-        for (const work of (await posts.listOpenWork(ref.platformId)).works)
-          if (work.ref.postId === ref.postId) await posts.removeWork(work);
+      const hint: typeof publishQueue.hint = async (hint, delaySeconds) => {
+        await publishQueue.hint(hint, delaySeconds);
+        for (const work of (await posts.listOpenWork(hint.platformId)).works)
+          if (work.ref.postId === hint.postId) await posts.removeWork(work);
       };
       // Safe: the queue's only other method is of no use to a worker.
       return { ...services, publishQueue: { hint, ping: () => publishQueue.ping() } as never };

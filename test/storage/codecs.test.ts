@@ -8,7 +8,16 @@ import { oauthStateRow } from "../../src/shared/connections/oauth-state-store.ts
 import { pendingEventRow } from "../../src/shared/connections/pending-event.ts";
 import { loginHistoryRow } from "../../src/shared/limits/login-history-store.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
-import { ledgerRow, reconciledRow, walletRow } from "../../src/shared/billing/wallet-row.ts";
+import {
+  creditMarkerRow,
+  ledgerRow,
+  markerRow,
+  reconciledRow,
+  walletRow,
+} from "../../src/shared/billing/wallet-row.ts";
+import { countRow } from "../../src/shared/runtime/storage/sharded-counter.ts";
+import { endpointHealthRow } from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
+import { eventRow } from "../../src/shared/webhooks/events/event.ts";
 import { watermarkRow } from "../../src/shared/due/watermark-store.ts";
 import { acceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import { legRow, postRow } from "../../src/shared/publishing/post-row.ts";
@@ -33,24 +42,25 @@ import { platformRow } from "../../src/shared/tenants/platforms/platform-row.ts"
 import { deadDeliveryRow } from "../../src/shared/webhooks/deliveries/dead-delivery-store.ts";
 import { DUE_DELIVERIES } from "../../src/shared/webhooks/deliveries/delivery.ts";
 import { externalIdRow, profileRow } from "../../src/shared/tenants/profiles/profile-store.ts";
-import { deliveryRow } from "../../src/shared/webhooks/deliveries/delivery-row.ts";
-import { endpointRow } from "../../src/shared/webhooks/endpoints/endpoint-row.ts";
+import { deliveryRow } from "../../src/shared/webhooks/deliveries/delivery-store.ts";
+import {
+  endpointIndexRow,
+  endpointRow,
+} from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
 import { dumpedRows, type DumpedRow } from "../old-data/dumped.ts";
 
 /** A codec, and where its rows lie. */
 interface Kind {
   readonly codec: RowCodec<never>;
   readonly table: string;
-  readonly isIt: (rowKey: string) => boolean;
+  readonly isIt: IsIt;
 }
+
+type IsIt = (rowKey: string, columns: DumpedRow["columns"]) => boolean;
 
 const starting = (start: string) => (rowKey: string) => rowKey.startsWith(start);
 const partsOf = (rowKey: string) => rowKey.split("|").length;
-const kind = <Value>(
-  codec: RowCodec<Value>,
-  table: string,
-  isIt: (rowKey: string) => boolean,
-): Kind => ({
+const kind = <Value>(codec: RowCodec<Value>, table: string, isIt: IsIt): Kind => ({
   // Safe: values reach it from its own columns alone.
   codec: codec as unknown as RowCodec<never>,
   table,
@@ -91,6 +101,12 @@ const KINDS: readonly Kind[] = [
   kind(DUE_DELIVERIES.codec, "duedeliveries", starting("2")),
   kind(watermarkRow, "due", (key) => key === "due"),
   kind(deadDeliveryRow, "dead", () => true),
+  kind(eventRow, "events", () => true),
+  kind(endpointHealthRow, "deliveries", (key) => key === "S"),
+  kind(endpointIndexRow, "tenants", starting("HN|")),
+  kind(countRow, "tenants", starting("FN|")),
+  kind(markerRow, "core", (key, columns) => key.startsWith("O|") && !("sequence" in columns)),
+  kind(creditMarkerRow, "core", (key, columns) => key.startsWith("O|") && "sequence" in columns),
   kind(wholeConnectionRow, "connections", isNetwork),
   kind(connectionIndexRow, "connections", starting("app_")),
   kind(connectSessionRow, "connectsessions", (key) => key === "S"),
@@ -194,7 +210,9 @@ const damageOf = (read: () => unknown) => {
 
 describe.each(KINDS.map((of) => [of.codec.kind, of] as const))("a row of kind %s", (_, of) => {
   const { codec } = of;
-  const dumped = dumpedRows().filter(({ table, rowKey }) => table === of.table && of.isIt(rowKey));
+  const dumped = dumpedRows().filter(
+    ({ table, rowKey, columns }) => table === of.table && of.isIt(rowKey, columns),
+  );
 
   test("is read as it was written", () => {
     fc.assert(

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { QueueClient } from "@azure/storage-queue";
 import { expect, inject, test } from "vitest";
-import { openQueue } from "../../src/shared/runtime/storage/account.ts";
+import { openQueue } from "../../src/shared/runtime/storage/tables.ts";
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { openTable } from "../../src/shared/runtime/storage/account.ts";
+import { openTable } from "../../src/shared/runtime/storage/tables.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { startFaultProxy, type Fault, type FaultProxy } from "../setup/fault-proxy.ts";
 import { describeTable } from "./table-contract.ts";

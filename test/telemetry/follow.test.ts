@@ -4,7 +4,7 @@ import { linesAbout } from "../../dev/what-happened.ts";
 import { workers } from "../../src/functions/workers.ts";
 import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
 import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
-import { parseTraceParent } from "../../src/shared/runtime/telemetry/trace-parent.ts";
+import { parseTraceParent } from "../../src/shared/runtime/telemetry/work-context.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

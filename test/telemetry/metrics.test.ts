@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createLog } from "../../src/shared/runtime/log.ts";
-import { METRICS } from "../../src/shared/runtime/telemetry/metric-table.ts";
-import { Metrics } from "../../src/shared/runtime/telemetry/metrics.ts";
+import { Metrics, METRICS } from "../../src/shared/runtime/telemetry/metrics.ts";
 import { beginWork } from "../../src/shared/runtime/telemetry/work-context.ts";
 
 function gathering() {

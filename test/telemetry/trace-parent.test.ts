@@ -4,7 +4,7 @@ import {
   newSpanId,
   newTraceId,
   parseTraceParent,
-} from "../../src/shared/runtime/telemetry/trace-parent.ts";
+} from "../../src/shared/runtime/telemetry/work-context.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN = "00f067aa0ba902b7";

@@ -3,7 +3,7 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from "n
 import { createServer, isIP, type AddressInfo, type Server } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/due-delivery.ts";
+import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
 import { anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { makeCertificate, type Certificate } from "./certificates.ts";

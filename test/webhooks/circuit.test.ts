@@ -4,7 +4,7 @@ import { countRequests } from "../../bench/request-counter.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import type { DeliveryHint } from "../../src/shared/webhooks/deliveries/delivery-queue.ts";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
-import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/due-delivery.ts";
+import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
 import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { ok, startReceiver, status, type Receiver } from "./receiver.ts";

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { isId } from "../../src/shared/runtime/ids.ts";
 import { minuteOf } from "../../src/shared/due/watermark-store.ts";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
-import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/due-delivery.ts";
+import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
 import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import {

@@ -10,7 +10,7 @@ import { event as eventSchema } from "../../src/shared/webhooks/answer-schema.ts
 import {
   BODY_BYTES_MAX,
   deliveryBody,
-} from "../../src/shared/webhooks/deliveries/delivery-body.ts";
+} from "../../src/shared/webhooks/deliveries/send-delivery.ts";
 import {
   eventPayload,
   toEvent,

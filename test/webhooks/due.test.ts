@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { minuteOf } from "../../src/shared/due/watermark-store.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
-import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/due-delivery.ts";
+import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 const MINUTE = 60_000;

@@ -7,14 +7,12 @@ import {
   nextStep,
   type Delivery,
   type DeliveryStep,
+  nextAttemptSeconds,
+  retryAfterSeconds,
 } from "../../src/shared/webhooks/deliveries/delivery.ts";
 import { HEALTHY, isAbandoned } from "../../src/shared/webhooks/endpoints/endpoint.ts";
 import { EndpointSlots } from "../../src/shared/webhooks/endpoints/endpoint-slots.ts";
-import { Rerun } from "../../src/shared/webhooks/events/rerun.ts";
-import {
-  nextAttemptSeconds,
-  retryAfterSeconds,
-} from "../../src/shared/webhooks/deliveries/retry-schedule.ts";
+import { Rerun } from "../../src/shared/webhooks/events/fan-out-queue.ts";
 import { keptText } from "../../src/shared/webhooks/deliveries/send-delivery.ts";
 import { SETTINGS } from "../../src/shared/runtime/settings.ts";
 

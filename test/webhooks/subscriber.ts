@@ -1,5 +1,5 @@
 import { emitEvent } from "../../src/shared/webhooks/events/emit-event.ts";
-import { toldNow, type EventType } from "../../src/shared/webhooks/events/event.ts";
+import { newEvent, type EventType } from "../../src/shared/webhooks/events/event.ts";
 import { anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
 import type { Receiver } from "./receiver.ts";
@@ -37,7 +37,7 @@ export async function happen(
 ): Promise<void> {
   const applicationId = application.id;
   const nobody = { sequence: null, profileId: null, postId: null };
-  const event = toldNow({ type, applicationId, ...nobody, data }, relay.clock.now());
+  const event = newEvent({ type, applicationId, ...nobody, data }, relay.clock.now());
   await emitEvent(relay.services, application.platform.id, event);
 }
 

@@ -8,7 +8,7 @@ const PLATFORMS_AT_ONCE = 8;
 async function markIfOpen(services: BackgroundDeps, platformId: string): Promise<boolean> {
   const [{ works, next }, events] = await Promise.all([
     services.posts.listOpenWork(platformId, "", 1),
-    services.events.listWaiting(platformId, 1),
+    services.events.listPending(platformId, 1),
   ]);
   if (works.length + events.length === 0 && next === undefined) return false;
   await services.openWork.mark(platformId, services.clock.now());

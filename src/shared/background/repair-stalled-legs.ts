@@ -1,6 +1,5 @@
 import type { BackgroundDeps } from "./deps.ts";
-import { NO_ORIGIN } from "../runtime/telemetry/origin.ts";
-import { continueWork } from "../runtime/telemetry/work-context.ts";
+import { continueWork, NO_ORIGIN } from "../runtime/telemetry/work-context.ts";
 import { isEnded, nextLegStep } from "../publishing/leg.ts";
 import { nextCheck } from "../publishing/leg-times.ts";
 import type { StoredWork } from "../publishing/post-store.ts";
@@ -45,7 +44,7 @@ async function repair(services: BackgroundDeps, work: StoredWork, sent: Sent): P
   const { platformId, postId } = ref;
   await continueWork(found?.post ?? NO_ORIGIN, { platformId, postId }, async () => {
     services.log.info("stalled legs hinted again", { postId, legs: stalled.length });
-    await services.publishQueue.hint(ref, networks, delaySeconds);
+    await services.publishQueue.hint({ ...ref, networks }, delaySeconds);
   });
 }
 
@@ -72,7 +71,7 @@ async function dueWork(services: BackgroundDeps, platformId: string, first: Open
 async function repairPlatform(services: BackgroundDeps, platformId: string): Promise<void> {
   const [first, events] = await Promise.all([
     services.posts.listOpenWork(platformId),
-    services.events.listWaiting(platformId, 1),
+    services.events.listPending(platformId, 1),
   ]);
   // First, so that a crash below leaves the platform where the next sweep finds it.
   if (first.works.length + events.length > 0)

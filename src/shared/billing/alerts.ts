@@ -1,16 +1,15 @@
 import type { RowWrite } from "../runtime/storage/row.ts";
 import { eventWrite, type EventType } from "../webhooks/events/event.ts";
-import { viewBalance } from "./balance-view.ts";
 import type { CoreOperation } from "./group-commit.ts";
-import { markerKey, markerRow } from "./marker.ts";
-import { available, utcDay, type Wallet } from "./wallet.ts";
+import { markerKey, markerRow } from "./wallet-row.ts";
+import { available, utcDay, type Wallet, viewBalance } from "./wallet.ts";
 
 function balanceEvent(type: EventType, wallet: Wallet, now: Date): RowWrite {
   const nobody = { sequence: null, applicationId: null, profileId: null, postId: null };
   return eventWrite({ type, ...nobody, data: { balance: viewBalance(wallet, now) } }, now);
 }
 
-/** What is written beside a change that takes the wallet below the mark; a wallet that was below it tells nothing. */
+/** Returns the event of a change that takes the wallet below the mark; none for a wallet that was below it. */
 export function lowBalanceWrites(
   from: Wallet,
   to: Wallet,
@@ -21,12 +20,12 @@ export function lowBalanceWrites(
   return fell ? [balanceEvent("billing.balance_low", to, now)] : [];
 }
 
-/** Whether the write is one of these events. */
-export function tellsOfWallet(write: RowWrite): boolean {
+/** Returns whether the write is one of these events. */
+export function isWalletEvent(write: RowWrite): boolean {
   return write.kind === "create" && String(write.row["type"]).startsWith("billing.");
 }
 
-/** Tells that the daily budget refused something, once a UTC day. */
+/** Makes the operation that emits, once a UTC day, that the daily budget refused something. */
 export function budgetReachedOperation(day: string): CoreOperation<void> {
   const operationId = `budget_reached|${day}`;
   const key = markerKey(operationId);
@@ -35,16 +34,16 @@ export function budgetReachedOperation(day: string): CoreOperation<void> {
     rowKeys: [key],
     decide({ wallet, now, row }) {
       if (row(key) !== undefined || utcDay(now) !== day) return { kind: "done", answer: undefined };
-      const marker = markerRow(
-        operationId,
-        { operation: "billing.budget_reached", tokens: 0 },
-        now,
-      );
+      const marker = markerRow.encode({
+        operation: "billing.budget_reached",
+        tokens: 0,
+        createdAt: now.toISOString(),
+      });
       return {
         kind: "write",
         movements: [],
         writes: [
-          { kind: "create", row: marker },
+          { kind: "create", row: { ...marker, rowKey: key } },
           balanceEvent("billing.budget_reached", wallet, now),
         ],
         answer: undefined,

@@ -3,12 +3,11 @@ import { actor } from "../callers/caller.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
-import type { Balance } from "./balance-view.ts";
+import type { Balance } from "./wallet.ts";
 import type { creditPlatform } from "./credit-platform.ts";
-import type { Limits } from "./limits.ts";
-import type { entryView } from "./list-usage.ts";
+import type { Limits } from "./balance.ts";
+import type { entryView, UsageTotal } from "./list-usage.ts";
 import { RATE_CARD, type BillableOperation, type Operation, type RateCard } from "./rate-card.ts";
-import type { UsageTotal } from "./total-usage.ts";
 
 // Safe: these are all keys of the card.
 const billable = Object.keys(RATE_CARD) as [BillableOperation, ...BillableOperation[]];

@@ -3,7 +3,7 @@ import { AppError } from "../runtime/errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { BillingDeps } from "./deps.ts";
 import type { Operation } from "./rate-card.ts";
-import { markerKey, markerRow } from "./marker.ts";
+import { creditMarkerRow, markerKey, markerRow } from "./wallet-row.ts";
 import { canCredit, refusal, type Movement, type Wallet } from "./wallet.ts";
 
 export interface Charge {
@@ -21,20 +21,8 @@ export interface Charge {
 }
 
 function movementOf(type: "credit" | "debit", charge: Charge): Movement {
-  const { operation, tokens, applicationId, profileId, postId, network, actor, requestId } = charge;
-  const note = charge.note ?? null;
-  return {
-    type,
-    operation,
-    tokens,
-    applicationId,
-    profileId,
-    postId,
-    network,
-    actor,
-    requestId,
-    note,
-  };
+  const { operationId: _, note = null, ...movement } = charge;
+  return { type, ...movement, note };
 }
 
 /**
@@ -45,7 +33,7 @@ export function charge(services: BillingDeps, platformId: string, asked: Charge)
   return chargeTogether(services, platformId, [asked]);
 }
 
-/** Several charges, all or none; the first one's `operationId` stands for all. @throws AppError 402 */
+/** Takes several charges, all or none; the first one's `operationId` stands for all. @throws AppError 402 */
 export async function chargeTogether(
   services: BillingDeps,
   platformId: string,
@@ -61,11 +49,12 @@ export async function chargeTogether(
       if (row(key) !== undefined) return { kind: "done", answer: undefined };
       const error = refusal(wallet, tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
-      const marker = markerRow(first.operationId, { operation: first.operation, tokens }, now);
+      const { operation } = first;
+      const marker = markerRow.encode({ operation, tokens, createdAt: now.toISOString() });
       return {
         kind: "write",
         movements: asked.map((one) => movementOf("debit", one)),
-        writes: [{ kind: "create", row: marker }],
+        writes: [{ kind: "create", row: { ...marker, rowKey: key } }],
         answer: undefined,
       };
     },
@@ -84,33 +73,35 @@ export function creditWallet(
   platformId: string,
   asked: Charge,
 ): Promise<Credited> {
+  const key = markerKey(asked.operationId);
   return services.wallets.commit<Credited>(platformId, {
     id: `credit|${asked.operationId}`,
-    rowKeys: [markerKey(asked.operationId)],
+    rowKeys: [key],
     decide({ wallet, now, row }) {
-      const marker = row(markerKey(asked.operationId));
+      const marker = row(key);
       if (marker !== undefined) {
-        const sequence = Number(marker.row["sequence"]);
+        const { sequence } = creditMarkerRow.decode(marker.row);
         return { kind: "done", answer: { applied: false, sequence } };
       }
       if (!canCredit(wallet, asked.tokens)) {
         const error = new AppError("invalid_state", "The wallet can't hold that many tokens.");
         return { kind: "refuse", error };
       }
+      const { operation, tokens } = asked;
       const sequence = wallet.sequence + 1;
+      const createdAt = now.toISOString();
+      const columns = creditMarkerRow.encode({ operation, tokens, createdAt, sequence });
       return {
         kind: "write",
         movements: [movementOf("credit", asked)],
-        writes: [
-          { kind: "create", row: { ...markerRow(asked.operationId, asked, now), sequence } },
-        ],
+        writes: [{ kind: "create", row: { ...columns, rowKey: key } }],
         answer: { applied: true, sequence },
       };
     },
   });
 }
 
-/** @throws AppError 402 when these tokens could not be spent now; takes nothing */
+/** Checks that these tokens could be spent now, and takes nothing. @throws AppError 402 */
 export async function requireTokens(
   services: BillingDeps,
   platformId: string,

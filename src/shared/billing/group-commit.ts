@@ -11,10 +11,10 @@ export interface CorePartition {
    * The writes that take the wallet from `from` to `to`, with its new ledger entries. The wallet's row is always one of
    * them: its version stands for the whole partition.
    */
-  walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRow[]): RowWrite[];
+  walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEntry[]): RowWrite[];
   transact(writes: readonly RowWrite[]): Promise<TransactionResult>;
   now(): Date;
-  /** Told of each try to write, for the record only. */
+  /** Called after each try to write, for the record only. */
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
@@ -24,8 +24,6 @@ export interface StoredWallet {
   readonly etag: string;
 }
 
-export type LedgerRow = LedgerEntry;
-
 /** What an operation sees: the wallet and its rows, the earlier operations of the same transaction included. */
 export interface CoreView {
   readonly wallet: Wallet;
@@ -33,7 +31,8 @@ export interface CoreView {
   readonly row: (rowKey: string) => StoredRow | undefined;
 }
 
-export type Decision<Answer> =
+/** What an operation makes of what it sees. */
+export type CoreDecision<Answer> =
   | (WalletChange & {
       readonly kind: "write";
       readonly writes: readonly RowWrite[];
@@ -53,11 +52,28 @@ export interface CoreOperation<Answer> {
   readonly rowKeys: readonly string[];
   /**
    * The rows as the caller read them a moment ago, which saves the first reading. Only for rows that the operation
-   * writes under a condition: these are older than the wallet. A refusal is never told on them.
+   * writes under a condition: these are older than the wallet. No refusal is answered on them.
    */
   readonly known?: ReadonlyMap<string, StoredRow | undefined>;
-  decide(view: CoreView): Decision<Answer>;
+  decide(view: CoreView): CoreDecision<Answer>;
 }
+
+type Rows = ReadonlyMap<string, StoredRow | undefined>;
+
+/** What an operation's caller is answered once its transaction is through. */
+type Outcome =
+  | { readonly kind: "answer"; readonly answer: unknown }
+  | { readonly kind: "refusal"; readonly error: AppError }
+  /** It threw: on readings that never belonged together, or because it is wrong. */
+  | { readonly kind: "failure"; readonly error: unknown };
+
+/** Where an operation stands; the table above `GroupCommit` has the transitions. */
+type State =
+  | { readonly kind: "known"; readonly rows: Rows }
+  | { readonly kind: "unread"; readonly isWalletOld: boolean }
+  | { readonly kind: "read"; readonly rows: Rows }
+  | { readonly kind: "decided"; readonly outcome: Outcome }
+  | { readonly kind: "settled" };
 
 interface Pending {
   readonly operation: CoreOperation<unknown>;
@@ -67,10 +83,8 @@ interface Pending {
   readonly promise: Promise<unknown>;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
-  rows: ReadonlyMap<string, StoredRow | undefined> | undefined;
+  state: State;
   tries: number;
-  /** On a wallet or rows that were older than the request: they are read anew before that is told. */
-  isRefused: boolean;
   /** The wallet's version that a write of unknown outcome was conditional on. */
   doubtedEtag: string | undefined;
 }
@@ -81,17 +95,11 @@ interface Batch {
   readonly readAt: number;
   wallet: Wallet;
   readonly overlay: Overlay;
-  readonly entries: LedgerRow[];
-  readonly writers: Pending[];
-  /** Settled once the transaction is: their decisions rest on what it writes. */
-  readonly settle: (() => void)[];
+  readonly entries: LedgerEntry[];
+  /** Those that are decided: their outcomes rest on what the transaction writes. */
   readonly members: Pending[];
-  /** Wallet and rows are not read at one moment: together they may show a state that never was. */
-  isTorn: boolean;
+  readonly writers: Pending[];
 }
-
-/** `full`: it does not fit into this transaction any more. `stale`: it was refused on what is older than its request. */
-type Placing = "decided" | "full" | "stale";
 
 const BATCH_OPERATIONS_MAX = 64;
 /** Of 100 that a transaction may hold. */
@@ -108,9 +116,33 @@ const TRYING_MS_MAX = 8_000;
  * Serialises the writes to one platform's wallet in this process and writes them together: while one transaction is
  * in flight the next operations gather; an idle wallet writes at once. Across processes the wallet's ETag decides.
  * An answer that is lost, late or wrong is never believed: the rows are read again and the operations decide anew.
+ *
+ * An operation's state, what happens, and its next state:
+ *
+ *   (submitted)  with rows that its caller has read            known
+ *   (submitted)  without                                       unread
+ *   unread       its rows are read, after the wallet           read
+ *   unread       its rows can't be read                        settled: the error
+ *   known, read  writes, is done, throws                       decided
+ *   known        refuses: its rows are older than the wallet   unread, wallet old
+ *   read         refuses, and was asked since the wallet was   unread, wallet old
+ *   read         refuses on what was read since it was asked   decided
+ *   known        the transaction is full                       known
+ *   read         the transaction is full                       unread
+ *   known, read  too large for a transaction of its own        settled: the error
+ *   decided      the transaction is applied, or not needed     settled: answer, refusal or error
+ *   decided      the same, a refusal, asked for meanwhile      unread, wallet old
+ *   decided      the transaction is refused or in doubt        unread
+ *   decided      somebody threw: wallet and rows are not of    unread
+ *                one moment, and may show what never was
+ *   decided      the same after 12 tries or 8 s                settled: `service_unavailable`
+ *
+ * `wallet old`: the cached wallet is dropped before the next transaction. A refusal while a write in doubt may still be
+ * applied is answered as `service_unavailable`.
  */
 export class GroupCommit {
   readonly #partition: CorePartition;
+  /** Those that wait for a transaction, `known` or `unread`. */
   readonly #queue: Pending[] = [];
   readonly #byId = new Map<string, Pending>();
   #running = false;
@@ -142,31 +174,31 @@ export class GroupCommit {
   }
 
   #enqueue(operation: CoreOperation<unknown>): Pending {
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const forget = () => {
-      if (this.#byId.get(operation.id) === pending) this.#byId.delete(operation.id);
-    };
+    const { known } = operation;
     const pending: Pending = {
       operation,
       submittedAt: performance.now(),
       askedAt: performance.now(),
-      promise,
-      resolve: (answer) => {
-        forget();
-        resolve(answer);
-      },
-      reject: (error) => {
-        forget();
-        reject(error);
-      },
-      rows: operation.known,
+      ...Promise.withResolvers<unknown>(),
+      state:
+        known === undefined
+          ? { kind: "unread", isWalletOld: false }
+          : { kind: "known", rows: known },
       tries: 0,
-      isRefused: false,
       doubtedEtag: undefined,
     };
     this.#byId.set(operation.id, pending);
     this.#queue.push(pending);
     return pending;
+  }
+
+  /** Answers the caller. Whoever asks for the same from now on starts an operation of their own. */
+  #settle(pending: Pending, outcome: Outcome): void {
+    pending.state = { kind: "settled" };
+    const { id } = pending.operation;
+    if (this.#byId.get(id) === pending) this.#byId.delete(id);
+    if (outcome.kind === "answer") pending.resolve(outcome.answer);
+    else pending.reject(outcome.error);
   }
 
   async #run(): Promise<void> {
@@ -178,7 +210,8 @@ export class GroupCommit {
         await this.#commit(members);
       } catch (error) {
         this.#cached = undefined;
-        for (const pending of members) if (!this.#queue.includes(pending)) pending.reject(error);
+        for (const pending of members)
+          if (!this.#queue.includes(pending)) this.#settle(pending, { kind: "failure", error });
       }
     }
     this.#running = false;
@@ -193,29 +226,31 @@ export class GroupCommit {
     return stored;
   }
 
-  /** Whoever's rows can't be read is told so; the others go on. */
+  /** Reads the rows of one; where they can't be read, its caller alone gets the error. */
   async #load(pending: Pending): Promise<void> {
-    if (pending.rows !== undefined) return;
+    if (pending.state.kind !== "unread") return;
     const read = async (rowKey: string) => [rowKey, await this.#partition.find(rowKey)] as const;
     try {
-      pending.rows = new Map(await Promise.all(pending.operation.rowKeys.map(read)));
+      const rows = new Map(await Promise.all(pending.operation.rowKeys.map(read)));
+      pending.state = { kind: "read", rows };
     } catch (error) {
-      pending.reject(error);
+      this.#settle(pending, { kind: "failure", error });
     }
   }
 
   async #commit(members: readonly Pending[]): Promise<void> {
-    if (members.some((pending) => pending.isRefused)) this.#cached = undefined;
+    const isWalletOld = ({ state }: Pending) => state.kind === "unread" && state.isWalletOld;
+    if (members.some(isWalletOld)) this.#cached = undefined;
     const stored = await this.#wallet();
     // After the wallet, not beside it: a transaction that its version lets through then rests on rows of that version.
     await Promise.all(members.map((pending) => this.#load(pending)));
-    const loaded = members.filter((pending) => pending.rows !== undefined);
-    const batch = this.#decideAll(stored, loaded);
-    if (batch.isTorn) return this.#again(batch.members);
+    const batch = this.#decideAll(stored, members);
+    if (batch.members.some(isTorn)) return this.#again(batch.members);
     if (batch.writers.length > 0 && !(await this.#write(batch))) return;
-    for (const settle of batch.settle) settle();
+    for (const pending of batch.members) this.#finish(batch, pending);
   }
 
+  /** Returns whether the batch's changes were applied; where they were not, all of it is to be decided again. */
   async #write(batch: Batch): Promise<boolean> {
     const { stored, wallet } = batch;
     const startedAt = performance.now();
@@ -243,89 +278,73 @@ export class GroupCommit {
       wallet: stored.wallet,
       overlay: createOverlay(),
       entries: [],
-      writers: [],
-      settle: [],
       members: [],
-      isTorn: false,
+      writers: [],
     };
     const left: Pending[] = [];
     let isFull = false;
     for (const pending of members) {
-      const placing: Placing = isFull ? "full" : this.#decide(batch, pending);
-      if (placing === "decided") continue;
-      isFull ||= placing === "full";
-      left.push(pending);
+      const { state } = pending;
+      if (state.kind !== "known" && state.kind !== "read") continue;
+      if (!isFull) this.#decide(batch, pending, state.rows);
+      // Undecided still: it did not fit, and nothing that came after it may go before it.
+      isFull ||= pending.state === state;
       // Rows belong to the version of the wallet under which they were read, and that is about to end.
-      if (placing === "stale" || pending.rows !== pending.operation.known) pending.rows = undefined;
+      if (pending.state.kind === "read") pending.state = { kind: "unread", isWalletOld: false };
+      if (pending.state.kind === "known" || pending.state.kind === "unread") left.push(pending);
     }
     this.#queue.unshift(...left);
     return batch;
   }
 
-  #decide(batch: Batch, pending: Pending): Placing {
-    const { operation } = pending;
+  /** Moves an operation on, unless the transaction is too full for it. */
+  #decide(batch: Batch, pending: Pending, rows: Rows): void {
     const now = this.#partition.now();
-    let decision: Decision<unknown>;
-    let next = { wallet: batch.wallet, entries: [] as LedgerRow[] };
+    let decision: CoreDecision<unknown>;
+    let next = { wallet: batch.wallet, entries: [] as LedgerEntry[] };
     try {
-      decision = operation.decide({
+      decision = pending.operation.decide({
         wallet: batch.wallet,
         now,
-        row: (rowKey) => batch.overlay.see(rowKey, pending.rows?.get(rowKey)),
+        row: (rowKey) => batch.overlay.see(rowKey, rows.get(rowKey)),
       });
       if (decision.kind === "write") next = applyChange(batch.wallet, decision, now);
     } catch (error) {
-      batch.isTorn ||= pending.tries < TORN_TRIES_MAX;
-      batch.members.push(pending);
-      batch.settle.push(() => pending.reject(error));
-      return "decided";
-    }
-    if (decision.kind === "write" && !fits(batch, decision.writes, next.entries.length)) {
-      if (batch.writers.length > 0) return "full";
-      pending.reject(new Error("invariant broken: an operation is larger than a transaction"));
-      return "decided";
+      return join(batch, pending, { kind: "failure", error });
     }
     if (decision.kind === "refuse") return this.#refuse(batch, pending, decision.error);
-    batch.members.push(pending);
-    switch (decision.kind) {
-      case "write": {
-        const { answer } = decision;
-        batch.writers.push(pending);
-        batch.overlay.add(decision.writes);
-        batch.wallet = next.wallet;
-        batch.entries.push(...next.entries);
-        batch.settle.push(() => pending.resolve(answer));
-        return "decided";
-      }
-      case "done": {
-        const { answer } = decision;
-        batch.settle.push(() => pending.resolve(answer));
-        return "decided";
-      }
+    const { answer } = decision;
+    if (decision.kind === "done") return join(batch, pending, { kind: "answer", answer });
+    if (!fits(batch, decision.writes, next.entries.length)) {
+      if (batch.writers.length > 0) return;
+      const error = new Error("invariant broken: an operation is larger than a transaction");
+      return this.#settle(pending, { kind: "failure", error });
     }
+    join(batch, pending, { kind: "answer", answer });
+    batch.writers.push(pending);
+    batch.overlay.add(decision.writes);
+    batch.wallet = next.wallet;
+    batch.entries.push(...next.entries);
   }
 
-  /** A refusal is told only on a wallet, and rows after it, that were read since the request came. */
-  #refuse(batch: Batch, pending: Pending, error: AppError): Placing {
-    const isStale = () => pending.askedAt > batch.readAt;
-    if (isStale() || pending.rows === pending.operation.known) {
-      pending.isRefused = true;
-      return "stale";
+  /** Takes a refusal only on a wallet, and rows after it, that were read since the request came. */
+  #refuse(batch: Batch, pending: Pending, error: AppError): void {
+    if (isOlderThanRequest(batch, pending) || pending.state.kind === "known") {
+      pending.state = { kind: "unread", isWalletOld: true };
+      return;
     }
     const isDoubted = pending.doubtedEtag === batch.stored.etag;
-    batch.members.push(pending);
-    batch.settle.push(() => {
-      // Somebody may have asked for the same while the transaction was under way.
-      if (isStale()) this.#lookAgain(pending);
-      else pending.reject(isDoubted ? serviceUnavailable() : error);
-    });
-    return "decided";
+    join(batch, pending, { kind: "refusal", error: isDoubted ? serviceUnavailable() : error });
   }
 
-  #lookAgain(pending: Pending): void {
-    pending.isRefused = true;
-    pending.rows = undefined;
-    this.#queue.push(pending);
+  #finish(batch: Batch, pending: Pending): void {
+    const { state } = pending;
+    if (state.kind !== "decided") return;
+    // Somebody may have asked for the same while the transaction was under way.
+    if (state.outcome.kind === "refusal" && isOlderThanRequest(batch, pending)) {
+      pending.state = { kind: "unread", isWalletOld: true };
+      this.#queue.push(pending);
+    } else this.#settle(pending, state.outcome);
   }
 
   /** Reads everything anew and decides again; gives up after a while with an answer that is safe to repeat. */
@@ -334,9 +353,10 @@ export class GroupCommit {
     const rest: Pending[] = [];
     for (const pending of members) {
       pending.tries += 1;
-      pending.rows = undefined;
+      pending.state = { kind: "unread", isWalletOld: false };
       const tooLong = performance.now() - pending.submittedAt > TRYING_MS_MAX;
-      if (pending.tries >= TRIES_MAX || tooLong) pending.reject(serviceUnavailable());
+      if (pending.tries >= TRIES_MAX || tooLong)
+        this.#settle(pending, { kind: "failure", error: serviceUnavailable() });
       else rest.push(pending);
     }
     const tries = Math.max(0, ...rest.map((pending) => pending.tries));
@@ -344,6 +364,20 @@ export class GroupCommit {
     if (rest.length > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     this.#queue.unshift(...rest);
   }
+}
+
+function join(batch: Batch, pending: Pending, outcome: Outcome): void {
+  pending.state = { kind: "decided", outcome };
+  batch.members.push(pending);
+}
+
+/** Wallet and rows are not read at one moment: together they may show a state that never was. */
+function isTorn({ state, tries }: Pending): boolean {
+  return state.kind === "decided" && state.outcome.kind === "failure" && tries < TORN_TRIES_MAX;
+}
+
+function isOlderThanRequest(batch: Batch, pending: Pending): boolean {
+  return pending.askedAt > batch.readAt;
 }
 
 function fits(batch: Batch, writes: readonly RowWrite[], entries: number): boolean {

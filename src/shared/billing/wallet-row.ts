@@ -9,6 +9,7 @@ import {
   textOrNull,
 } from "../runtime/storage/codec.ts";
 import type { Operation } from "./rate-card.ts";
+import { sha256Hex } from "../runtime/secrets.ts";
 
 /** The wallet of a platform. */
 export const walletRow = rowCodec("wallet", {
@@ -47,4 +48,26 @@ export const reconciledRow = rowCodec("mark of the reconciliation", {
   sequence: integer(),
   balance: integer(),
   reserved: integer(),
+});
+
+export const MARKER_ROWS = "O|";
+
+/** Returns the key of an operation's marker. It is hashed: callers choose references freely. */
+export function markerKey(operationId: string): string {
+  return MARKER_ROWS + sha256Hex(operationId);
+}
+
+const MARKER_COLUMNS = {
+  operation: text<Operation | "billing.budget_reached">(),
+  tokens: integer(),
+  createdAt: text(),
+};
+
+/** What is kept of an operation that is applied only once. */
+export const markerRow = rowCodec("marker", MARKER_COLUMNS);
+
+/** What is kept of a credit: also the number of its ledger entry. */
+export const creditMarkerRow = rowCodec("marker of a credit", {
+  ...MARKER_COLUMNS,
+  sequence: integer(),
 });

@@ -1,18 +1,17 @@
 import { AppError } from "../runtime/errors.ts";
 import { inverted, newId } from "../runtime/ids.ts";
 import type { Row, RowWrite, TransactionResult } from "../runtime/storage/row.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { budgetReachedOperation, lowBalanceWrites, tellsOfWallet } from "./alerts.ts";
+import { budgetReachedOperation, lowBalanceWrites, isWalletEvent } from "./alerts.ts";
 import {
   GroupCommit,
   type CoreOperation,
   type CorePartition,
-  type LedgerRow,
   type StoredWallet,
 } from "./group-commit.ts";
-import { MARKER_ROWS } from "./marker.ts";
-import { ledgerRow, reconciledRow, walletRow } from "./wallet-row.ts";
+import { ledgerRow, MARKER_ROWS, markerRow, reconciledRow, walletRow } from "./wallet-row.ts";
 import { EMPTY_WALLET, utcDay, type LedgerEntry, type Wallet } from "./wallet.ts";
 
 const WALLET_KEY = "W";
@@ -22,7 +21,7 @@ const RECONCILED_KEY = "R";
 /** Committers of platforms that are quiet are dropped beyond this many. */
 const COMMITTERS_MAX = 10_000;
 
-/** What customers are told of their wallet, and the operator of how it is written. */
+/** What follows from changes of wallets: events for customers, and figures for operators. */
 export interface WalletAlerts {
   readonly balanceLowTokens: number;
   /** Marks the platform as having open work, before an event is written beside a change of its wallet. */
@@ -70,8 +69,8 @@ export class WalletStore {
   readonly #now: () => Date;
   readonly #alerts: WalletAlerts;
   readonly #committers = new Map<string, GroupCommit>();
-  /** The day for which this process knows that a platform was told of its budget. */
-  readonly #budgetTold = new Map<string, string>();
+  /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
+  readonly #budgetReported = new Map<string, string>();
 
   constructor(core: Table, now: () => Date, alerts: WalletAlerts = SILENT) {
     this.#core = core;
@@ -89,21 +88,21 @@ export class WalletStore {
     }
   }
 
-  /** Of a spend, for whatever reason: where it was the daily budget, the customer is told once a day. */
+  /** Notes that a spend was refused: `billing.budget_reached` is emitted once a day. */
   async noteRefusal(platformId: string, { code }: Pick<AppError, "code">): Promise<void> {
     const day = utcDay(this.#now());
-    if (code !== "daily_budget_reached" || this.#budgetTold.get(platformId) === day) return;
+    if (code !== "daily_budget_reached" || this.#budgetReported.get(platformId) === day) return;
     try {
       await this.#submit(platformId, budgetReachedOperation(day));
       this.#remember(platformId, day);
     } catch {
-      // The refusal is the answer, and the next one tries again to tell.
+      // The refusal is the answer, and the next one tries again to emit the event.
     }
   }
 
   #remember(platformId: string, day: string): void {
-    if (this.#budgetTold.size >= COMMITTERS_MAX) this.#budgetTold.clear();
-    this.#budgetTold.set(platformId, day);
+    if (this.#budgetReported.size >= COMMITTERS_MAX) this.#budgetReported.clear();
+    this.#budgetReported.set(platformId, day);
   }
 
   #submit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
@@ -127,11 +126,11 @@ export class WalletStore {
       readWallet: () => this.#readStored(platformId),
       find: (rowKey) => this.#core.find(platformId, rowKey),
       transact: async (writes) => {
-        const isTelling = writes.some(tellsOfWallet);
+        const hasEvent = writes.some(isWalletEvent);
         // Before: the answer may be lost, or the process.
-        if (isTelling) await this.#alerts.mark(platformId);
+        if (hasEvent) await this.#alerts.mark(platformId);
         const result = await this.#core.transact(platformId, writes);
-        if (isTelling && result.kind !== "refused") this.#alerts.onEvent(platformId);
+        if (hasEvent && result.kind !== "refused") this.#alerts.onEvent(platformId);
         return result;
       },
       walletWrites: (from, to, entries) => [
@@ -165,8 +164,8 @@ export class WalletStore {
   }
 
   /**
-   * Removes a page of the traces of debits before that time: nobody repeats them any more. Those of credits stay, for a
-   * reference credits once whenever it comes again.
+   * Removes a page of the markers of debits before that time: nobody repeats them any more. Those of credits stay, for
+   * a reference credits once whenever it comes again.
    */
   async removeMarkersBefore(platformId: string, time: Date, after: string | undefined) {
     const { rows, next } = await this.#core.select(
@@ -178,7 +177,7 @@ export class WalletStore {
       },
       after,
     );
-    const spent = rows.filter(({ row }) => row["operation"] !== "billing.credit");
+    const spent = rows.filter(({ row }) => unlessDamaged(() => isSpent(row)));
     for (const { row } of spent) await this.#core.delete(platformId, row.rowKey);
     return { removed: spent.length, next };
   }
@@ -209,16 +208,17 @@ export class WalletStore {
   }
 }
 
+const isSpent = (row: Row) => markerRow.decode(row).operation !== "billing.credit";
 const entryKey = (sequence: number) => ENTRY_PREFIX + inverted(sequence);
 
-function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRow[]): RowWrite[] {
+function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEntry[]): RowWrite[] {
   const row: Row = { ...walletRow.encode(to), rowKey: WALLET_KEY };
   const wallet: RowWrite =
     from.etag === "" ? { kind: "create", row } : { kind: "replace", row, etag: from.etag };
   return [wallet, ...entries.map((entry): RowWrite => ({ kind: "create", row: entryRow(entry) }))];
 }
 
-function entryRow(entry: LedgerRow): Row {
+function entryRow(entry: LedgerEntry): Row {
   const id = newId("ledgerEntry", new Date(entry.createdAt));
   const { kind: actorKind, id: actorId } = entry.actor;
   const columns = ledgerRow.encode({ ...entry, id, actorKind, actorId });

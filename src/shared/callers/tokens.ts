@@ -4,7 +4,7 @@ import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { OperatorCaller } from "./caller.ts";
 import { invalidCredentials } from "./credential.ts";
-import { ownTokens } from "../runtime/own-tokens.ts";
+import { ownTokens } from "../runtime/rotating-keys.ts";
 
 /** Keys stay in use this long while their endpoint can't be reached; unknown keys are looked up this seldom. */
 const KEYS_MAX_AGE_MS = 24 * 3600 * 1000;

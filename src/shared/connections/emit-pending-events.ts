@@ -54,7 +54,7 @@ async function findEmitted(
   const emitted = new Set<string>();
   for (const { id, connection } of pending) {
     const { platformId, applicationId } = connection;
-    if (await services.events.isTold(platformId, applicationId, id)) emitted.add(id);
+    if (await services.events.isEmitted(platformId, applicationId, id)) emitted.add(id);
   }
   return emitted;
 }

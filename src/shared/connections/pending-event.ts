@@ -3,8 +3,7 @@ import { newId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";
 import { longJsonOrNull, oneOf, rowCodec } from "../runtime/storage/codec.ts";
 import { replacedChunks, type Columns, type Row, type RowValue } from "../runtime/storage/row.ts";
-import type { Origin } from "../runtime/telemetry/origin.ts";
-import { currentOrigin } from "../runtime/telemetry/work-context.ts";
+import { currentOrigin, type Origin } from "../runtime/telemetry/work-context.ts";
 import { fromConnectionRow, toConnectionRow } from "./connection-row.ts";
 import type { Connection, ConnectionRef } from "./connection.ts";
 

@@ -3,8 +3,12 @@ import type { SystemScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Shape } from "../runtime/shape.ts";
-import { beginWork, type Invocation } from "../runtime/telemetry/work-context.ts";
-import { hintFields, traceOfHint } from "../runtime/telemetry/hint-trace.ts";
+import {
+  beginWork,
+  type Invocation,
+  hintFields,
+  traceOfHint,
+} from "../runtime/telemetry/work-context.ts";
 
 /** A queue function as a value: the messages that it takes and the verb that it runs. */
 export interface Worker {

@@ -1,8 +1,7 @@
 import type { MediaFacts } from "../networks/contract/media.ts";
 import type { FileAnswer, Piece } from "./file-job.ts";
 import { refuseUnreadable } from "./fit-bytes.ts";
-import { factsOfSample } from "./image-facts.ts";
-import { mediaTypeOf } from "./media-type.ts";
+import { factsOfSample, mediaTypeOf } from "./image-facts.ts";
 import { videoFacts } from "./video-facts.ts";
 
 /** Longer images are not decoded at a look, which has to be short. */

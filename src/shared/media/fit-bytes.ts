@@ -1,15 +1,16 @@
 import type sharpType from "sharp";
 import type { Metadata, Sharp, SharpOptions } from "sharp";
-import type { FittedImage, ImageTarget } from "../networks/contract/media.ts";
-import { MediaFailure, READABLE_IMAGES } from "../networks/contract/media.ts";
-import { withoutChunks } from "./chunks.ts";
+import {
+  type FittedImage,
+  type ImageTarget,
+  MediaFailure,
+  READABLE_IMAGES,
+} from "../networks/contract/media.ts";
 import { refused } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
-import type { FitPlan } from "./fit-plan.ts";
-import { planFit, STRIPPED_TYPES } from "./fit-plan.ts";
-import { factsOfImage } from "./image-facts.ts";
-import { withoutMetadata } from "./jpeg.ts";
-import { mediaTypeOf } from "./media-type.ts";
+import { type FitPlan, planFit, STRIPPED_TYPES } from "./fit-plan.ts";
+import { factsOfImage, mediaTypeOf } from "./image-facts.ts";
+import { withoutMetadata, withoutChunks } from "./metadata.ts";
 
 /** A few hundred bytes can claim to be a picture that fills the memory. */
 const PIXELS_MAX = 120_000_000;

@@ -1,16 +1,15 @@
-import type {
-  FittedImage,
-  ImageTarget,
-  MediaFile,
-  MediaRepair,
+import {
+  type FittedImage,
+  type ImageTarget,
+  type MediaFile,
+  type MediaRepair,
+  IMAGE_SOURCE_BYTES_MAX,
 } from "../networks/contract/media.ts";
-import { IMAGE_SOURCE_BYTES_MAX } from "../networks/contract/media.ts";
-import { hasChunks } from "./chunks.ts";
+import { hasChunks } from "./metadata.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { refused, tooLarge, unreachable } from "./dialled.ts";
 import { FairSlots } from "./fair-slots.ts";
-import type { FitPlan } from "./fit-plan.ts";
-import { planFit } from "./fit-plan.ts";
+import { type FitPlan, planFit } from "./fit-plan.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { SAMPLE_BYTES } from "./open-media.ts";
 import { inTime } from "./read-facts.ts";

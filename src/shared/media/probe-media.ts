@@ -1,11 +1,13 @@
-import type { MediaFacts } from "../networks/contract/media.ts";
-import type { HttpRequest } from "../runtime/http-call.ts";
-import { HttpFailure } from "../runtime/http-call.ts";
-import type { Dialler } from "./dialled.ts";
-import { follow, mediaRequest, unreachable } from "./dialled.ts";
+import type { MediaFacts, MediaReason, MediaTargets } from "../networks/contract/media.ts";
+import { type HttpRequest, HttpFailure } from "../runtime/http-call.ts";
+import { type Dialler, follow, mediaRequest, unreachable } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { openMedia } from "./open-media.ts";
 import type { ReadBy } from "./media-reader.ts";
+import { refusalOf, refusalError, repairWarning } from "../networks/contract/media-check.ts";
+import type { Network } from "../networks/contract/network.ts";
+import type { Problem } from "../networks/contract/rules.ts";
+import { planFit } from "./fit-plan.ts";
 
 /** What was found out about a file without downloading it. */
 export interface MediaProbe extends MediaFacts {
@@ -64,4 +66,33 @@ function within(dialler: Dialler, totalMs: number): Dialler {
     request: async (request) => dialler.request(hurry(request)),
     open: async (request) => dialler.open(hurry(request)),
   };
+}
+
+/** The file that is judged, and where it stands in the request. */
+export interface Judged {
+  readonly probe: MediaProbe;
+  readonly field: string;
+  readonly mediaIndex: number;
+}
+
+/** What publishing would do to a file, or refuse it for, as far as its first bytes tell. */
+export function judgeMedia(
+  network: Pick<Network, "name" | "rules">,
+  targets: MediaTargets,
+  { probe, field, mediaIndex }: Judged,
+): readonly Problem[] {
+  const place = { field, mediaIndex };
+  const refused = (reason: MediaReason) => [refusalError(network, reason, place)];
+  const reason = refusalOf(probe, targets);
+  if (reason !== undefined) return refused(reason);
+  if (probe.image === null) return [];
+  const plan = planFit(probe.image, targets.image);
+  switch (plan.kind) {
+    case "fits":
+      return [];
+    case "repair":
+      return plan.repairs.map((repair) => repairWarning(network.name, repair, place));
+    case "refused":
+      return refused(plan.reason);
+  }
 }

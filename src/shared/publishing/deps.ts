@@ -1,6 +1,6 @@
 import type { ConnectionsDeps } from "../connections/deps.ts";
 import type { DueStore } from "../due/due-store.ts";
-import type { Stop } from "../runtime/stop.ts";
+import type { Stop } from "../runtime/process.ts";
 import type { TimelineStore } from "./timeline-store.ts";
 import type { AccountStore } from "./accounts/account-store.ts";
 import type { TurnStore } from "./accounts/turn-store.ts";

@@ -1,4 +1,4 @@
-import { secondsUntil } from "../billing/pace.ts";
+import { secondsUntil } from "../billing/wallet.ts";
 import { hintIfSoon, type DueWork } from "../due/enqueue-due.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { PublishingDeps } from "./deps.ts";
@@ -59,7 +59,10 @@ export function waitingAfter(
 
 /** Returns how posts that are due are stored and hinted. */
 export function duePosts({ due, startQueue }: PublishingDeps): DueWork<PostRef> {
-  return { store: due, hint: (post, delaySeconds) => startQueue.hint(post, delaySeconds) };
+  return {
+    store: due,
+    hint: ({ ref, dueAt }, delaySeconds) => startQueue.hint({ ...ref, dueAt }, delaySeconds),
+  };
 }
 
 /**
@@ -76,7 +79,8 @@ export async function hint(
   const now = services.clock.now();
   const sent: Promise<void>[] = [];
   const seconds = secondsUntil(startAt, now);
-  if (networks.length > 0) sent.push(services.publishQueue.hint(ref, networks, seconds));
+  if (networks.length > 0)
+    sent.push(services.publishQueue.hint({ ...ref, networks: [...networks] }, seconds));
   if (hasEvents && (networks.length === 0 || seconds > 0))
     sent.push(services.fanOutQueue.hint(ref.platformId));
   if (dueAt !== null) sent.push(hintIfSoon(services, duePosts(services), { ref, dueAt }));

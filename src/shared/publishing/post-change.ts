@@ -1,5 +1,5 @@
-import type { CoreOperation, CoreView, Decision } from "../billing/group-commit.ts";
-import { paced } from "../billing/pace.ts";
+import type { CoreOperation, CoreView, CoreDecision } from "../billing/group-commit.ts";
+import { paced } from "../billing/wallet.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
 import type { PublishingDeps } from "./deps.ts";
@@ -35,8 +35,8 @@ export interface Pace {
   readonly workCheckSeconds: number;
 }
 
-type Write<Answer> = Extract<Decision<Answer>, { readonly kind: "write" }>;
-type NoWrite<Answer> = Exclude<Decision<Answer>, { readonly kind: "write" }>;
+type Write<Answer> = Extract<CoreDecision<Answer>, { readonly kind: "write" }>;
+type NoWrite<Answer> = Exclude<CoreDecision<Answer>, { readonly kind: "write" }>;
 
 /** What a verb decides: what the post becomes, and which tokens that moves. */
 export type PostDecision<Answer> =

@@ -1,5 +1,12 @@
-import { errors, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from "jose";
-import { deriveKey } from "./secrets.ts";
+import {
+  errors,
+  jwtVerify,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  SignJWT,
+  type JWTPayload,
+} from "jose";
+import { deriveKey, randomToken } from "./secrets.ts";
 
 /** The key that signs, and the one before it, which is still accepted while a secret is rotated. */
 export interface RotatingKeys {
@@ -18,7 +25,7 @@ export function rotatingKeys(
 }
 
 /** Verifies a token with either key; everything else of it is judged the same way. @throws jose's errors */
-export async function verifyRotating(
+async function verifyRotating(
   token: string,
   { current, previous }: RotatingKeys,
   options: JWTVerifyOptions,
@@ -30,4 +37,64 @@ export async function verifyRotating(
     if (!isOtherKey || previous === undefined) throw error;
     return await jwtVerify(token, previous, options);
   }
+}
+
+const ISSUER = "publishing-relay";
+const CLOCK_TOLERANCE_SECONDS = 5;
+
+/** Each kind has a type, an audience and a key of its own, so that none of ours passes for another one (RFC 8725). */
+interface TokenKind {
+  readonly type: string;
+  readonly audience: string;
+  /** What the key is derived for. */
+  readonly purpose: string;
+  /** Required, beside the id and the times that every token has. */
+  readonly claims: readonly string[];
+  readonly lifetimeSecondsMax: number;
+}
+
+export interface OwnTokens {
+  sign(
+    claims: JWTPayload,
+    seconds: number,
+  ): Promise<{ readonly token: string; readonly expiresAt: string }>;
+  /** The claims of a token of this kind that we signed and that has not expired. @throws jose's errors */
+  verify(token: string): Promise<JWTPayload>;
+}
+
+export function ownTokens(
+  kind: TokenKind,
+  secrets: { readonly current: string; readonly previous?: string | undefined },
+  now: () => Date,
+): OwnTokens {
+  const { type, audience } = kind;
+  const keys = rotatingKeys(secrets, kind.purpose);
+  return {
+    async sign(claims, seconds) {
+      const issuedAt = Math.floor(now().getTime() / 1000);
+      const expires = issuedAt + seconds;
+      const token = await new SignJWT(claims)
+        .setProtectedHeader({ alg: "HS256", typ: type })
+        .setIssuer(ISSUER)
+        .setAudience(audience)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(expires)
+        .setJti(randomToken(16))
+        .sign(keys.current);
+      return { token, expiresAt: new Date(expires * 1000).toISOString() };
+    },
+    async verify(token) {
+      const { payload } = await verifyRotating(token, keys, {
+        algorithms: ["HS256"],
+        typ: type,
+        issuer: ISSUER,
+        audience,
+        requiredClaims: [...kind.claims, "iat", "exp", "jti"],
+        maxTokenAge: kind.lifetimeSecondsMax,
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: now(),
+      });
+      return payload;
+    },
+  };
 }

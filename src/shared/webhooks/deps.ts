@@ -12,8 +12,7 @@ import type { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
 import type { EndpointSlots } from "./endpoints/endpoint-slots.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
 import type { EventStore } from "./events/event-store.ts";
-import type { FanOutQueue } from "./events/fan-out-queue.ts";
-import type { Rerun } from "./events/rerun.ts";
+import type { FanOutQueue, Rerun } from "./events/fan-out-queue.ts";
 
 /** A delivery as the timeline of its post shows it. */
 interface WebhookStep {

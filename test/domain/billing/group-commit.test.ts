@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chargeTogether, creditWallet } from "../../../src/shared/billing/charge.ts";
 import { GroupCommit, type CoreOperation } from "../../../src/shared/billing/group-commit.ts";
-import { markerKey } from "../../../src/shared/billing/marker.ts";
+import { markerKey } from "../../../src/shared/billing/wallet-row.ts";
 import { AppError, serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
 import { runSeeds } from "./group-commit-seeds.ts";
 import {

@@ -1,9 +1,5 @@
-import type {
-  CorePartition,
-  LedgerRow,
-  StoredWallet,
-} from "../../../src/shared/billing/group-commit.ts";
-import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
+import type { CorePartition, StoredWallet } from "../../../src/shared/billing/group-commit.ts";
+import { EMPTY_WALLET, type LedgerEntry, type Wallet } from "../../../src/shared/billing/wallet.ts";
 import { serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
 import type {
   Row,
@@ -186,7 +182,7 @@ export class MemoryPartition {
   }
 }
 
-function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerRow[]): RowWrite[] {
+function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEntry[]): RowWrite[] {
   const row: Row = { rowKey: "W", wallet: JSON.stringify(to) };
   const wallet: RowWrite =
     from.etag === "" ? { kind: "create", row } : { kind: "replace", row, etag: from.etag };

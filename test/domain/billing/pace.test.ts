@@ -1,7 +1,11 @@
 import { array, assert, integer, nat, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { paced, secondsUntil } from "../../../src/shared/billing/pace.ts";
-import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
+import {
+  EMPTY_WALLET,
+  type Wallet,
+  paced,
+  secondsUntil,
+} from "../../../src/shared/billing/wallet.ts";
 
 const START = Date.parse("2030-01-31T10:00:00.000Z");
 const at = (ms: number) => new Date(START + ms);

@@ -63,12 +63,12 @@ describe("what a change of a post leaves to do", () => {
 
 /** Hints of what waits, with what is sent and marked; `fails` names what is away. */
 async function hinted(waiting: Partial<Waiting>, fails: readonly string[] = []) {
-  const sent: unknown[][] = [];
+  const sent: [string, { networks?: readonly string[] }, ...unknown[]][] = [];
   const to =
     (name: string) =>
-    (...given: readonly unknown[]): Promise<void> => {
+    (of: object, ...rest: readonly unknown[]): Promise<void> => {
       if (fails.includes(name)) return Promise.reject(new Error(`${name} is away`));
-      sent.push([name, ...given]);
+      sent.push([name, of, ...rest]);
       return Promise.resolve();
     };
   const services = {
@@ -82,7 +82,11 @@ async function hinted(waiting: Partial<Waiting>, fails: readonly string[] = []) 
   };
   // Safe: hints need nothing else of the process.
   await hint(services as unknown as PublishingDeps, refOf(processing), waiting);
-  return sent.map(([name, , ...rest]) => [name, ...rest]);
+  return sent.map(([name, { networks }, ...rest]) => [
+    name,
+    ...(networks === undefined ? [] : [networks]),
+    ...rest,
+  ]);
 }
 
 const names = (sent: readonly (readonly unknown[])[]) =>

@@ -81,7 +81,7 @@ async function toldOf({ relay }: World, publisher: Publisher, postId: string): P
   const { events } = relay.services;
   // Ids begin with their time, and no event of a post is older than the post.
   const before = `evt_${encodeTime(timeOfId("post", postId), 10)}`;
-  const waiting = await events.listWaiting(platformId, 1_000, "");
+  const waiting = await events.listPending(platformId, 1_000, "");
   const logged = await events.listAfter(applicationId, before, 1_000);
   const byId = new Map([...waiting, ...logged].map((event) => [event.id, event]));
   return [...byId.values()]

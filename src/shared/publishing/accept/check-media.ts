@@ -1,5 +1,4 @@
-import { judgeMedia } from "../../media/judge-media.ts";
-import type { MediaProbe } from "../../media/probe-media.ts";
+import { type MediaProbe, judgeMedia } from "../../media/probe-media.ts";
 import { fieldOf } from "../../networks/contract/draft.ts";
 import { networkOf } from "../../networks/lookup.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";

@@ -28,7 +28,7 @@ const EARLY_SECONDS_MAX = 5;
 async function hintAgain({ services, ref, stored }: Work, at: string, now: Date): Promise<void> {
   const seconds = (Date.parse(at) - now.getTime()) / 1000;
   if (seconds <= EARLY_SECONDS_MAX)
-    await services.publishQueue.hint(ref, [stored.leg.network], seconds);
+    await services.publishQueue.hint({ ...ref, networks: [stored.leg.network] }, seconds);
 }
 
 /** Whether the leg has something to do now. */

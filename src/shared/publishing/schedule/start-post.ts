@@ -157,7 +157,8 @@ async function attend(services: PublishingDeps, due: DuePost, post: Post): Promi
     const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
     await services.due.add({ ref, dueAt: later }, now);
   } else if (post.status === "scheduled") {
-    if ((await start(services, post)) === "changed") return services.startQueue.hint(due, 0);
+    if ((await start(services, post)) === "changed")
+      return services.startQueue.hint({ ...ref, dueAt: due.dueAt });
   }
   await services.due.remove(due);
 }
@@ -181,7 +182,7 @@ export async function startPost(services: PublishingDeps, hint: StartHint): Prom
   if (post.status === "scheduled" && scheduleAt > now.toISOString()) {
     // Early by a clock that runs ahead, or the post was moved, which has a row of its own.
     const seconds = (Date.parse(scheduleAt) - now.getTime()) / 1000;
-    if (scheduleAt === dueAt) await services.startQueue.hint(due, seconds);
+    if (scheduleAt === dueAt) await services.startQueue.hint({ ...ref, dueAt }, seconds);
     else await services.due.remove(due);
     return;
   }

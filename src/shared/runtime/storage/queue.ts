@@ -1,5 +1,8 @@
 import type { QueueClient } from "@azure/storage-queue";
 import { isMissingContainer } from "./failure.ts";
+import * as z from "zod";
+import { shape } from "../shape.ts";
+import { currentTraceParent } from "../telemetry/work-context.ts";
 
 const CALL_TIMEOUT_MS = 10_000;
 /** The service allows seven days; whoever receives a hint too early sends it again for the rest. */
@@ -48,5 +51,40 @@ export class Queue implements MessageQueue {
   async ping(): Promise<void> {
     this.#client ??= this.#open();
     await (await this.#client).exists({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+  }
+}
+
+/** What every hint carries beside the ids of what it is about. */
+interface HintFrame {
+  readonly v: 1;
+  readonly trace?: string | undefined;
+}
+
+/** Declares a kind of hint by the fields that it has of its own. */
+export const hintShape = <Fields extends z.ZodRawShape>(fields: () => Fields) =>
+  shape(() =>
+    z.object({ v: z.literal(1), ...fields(), trace: z.string().optional().catch(undefined) }),
+  );
+
+/** A queue of hints. Each names rows, which are the truth: it may be lost, doubled, early or late without harm. */
+export class HintQueue<Hint extends HintFrame> {
+  readonly #queue: MessageQueue;
+
+  constructor(queue: MessageQueue) {
+    this.#queue = queue;
+  }
+
+  /** Sends a hint, to be seen after the delay, with the trace of the work under way. */
+  async hint(fields: Omit<Hint, keyof HintFrame>, delaySeconds = 0): Promise<void> {
+    const trace = currentTraceParent();
+    await this.#queue.send(
+      { v: 1, ...fields, ...(trace === undefined ? {} : { trace }) },
+      delaySeconds,
+    );
+  }
+
+  /** Throws when the queue service does not answer. */
+  async ping(): Promise<void> {
+    await this.#queue.ping();
   }
 }

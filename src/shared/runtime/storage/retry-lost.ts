@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { serviceUnavailable } from "../errors.ts";
+import type { ChangedRow, Row, RowChange, StoredRow } from "./row.ts";
 
 /** Somebody else wrote first: what was decided rests on a row that is not there any more. */
 export const LOST = Symbol("lost race");
@@ -28,4 +29,45 @@ export async function untilWon<T>(
     await pauseAfter(attempts);
   }
   throw serviceUnavailable();
+}
+
+/** What a table does to a single row on a condition. */
+interface ConditionalWrites {
+  insertIfAbsent(partitionKey: string, row: Row): Promise<string | undefined>;
+  replaceIfUnchanged(partitionKey: string, row: Row, etag: string): Promise<string | undefined>;
+  mergeIfUnchanged(partitionKey: string, row: Row, etag: string): Promise<string | undefined>;
+  delete(partitionKey: string, rowKey: string, etag: string): Promise<boolean>;
+}
+
+interface Place {
+  readonly partitionKey: string;
+  readonly rowKey: string;
+}
+
+/** Writes what was decided of a row; undefined when the row is not as it was read any more. */
+export async function applyChange(
+  table: ConditionalWrites,
+  { partitionKey, rowKey }: Place,
+  stored: StoredRow | undefined,
+  change: RowChange,
+): Promise<ChangedRow | undefined> {
+  if (change.kind === "leave") return { kind: "left", row: stored?.row };
+  if (change.kind === "write") {
+    const row = { ...change.columns, rowKey };
+    if (stored !== undefined) {
+      const etag = await table.replaceIfUnchanged(partitionKey, row, stored.etag);
+      return etag === undefined ? undefined : { kind: "replaced", row };
+    }
+    const etag = await table.insertIfAbsent(partitionKey, row);
+    return etag === undefined ? undefined : { kind: "created", row };
+  }
+  // There is nothing to merge into, or to remove.
+  if (stored === undefined) return { kind: "left", row: undefined };
+  if (change.kind === "remove") {
+    const isRemoved = await table.delete(partitionKey, rowKey, stored.etag);
+    return isRemoved ? { kind: "removed", row: undefined } : undefined;
+  }
+  const columns = { ...change.columns, rowKey };
+  const etag = await table.mergeIfUnchanged(partitionKey, columns, stored.etag);
+  return etag === undefined ? undefined : { kind: "merged", row: { ...stored.row, ...columns } };
 }

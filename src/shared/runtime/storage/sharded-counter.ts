@@ -1,12 +1,38 @@
 import { serviceUnavailable } from "../errors.ts";
 import { pauseAfter, RACES_MAX } from "./retry-lost.ts";
-import { numberOf, type RowWrite, type TransactionResult } from "./row.ts";
-import { RowTurns } from "./row-turns.ts";
+import { integer, rowCodec } from "./codec.ts";
+import type { RowWrite, TransactionResult } from "./row.ts";
 import { afterPrefix, type Table } from "./table.ts";
+
+/** Lets work on the same row go one at a time within this process, so that only other processes can be in its way. */
+export class RowTurns {
+  readonly #last = new Map<string, Promise<void>>();
+
+  isTaken(row: string): boolean {
+    return this.#last.has(row);
+  }
+
+  /** In the order in which they came. */
+  async run<T>(row: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(row);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    this.#last.set(row, ended);
+    try {
+      await before;
+      return await work();
+    } finally {
+      end();
+      if (this.#last.get(row) === ended) this.#last.delete(row);
+    }
+  }
+}
 
 /** Rows that one count is spread over, so that many can be counted at the same time. */
 const SHARDS = 8;
 const ROWS_MAX = 100_000;
+
+/** One of the rows that a count is spread over. */
+export const countRow = rowCodec("count", { count: integer() });
 
 /** What is counted: its rows lie in the partition of what they count. */
 export interface Counted {
@@ -76,7 +102,7 @@ export class ShardedCounter {
       before: afterPrefix(prefix),
       limit: ROWS_MAX,
     });
-    return rows.reduce((sum, { row }) => sum + numberOf(row, "count"), 0);
+    return rows.reduce((sum, { row }) => sum + countRow.decode(row).count, 0);
   }
 
   /** Undefined when another row may do better. */
@@ -106,10 +132,10 @@ export class ShardedCounter {
     const stored = await this.#table.find(partitionKey, rowKey);
     const count: RowWrite =
       stored === undefined
-        ? { kind: "create", row: { rowKey, count: by } }
+        ? { kind: "create", row: { ...countRow.encode({ count: by }), rowKey } }
         : {
             kind: "merge",
-            row: { rowKey, count: numberOf(stored.row, "count") + by },
+            row: { ...countRow.encode({ count: countRow.decode(stored.row).count + by }), rowKey },
             etag: stored.etag,
           };
     return await this.#table.transact(partitionKey, [...writes, count]);

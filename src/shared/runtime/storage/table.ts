@@ -1,9 +1,14 @@
 import type { TableClient, TableEntityResult } from "@azure/data-tables";
 import { serviceUnavailable } from "../errors.ts";
-import { applyChange } from "./apply-change.ts";
-import { actionOf, toStored } from "./entity.ts";
-import { failureOf, isDefinite, isMissingContainer, retryRead } from "./failure.ts";
-import { LOST, untilWon } from "./retry-lost.ts";
+import {
+  failureOf,
+  isDefinite,
+  isMissingContainer,
+  retryRead,
+  actionOf,
+  toStored,
+} from "./failure.ts";
+import { LOST, untilWon, applyChange } from "./retry-lost.ts";
 import type {
   ChangedRow,
   Row,

@@ -1,6 +1,48 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { NO_ORIGIN, type Origin } from "./origin.ts";
-import { formatTraceParent, newSpanId, newTraceId, parseTraceParent } from "./trace-parent.ts";
+import { randomBytes } from "node:crypto";
+
+/** The request that something goes back to. Kept in rows, so that whoever works on them later tells of it too. */
+export interface Origin {
+  readonly traceId: string | null;
+  readonly requestId: string | null;
+}
+
+/** Of what no request asked for, and of rows from before origins were kept. */
+export const NO_ORIGIN: Origin = { traceId: null, requestId: null };
+
+/** Where a piece of work stands in a trace (W3C Trace Context): the whole's id, and that of the step that asked. */
+export interface TraceParent {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** A version of the future may add fields at the end; the fields of this one keep their places. */
+const TRACE_PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+const ZEROS = /^0+$/;
+const LONGEST = 512;
+
+/** The header's content, or undefined where it is not a valid one: then a trace of our own begins. */
+export function parseTraceParent(text: unknown): TraceParent | undefined {
+  if (typeof text !== "string" || text.length > LONGEST) return undefined;
+  const [, version, traceId = "", spanId = "", more] = TRACE_PARENT.exec(text.trim()) ?? [];
+  if (version === undefined || version === "ff") return undefined;
+  if (version === "00" && more !== undefined) return undefined;
+  if (ZEROS.test(traceId) || ZEROS.test(spanId)) return undefined;
+  return { traceId, spanId };
+}
+
+/** Always flagged as recorded, which it is: a log line is written for each of our steps. */
+export function formatTraceParent({ traceId, spanId }: TraceParent): string {
+  return `00-${traceId}-${spanId}-01`;
+}
+
+export function newTraceId(): string {
+  return randomBytes(16).toString("hex");
+}
+
+export function newSpanId(): string {
+  return randomBytes(8).toString("hex");
+}
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -108,4 +150,26 @@ export function traceParentOfCall(): string | undefined {
 export function currentInvocation(): Invocation | undefined {
   const invocation = contexts.getStore()?.invocation;
   return invocation?.isOver === false ? invocation.host : undefined;
+}
+
+const SHOWN = ["platformId", "profileId", "postId", "endpointId", "deliveryId"] as const;
+const ID_LENGTH_MAX = 64;
+
+function textIn(message: unknown, name: string): string | undefined {
+  if (typeof message !== "object" || message === null) return undefined;
+  const value: unknown = Reflect.get(message, name);
+  return typeof value === "string" ? value : undefined;
+}
+
+export function traceOfHint(message: unknown): string | undefined {
+  return textIn(message, "trace");
+}
+
+/** The ids in a message, which may be anything: also what no worker could read is to be found by them. */
+export function hintFields(message: unknown): WorkFields {
+  const found = SHOWN.flatMap((name) => {
+    const value = textIn(message, name);
+    return value === undefined || value.length > ID_LENGTH_MAX ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(found);
 }

@@ -49,7 +49,7 @@ export const CLEARING_STEPS: readonly Clear[] = [
   clearConnections,
   clearSessions,
   (services, { platformId, profileId }, after) =>
-    services.events.removeWaitingOfProfile(platformId, profileId, after),
+    services.events.removePendingOfProfile(platformId, profileId, after),
   (services, { applicationId, profileId }, after) =>
     services.events.removeLoggedOfProfile(applicationId, profileId, after),
   (services, { profileId }, after) => services.deliveries.removeOfProfile(profileId, after),

@@ -1,6 +1,6 @@
 import { errors } from "jose";
 import { AppError } from "../../runtime/errors.ts";
-import { ownTokens } from "../../runtime/own-tokens.ts";
+import { ownTokens } from "../../runtime/rotating-keys.ts";
 
 const GRANT = {
   type: "profile-grant+jwt",

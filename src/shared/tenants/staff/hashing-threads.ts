@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { AppError, serviceUnavailable } from "../../runtime/errors.ts";
-import { programFile } from "../../runtime/program-file.ts";
+import { programFile } from "../../runtime/process.ts";
 
 /** What a hash is for: signing in, which goes first, or anything else. */
 export type Urgency = "log_in" | "other";

@@ -2,16 +2,15 @@ import { invariant } from "../../runtime/errors.ts";
 import { isId, timeOfId } from "../../runtime/ids.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
-import { nextStep, type Delivery, type DeliveryError } from "./delivery.ts";
+import { nextStep, type Delivery, type DeliveryError, nextAttemptSeconds } from "./delivery.ts";
 import type { DeliveryHint } from "./delivery-queue.ts";
 import type { StoredDelivery } from "./delivery-store.ts";
-import { addDueDelivery, hintDueDelivery, type DueDelivery } from "./due-delivery.ts";
+import { addDueDelivery, hintDueDelivery, type DueDelivery } from "./queue-delivery.ts";
 import { isAbandoned } from "../endpoints/endpoint.ts";
 import { closeCircuit, heldUntil, openCircuit } from "../endpoints/endpoint-circuit.ts";
 import type { OpenedEndpoint } from "../endpoints/endpoint-store.ts";
 import type { Event } from "../events/event.ts";
 import { isRelease, releaseWaiting } from "./release-waiting.ts";
-import { nextAttemptSeconds } from "./retry-schedule.ts";
 import { sendDelivery, type Attempt } from "./send-delivery.ts";
 
 /** A worker's lease outlasts its longest call by this much. */
@@ -268,7 +267,7 @@ export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint)
   const slot = services.deliverySlots.take(endpointId);
   if (slot === undefined) {
     const seconds = services.deliverySlots.secondsToWait(endpointId);
-    return services.deliveryQueue.hint(due, seconds);
+    return services.deliveryQueue.hint({ ...due.ref, dueAt }, seconds);
   }
   try {
     await attend(services, due);

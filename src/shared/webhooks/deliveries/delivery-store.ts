@@ -1,11 +1,44 @@
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import { textOf, type Row } from "../../runtime/storage/row.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import { deliveryRow } from "./delivery-row.ts";
-import type { Delivery, DeliveryRef, DeliveryStatus } from "./delivery.ts";
+import type { Delivery, DeliveryRef, DeliveryStatus, DeliveryError } from "./delivery.ts";
 import type { EventType } from "../events/event.ts";
+import {
+  integer,
+  integerOrNull,
+  oneOf,
+  rowCodec,
+  text,
+  textOrNull,
+} from "../../runtime/storage/codec.ts";
+
+/** A delivery; the partition has its endpoint. */
+export const deliveryRow = rowCodec("delivery", {
+  id: text(),
+  platformId: text(),
+  applicationId: text(),
+  eventId: text(),
+  eventType: text<EventType>(),
+  profileId: textOrNull(),
+  postId: textOrNull(),
+  status: oneOf(["pending", "succeeded", "dead"]),
+  attempts: integer(),
+  nextAttemptAt: textOrNull(),
+  leaseUntil: textOrNull(),
+  lastError: textOrNull<DeliveryError>(),
+  responseBody: textOrNull(),
+  redriveOf: textOrNull(),
+  redrivenAs: textOrNull(),
+  createdAt: text(),
+  deliveredAt: textOrNull(),
+  diedAt: textOrNull(),
+  traceId: textOrNull(),
+  requestId: textOrNull(),
+  lastStatusCode: integerOrNull(),
+  durationMs: integerOrNull(),
+});
 
 const PREFIX = "D|";
 /** More than an endpoint gets while it fails; of still more the newest are listed. */
@@ -27,7 +60,9 @@ const rowKey = (deliveryId: string) =>
   `${PREFIX}${inverted(timeOfId("delivery", deliveryId))}|${deliveryId}`;
 
 function toRow({ origin, ...delivery }: Delivery): Row {
-  return { ...deliveryRow.encode({ ...delivery, ...origin }), rowKey: rowKey(delivery.id) };
+  const { traceId, requestId } = origin;
+  const columns = deliveryRow.encode({ ...delivery, traceId, requestId });
+  return { ...columns, rowKey: rowKey(delivery.id) };
 }
 
 /** @throws DamagedRow */
@@ -36,11 +71,11 @@ function toDelivery(endpointId: string, row: Row): Delivery {
   return { ...delivery, endpointId, origin: { traceId, requestId } };
 }
 
-function fits({ status, eventType, profileIds }: DeliveryFilter, row: Row): boolean {
+function fits({ status, eventType, profileIds }: DeliveryFilter, delivery: Delivery): boolean {
   return (
-    (status === undefined || row["status"] === status) &&
-    (eventType === undefined || row["eventType"] === eventType) &&
-    (profileIds === undefined || profileIds.has(textOf(row, "profileId")))
+    (status === undefined || delivery.status === status) &&
+    (eventType === undefined || delivery.eventType === eventType) &&
+    (profileIds === undefined || profileIds.has(delivery.profileId ?? ""))
   );
 }
 
@@ -115,9 +150,8 @@ export class DeliveryStore {
     do {
       const { rows, next } = await this.#table.select(selection, after);
       for (const { row } of rows) {
-        if (row["status"] !== "pending" || row["attempts"] !== 0) continue;
         const delivery = unlessDamaged(() => toDelivery(endpointId, row));
-        if (delivery !== undefined) untried.push(delivery);
+        if (delivery?.status === "pending" && delivery.attempts === 0) untried.push(delivery);
       }
       after = next;
     } while (after !== undefined && untried.length < UNTRIED_MAX);
@@ -135,7 +169,10 @@ export class DeliveryStore {
       from: after ?? PREFIX,
       before: afterPrefix(PREFIX),
       limit,
-      pick: ({ row }) => (fits(filter, row) ? toDelivery(endpointId, row) : undefined),
+      pick({ row }) {
+        const delivery = toDelivery(endpointId, row);
+        return fits(filter, delivery) ? delivery : undefined;
+      },
     });
   }
 }

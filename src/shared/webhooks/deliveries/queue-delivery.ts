@@ -1,8 +1,39 @@
 import type { WebhooksDeps } from "../deps.ts";
-import { deliveryIdOf, refOf, type Delivery } from "./delivery.ts";
-import { hintDueDelivery } from "./due-delivery.ts";
+import { deliveryIdOf, refOf, type Delivery, type DeliveryRef } from "./delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Event } from "../events/event.ts";
+import type { Due } from "../../due/due-store.ts";
+import { enqueueDue, hintIfSoon, isSoon, type DueWork } from "../../due/enqueue-due.ts";
+
+/** A delivery whose next attempt is due at a time (table `duedeliveries`). */
+export type DueDelivery = Due<DeliveryRef>;
+
+function dueDeliveries({
+  dueDeliveries: store,
+  deliveryQueue,
+}: WebhooksDeps): DueWork<DeliveryRef> {
+  return {
+    store,
+    hint: ({ ref, dueAt }, seconds) => deliveryQueue.hint({ ...ref, dueAt }, seconds),
+  };
+}
+
+/** Before the delivery's own row is written: no crash may leave it without a time at which somebody looks. */
+export async function addDueDelivery(services: WebhooksDeps, due: DueDelivery): Promise<void> {
+  const now = services.clock.now();
+  if (isSoon(due, now)) await services.dueDeliveries.addHinted([due], now);
+  else await services.dueDeliveries.add(due, now);
+}
+
+/** After it. What is not soon is the timer's. */
+export function hintDueDelivery(services: WebhooksDeps, due: DueDelivery): Promise<void> {
+  return hintIfSoon(services, dueDeliveries(services), due);
+}
+
+/** Sends a hint for every delivery that is due soon or was missed. Safe when missed, doubled or late. */
+export function enqueueDueDeliveries(services: WebhooksDeps): Promise<void> {
+  return enqueueDue(services, dueDeliveries(services));
+}
 
 /** What holds for every delivery that nobody has tried yet. */
 function untried(now: Date) {

@@ -5,9 +5,8 @@ import { newId } from "../../runtime/ids.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { refOf, viewDelivery, type Delivery, type DeliveryView } from "./delivery.ts";
 import type { StoredDelivery } from "./delivery-store.ts";
-import { getEndpoint } from "../endpoints/get-endpoint.ts";
+import { getEndpoint, requireActive } from "../endpoints/get-endpoint.ts";
 import { queueDelivery, redriveOf } from "./queue-delivery.ts";
-import { requireActive } from "../endpoints/require-active.ts";
 
 function requireEnded({ status }: Delivery): void {
   if (status !== "pending") return;

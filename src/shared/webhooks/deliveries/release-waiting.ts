@@ -1,6 +1,6 @@
 import type { WebhooksDeps } from "../deps.ts";
 import { refOf, type Delivery } from "./delivery.ts";
-import { addDueDelivery, hintDueDelivery, type DueDelivery } from "./due-delivery.ts";
+import { addDueDelivery, hintDueDelivery, type DueDelivery } from "./queue-delivery.ts";
 
 /** In the place of a delivery's id: the endpoint's name tells two apart that are due at one time. */
 const RELEASE_PREFIX = "waiting|";
@@ -34,7 +34,7 @@ async function hintInTurn(services: WebhooksDeps, waiting: readonly Delivery[]):
       turns.slice(index, index + AT_ONCE).map(([delivery, seconds]) => {
         // As its row has it, so that the row is removed with the attempt.
         const dueAt = delivery.nextAttemptAt ?? delivery.createdAt;
-        return services.deliveryQueue.hint({ ref: refOf(delivery), dueAt }, seconds);
+        return services.deliveryQueue.hint({ ...refOf(delivery), dueAt }, seconds);
       }),
     );
 }

@@ -6,9 +6,14 @@ import type { ApplicationScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { WebhooksDeps } from "../deps.ts";
-import { HEALTHY, viewEndpoint, type Endpoint, type EndpointWithSecret } from "./endpoint.ts";
+import {
+  HEALTHY,
+  viewEndpoint,
+  type Endpoint,
+  type EndpointWithSecret,
+  endpointUrl,
+} from "./endpoint.ts";
 import { ENDPOINTS_MAX } from "./endpoint-store.ts";
-import { endpointUrl } from "./endpoint-url.ts";
 import type { CreateEndpoint } from "../schema.ts";
 import { newSigningSecret, secretHint } from "../deliveries/signature.ts";
 

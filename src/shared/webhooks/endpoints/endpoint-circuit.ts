@@ -1,6 +1,6 @@
 import type { WebhooksDeps } from "../deps.ts";
 import type { Delivery } from "../deliveries/delivery.ts";
-import { addDueDelivery, hintDueDelivery } from "../deliveries/due-delivery.ts";
+import { addDueDelivery, hintDueDelivery } from "../deliveries/queue-delivery.ts";
 import { releaseDue } from "../deliveries/release-waiting.ts";
 
 type WhoseEndpoint = Pick<Delivery, "platformId" | "endpointId">;

@@ -1,4 +1,5 @@
-import { numberOf, textOf, textOrNull, type Columns, type Row } from "../../runtime/storage/row.ts";
+import { absentIs, integer, rowCodec, textOrNull } from "../../runtime/storage/codec.ts";
+import type { Columns, Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import {
   circuitAfterFailure,
@@ -14,36 +15,51 @@ const ROW_KEY = "S";
 const SUCCESS_NOTED_MS = 10_000;
 const REMEMBERED_MAX = 10_000;
 
-function toCircuit(row: Row): Circuit | null {
-  const openedAt = textOrNull(row, "openedAt");
-  if (openedAt === null) return null;
-  return { openedAt, probeAt: textOf(row, "probeAt"), wakeAt: textOf(row, "wakeAt") };
+/** A time that is absent until there was one. */
+const time = () => absentIs(null, textOrNull());
+
+export const endpointHealthRow = rowCodec("endpoint health", {
+  lastSuccessAt: time(),
+  lastFailureAt: time(),
+  failures: integer(),
+  failingSince: textOrNull(),
+  openedAt: time(),
+  probeAt: time(),
+  wakeAt: time(),
+  // Where what waits begins, until all of it was sent: over more than one opening.
+  waitingSince: time(),
+});
+type Stored = ReturnType<typeof endpointHealthRow.decode>;
+
+function circuitOf({ openedAt, probeAt, wakeAt }: Stored): Circuit | null {
+  if (openedAt === null || probeAt === null || wakeAt === null) return null;
+  return { openedAt, probeAt, wakeAt };
 }
 
 function toHealth(row: Row): EndpointHealth {
-  return {
-    lastSuccessAt: textOrNull(row, "lastSuccessAt"),
-    lastFailureAt: textOrNull(row, "lastFailureAt"),
-    failures: numberOf(row, "failures"),
-    failingSince: textOrNull(row, "failingSince"),
-    circuit: toCircuit(row),
-  };
+  const stored = endpointHealthRow.decode(row);
+  const { lastSuccessAt, lastFailureAt, failures, failingSince } = stored;
+  return { lastSuccessAt, lastFailureAt, failures, failingSince, circuit: circuitOf(stored) };
 }
 
-const NO_FAILURES = { failures: 0, failingSince: "", openedAt: "", probeAt: "", wakeAt: "" };
+const NO_FAILURES = endpointHealthRow.encodePart({
+  failures: 0,
+  failingSince: null,
+  openedAt: null,
+  probeAt: null,
+  wakeAt: null,
+});
 
-function withFailure(before: Row, now: Date): Columns {
+function withFailure(before: Stored, now: Date): Columns {
   const at = now.toISOString();
-  const failures = numberOf(before, "failures") + 1;
-  const circuit = circuitAfterFailure(toCircuit(before), failures, now);
-  return {
+  const failures = before.failures + 1;
+  const circuit = circuitAfterFailure(circuitOf(before), failures, now);
+  return endpointHealthRow.encodePart({
     lastFailureAt: at,
     failures,
-    failingSince: textOrNull(before, "failingSince") ?? at,
-    ...circuit,
-    // Where what waits begins, until all of it was sent: over more than one opening.
-    ...(circuit === null ? {} : { waitingSince: textOrNull(before, "waitingSince") ?? at }),
-  };
+    failingSince: before.failingSince ?? at,
+    ...(circuit === null ? {} : { ...circuit, waitingSince: before.waitingSince ?? at }),
+  });
 }
 
 /** How the deliveries of an endpoint went (table `deliveries`, one row beside them). */
@@ -69,9 +85,9 @@ export class EndpointHealthStore {
     if (isFresh && !isFailing) return;
     const lastSuccessAt = now.toISOString();
     await this.#table.putProperties(endpointId, {
-      rowKey: ROW_KEY,
-      lastSuccessAt,
+      ...endpointHealthRow.encodePart({ lastSuccessAt }),
       ...NO_FAILURES,
+      rowKey: ROW_KEY,
     });
     if (this.#succeededAt.size >= REMEMBERED_MAX) this.#succeededAt.clear();
     this.#succeededAt.set(endpointId, now.getTime());
@@ -82,9 +98,10 @@ export class EndpointHealthStore {
     this.#succeededAt.delete(endpointId);
     const at = now.toISOString();
     const { row } = await this.#table.change(endpointId, ROW_KEY, (stored) => {
-      if (stored === undefined)
-        return { kind: "write", columns: { lastFailureAt: at, failures: 1, failingSince: at } };
-      return { kind: "merge", columns: withFailure(stored.row, now) };
+      if (stored !== undefined)
+        return { kind: "merge", columns: withFailure(endpointHealthRow.decode(stored.row), now) };
+      const first = { lastFailureAt: at, failures: 1, failingSince: at };
+      return { kind: "write", columns: endpointHealthRow.encodePart(first) };
     });
     return row === undefined ? HEALTHY : toHealth(row);
   }
@@ -93,7 +110,7 @@ export class EndpointHealthStore {
   async pass(endpointId: string, waiting: Waiting, now: Date): Promise<Passage> {
     let decided: Passage = { kind: "pass" };
     await this.#table.update(endpointId, ROW_KEY, (row) => {
-      const before = toCircuit(row);
+      const before = circuitOf(endpointHealthRow.decode(row));
       decided = passage(before, waiting, now);
       if (decided.kind === "pass") return undefined;
       const { probeAt, wakeAt } = decided.circuit;
@@ -106,19 +123,22 @@ export class EndpointHealthStore {
   /** Since when deliveries may wait that a circuit held back; null while it is open, or when none of them is left. */
   async releasableSince(endpointId: string): Promise<string | null> {
     const stored = await this.#table.find(endpointId, ROW_KEY);
-    if (stored === undefined || toCircuit(stored.row) !== null) return null;
-    return textOrNull(stored.row, "waitingSince");
+    if (stored === undefined) return null;
+    const health = endpointHealthRow.decode(stored.row);
+    return circuitOf(health) === null ? health.waitingSince : null;
   }
 
   /** All that waited was sent; what waits by a circuit that opened again is not forgotten. */
   async noteReleased(endpointId: string): Promise<void> {
     await this.#table.update(endpointId, ROW_KEY, (row) =>
-      toCircuit(row) === null ? { waitingSince: "" } : undefined,
+      toHealth(row).circuit === null
+        ? endpointHealthRow.encodePart({ waitingSince: null })
+        : undefined,
     );
   }
 
   /** An endpoint that is made active again, or moves to another address, starts without a past. */
   async forgetFailures(endpointId: string): Promise<void> {
-    await this.#table.putProperties(endpointId, { rowKey: ROW_KEY, ...NO_FAILURES });
+    await this.#table.putProperties(endpointId, { ...NO_FAILURES, rowKey: ROW_KEY });
   }
 }

@@ -1,30 +1,58 @@
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
-import { textOf, type Columns, type Row, type RowWrite } from "../../runtime/storage/row.ts";
+import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
+import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Endpoint, EventFilter } from "./endpoint.ts";
-import { endpointRow } from "./endpoint-row.ts";
 import { secretHint } from "../deliveries/signature.ts";
+import {
+  absentIs,
+  json,
+  oneOf,
+  rowCodec,
+  text,
+  textOrNull,
+  truth,
+} from "../../runtime/storage/codec.ts";
+
+/** A webhook endpoint with its sealed secrets; its id is in the row key. */
+export const endpointRow = rowCodec("webhook endpoint", {
+  applicationId: text(),
+  url: text(),
+  description: textOrNull(),
+  events: json<readonly EventFilter[]>(),
+  status: oneOf(["active", "disabled"]),
+  disabledReason: textOrNull(),
+  secret: text(),
+  secretHint: text(),
+  previousSecret: text(),
+  previousSecretUntil: text(),
+  createdAt: text(),
+  updatedAt: text(),
+  // Absent: it never failed often enough.
+  isCircuitOpen: absentIs(false, truth()),
+});
+
+/** The ids of an application's endpoints. */
+export const endpointIndexRow = rowCodec("index of webhook endpoints", {
+  ids: json<readonly string[]>(),
+});
 
 const PREFIX = "H|";
-/** The ids of an application's endpoints, in one row: what is created and deleted passes through it, one by one. */
-const ROSTER_PREFIX = "HN|";
+/** The index of an application's endpoints, in one row: every creation and removal writes it. */
+const INDEX_PREFIX = "HN|";
 const ID_START = "H|0000000000000000|".length;
 const ALL_MAX = 100_000;
-/** The properties that hold sealed text. */
-const SECRETS = ["secret", "previousSecret"] as const;
 
 export const ENDPOINTS_MAX = 20;
 
 const rowKey = (endpointId: string) =>
   `${PREFIX}${inverted(timeOfId("endpoint", endpointId))}|${endpointId}`;
-const rosterKey = (applicationId: string) => ROSTER_PREFIX + applicationId;
-// Safe: written by this store from a list of ids.
-const idsOf = (roster: Row) => JSON.parse(textOf(roster, "ids")) as string[];
+const indexKey = (applicationId: string) => INDEX_PREFIX + applicationId;
 /** What the secrets of an endpoint are sealed to. */
-const placeOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
+const bindingOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
 
 /** @throws DamagedRow */
 function toEndpoint(platformId: string, row: Row): Endpoint {
@@ -90,11 +118,11 @@ export class EndpointStore {
   async create(endpoint: Endpoint, secret: string): Promise<boolean> {
     const { platformId, applicationId, id } = endpoint;
     return untilWon(async () => {
-      const roster = await this.#roster(platformId, applicationId);
-      if (roster.ids.includes(id)) return true;
-      if (roster.ids.length >= ENDPOINTS_MAX) return false;
+      const index = await this.#index(platformId, applicationId);
+      if (index.ids.includes(id)) return true;
+      if (index.ids.length >= ENDPOINTS_MAX) return false;
       const result = await this.#tenants.transact(platformId, [
-        roster.write([...roster.ids, id]),
+        index.write([...index.ids, id]),
         { kind: "create", row: this.#toRow(endpoint, secret) },
       ]);
       return result.kind === "applied" ? true : LOST;
@@ -104,23 +132,23 @@ export class EndpointStore {
   /** Whether it was there to be deleted. */
   async delete({ platformId, applicationId, id }: Endpoint): Promise<boolean> {
     return untilWon(async (attempts) => {
-      const roster = await this.#roster(platformId, applicationId);
+      const index = await this.#index(platformId, applicationId);
       // A repeat of ours whose first answer was lost looks like this too.
-      if (!roster.ids.includes(id)) return attempts > 1;
+      if (!index.ids.includes(id)) return attempts > 1;
       const result = await this.#tenants.transact(platformId, [
-        roster.write(roster.ids.filter((other) => other !== id)),
+        index.write(index.ids.filter((other) => other !== id)),
         { kind: "delete", rowKey: rowKey(id) },
       ]);
       return result.kind === "applied" ? true : LOST;
     });
   }
 
-  async #roster(platformId: string, applicationId: string) {
-    const key = rosterKey(applicationId);
+  async #index(platformId: string, applicationId: string) {
+    const key = indexKey(applicationId);
     const stored = await this.#tenants.find(platformId, key);
-    const ids = stored === undefined ? [] : idsOf(stored.row);
+    const ids = stored === undefined ? [] : endpointIndexRow.decode(stored.row).ids;
     const write = (next: readonly string[]): RowWrite => {
-      const row = { rowKey: key, ids: JSON.stringify(next) };
+      const row = { ...endpointIndexRow.encode({ ids: next }), rowKey: key };
       return stored === undefined
         ? { kind: "create", row }
         : { kind: "replace", row, etag: stored.etag };
@@ -129,18 +157,16 @@ export class EndpointStore {
   }
 
   #toRow(endpoint: Endpoint, secret: string): Row {
-    const { id, platformId, applicationId, createdAt, updatedAt } = endpoint;
-    return {
-      rowKey: rowKey(id),
-      applicationId,
-      ...toProperties(endpoint),
-      secret: seal(secret, placeOf(platformId, id), this.#dataKeys),
+    const { id, platformId } = endpoint;
+    const { isCircuitOpen: _, ...columns } = endpointRow.encode({
+      ...endpoint,
+      secret: seal(secret, bindingOf(platformId, id), this.#dataKeys),
       secretHint: secretHint(secret),
       previousSecret: "",
       previousSecretUntil: "",
-      createdAt,
-      updatedAt,
-    };
+      isCircuitOpen: false,
+    });
+    return { ...columns, rowKey: rowKey(id) };
   }
 
   async find(platformId: string, endpointId: string): Promise<Endpoint | undefined> {
@@ -157,14 +183,14 @@ export class EndpointStore {
   ): Promise<OpenedEndpoint | undefined> {
     const stored = await this.#tenants.find(platformId, rowKey(endpointId));
     if (stored === undefined) return undefined;
-    const { row } = stored;
-    const signsStill = textOf(row, "previousSecretUntil") > now.toISOString();
-    const sealed = [textOf(row, "secret"), ...(signsStill ? [textOf(row, "previousSecret")] : [])];
-    const place = placeOf(platformId, endpointId);
-    const secrets = sealed.map((text) => unseal(text, place, this.#dataKeys));
+    const endpoint = endpointRow.decode(stored.row);
+    const signsStill = endpoint.previousSecretUntil > now.toISOString();
+    const sealed = [endpoint.secret, ...(signsStill ? [endpoint.previousSecret] : [])];
+    const binding = bindingOf(platformId, endpointId);
+    const secrets = sealed.map((one) => unseal(one, binding, this.#dataKeys));
     return {
-      endpoint: toEndpoint(platformId, row),
-      isCircuitOpen: row["isCircuitOpen"] === true,
+      endpoint: toEndpoint(platformId, stored.row),
+      isCircuitOpen: endpoint.isCircuitOpen,
       secrets: secrets.filter((secret) => secret !== undefined),
     };
   }
@@ -192,8 +218,9 @@ export class EndpointStore {
   ): Promise<boolean> {
     let isOurs = false;
     await this.#tenants.update(platformId, rowKey(endpointId), (row) => {
-      isOurs = textOf(row, "status") === "active";
-      return isOurs ? { status: "disabled", disabledReason, updatedAt: at } : undefined;
+      isOurs = endpointRow.decode(row).status === "active";
+      const change = { status: "disabled", disabledReason, updatedAt: at } as const;
+      return isOurs ? endpointRow.encodePart(change) : undefined;
     });
     return isOurs;
   }
@@ -206,8 +233,8 @@ export class EndpointStore {
   ): Promise<boolean> {
     let isOurs = false;
     await this.#tenants.update(platformId, rowKey(endpointId), (row) => {
-      isOurs = (row["isCircuitOpen"] === true) !== isCircuitOpen;
-      return isOurs ? { isCircuitOpen } : undefined;
+      isOurs = endpointRow.decode(row).isCircuitOpen !== isCircuitOpen;
+      return isOurs ? endpointRow.encodePart({ isCircuitOpen }) : undefined;
     });
     return isOurs;
   }
@@ -219,14 +246,16 @@ export class EndpointStore {
     secret: string,
     times: { readonly at: string; readonly previousUntil: string },
   ): Promise<Endpoint | undefined> {
-    const sealed = seal(secret, placeOf(platformId, endpointId), this.#dataKeys);
-    const row = await this.#tenants.update(platformId, rowKey(endpointId), (before) => ({
-      secret: sealed,
-      secretHint: secretHint(secret),
-      previousSecret: textOf(before, "secret"),
-      previousSecretUntil: times.previousUntil,
-      updatedAt: times.at,
-    }));
+    const sealed = seal(secret, bindingOf(platformId, endpointId), this.#dataKeys);
+    const row = await this.#tenants.update(platformId, rowKey(endpointId), (before) =>
+      endpointRow.encodePart({
+        secret: sealed,
+        secretHint: secretHint(secret),
+        previousSecret: endpointRow.decode(before).secret,
+        previousSecretUntil: times.previousUntil,
+        updatedAt: times.at,
+      }),
+    );
     return row === undefined ? undefined : toEndpoint(platformId, row);
   }
 
@@ -241,64 +270,62 @@ export class EndpointStore {
       from: after ?? PREFIX,
       before: afterPrefix(PREFIX),
       limit,
-      pick: ({ row }) =>
-        applicationId === null || row["applicationId"] === applicationId
-          ? toEndpoint(platformId, row)
-          : undefined,
+      pick({ row }) {
+        const endpoint = toEndpoint(platformId, row);
+        const fits = applicationId === null || endpoint.applicationId === applicationId;
+        return fits ? endpoint : undefined;
+      },
     });
   }
 
+  /** Lists the platform's endpoints. Damaged rows are left out. */
   async listAll(platformId: string): Promise<Endpoint[]> {
-    const rows = await this.#tenants.list({
-      partitionKey: platformId,
-      from: PREFIX,
-      before: afterPrefix(PREFIX),
-      limit: ALL_MAX,
-    });
-    return rows.map(({ row }) => toEndpoint(platformId, row));
+    const rows = await this.#rows(platformId, PREFIX);
+    const read = rows.map(({ row }) => unlessDamaged(() => toEndpoint(platformId, row)));
+    return read.filter((endpoint) => endpoint !== undefined);
   }
 
-  /** Seals the secrets of all endpoints with the first data key. Answers the key of each secret after that. */
-  async reseal(platformId: string): Promise<string[]> {
-    const rows = await this.#tenants.list({
+  #rows(platformId: string, prefix: string): Promise<readonly StoredRow[]> {
+    return this.#tenants.list({
       partitionKey: platformId,
-      from: PREFIX,
-      before: afterPrefix(PREFIX),
+      from: prefix,
+      before: afterPrefix(prefix),
       limit: ALL_MAX,
     });
+  }
+
+  /** Seals the secrets of all endpoints with the first data key. Returns the key of each secret after that. */
+  async reseal(platformId: string): Promise<string[]> {
     const keys: string[] = [];
-    for (const { row } of rows) {
+    for (const { row } of await this.#rows(platformId, PREFIX)) {
       const change = (before: Row) => this.#resealed(platformId, before);
-      const after =
-        change(row) === undefined
-          ? row
-          : await this.#tenants.update(platformId, row.rowKey, change);
-      for (const name of SECRETS) {
-        const sealed = after === undefined ? "" : textOf(after, name);
-        if (sealed !== "") keys.push(sealingKey(sealed));
-      }
+      const isSealed = unlessDamaged(() => change(row) === undefined);
+      if (isSealed === undefined) continue;
+      const after = isSealed ? row : await this.#tenants.update(platformId, row.rowKey, change);
+      if (after === undefined) continue;
+      const { secret, previousSecret } = endpointRow.decode(after);
+      keys.push(...[secret, previousSecret].filter((sealed) => sealed !== "").map(sealingKey));
     }
     return keys;
   }
 
-  #resealed(platformId: string, row: Row): Record<string, string> | undefined {
-    const place = placeOf(platformId, row.rowKey.slice(ID_START));
-    const again = SECRETS.flatMap((name) => {
-      const sealed = reseal(textOf(row, name), place, this.#dataKeys);
-      return sealed === undefined ? [] : [[name, sealed] as const];
+  /** Returns the columns to write, undefined when both secrets are sealed with the first key. @throws DamagedRow */
+  #resealed(platformId: string, row: Row): Columns | undefined {
+    const binding = bindingOf(platformId, row.rowKey.slice(ID_START));
+    const before = endpointRow.decode(row);
+    const secret = reseal(before.secret, binding, this.#dataKeys);
+    const previousSecret = reseal(before.previousSecret, binding, this.#dataKeys);
+    if (secret === undefined && previousSecret === undefined) return undefined;
+    return endpointRow.encodePart({
+      ...(secret === undefined ? {} : { secret }),
+      ...(previousSecret === undefined ? {} : { previousSecret }),
     });
-    return again.length === 0 ? undefined : Object.fromEntries(again);
   }
 
-  /** By the rosters, of which every application has one at most. */
+  /** Counts by the indexes, of which every application has one at most. */
   async count(platformId: string, applicationId: string | null): Promise<number> {
-    if (applicationId !== null) return (await this.#roster(platformId, applicationId)).ids.length;
-    const rosters = await this.#tenants.list({
-      partitionKey: platformId,
-      from: ROSTER_PREFIX,
-      before: afterPrefix(ROSTER_PREFIX),
-      limit: ALL_MAX,
-    });
-    return rosters.reduce((count, { row }) => count + idsOf(row).length, 0);
+    if (applicationId !== null) return (await this.#index(platformId, applicationId)).ids.length;
+    const indexes = await this.#rows(platformId, INDEX_PREFIX);
+    return indexes.reduce((count, { row }) => count + endpointIndexRow.decode(row).ids.length, 0);
   }
 }

@@ -1,7 +1,10 @@
 import type { PlatformScope } from "../../callers/scope.ts";
-import { notFound } from "../../runtime/errors.ts";
+import { notFound, AppError } from "../../runtime/errors.ts";
 import type { WebhooksDeps } from "../deps.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, viewEndpoint, type EndpointView } from "./endpoint.ts";
+import { listViewOf } from "../../callers/caller.ts";
+import { toPage, type Page } from "../../runtime/page.ts";
+import type { ListEndpoints } from "../schema.ts";
 
 /** An endpoint of the platform, and of the scope's application where it has one. @throws AppError `not_found` */
 export async function getEndpoint(
@@ -13,4 +16,39 @@ export async function getEndpoint(
   if (endpoint === undefined) throw notFound();
   if (applicationId !== null && endpoint.applicationId !== applicationId) throw notFound();
   return endpoint;
+}
+
+/**
+ * The application's endpoints, or the platform's for a session that names none; newest first. A restricted key sees
+ * neither addresses nor hints.
+ * @throws AppError `invalid_cursor`
+ */
+export async function listEndpoints(
+  services: WebhooksDeps,
+  { caller, platformId, applicationId }: PlatformScope,
+  { limit, cursor }: ListEndpoints,
+): Promise<Page<EndpointView>> {
+  const bound = { list: "webhooks", platformId, applicationId };
+  const after = services.cursors.read(cursor, bound);
+  const listed = await services.endpoints.list(platformId, applicationId, { after, limit });
+  const hidden = listViewOf(caller) === undefined ? {} : { url: null, secretHint: null };
+  const items = await Promise.all(
+    listed.items.map(async (endpoint) => ({
+      ...viewEndpoint(endpoint, await services.endpointHealth.find(endpoint.id)),
+      ...hidden,
+    })),
+  );
+  return toPage(
+    { items, next: listed.next },
+    limit,
+    (next) => services.cursors.make(next, bound),
+    (view) => view,
+  );
+}
+
+/** @throws AppError `invalid_state` while nothing is sent to the endpoint */
+export function requireActive({ status }: Endpoint): void {
+  if (status === "active") return;
+  const message = "The webhook endpoint is disabled. Make it active first.";
+  throw new AppError("invalid_state", message, { details: { status } });
 }

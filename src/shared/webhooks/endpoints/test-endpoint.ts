@@ -3,10 +3,9 @@ import type { PlatformScope } from "../../callers/scope.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { currentOrigin } from "../../runtime/telemetry/work-context.ts";
 import { viewDelivery, type DeliveryView } from "../deliveries/delivery.ts";
-import { toldNow } from "../events/event.ts";
-import { getEndpoint } from "./get-endpoint.ts";
+import { newEvent } from "../events/event.ts";
+import { getEndpoint, requireActive } from "./get-endpoint.ts";
 import { firstDelivery, queueDelivery } from "../deliveries/queue-delivery.ts";
-import { requireActive } from "./require-active.ts";
 
 /**
  * Sends the endpoint, and no other, an event of its own, whichever it asked for.
@@ -21,8 +20,11 @@ export async function testEndpoint(
   requireActive(endpoint);
   const now = services.clock.now();
   const { applicationId } = endpoint;
-  const told = { type: "webhook.test", sequence: null, applicationId, profileId: null } as const;
-  const event = toldNow({ ...told, postId: null, data: {}, origin: currentOrigin() }, now);
+  const subject = { sequence: null, applicationId, profileId: null, postId: null };
+  const event = newEvent(
+    { type: "webhook.test", ...subject, data: {}, origin: currentOrigin() },
+    now,
+  );
   await services.events.log([{ ...event, applicationId }]);
   const delivery = firstDelivery(event, endpoint, now);
   await queueDelivery(services, delivery);

@@ -2,11 +2,16 @@ import { recordAudit } from "../../audit/record.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import type { WebhooksDeps } from "../deps.ts";
-import { viewEndpoint, type EndpointView } from "./endpoint.ts";
+import {
+  viewEndpoint,
+  type EndpointView,
+  type EndpointWithSecret,
+  endpointUrl,
+} from "./endpoint.ts";
 import { closeCircuit } from "./endpoint-circuit.ts";
-import { endpointUrl } from "./endpoint-url.ts";
 import { getEndpoint } from "./get-endpoint.ts";
 import type { UpdateEndpoint } from "../schema.ts";
+import { newSigningSecret } from "../deliveries/signature.ts";
 
 const DISABLED_REASON = "Disabled through the API.";
 
@@ -41,4 +46,41 @@ export async function updateEndpoint(
   const { applicationId } = endpoint;
   recordAudit(services, scope, { action: "webhook.updated", target, applicationId });
   return viewEndpoint(endpoint, await services.endpointHealth.find(webhookId));
+}
+
+/** Nothing is sent to it any more: what is on its way ends as dead. Answers what it was. @throws AppError `not_found` */
+export async function deleteEndpoint(
+  services: WebhooksDeps,
+  scope: PlatformScope,
+  webhookId: string,
+): Promise<EndpointView> {
+  const endpoint = await getEndpoint(services, scope, webhookId);
+  const health = await services.endpointHealth.find(webhookId);
+  if (!(await services.endpoints.delete(endpoint))) throw notFound();
+  const target = { type: "webhook", id: webhookId };
+  const { applicationId } = endpoint;
+  recordAudit(services, scope, { action: "webhook.deleted", target, applicationId });
+  return viewEndpoint(endpoint, health);
+}
+
+const BOTH_SIGN_MS = 24 * 60 * 60 * 1000;
+
+/** A new secret; the one before signs along for a day. @throws AppError `not_found` */
+export async function rotateSecret(
+  services: WebhooksDeps,
+  scope: PlatformScope,
+  webhookId: string,
+): Promise<EndpointWithSecret> {
+  const { platformId, applicationId } = await getEndpoint(services, scope, webhookId);
+  const now = services.clock.now();
+  const secret = newSigningSecret();
+  const endpoint = await services.endpoints.rotateSecret(platformId, webhookId, secret, {
+    at: now.toISOString(),
+    previousUntil: new Date(now.getTime() + BOTH_SIGN_MS).toISOString(),
+  });
+  if (endpoint === undefined) throw notFound();
+  const target = { type: "webhook", id: webhookId };
+  recordAudit(services, scope, { action: "webhook.secret_rotated", target, applicationId });
+  const health = await services.endpointHealth.find(webhookId);
+  return { ...viewEndpoint(endpoint, health), secret };
 }

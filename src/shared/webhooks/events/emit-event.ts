@@ -5,8 +5,8 @@ import type { Event } from "./event.ts";
 const TRIES_MAX = 5;
 const WAIT_MS = 100;
 
-/** Under one id, so that a try whose answer was lost is the same event as the next. */
-async function keep(services: WebhooksDeps, platformId: string, event: Event): Promise<void> {
+/** Under one id, so that a try whose answer was lost adds the same event as the next. */
+async function add(services: WebhooksDeps, platformId: string, event: Event): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       // First, so that the sweeper finds the event should its hint be lost.
@@ -20,9 +20,9 @@ async function keep(services: WebhooksDeps, platformId: string, event: Event): P
 }
 
 /**
- * Tells of something that happened outside the platform's own transactions; answers whether it is told now. Whoever
- * calls this has noted the event, with its id, in the write that it tells of, and takes the note away only after true:
- * then no crash and no outage loses it. A repeat under the same id makes no second event and no second delivery.
+ * Emits an event of something that happened outside the platform's own transactions. Returns whether it is pending now.
+ * A caller notes the event, with its id, in the write that it reports, and removes the note only after true: then no
+ * crash and no outage loses it. A repeat under the same id makes no second event and no second delivery.
  */
 export async function emitEvent(
   services: WebhooksDeps,
@@ -30,9 +30,9 @@ export async function emitEvent(
   event: Event,
 ): Promise<boolean> {
   try {
-    await keep(services, platformId, event);
+    await add(services, platformId, event);
   } catch (error) {
-    services.log.warn("event not told yet", { platformId, type: event.type, error });
+    services.log.warn("event not emitted yet", { platformId, type: event.type, error });
     return false;
   }
   await services.fanOutQueue.hint(platformId);

@@ -1,6 +1,10 @@
 import { idBefore } from "../../runtime/ids.ts";
+import { scan } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import { EVENT_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
+import { PENDING_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
+
+/** What sorts after the id of every event. */
+const LAST_EVENT = afterPrefix("evt_");
 
 /** Platform-wide events are kept once per application: each has a log of its own. */
 export interface LoggedEvent extends Event {
@@ -8,8 +12,8 @@ export interface LoggedEvent extends Event {
 }
 
 /**
- * Events on their way (table `core`, written with what they tell of) and each application's log of them (table
- * `events`, in the order of their ids, which is the order of time).
+ * Pending events (table `core`, written with what they report) and each application's log of events (table `events`, in
+ * the order of their ids, which is the order of time).
  */
 export class EventStore {
   readonly #core: Table;
@@ -20,34 +24,35 @@ export class EventStore {
     this.#log = log;
   }
 
-  /** For an event of its own, where no transaction has changes to write beside it. One that waits stays as it is. */
+  /** Adds a pending event where no transaction has changes to write beside it. One that is pending stays as it is. */
   async add(platformId: string, event: Event): Promise<void> {
-    await this.#core.insertIfAbsent(platformId, toEventRow(EVENT_ROWS + event.id, event));
+    await this.#core.insertIfAbsent(platformId, toEventRow(PENDING_ROWS + event.id, event));
   }
 
-  /** Whether the event waits to be fanned out or was. */
-  async isTold(platformId: string, applicationId: string, eventId: string): Promise<boolean> {
-    const waiting = await this.#core.find(platformId, EVENT_ROWS + eventId);
+  /** Returns whether the event is pending or was fanned out. */
+  async isEmitted(platformId: string, applicationId: string, eventId: string): Promise<boolean> {
+    const pending = await this.#core.find(platformId, PENDING_ROWS + eventId);
     // The log second: an event that leaves the one in between is found in the other.
-    return waiting !== undefined || (await this.find(applicationId, eventId)) !== undefined;
+    return pending !== undefined || (await this.find(applicationId, eventId)) !== undefined;
   }
 
-  /** Events of the platform that were not fanned out yet, after the given one, oldest first. */
-  async listWaiting(platformId: string, limit: number, after = ""): Promise<Event[]> {
-    const rows = await this.#core.list({
+  /** Lists the platform's pending events after the given one, oldest first. */
+  async listPending(platformId: string, limit: number, after = ""): Promise<readonly Event[]> {
+    const { items } = await scan(this.#core, {
       partitionKey: platformId,
-      from: EVENT_ROWS + (after === "" ? "" : `${after} `),
-      before: afterPrefix(EVENT_ROWS),
+      from: PENDING_ROWS + (after === "" ? "" : `${after} `),
+      before: afterPrefix(PENDING_ROWS),
       limit,
+      pick: ({ row }) => toEvent(row),
     });
-    return rows.map(({ row }) => toEvent(row));
+    return items;
   }
 
-  /** The events have reached the log and every delivery: repeating any of it would change nothing. */
-  async removeWaiting(platformId: string, events: readonly Event[]): Promise<void> {
+  /** Removes pending events that have reached the log and every delivery. */
+  async removePending(platformId: string, events: readonly Event[]): Promise<void> {
     await this.#core.deleteAll(
       platformId,
-      events.map(({ id }) => EVENT_ROWS + id),
+      events.map(({ id }) => PENDING_ROWS + id),
     );
   }
 
@@ -59,13 +64,13 @@ export class EventStore {
     }
   }
 
-  /** Removes a page of what waits to be fanned out about a profile. */
-  removeWaitingOfProfile(platformId: string, profileId: string, after: string | undefined) {
+  /** Removes a page of the pending events about a profile. */
+  removePendingOfProfile(platformId: string, profileId: string, after: string | undefined) {
     return this.#core.removeSelected(
       {
         partitionKey: platformId,
-        from: EVENT_ROWS,
-        before: afterPrefix(EVENT_ROWS),
+        from: PENDING_ROWS,
+        before: afterPrefix(PENDING_ROWS),
         property: "profileId",
         values: [profileId],
       },
@@ -73,7 +78,7 @@ export class EventStore {
     );
   }
 
-  /** Removes a page of what the application's log tells about a profile. */
+  /** Removes a page of the events about a profile from the application's log. */
   removeLoggedOfProfile(applicationId: string, profileId: string, after: string | undefined) {
     return this.#log.removeSelected(
       { partitionKey: applicationId, property: "profileId", values: [profileId] },
@@ -81,7 +86,7 @@ export class EventStore {
     );
   }
 
-  /** Removes a page of what the application's log tells of the time before. */
+  /** Removes a page of the events before that time from the application's log. */
   removeLoggedBefore(applicationId: string, time: Date, after: string | undefined) {
     const before = idBefore("event", time.getTime());
     return this.#log.removeSelected({ partitionKey: applicationId, before }, after);
@@ -92,13 +97,15 @@ export class EventStore {
     return stored === undefined ? undefined : toEvent(stored.row);
   }
 
-  /** The application's events after the given one, oldest first. */
-  async listAfter(applicationId: string, after: string, limit: number): Promise<Event[]> {
-    const rows = await this.#log.list({
+  /** Lists the application's events after the given one, oldest first. */
+  async listAfter(applicationId: string, after: string, limit: number): Promise<readonly Event[]> {
+    const { items } = await scan(this.#log, {
       partitionKey: applicationId,
       from: `${after} `,
+      before: LAST_EVENT,
       limit,
+      pick: ({ row }) => toEvent(row),
     });
-    return rows.map(({ row }) => toEvent(row));
+    return items;
   }
 }

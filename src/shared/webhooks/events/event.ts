@@ -1,21 +1,15 @@
 import { newId } from "../../runtime/ids.ts";
 import {
-  fromChunks,
-  numberOf,
-  textOf,
+  integerOrNull,
+  longJson,
+  rowCodec,
+  text,
   textOrNull,
-  toChunks,
-  type Row,
-  type RowWrite,
-} from "../../runtime/storage/row.ts";
-import {
-  NO_ORIGIN,
-  originOf,
-  originProperties,
-  type Origin,
-} from "../../runtime/telemetry/origin.ts";
+} from "../../runtime/storage/codec.ts";
+import type { Row, RowWrite } from "../../runtime/storage/row.ts";
+import { NO_ORIGIN, type Origin } from "../../runtime/telemetry/work-context.ts";
 
-/** Everything that customers are told of. */
+/** Every type of event. */
 export const EVENT_TYPES = [
   "post.scheduled",
   "post.processing",
@@ -35,72 +29,65 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Something that happened, with the things as they were then. */
+/** Something that happened, with what it concerns as it was then. */
 export interface Event {
   readonly id: string;
   readonly type: EventType;
   readonly createdAt: string;
-  /** Grows per post; null for what is no post's. */
+  /** Grows with each event of a post; null for what concerns no post. */
   readonly sequence: number | null;
-  /** Null: every application of the platform is told. */
+  /** Null: the event goes to every application of the platform. */
   readonly applicationId: string | null;
   readonly profileId: string | null;
   readonly postId: string | null;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The request that it goes back to. Ours alone: receivers are not told. */
+  /** The request that it goes back to. Never sent to receivers. */
   readonly origin: Origin;
 }
 
 export type NewEvent = Omit<Event, "id" | "createdAt" | "origin"> & { readonly origin?: Origin };
 
-const PREFIX = "E|";
-export const EVENT_ROWS = PREFIX;
-const NO_SEQUENCE = -1;
+/** What the keys of pending events begin with. */
+export const PENDING_ROWS = "E|";
 
-/** An event that happened now. */
-export function toldNow(event: NewEvent, now: Date): Event {
-  const { origin = NO_ORIGIN, ...told } = event;
-  return { ...told, origin, id: newId("event", now), createdAt: now.toISOString() };
+export const eventRow = rowCodec("event", {
+  id: text(),
+  type: text<EventType>(),
+  createdAt: text(),
+  sequence: integerOrNull(),
+  applicationId: textOrNull(),
+  profileId: textOrNull(),
+  postId: textOrNull(),
+  traceId: textOrNull(),
+  requestId: textOrNull(),
+  data: longJson<Event["data"]>(),
+});
+
+/** Makes an event that happens now. */
+export function newEvent(event: NewEvent, now: Date): Event {
+  const { origin = NO_ORIGIN, ...rest } = event;
+  return { ...rest, origin, id: newId("event", now), createdAt: now.toISOString() };
 }
 
-/** The write that puts an event beside what it tells of, in one transaction; it is fanned out from there. */
+/** Returns the write that adds a pending event to the transaction that it reports; it is fanned out from there. */
 export function eventWrite(event: NewEvent, now: Date): RowWrite {
-  const stored = toldNow(event, now);
-  return { kind: "create", row: toEventRow(PREFIX + stored.id, stored) };
+  const made = newEvent(event, now);
+  return { kind: "create", row: toEventRow(PENDING_ROWS + made.id, made) };
 }
 
-export function toEventRow(rowKey: string, event: Event): Row {
-  return {
-    rowKey,
-    id: event.id,
-    type: event.type,
-    createdAt: event.createdAt,
-    sequence: event.sequence ?? NO_SEQUENCE,
-    applicationId: event.applicationId ?? "",
-    profileId: event.profileId ?? "",
-    postId: event.postId ?? "",
-    ...originProperties(event.origin),
-    ...toChunks("data", JSON.stringify(event.data)),
-  };
+export function toEventRow(rowKey: string, { origin, ...event }: Event): Row {
+  // An origin may be part of a larger thing, whose other fields are not the event's.
+  const { traceId, requestId } = origin;
+  return { ...eventRow.encode({ ...event, traceId, requestId }), rowKey };
 }
 
+/** @throws DamagedRow */
 export function toEvent(row: Row): Event {
-  const sequence = numberOf(row, "sequence");
-  return {
-    id: textOf(row, "id"),
-    // Safe: the row was written by `toEventRow` from this very type.
-    type: textOf(row, "type") as EventType,
-    createdAt: textOf(row, "createdAt"),
-    sequence: sequence === NO_SEQUENCE ? null : sequence,
-    applicationId: textOrNull(row, "applicationId"),
-    profileId: textOrNull(row, "profileId"),
-    postId: textOrNull(row, "postId"),
-    data: JSON.parse(fromChunks("data", row)) as Event["data"],
-    origin: originOf(row),
-  };
+  const { traceId, requestId, ...event } = eventRow.decode(row);
+  return { ...event, origin: { traceId, requestId } };
 }
 
-/** What customers are told, in the pull list and, as far as it fits, at their endpoints. */
+/** Returns an event as it is listed and, as far as it fits, sent to endpoints. */
 export function eventPayload(event: Event) {
   const { id, type, createdAt, sequence, applicationId, profileId, data } = event;
   return { id, type, apiVersion: "v1", createdAt, sequence, applicationId, profileId, data };

@@ -11,8 +11,8 @@ const EVENTS_AT_ONCE = 16;
 /** Of a handler; what is left then gets a hint of its own. */
 const RUN_MS_MAX = 60_000;
 
-/** The event as each application that it concerns is told of it. */
-async function tellings(
+/** Returns the event as the log of each application that it concerns has it. */
+async function loggedEvents(
   services: WebhooksDeps,
   platformId: string,
   event: Event,
@@ -34,17 +34,16 @@ async function fanOut(
   endpoints: readonly Endpoint[],
 ): Promise<void> {
   const now = services.clock.now();
-  const told = await Promise.all(events.map((event) => tellings(services, platformId, event)));
-  const deliveries = told
-    .flat()
-    .flatMap((event) =>
-      endpoints
-        .filter((endpoint) => isReceiver(endpoint, event))
-        .map((endpoint) => firstDelivery(event, endpoint, now)),
-    );
-  await services.events.log(told.flat());
+  const all = await Promise.all(events.map((event) => loggedEvents(services, platformId, event)));
+  const logged = all.flat();
+  const deliveries = logged.flatMap((event) =>
+    endpoints
+      .filter((endpoint) => isReceiver(endpoint, event))
+      .map((endpoint) => firstDelivery(event, endpoint, now)),
+  );
+  await services.events.log(logged);
   await queueDeliveries(services, deliveries);
-  await services.events.removeWaiting(platformId, events);
+  await services.events.removePending(platformId, events);
 }
 
 /** Answers the errors: one event that can't be fanned out does not hold up the others. */
@@ -68,12 +67,12 @@ async function fanOutAll(
   return errors;
 }
 
-async function fanOutWaiting(services: WebhooksDeps, platformId: string): Promise<void> {
+async function fanOutPending(services: WebhooksDeps, platformId: string): Promise<void> {
   const startedAt = performance.now();
   const errors: unknown[] = [];
   let after: string | undefined;
   for (;;) {
-    const events = await services.events.listWaiting(platformId, ROUND_EVENTS_MAX, after);
+    const events = await services.events.listPending(platformId, ROUND_EVENTS_MAX, after);
     if (events.length > 0) errors.push(...(await fanOutAll(services, platformId, events)));
     // What was written meanwhile has a hint of its own.
     if (events.length < ROUND_EVENTS_MAX) break;
@@ -87,9 +86,9 @@ async function fanOutWaiting(services: WebhooksDeps, platformId: string): Promis
 }
 
 /**
- * Turns the platform's waiting events into deliveries, one for each endpoint that wants them, and logs them. Safe to
+ * Turns the platform's pending events into deliveries, one for each endpoint that wants them, and logs them. Safe to
  * repeat at any time: nothing is made twice.
  */
 export function fanOutEvents(services: WebhooksDeps, { platformId }: FanOutHint): Promise<void> {
-  return services.fanOuts.run(platformId, () => fanOutWaiting(services, platformId));
+  return services.fanOuts.run(platformId, () => fanOutPending(services, platformId));
 }

@@ -1,34 +1,31 @@
 import * as z from "zod";
 import type { OpenWorkStore } from "../../due/open-work-store.ts";
 import type { Log } from "../../runtime/log.ts";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import type { MessageQueue } from "../../runtime/storage/queue.ts";
-import { HINT_TRACE, hintTrace } from "../../runtime/telemetry/hint-trace.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
+import { type MessageQueue, hintShape, HintQueue } from "../../runtime/storage/queue.ts";
 
-/** A hint that a platform has events which nobody was told of yet. */
-export const FanOutHint = shape(() =>
-  z.object({ v: z.literal(1), platformId: z.string(), ...HINT_TRACE() }),
-);
+/** A hint that a platform has pending events. */
+export const FanOutHint = hintShape(() => ({ platformId: z.string() }));
 export type FanOutHint = ShapeOf<typeof FanOutHint>;
 
 export const FAN_OUT_QUEUE = "fan-out-events";
 
+/** Hints that nobody has to wait for: a pending event stays in its row, and the sweep sends a lost hint again. */
 export class FanOutQueue {
-  readonly #queue: MessageQueue;
+  readonly #queue: HintQueue<FanOutHint>;
   readonly #openWork: OpenWorkStore;
   readonly #log: Log;
 
   constructor(queue: MessageQueue, parts: { readonly openWork: OpenWorkStore; readonly log: Log }) {
-    this.#queue = queue;
+    this.#queue = new HintQueue(queue);
     this.#openWork = parts.openWork;
     this.#log = parts.log;
   }
 
-  /** Never throws: an event waits in its row, and the sweeper sends a hint that was lost again. */
+  /** Sends a hint. Never throws. */
   async hint(platformId: string): Promise<void> {
-    const hint: FanOutHint = { v: 1, platformId, ...hintTrace() };
     try {
-      await this.#queue.send(hint);
+      await this.#queue.hint({ platformId });
     } catch (error) {
       this.#log.warn("hint not sent, the sweep will", { platformId, error });
     }
@@ -39,11 +36,32 @@ export class FanOutQueue {
     try {
       await this.#openWork.mark(platformId, now);
     } catch (error) {
-      this.#log.warn("platform not marked as having open work, its next post marks it", {
-        platformId,
-        error,
-      });
+      const message = "platform not marked as having open work, its next post marks it";
+      this.#log.warn(message, { platformId, error });
     }
     await this.hint(platformId);
+  }
+}
+
+/**
+ * Runs the same work for a key one at a time. A call that finds it running returns at once, and the run that is under
+ * way does the work once more, so that nothing which was there before the call is missed.
+ */
+export class Rerun {
+  readonly #wanted = new Map<string, boolean>();
+
+  async run(key: string, work: () => Promise<void>): Promise<void> {
+    if (this.#wanted.has(key)) {
+      this.#wanted.set(key, true);
+      return;
+    }
+    try {
+      do {
+        this.#wanted.set(key, false);
+        await work();
+      } while (this.#wanted.get(key) === true);
+    } finally {
+      this.#wanted.delete(key);
+    }
   }
 }

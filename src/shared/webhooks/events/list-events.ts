@@ -12,7 +12,7 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
  * would miss one that is older and was written later: a call to storage takes up to 10 s, and clocks differ.
  */
 const SETTLED_MS = 15_000;
-const WAITING_MAX = 1_000;
+const PENDING_MAX = 1_000;
 /** Events that a page of a caller who sees some of them alone is picked from: it may be short, or empty, and not the last. */
 const PICKED_FROM_MAX = 300;
 
@@ -21,7 +21,7 @@ export type EventPayload = ReturnType<typeof eventPayload>;
 /** The id before every id of the events that are kept. */
 const beforeKept = (now: Date) => idBefore("event", now.getTime() - KEPT_MS);
 
-/** Events on their way are listed too: what stands still there must not be missing here. */
+/** Pending events are listed too: what has not been fanned out must not be missing here. */
 async function eventsAfter(
   services: WebhooksDeps,
   { platformId, applicationId }: ApplicationScope,
@@ -29,11 +29,11 @@ async function eventsAfter(
   limit: number,
 ): Promise<Event[]> {
   // Before the log: an event that leaves the one in between is found in the other.
-  const waiting = await services.events.listWaiting(platformId, WAITING_MAX, after);
+  const pending = await services.events.listPending(platformId, PENDING_MAX, after);
   const logged = await services.events.listAfter(applicationId, after, limit);
-  const last = waiting.length < WAITING_MAX ? undefined : waiting.at(-1)?.id;
+  const last = pending.length < PENDING_MAX ? undefined : pending.at(-1)?.id;
   const byId = new Map<string, Event>();
-  for (const event of waiting)
+  for (const event of pending)
     if (event.applicationId === null || event.applicationId === applicationId)
       byId.set(event.id, { ...event, applicationId });
   for (const event of logged) byId.set(event.id, event);
@@ -43,7 +43,7 @@ async function eventsAfter(
 }
 
 /**
- * The application's events of 30 days after the given one, oldest first: what webhooks tell, for those who ask. For a
+ * The application's events of 30 days after the given one, oldest first: the same events that webhooks send. For a
  * restricted key those about its profiles.
  * @throws AppError `invalid_cursor`
  */

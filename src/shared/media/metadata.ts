@@ -1,5 +1,102 @@
 import { inflateSync } from "node:zlib";
-import { exifFacts } from "./exif.ts";
+
+const asBuffer = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** What of a photo's EXIF block matters: how it was held, and whether it tells where it was taken. */
+export interface ExifFacts {
+  readonly orientation: number;
+  readonly hasLocation: boolean;
+}
+
+/** EXIF orientations from 5 on lie on their side: what is stored as width is seen as height. */
+export const FIRST_SIDEWAYS = 5;
+const UPRIGHT = 1;
+const ORIENTATION_TAG = 0x0112;
+const GPS_TAG = 0x8825;
+const ENTRY_BYTES = 12;
+const ENTRIES_MAX = 512;
+const HEADER = "Exif\0\0";
+
+/** Reads a TIFF block, with or without the header that JPEG puts in front. A damaged one tells nothing. */
+export function exifFacts(block: Uint8Array): ExifFacts {
+  const all = asBuffer(block);
+  const tiff = all.toString("latin1", 0, HEADER.length) === HEADER ? all.subarray(6) : all;
+  let orientation = UPRIGHT;
+  let hasLocation = false;
+  for (const { tag, value } of entries(tiff)) {
+    if (tag === ORIENTATION_TAG && value >= 1 && value <= 8) orientation = value;
+    if (tag === GPS_TAG) hasLocation = true;
+  }
+  return { orientation, hasLocation };
+}
+
+/** The entries of the first directory, which alone says these things. */
+function* entries(tiff: Buffer): Generator<{ readonly tag: number; readonly value: number }> {
+  const order = tiff.toString("latin1", 0, 2);
+  if (tiff.length < 8 || (order !== "II" && order !== "MM")) return;
+  const isLittle = order === "II";
+  const short = (at: number) => (isLittle ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
+  const directory = isLittle ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4);
+  if (directory + 2 > tiff.length) return;
+  const count = Math.min(short(directory), ENTRIES_MAX);
+  for (let index = 0; index < count; index += 1) {
+    const at = directory + 2 + index * ENTRY_BYTES;
+    if (at + ENTRY_BYTES > tiff.length) return;
+    yield { tag: short(at), value: short(at + 8) };
+  }
+}
+
+const APP1 = 0xe1;
+const START_OF_SCAN = 0xda;
+const SEGMENTS_MAX = 1_000;
+
+interface Segment {
+  readonly marker: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The segments in front of the picture data. */
+function* segments(jpeg: Buffer): Generator<Segment> {
+  let start = 2;
+  for (let count = 0; count < SEGMENTS_MAX && start + 4 <= jpeg.length; count += 1) {
+    const marker = jpeg[start + 1] ?? 0;
+    if (jpeg[start] !== 0xff || marker === START_OF_SCAN) return;
+    const end = start + 2 + jpeg.readUInt16BE(start + 2);
+    if (end > jpeg.length) return;
+    yield { marker, start, end };
+    start = end;
+  }
+}
+
+/** Of a JPEG or the beginning of one. XMP can tell a place as well as EXIF. */
+export function jpegFacts(bytes: Uint8Array): ExifFacts {
+  const jpeg = asBuffer(bytes);
+  let facts: ExifFacts = { orientation: 1, hasLocation: false };
+  for (const { marker, start, end } of segments(jpeg)) {
+    if (marker !== APP1) continue;
+    const content = jpeg.subarray(start + 4, end);
+    if (content.toString("latin1", 0, 6) === "Exif\0\0") {
+      const { orientation, hasLocation } = exifFacts(content);
+      facts = { orientation, hasLocation: facts.hasLocation || hasLocation };
+    } else if (content.includes("GPSL")) facts = { ...facts, hasLocation: true };
+  }
+  return facts;
+}
+
+/** The same picture, bit for bit, without its EXIF and XMP; colours are told elsewhere and stay. */
+export function withoutMetadata(bytes: Uint8Array): Uint8Array {
+  const jpeg = asBuffer(bytes);
+  const kept: Buffer[] = [];
+  let at = 0;
+  for (const { marker, start, end } of segments(jpeg)) {
+    if (marker !== APP1) continue;
+    kept.push(jpeg.subarray(at, start));
+    at = end;
+  }
+  return Buffer.concat([...kept, jpeg.subarray(at)]);
+}
 
 /** A piece of a PNG or WebP file; those that tell of the camera may stand behind the picture. */
 interface Chunk {
@@ -44,9 +141,6 @@ function* webpChunks(webp: Buffer): Generator<Chunk> {
 
 const PNG_METADATA: ReadonlySet<string> = new Set(["eXIf", "tEXt", "zTXt", "iTXt"]);
 const WEBP_METADATA: ReadonlySet<string> = new Set(["EXIF", "XMP "]);
-
-const asBuffer = (bytes: Uint8Array) =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** Whether the format's metadata may be behind what the beginning of a file shows. */
 export function hasChunks(contentType: string): boolean {
