@@ -236,7 +236,11 @@ describe("publishing with an OAuth session", () => {
     sandbox.fault("bluesky", "putRecord", fault);
     const walk = await walkLeg(bluesky, linked, { text: `Once (${fault})` }, tools);
     publishedBy(walk);
-    const again = await resumeLeg(bluesky, { ...walk.leg, sentAt: tools.now() }, tools);
+    const again = await resumeLeg(
+      bluesky,
+      { ...walk.leg, sentAt: tools.now(), isUnpublished: false },
+      tools,
+    );
     expect(again.outcome).toEqual(walk.outcome);
     expect(sandbox.posts("bluesky")).toMatchObject([{ edits: 0 }]);
   });
@@ -259,6 +263,7 @@ describe("publishing with an OAuth session", () => {
       ...linked,
       remote: bluesky.begin({ key: "leg", now: tools.now() }),
       sentAt: null,
+      isUnpublished: true,
     };
     const prepared = await bluesky.prepare(leg, tools);
     if (prepared.kind !== "ready") throw new Error(prepared.kind);

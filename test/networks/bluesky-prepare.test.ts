@@ -3,6 +3,7 @@ import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { type HttpRequest, HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
+import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import {
   type Script,
   NOW,
@@ -61,6 +62,31 @@ describe("preparing a Bluesky post", () => {
     const again = scriptedTools();
     expect(await bluesky.prepare(leg(draft, { remote: outcome.remote }), again)).toEqual(outcome);
     expect(again.calls).toEqual([]);
+  });
+
+  test("takes a new key and the time of each attempt, until one may have published it", async () => {
+    const first = await bluesky.prepare(leg(), scriptedTools());
+    if (first.kind !== "ready") throw new Error("not ready");
+    const later = new Date(NOW.getTime() + 3 * 86_400_000);
+    const prepareLater = (overrides: Partial<LegToPublish>) =>
+      bluesky.prepare(
+        leg({}, { remote: first.remote, ...overrides }),
+        scriptedTools({ now: later }),
+      );
+    const again = await prepareLater({});
+    expect(again).toMatchObject({
+      kind: "ready",
+      remote: {
+        createdAt: later.toISOString(),
+        record: { text: "Hello", createdAt: later.toISOString() },
+      },
+    });
+    if (again.kind !== "ready") return;
+    expect(String(again.remote["rkey"]) > rkey).toBe(true);
+    // Text and uploads of a record that was sent before are those of the former attempt.
+    const absent = await prepareLater({ sentAt: NOW, isUnpublished: true });
+    expect(absent).toEqual(again);
+    expect(await prepareLater({ sentAt: NOW, isUnpublished: false })).toEqual(first);
   });
 
   test("leaves a mention plain when the handle can't be resolved in time", async () => {

@@ -150,6 +150,18 @@ describe("linking a Facebook page", () => {
     expect(await link.choose("2", stored)).toMatchObject({ kind: "failed" });
   });
 
+  test.each([
+    [["CREATE_CONTENT"], "linked"],
+    [["MANAGE"], "linked"],
+    [["PROFILE_PLUS_CREATE_CONTENT", "PROFILE_PLUS_ANALYZE"], "linked"],
+    [["PROFILE_PLUS_FULL_CONTROL"], "linked"],
+    [["PROFILE_PLUS_ANALYZE", "PROFILE_PLUS_MESSAGING", "MODERATE"], "failed"],
+    [[], "failed"],
+  ])("of a page with the tasks %s is %s", async (tasks, kind) => {
+    const only = { [ACCOUNTS]: answer(200, { data: [page("1", { tasks })] }) };
+    expect((await finish(only)).outcome).toMatchObject({ kind });
+  });
+
   const none = { [ACCOUNTS]: answer(200, { data: [] }) };
 
   test.each<[string, Script["http"]]>([

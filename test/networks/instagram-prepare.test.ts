@@ -82,7 +82,7 @@ describe("preparing a post for Instagram", () => {
     ],
     [
       "a story of an image",
-      { options: { kind: "story" } },
+      { media: [{ url: FILE, altText: "not taken" }], options: { kind: "story" } },
       { media_type: "STORIES", image_url: FILE },
     ],
     [

@@ -13,6 +13,7 @@ export function legsOf(
     limits: {},
     remote: {},
     sentAt: null,
+    isUnpublished: (overrides.sentAt ?? usual.sentAt ?? null) === null,
     ...usual,
     draft: { text: "Hello", media: [], options: {}, ...usual.draft, ...draft },
     ...overrides,

@@ -145,6 +145,7 @@ describe("publishing to a Facebook page in the sandbox", () => {
       ...(await linkPage()),
       remote: {},
       sentAt: null,
+      isUnpublished: true,
     };
     expect(await facebook.prepare(leg, tools)).toMatchObject({ kind, failure: { code } });
   });

@@ -162,10 +162,13 @@ describe("publishing to Instagram in the sandbox", () => {
   test("makes a new container of one that ended, once it is wanted again", async () => {
     const linked = await linkAccount();
     const begun = { key: "leg", draft: { text: "Late", media: [PHOTO], options: {} }, ...linked };
-    const prepared = await instagram.prepare({ ...begun, remote: {}, sentAt: null }, tools);
+    const prepared = await instagram.prepare(
+      { ...begun, remote: {}, sentAt: null, isUnpublished: true },
+      tools,
+    );
     if (prepared.kind !== "ready") throw new Error(prepared.kind);
     tools.advance(DAY_SECONDS + 60);
-    const stored = { ...begun, remote: prepared.remote, sentAt: null };
+    const stored = { ...begun, remote: prepared.remote, sentAt: null, isUnpublished: true };
     const walk = await resumeLeg(instagram, stored, tools);
     publishedBy(walk);
     expect(walk.steps[0]).toBe("prepare processing");

@@ -148,7 +148,7 @@ export async function walkLeg(
     ...linked,
     remote: network.begin({ key, now: tools.now() }),
   };
-  return resumeLeg(network, { ...started, sentAt: null }, tools);
+  return resumeLeg(network, { ...started, sentAt: null, isUnpublished: true }, tools);
 }
 
 type Step = "prepare" | "publish" | "reconcile";
@@ -182,7 +182,8 @@ export async function resumeLeg(
     const fresh = await network.freshen(leg.credentials, leg.instanceUrl, tools);
     if (fresh.kind === "rejected") return { outcome: fresh, steps, leg };
     if (fresh.kind === "refreshed") leg = { ...leg, credentials: fresh.credentials };
-    if (step === "publish") leg = { ...leg, sentAt: leg.sentAt ?? tools.now() };
+    if (step === "publish")
+      leg = { ...leg, sentAt: leg.sentAt ?? tools.now(), isUnpublished: false };
     const outcome: PrepareOutcome | PublishOutcome | ReconcileOutcome = await network[step](
       leg,
       tools,

@@ -91,6 +91,27 @@ describe("publishing a post", () => {
     expect(again).toMatchObject({ status: 409, body: { error: { code: "nothing_to_retry" } } });
   });
 
+  test.each(["[fail:network_unavailable:6]", "[drop-before:2]"])(
+    "a post that Bluesky got late stands where its feeds show new ones: %s",
+    async (word) => {
+      const publisher = await aPublisher(["bluesky"]);
+      const text = unique(`${word} Late`);
+      const accepted = dataOf(await submit(publisher, { text, platforms: ["bluesky"] }));
+      let post = await settle(publisher, accepted.id);
+      if (post.status === "failed") {
+        relay.advance(3 * 86_400_000);
+        const { key, headers } = publisher;
+        dataOf(await relay.call("POST", `/v1/posts/${accepted.id}/retry`, { key, headers }));
+        post = await settle(publisher, accepted.id);
+      }
+      expect(post.status).toBe("succeeded");
+      const [shown, ...others] = visible(text);
+      expect(others).toEqual([]);
+      const lateMs = Date.parse(post.legs[0].publishedAt) - Date.parse(shown?.createdAt ?? "");
+      expect(lateMs).toBeLessThan(5_000);
+    },
+  );
+
   test("is refused when no network could take it, with every network's reasons", async () => {
     const publisher = await aPublisher([]);
     const answer = await submit(publisher, { text: "x".repeat(400), platforms: ["bluesky"] });

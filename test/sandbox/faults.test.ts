@@ -86,7 +86,7 @@ describe.each(publishers)("on %s", (_network, publish) => {
 
   test("attempts at another post are counted on their own", async () => {
     await expect(publish("hello [drop-before]", "3mbd3542k2222")).rejects.toThrow("fetch failed");
-    await expect(publish("hello [drop-before]", "3mbd3542k2322")).rejects.toThrow("fetch failed");
+    await expect(publish("other [drop-before]", "3mbd3542k2322")).rejects.toThrow("fetch failed");
     expect((await publish("hello [drop-before]", "3mbd3542k2222")).status).toBe(200);
   });
 

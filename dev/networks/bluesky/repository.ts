@@ -251,16 +251,14 @@ export function uriOf(record: StoredRecord): string {
   return `at://${record.did}/${record.collection}/${record.rkey}`;
 }
 
+/** The attempts at a post are told from others by its text alone: each may come under a key of its own. */
 function magicOf(exchange: Exchange): { text: string; key: string } | undefined {
   try {
     const input = xrpcInput(exchange);
     const record = input["record"];
     const text: unknown =
       typeof record === "object" && record !== null ? Reflect.get(record, "text") : undefined;
-    const { rkey } = input;
-    return typeof text === "string"
-      ? { text, key: typeof rkey === "string" ? rkey : "" }
-      : undefined;
+    return typeof text === "string" ? { text, key: "" } : undefined;
   } catch {
     return undefined;
   }

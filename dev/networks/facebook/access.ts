@@ -119,7 +119,10 @@ export function missingPermission(permission: string): Refusal {
 }
 
 function checkPublisher(page: Page, token: Token): void {
-  if (page.tasks[token.userId]?.includes("CREATE_CONTENT") !== true)
+  const mayPublish = page.tasks[token.userId]?.some((task) =>
+    /CREATE_CONTENT$|FULL_CONTROL$/.test(task),
+  );
+  if (mayPublish !== true)
     throw graphRefusal({
       message: "(#200) The user does not have the CREATE_CONTENT task on the Page",
       code: 200,

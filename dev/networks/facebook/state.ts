@@ -161,7 +161,13 @@ export function freshState(): FacebookState {
     ],
     pages: [
       newPage({ id: DEMO_PAGE, name: "Demo Bakery", username: "demobakery" }),
-      newPage({ id: SECOND_PAGE, name: "Demo Coffee Bar", username: "democoffeebar" }),
+      newPage({
+        id: SECOND_PAGE,
+        name: "Demo Coffee Bar",
+        username: "democoffeebar",
+        // A page of the New Pages Experience.
+        tasks: ["PROFILE_PLUS_CREATE_CONTENT", "PROFILE_PLUS_ANALYZE"],
+      }),
       newPage({
         id: PORTFOLIO_PAGE,
         name: "Demo Wholesale",

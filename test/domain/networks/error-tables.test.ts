@@ -105,7 +105,15 @@ describe("a refusal that no row knows", () => {
 describe("a signal with a way out of its own", () => {
   test.each<[Known, number, unknown, string]>([
     ["facebook", 400, graph(190, 459), "facebook.com"],
-    ["instagram", 400, graph(190, 464), "facebook.com"],
+    ["instagram", 400, graph(190, 459), "instagram.com"],
+    ["instagram", 400, graph(190, 464), "instagram.com"],
+    ["instagram", 400, graph(100, 2207018), "collaborators"],
+    [
+      "facebook",
+      400,
+      graph(100, undefined, { message: "No permission to publish the video" }),
+      "owner of the page",
+    ],
     ["facebook", 400, graph(190, 492), "owner of the page"],
     ["facebook", 400, graph(200, 1404078), "Page Publishing Authorization"],
     ["facebook", 400, graph(368, 4854002), "identity"],
@@ -129,6 +137,13 @@ describe("a signal with a way out of its own", () => {
     expect(remediation).toContain(words);
     expect(remediation).toMatch(/^[A-Z].+[.]$/);
     expect(remediation).not.toBe(LEG_ERRORS[code].remediation);
+  });
+
+  test("of a video that Instagram could not process is the file's, not an outage", () => {
+    const status = instagram.classifyStatus(
+      "Error: Media upload has failed with error code 2207085",
+    );
+    expect(legFailure(status)).toMatchObject({ code: "media_processing_failed" });
   });
 
   test("is told of a file's status as well, and any other has the code's", () => {

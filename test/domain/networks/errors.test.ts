@@ -194,6 +194,20 @@ describe("Mastodon's answers", () => {
     expect(classified).toMatchObject({ code: "rate_limited", retryAfterSeconds: 90 });
   });
 
+  test.each([
+    ["Mastodon", classifyMastodon, "x-ratelimit-reset"],
+    ["Bluesky", classifyBluesky, "ratelimit-reset"],
+  ])(
+    "of %s that is down are waited for as long as it says, not until a limit's reset",
+    (_name, classify, header) => {
+      const reset = new Date(NOW.getTime() + 3_600_000).toISOString();
+      const down = answer(503, "", { [header]: reset });
+      expect(classify(down, NOW).retryAfterSeconds).toBeNull();
+      const stated = answer(503, "", { [header]: reset, "retry-after": "20" });
+      expect(classify(stated, NOW).retryAfterSeconds).toBe(20);
+    },
+  );
+
   test("wait for no reset where nothing was limited", () => {
     const reset = new Date(NOW.getTime() + 90_000).toISOString();
     const classified = classifyMastodon(answer(404, "", { "x-ratelimit-reset": reset }), NOW);

@@ -104,15 +104,17 @@ export function xrpcError(response: HttpResponse): ShapeOf<typeof errorBody> | u
 /** Returns what an unexpected answer means. Structured fields decide first, the status last. */
 export function classify(response: HttpResponse, now: Date): Classified {
   const body = xrpcError(response);
-  const seconds = waitSeconds(response, ["retry-after", "ratelimit-reset"], now);
+  // The reset header is on every answer; it means a wait only where too many calls were the reason.
+  const isThrottled = response.status === 429;
+  const names = isThrottled ? ["retry-after", "ratelimit-reset"] : ["retry-after"];
+  const seconds = waitSeconds(response, names, now);
   const row = withQuota(rowOf(response, body), seconds);
   const text = body === undefined ? response.text().slice(0, 2000) : (body.message ?? "");
   return {
     ...row,
     networkCode: body?.error ?? `HTTP ${response.status}`,
     note: noteOf(text),
-    // The reset header is on every answer; it means a wait only where the answer says so.
-    retryAfterSeconds: response.status === 429 || response.status === 503 ? seconds : null,
+    retryAfterSeconds: isThrottled || response.status === 503 ? seconds : null,
   };
 }
 

@@ -4,7 +4,14 @@ import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import { credentialsOf, type Credentials, type Remote, COLLECTION, remoteOf } from "./state.ts";
+import {
+  begin,
+  COLLECTION,
+  credentialsOf,
+  remoteOf,
+  type Credentials,
+  type Remote,
+} from "./state.ts";
 import {
   type Embed,
   cardEmbed,
@@ -23,8 +30,23 @@ import { bringVideo, followVideo, type VideoStep } from "./video.ts";
 const MENTIONS_MAX = 20;
 const RESOLVE_TIMEOUT_MS = 5000;
 
-/** Uploads the files and makes the record, which never changes afterwards. */
+/**
+ * Uploads the files and makes the record. While nothing of the leg can be public, it gets the key and the time of this
+ * attempt: feeds sort by the time in the record, so a retried post with an old one would stand where nobody looks.
+ * After a call that may have published it, neither changes.
+ */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
+  const outcome = await prepareRecord(leg, tools);
+  if (outcome.kind !== "ready" || !leg.isUnpublished) return outcome;
+  const { record, ...rest } = outcome.remote;
+  const { rkey, createdAt } = begin({ key: leg.key, now: tools.now() });
+  return { kind: "ready", remote: { ...rest, rkey, createdAt, record: { ...record, createdAt } } };
+}
+
+type PreparedRecord =
+  { readonly kind: "ready"; readonly remote: Remote } | Exclude<PrepareOutcome, { kind: "ready" }>;
+
+async function prepareRecord(leg: LegToPublish, tools: NetworkTools): Promise<PreparedRecord> {
   const remote = remoteOf(leg.remote);
   if (remote.record !== undefined) return { kind: "ready", remote };
   const credentials = credentialsOf(leg.credentials);

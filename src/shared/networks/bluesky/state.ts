@@ -19,7 +19,7 @@ const remoteShape = shape(() =>
   z.object({
     rkey: z.string(),
     createdAt: z.string(),
-    /** As it is sent: kept whole, because only a repeat with identical content is harmless. */
+    /** As it is sent: kept whole, because a repeat is harmless only under the same key and with identical content. */
     record: z.record(z.string(), z.unknown()).optional(),
     video: remoteVideo().optional(),
     /** When the network's loss of uploads last made the leg start over. */

@@ -29,6 +29,8 @@ export interface LegToPublish {
   readonly remote: NetworkData;
   /** When a visible call was first attempted; null when there was none. */
   readonly sentAt: Date | null;
+  /** Whether nothing of it can be public: no visible call was made, or all are known to have published nothing. */
+  readonly isUnpublished: boolean;
 }
 
 /** An account whose check is due. */
@@ -103,7 +105,10 @@ export interface Network {
   readonly rules?: RuleTable;
   /** Returns the rules that the draft breaks. `limits` is `{}` if the account is not known. Pure. */
   check(draft: LegDraft, limits: NetworkData): readonly Problem[];
-  /** Returns what is chosen once per content of a leg and kept over all attempts: record key, creation time … */
+  /**
+   * Returns what is chosen for a leg before its first attempt: record key, creation time … `prepare` may choose anew
+   * while the leg is `isUnpublished`.
+   */
   begin(leg: { readonly key: string; readonly now: Date }): NetworkData;
   /** Renews the stored credentials if they are about to end. Called under a lease. */
   freshen(

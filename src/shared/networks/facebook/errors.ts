@@ -44,7 +44,7 @@ const videoLimits = Object.entries(VIDEO_LIMITS).map(([subcode, rule]): TableRow
 }));
 
 /** https://developers.facebook.com/docs/graph-api/guides/error-handling and the subcodes that clients have met. */
-export const ERRORS = graphTable([
+export const ERRORS = graphTable("facebook.com", [
   ...rows({ ...PERMISSION, remediation: ROLE }, { code: 190, subcode: 492 }),
   ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
   ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),
@@ -64,6 +64,11 @@ export const ERRORS = graphTable([
   ...subcodes(IMAGE, 1366046, 2069019),
   ...videoLimits,
   ...rows(textInvalid(), { code: 100, message: /parameter too long/i }),
+  // Of a person whose role on the page does not allow videos; it has no subcode.
+  ...rows(
+    { ...PERMISSION, remediation: ROLE },
+    { code: 100, message: /no permission to publish/i },
+  ),
   ...codes(IMAGE, 324),
   ...codes(CONTENT, 368),
   ...codes(UNREADABLE, 389),

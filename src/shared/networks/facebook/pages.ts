@@ -15,7 +15,13 @@ const LISTS_MAX = 5;
 const SINGLE_PAGES_MAX = 25;
 const BUSINESSES_MAX = 10;
 const PAGES_MAX = 200;
-const PUBLISHING_TASK = "CREATE_CONTENT";
+/** Those with the prefix are of pages of the New Pages Experience, which most are by now; full control includes all. */
+const PUBLISHING_TASKS = [
+  "CREATE_CONTENT",
+  "MANAGE",
+  "PROFILE_PLUS_CREATE_CONTENT",
+  "PROFILE_PLUS_FULL_CONTROL",
+] as const;
 
 const pageShape = shape(() =>
   z.object({
@@ -61,7 +67,7 @@ export async function findPages(
 function publishable(pages: readonly ListedPage[]): readonly Page[] {
   const byId = new Map<string, Page>();
   for (const { id, name, username, access_token: token, tasks, picture } of pages) {
-    const isAllowed = tasks === undefined || tasks.includes(PUBLISHING_TASK);
+    const isAllowed = tasks === undefined || PUBLISHING_TASKS.some((task) => tasks.includes(task));
     if (token === undefined || !isAllowed || byId.has(id)) continue;
     const pictureUrl = picture?.data.url ?? null;
     byId.set(id, { id, name, username: username || null, token, pictureUrl });

@@ -21,8 +21,6 @@ import {
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };
-const LOG_IN_FIRST =
-  "Log in at facebook.com and do what it asks for, then reconnect the account on the connect page.";
 const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse" };
 const THROTTLED: ErrorRow = { code: "rate_limited", effect: "later" };
 const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse" };
@@ -39,8 +37,6 @@ const SHARED: readonly TableRow[] = [
   ...rows(PERMISSION, { code: 100, subcode: 33 }),
   // App removed, password changed, expired, invalid.
   ...subcodes(REAUTH, 458, 460, 463, 467),
-  // A checkpoint, and an account that was not confirmed: a new authorisation alone ends up there again.
-  ...subcodes({ ...REAUTH, remediation: LOG_IN_FIRST }, 459, 464),
   ...codes(REAUTH, 102, 190, UNNUMBERED),
   // Parameters that we left out or wrote wrong.
   ...rows(
@@ -62,9 +58,14 @@ const SHARED: readonly TableRow[] = [
   ...rows(THROTTLED, { status: 429 }),
 ];
 
-/** Returns an error table of a network's own rows and of those that both networks share. Its own rows win. */
-export function graphTable(own: readonly TableRow[]): ErrorTable {
-  return errorTable(own, SHARED);
+/**
+ * Returns an error table of a network's own rows and of those that both networks share. Its own rows win. `site` is
+ * where the account's owner logs in.
+ */
+export function graphTable(site: string, own: readonly TableRow[]): ErrorTable {
+  const remediation = `Log in at ${site} and do what it asks for, then reconnect the account on the connect page.`;
+  // A checkpoint, and an account that was not confirmed: a new authorisation alone ends up there again.
+  return errorTable(own, subcodes({ ...REAUTH, remediation }, 459, 464), SHARED);
 }
 
 const errorBody = shape(() =>

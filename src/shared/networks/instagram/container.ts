@@ -100,7 +100,7 @@ export type Fields = Readonly<Record<string, string | undefined>>;
  */
 export async function fileFields(
   { draft }: LegToPublish,
-  { kinds }: Remote,
+  { form, kinds }: Remote,
   mediaIndex: number,
   tools: NetworkTools,
 ): Promise<{ readonly fields: Fields } | TryLater | Rejected> {
@@ -108,7 +108,8 @@ export async function fileFields(
   if (item === undefined) throw new Error("a container without a media item");
   if (kinds[mediaIndex] === "video") return { fields: { video_url: fetchableUrl(item.url) } };
   const { image } = media(draft);
-  const alt_text = item.altText || undefined;
+  // A story has no place for one.
+  const alt_text = isStory(form) ? undefined : item.altText || undefined;
   try {
     const file = await tools.openMedia(item.url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
     const repairs = await tools.planImage(file, image);

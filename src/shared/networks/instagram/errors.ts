@@ -1,4 +1,11 @@
-import { type Classified, type ErrorRow, codes, rows, subcodes } from "../contract/answers.ts";
+import {
+  type Classified,
+  type ErrorRow,
+  codes,
+  errorTable,
+  rows,
+  subcodes,
+} from "../contract/answers.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
@@ -14,6 +21,8 @@ const PROFESSIONAL =
   "Make the account a professional one in its settings at Instagram, then reconnect it.";
 const SPAM =
   "Instagram takes the account's activity for spam: open the app, do what it asks for, and post less often.";
+const COLLABORATORS =
+  "Check the names in platformOptions.instagram.collaborators: each has to be an account that may be invited.";
 const TRIAL = "Publish an ordinary reel: this account has no trial reels.";
 
 function media(rule: string): ErrorRow {
@@ -27,8 +36,9 @@ function text(rule: string): ErrorRow {
  * https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/error-codes: every subcode is
  * of one code alone, so that it tells as much as the pair.
  */
-export const ERRORS = graphTable([
-  ...subcodes(OUTAGE, 2207001, 2207032, 2207053),
+export const ERRORS = graphTable("instagram.com", [
+  // "Fatal" (2207085) of a call says no more than that it failed; of a file see `STATUS_ERRORS`.
+  ...subcodes(OUTAGE, 2207001, 2207032, 2207053, 2207085),
   ...subcodes(UNREACHABLE, 2207003, 2207052, 2207077, 2207082),
   ...subcodes(GONE, 2207006, 2207008, 2207020),
   ...subcodes(NOT_READY, 2207027),
@@ -44,6 +54,8 @@ export const ERRORS = graphTable([
   ...subcodes({ code: "quota_exceeded", effect: "refuse" }, 2207042),
   ...subcodes(RESTRICTED, 2207050),
   ...subcodes({ code: "content_rejected", effect: "refuse", remediation: SPAM }, 2207051),
+  // "Invalid user id", of an account that is named as a collaborator.
+  ...subcodes({ code: "invalid_request", effect: "refuse", remediation: COLLABORATORS }, 2207018),
   ...subcodes(
     { code: "invalid_request", effect: "refuse", rule: "instagram.reel.trial", remediation: TRIAL },
     2207081,
@@ -63,11 +75,17 @@ export const ERRORS = graphTable([
   ...codes(text("instagram.text.caption"), 36004),
 ]);
 
+/** Clients met 2207085 in the status of videos that Instagram could not process. */
+const STATUS_ERRORS = errorTable(
+  subcodes({ code: "media_processing_failed", effect: "later" }, 2207085),
+  ERRORS,
+);
+
 export function classify(response: HttpResponse, now: Date): Classified {
   return classifyGraph(response, ERRORS, now);
 }
 
 /** Returns why a container failed, by its status. */
 export function classifyStatus(status: string): Classified {
-  return classifyFileStatus(status, ERRORS, "later");
+  return classifyFileStatus(status, STATUS_ERRORS, "later");
 }

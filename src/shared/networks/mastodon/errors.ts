@@ -94,7 +94,10 @@ export function errorText(response: HttpResponse): string {
 /** Returns what an unexpected answer means. Its sentence decides first, the status last. */
 export function classify(response: HttpResponse, now: Date): Classified {
   const text = errorText(response);
-  const seconds = waitSeconds(response, ["retry-after", "x-ratelimit-reset"], now);
+  // The reset header is on every answer; it means a wait only where too many calls were the reason.
+  const isThrottled = response.status === 429;
+  const names = isThrottled ? ["retry-after", "x-ratelimit-reset"] : ["retry-after"];
+  const seconds = waitSeconds(response, names, now);
   const row = isProxyPage(response)
     ? IN_DOUBT
     : rowOf(ERRORS, { status: response.status, message: text }, IN_DOUBT);
@@ -102,7 +105,6 @@ export function classify(response: HttpResponse, now: Date): Classified {
     ...withQuota(row, seconds),
     networkCode: `HTTP ${response.status}`,
     note: noteOf(text),
-    // The reset header is on every answer; it means a wait only where the answer says so.
-    retryAfterSeconds: response.status === 429 || response.status === 503 ? seconds : null,
+    retryAfterSeconds: isThrottled || response.status === 503 ? seconds : null,
   };
 }

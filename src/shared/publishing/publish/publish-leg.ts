@@ -74,6 +74,7 @@ function toPublish(work: Work, connection: Connection, credentials: NetworkData)
     limits: connection.limits,
     remote: leg.remote ?? {},
     sentAt: leg.sentAt === null ? null : new Date(leg.sentAt),
+    isUnpublished: leg.sentAt === null,
   };
 }
 
@@ -86,7 +87,8 @@ async function walk(work: Work, network: Network): Promise<void> {
   const ready = toPublish(work, connection, credentials);
   if (leg.sentAt !== null && !(await reconcile(work, network, ready))) return;
   if (!(await claimAccount(work, connection))) return;
-  const prepared = await prepare(work, network, connection, ready);
+  const isUnpublished = work.doubtSince === null;
+  const prepared = await prepare(work, network, connection, { ...ready, isUnpublished });
   if (prepared !== undefined) await send(work, network, connection, prepared);
 }
 
