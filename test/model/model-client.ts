@@ -76,9 +76,9 @@ const toEntity = (partitionKey: string, { rowKey, properties, etag }: ModelRow) 
 /** What a repeat inside a client library is told of the write that it repeats. */
 function conflictOf(actions: readonly Action[]): StorageError {
   const [first] = actions;
-  if (first?.kind === "create") return new StorageError(409, "EntityAlreadyExists");
-  if (first?.kind === "delete") return new StorageError(404, "ResourceNotFound");
-  return new StorageError(412, "UpdateConditionNotSatisfied");
+  if (first?.kind === "create") return new StorageError(409, "EntityAlreadyExists", 0);
+  if (first?.kind === "delete") return new StorageError(404, "ResourceNotFound", 0);
+  return new StorageError(412, "UpdateConditionNotSatisfied", 0);
 }
 
 const noAnswer = () => new StorageError(undefined, "no answer");

@@ -3,8 +3,9 @@ export class StorageError extends Error {
   readonly statusCode: number | undefined;
   readonly details: { readonly odataError: { readonly code: string } };
 
-  constructor(statusCode: number | undefined, code: string) {
-    super(code);
+  /** `index`: of the write that a transaction failed for, with which the message begins. */
+  constructor(statusCode: number | undefined, code: string, index?: number) {
+    super(index === undefined ? code : `${index}:${code}`);
     this.statusCode = statusCode;
     this.details = { odataError: { code } };
   }
@@ -50,9 +51,9 @@ const KEY_LENGTH_MAX = 512;
 const TEXT_LENGTH_MAX = 32_768;
 const FORBIDDEN_IN_KEYS = /[/\\#?\p{Cc}]/u;
 
-const missing = () => new StorageError(404, "ResourceNotFound");
-const exists = () => new StorageError(409, "EntityAlreadyExists");
-const changed = () => new StorageError(412, "UpdateConditionNotSatisfied");
+const missing = (index?: number) => new StorageError(404, "ResourceNotFound", index);
+const exists = (index: number) => new StorageError(409, "EntityAlreadyExists", index);
+const changed = (index: number) => new StorageError(412, "UpdateConditionNotSatisfied", index);
 
 function positionOf(keys: readonly string[], rowKey: string): number {
   let low = 0;
@@ -127,7 +128,8 @@ export class TableModel {
     const partitions = this.#partitions(table);
     checkLimits(partitionKey, actions);
     const partition = partitions.get(partitionKey) ?? { rows: new Map(), keys: [] };
-    for (const action of actions) checkCondition(action, partition.rows.get(action.rowKey));
+    for (const [index, action] of actions.entries())
+      checkCondition(action, partition.rows.get(action.rowKey), index);
     const etags = new Map<string, string>();
     const written = actions.flatMap((action) => this.#write(partition, action) ?? []);
     // A long run makes and empties very many.
@@ -157,10 +159,10 @@ export class TableModel {
   }
 }
 
-function checkCondition(action: Action, stored: ModelRow | undefined): void {
+function checkCondition(action: Action, stored: ModelRow | undefined, index: number): void {
   switch (action.kind) {
     case "create":
-      if (stored !== undefined) throw exists();
+      if (stored !== undefined) throw exists(index);
       return;
     case "put":
     case "put_merge":
@@ -168,14 +170,14 @@ function checkCondition(action: Action, stored: ModelRow | undefined): void {
     case "replace":
     case "merge":
     case "delete":
-      if (stored === undefined) throw missing();
-      if (action.etag !== "*" && action.etag !== stored.etag) throw changed();
+      if (stored === undefined) throw missing(index);
+      if (action.etag !== "*" && action.etag !== stored.etag) throw changed(index);
   }
 }
 
-function checkKey(key: string): void {
-  if (key.length > KEY_LENGTH_MAX) throw new StorageError(400, "KeyValueTooLarge");
-  if (FORBIDDEN_IN_KEYS.test(key)) throw new StorageError(400, "OutOfRangeInput");
+function checkKey(key: string, index?: number): void {
+  if (key.length > KEY_LENGTH_MAX) throw new StorageError(400, "KeyValueTooLarge", index);
+  if (FORBIDDEN_IN_KEYS.test(key)) throw new StorageError(400, "OutOfRangeInput", index);
 }
 
 function checkLimits(partitionKey: string, actions: readonly Action[]): void {
@@ -183,11 +185,11 @@ function checkLimits(partitionKey: string, actions: readonly Action[]): void {
   if (new Set(actions.map(({ rowKey }) => rowKey)).size < actions.length)
     throw new StorageError(400, "InvalidDuplicateRow");
   checkKey(partitionKey);
-  for (const action of actions) {
-    checkKey(action.rowKey);
+  for (const [index, action] of actions.entries()) {
+    checkKey(action.rowKey, index);
     if (action.kind === "delete") continue;
     for (const value of Object.values(action.properties))
       if (typeof value === "string" && value.length > TEXT_LENGTH_MAX)
-        throw new StorageError(400, "PropertyValueTooLarge");
+        throw new StorageError(400, "PropertyValueTooLarge", index);
   }
 }

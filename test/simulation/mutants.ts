@@ -1,4 +1,4 @@
-import type { CoreOperation } from "../../src/shared/billing/group-commit.ts";
+import type { CoreOperation } from "../../src/shared/billing/core-operation.ts";
 import { NETWORKS } from "../../src/shared/networks/registry.ts";
 import type { Network } from "../../src/shared/networks/contract/network.ts";
 import type { Services } from "../../src/shared/compose.ts";

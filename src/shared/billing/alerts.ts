@@ -1,6 +1,6 @@
 import type { RowWrite } from "../runtime/storage/row.ts";
 import { eventWrite, type EventType } from "../webhooks/events/event.ts";
-import type { CoreOperation } from "./group-commit.ts";
+import type { CoreOperation } from "./core-operation.ts";
 import { markerKey, markerRow } from "./wallet-row.ts";
 import { available, utcDay, type Wallet, viewBalance } from "./wallet.ts";
 

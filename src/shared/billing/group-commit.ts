@@ -1,128 +1,42 @@
-import { serviceUnavailable, type AppError } from "../runtime/errors.ts";
-import type { RowWrite, StoredRow, TransactionResult } from "../runtime/storage/row.ts";
-import { createOverlay, type Overlay } from "./overlay.ts";
-import { applyChange, type LedgerEntry, type Wallet, type WalletChange } from "./wallet.ts";
-
-/** The platform's partition as the committer needs it. */
-export interface CorePartition {
-  readWallet(): Promise<StoredWallet>;
-  find(rowKey: string): Promise<StoredRow | undefined>;
-  /**
-   * The writes that take the wallet from `from` to `to`, with its new ledger entries. The wallet's row is always one of
-   * them: its version stands for the whole partition.
-   */
-  walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEntry[]): RowWrite[];
-  transact(writes: readonly RowWrite[]): Promise<TransactionResult>;
-  now(): Date;
-  /** Called after each try to write, for the record only. */
-  onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
-}
-
-export interface StoredWallet {
-  readonly wallet: Wallet;
-  /** "" while the platform has no wallet row yet. */
-  readonly etag: string;
-}
-
-/** What an operation sees: the wallet and its rows, the earlier operations of the same transaction included. */
-export interface CoreView {
-  readonly wallet: Wallet;
-  readonly now: Date;
-  readonly row: (rowKey: string) => StoredRow | undefined;
-}
-
-/** What an operation makes of what it sees. */
-export type CoreDecision<Answer> =
-  | (WalletChange & {
-      readonly kind: "write";
-      readonly writes: readonly RowWrite[];
-      readonly answer: Answer;
-    })
-  /** Nothing to write: it was applied before, or it no longer applies. */
-  | { readonly kind: "done"; readonly answer: Answer }
-  | { readonly kind: "refuse"; readonly error: AppError };
-
-/**
- * One change of a platform's partition. `decide` is pure and may run many times: it must find out from its rows that
- * an earlier try was applied, and then answer `done`.
- */
-export interface CoreOperation<Answer> {
-  /** Two operations with one id that are under way at once share one answer. */
-  readonly id: string;
-  readonly rowKeys: readonly string[];
-  /**
-   * The rows as the caller read them a moment ago, which saves the first reading. Only for rows that the operation
-   * writes under a condition: these are older than the wallet. No refusal is answered on them.
-   */
-  readonly known?: ReadonlyMap<string, StoredRow | undefined>;
-  decide(view: CoreView): CoreDecision<Answer>;
-}
-
-type Rows = ReadonlyMap<string, StoredRow | undefined>;
-
-/** What an operation's caller is answered once its transaction is through. */
-type Outcome =
-  | { readonly kind: "answer"; readonly answer: unknown }
-  | { readonly kind: "refusal"; readonly error: AppError }
-  /** It threw: on readings that never belonged together, or because it is wrong. */
-  | { readonly kind: "failure"; readonly error: unknown };
-
-/** Where an operation stands; the table above `GroupCommit` has the transitions. */
-type State =
-  | { readonly kind: "known"; readonly rows: Rows }
-  | { readonly kind: "unread"; readonly isWalletOld: boolean }
-  | { readonly kind: "read"; readonly rows: Rows }
-  | { readonly kind: "decided"; readonly outcome: Outcome }
-  | { readonly kind: "settled" };
-
-interface Pending {
-  readonly operation: CoreOperation<unknown>;
-  readonly submittedAt: number;
-  /** When the last request that shares the answer came. */
-  askedAt: number;
-  readonly promise: Promise<unknown>;
-  resolve(answer: unknown): void;
-  reject(error: unknown): void;
-  state: State;
-  tries: number;
-  /** The wallet's version that a write of unknown outcome was conditional on. */
-  doubtedEtag: string | undefined;
-}
-
-interface Batch {
-  readonly stored: StoredWallet;
-  /** When `stored` was read, or written by us. */
-  readonly readAt: number;
-  wallet: Wallet;
-  readonly overlay: Overlay;
-  readonly entries: LedgerEntry[];
-  /** Those that are decided: their outcomes rest on what the transaction writes. */
-  readonly members: Pending[];
-  readonly writers: Pending[];
-}
+import { AppError, serviceUnavailable } from "../runtime/errors.ts";
+import {
+  InvalidTransaction,
+  type RowWrite,
+  type TransactionResult,
+} from "../runtime/storage/row.ts";
+import { Batch, type Outcome, type Pending } from "./batch.ts";
+import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
+import { RecentRows, type RowMemory } from "./recent-rows.ts";
 
 const BATCH_OPERATIONS_MAX = 64;
-/** Of 100 that a transaction may hold. */
-const BATCH_ROWS_MAX = 90;
-/** Of 4 MiB that a transaction may hold; the rest is for its own framing. */
-const BATCH_CHARACTERS_MAX = 1024 * 1024;
 const WALLET_CACHE_MS = 2_000;
-const TRIES_MAX = 12;
-/** A broken rule on this many fresh readings is a defect, not a torn one. */
-const TORN_TRIES_MAX = 3;
+/** Transactions of unknown outcome, or torn readings, that one operation puts up with. */
+const DOUBTS_MAX = 12;
+const DOUBT_PAUSE_MS_MAX = 500;
+/** After a lost race. Whoever waited longer would find the winner far ahead. */
+const RACE_PAUSE_MS_MAX = 40;
+/** Of an operation since it was first tried. */
 const TRYING_MS_MAX = 8_000;
+/** A process that lost a race takes the wallet to be written by others, too, for so long. */
+const CONTESTED_MS = 1_000;
+/** So often a process that writes without a break leaves a gap, in which another one can win. */
+const UNBROKEN_MS_MAX = 250;
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Serialises the writes to one platform's wallet in this process and writes them together: while one transaction is
  * in flight the next operations gather; an idle wallet writes at once. Across processes the wallet's ETag decides.
- * An answer that is lost, late or wrong is never believed: the rows are read again and the operations decide anew.
+ * An answer that is lost, late or wrong is never believed: the rows are read again and the operations decide anew. An
+ * operation that storage refuses leaves the others' transaction, and fails alone.
  *
  * An operation's state, what happens, and its next state:
  *
  *   (submitted)  with rows that its caller has read            known
- *   (submitted)  without                                       unread
+ *   (submitted)  without, or this process knows better         unread
  *   unread       its rows are read, after the wallet           read
  *   unread       its rows can't be read                        settled: the error
+ *   read         the wallet has another version by now         unread
  *   known, read  writes, is done, throws                       decided
  *   known        refuses: its rows are older than the wallet   unread, wallet old
  *   read         refuses, and was asked since the wallet was   unread, wallet old
@@ -132,24 +46,34 @@ const TRYING_MS_MAX = 8_000;
  *   known, read  too large for a transaction of its own        settled: the error
  *   decided      the transaction is applied, or not needed     settled: answer, refusal or error
  *   decided      the same, a refusal, asked for meanwhile      unread, wallet old
- *   decided      the transaction is refused or in doubt        unread
- *   decided      somebody threw: wallet and rows are not of    unread
- *                one moment, and may show what never was
- *   decided      the same after 12 tries or 8 s                settled: `service_unavailable`
+ *   decided      another process wrote the wallet first        known as before, or unread
+ *   decided      a row of its own was another one              unread, in a later batch
+ *   decided      a row of another operation was another one    as before it was decided
+ *   decided      the transaction is in doubt, or somebody      unread
+ *                threw: wallet and rows are not of one
+ *                moment, and may show what never was
+ *   decided      the same 12 times, or 8 s of any of these     settled: `service_unavailable`
+ *   decided      storage never takes the transaction           as before it was decided, alone
+ *   decided      the same, and it was alone                    settled: the error
  *
  * `wallet old`: the cached wallet is dropped before the next transaction. A refusal while a write in doubt may still be
  * applied is answered as `service_unavailable`.
  */
 export class GroupCommit {
   readonly #partition: CorePartition;
-  /** Those that wait for a transaction, `known` or `unread`. */
+  readonly #recent: RowMemory;
   readonly #queue: Pending[] = [];
   readonly #byId = new Map<string, Pending>();
   #running = false;
   #cached: { readonly stored: StoredWallet; readonly readAt: number } | undefined;
+  #contestedUntil = 0;
+  #unbrokenSince = 0;
+  #roundTripMs = 0;
 
-  constructor(partition: CorePartition) {
+  /** `recent`: the rows that this process saw written a moment ago. */
+  constructor(partition: CorePartition, recent: RowMemory = new RecentRows().within("")) {
     this.#partition = partition;
+    this.#recent = recent;
   }
 
   get idle(): boolean {
@@ -175,16 +99,19 @@ export class GroupCommit {
 
   #enqueue(operation: CoreOperation<unknown>): Pending {
     const { known } = operation;
+    const isOutdated = operation.rowKeys.some((rowKey) => this.#recent.has(rowKey));
     const pending: Pending = {
       operation,
       submittedAt: performance.now(),
       askedAt: performance.now(),
       ...Promise.withResolvers<unknown>(),
       state:
-        known === undefined
+        known === undefined || isOutdated
           ? { kind: "unread", isWalletOld: false }
           : { kind: "known", rows: known },
-      tries: 0,
+      turn: "any",
+      triedAt: undefined,
+      doubts: 0,
       doubtedEtag: undefined,
     };
     this.#byId.set(operation.id, pending);
@@ -201,20 +128,62 @@ export class GroupCommit {
     else pending.reject(outcome.error);
   }
 
+  #fail(pending: Pending, error: unknown): void {
+    this.#settle(pending, { kind: "failure", error });
+  }
+
   async #run(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
+    this.#unbrokenSince = performance.now();
     while (this.#queue.length > 0) {
-      const members = this.#queue.splice(0, BATCH_OPERATIONS_MAX);
+      let members: readonly Pending[] | undefined;
       try {
+        if (this.#isContested || this.#isOwedAGap) await this.#makeRoom();
+        members = this.#take();
         await this.#commit(members);
       } catch (error) {
         this.#cached = undefined;
-        for (const pending of members)
-          if (!this.#queue.includes(pending)) this.#settle(pending, { kind: "failure", error });
+        for (const pending of members ?? this.#take())
+          if (!this.#queue.includes(pending)) this.#fail(pending, error);
       }
     }
     this.#running = false;
+  }
+
+  get #isContested(): boolean {
+    return performance.now() < this.#contestedUntil;
+  }
+
+  get #isOwedAGap(): boolean {
+    return performance.now() - this.#unbrokenSince >= UNBROKEN_MS_MAX;
+  }
+
+  /**
+   * Leaves the wallet to other processes for about a round trip, in which more operations gather: before every
+   * transaction while the wallet is contested, and now and then in case it is. Whoever goes on without a break, with
+   * the version that its own write gave the wallet, is never beaten by one that has to read first.
+   */
+  async #makeRoom(): Promise<void> {
+    await pause(this.#roundTripMs);
+    this.#unbrokenSince = performance.now();
+    if (!this.#isContested) return;
+    this.#cached = undefined;
+    await this.#wallet();
+  }
+
+  /** The next to be tried together; one that is to be tried alone goes alone. */
+  #take(): Pending[] {
+    const first = this.#queue[0]?.turn;
+    const goesAlong = ({ turn }: Pending) => turn === "any" || (turn === "next" && first === turn);
+    const barrier = this.#queue.findIndex((pending, index) => index > 0 && !goesAlong(pending));
+    const length = first === "alone" ? 1 : barrier === -1 ? BATCH_OPERATIONS_MAX : barrier;
+    const members = this.#queue.splice(0, Math.min(length, BATCH_OPERATIONS_MAX));
+    for (const pending of members) {
+      pending.triedAt ??= performance.now();
+      pending.turn = "any";
+    }
+    return members;
   }
 
   async #wallet(): Promise<StoredWallet> {
@@ -227,14 +196,17 @@ export class GroupCommit {
   }
 
   /** Reads the rows of one; where they can't be read, its caller alone gets the error. */
-  async #load(pending: Pending): Promise<void> {
-    if (pending.state.kind !== "unread") return;
+  async #load(pending: Pending, { etag }: StoredWallet): Promise<void> {
+    const { state, operation } = pending;
+    // Rows belong to the version of the wallet under which they were read.
+    const isOutdated = state.kind === "read" && state.etag !== etag;
+    if (state.kind !== "unread" && !isOutdated) return;
     const read = async (rowKey: string) => [rowKey, await this.#partition.find(rowKey)] as const;
     try {
-      const rows = new Map(await Promise.all(pending.operation.rowKeys.map(read)));
-      pending.state = { kind: "read", rows };
+      const rows = new Map(await Promise.all(operation.rowKeys.map(read)));
+      pending.state = { kind: "read", rows, etag };
     } catch (error) {
-      this.#settle(pending, { kind: "failure", error });
+      this.#fail(pending, error);
     }
   }
 
@@ -243,147 +215,142 @@ export class GroupCommit {
     if (members.some(isWalletOld)) this.#cached = undefined;
     const stored = await this.#wallet();
     // After the wallet, not beside it: a transaction that its version lets through then rests on rows of that version.
-    await Promise.all(members.map((pending) => this.#load(pending)));
-    const batch = this.#decideAll(stored, members);
-    if (batch.members.some(isTorn)) return this.#again(batch.members);
+    await Promise.all(members.map((pending) => this.#load(pending, stored)));
+    const batch = new Batch(stored, this.#cached?.readAt ?? 0, () => this.#partition.now());
+    this.#queue.unshift(...batch.place(members));
+    for (const { pending, error } of batch.unfit) this.#fail(pending, error);
+    if (batch.isTorn) return this.#doubt(batch);
     if (batch.writers.length > 0 && !(await this.#write(batch))) return;
     for (const pending of batch.members) this.#finish(batch, pending);
   }
 
-  /** Returns whether the batch's changes were applied; where they were not, all of it is to be decided again. */
+  /** Returns whether the batch's changes were applied; else its operations wait for another try, or are settled. */
   async #write(batch: Batch): Promise<boolean> {
     const { stored, wallet } = batch;
     const startedAt = performance.now();
-    const result = await this.#partition.transact([
+    const writes = [
       ...this.#partition.walletWrites(stored, wallet, batch.entries),
       ...batch.overlay.writes(),
-    ]);
-    this.#partition.onBatch?.(batch.writers.length, result.kind);
-    if (result.kind === "applied") {
-      const etag = result.etags.get("W");
-      this.#cached =
-        etag === undefined ? undefined : { stored: { wallet, etag }, readAt: startedAt };
-      return true;
-    }
-    if (result.kind === "in_doubt")
-      for (const pending of batch.writers) pending.doubtedEtag = stored.etag;
-    await this.#again(batch.members);
-    return false;
-  }
-
-  #decideAll(stored: StoredWallet, members: readonly Pending[]): Batch {
-    const batch: Batch = {
-      stored,
-      readAt: this.#cached?.readAt ?? 0,
-      wallet: stored.wallet,
-      overlay: createOverlay(),
-      entries: [],
-      members: [],
-      writers: [],
-    };
-    const left: Pending[] = [];
-    let isFull = false;
-    for (const pending of members) {
-      const { state } = pending;
-      if (state.kind !== "known" && state.kind !== "read") continue;
-      if (!isFull) this.#decide(batch, pending, state.rows);
-      // Undecided still: it did not fit, and nothing that came after it may go before it.
-      isFull ||= pending.state === state;
-      // Rows belong to the version of the wallet under which they were read, and that is about to end.
-      if (pending.state.kind === "read") pending.state = { kind: "unread", isWalletOld: false };
-      if (pending.state.kind === "known" || pending.state.kind === "unread") left.push(pending);
-    }
-    this.#queue.unshift(...left);
-    return batch;
-  }
-
-  /** Moves an operation on, unless the transaction is too full for it. */
-  #decide(batch: Batch, pending: Pending, rows: Rows): void {
-    const now = this.#partition.now();
-    let decision: CoreDecision<unknown>;
-    let next = { wallet: batch.wallet, entries: [] as LedgerEntry[] };
+    ];
+    let result: TransactionResult;
     try {
-      decision = pending.operation.decide({
-        wallet: batch.wallet,
-        now,
-        row: (rowKey) => batch.overlay.see(rowKey, rows.get(rowKey)),
-      });
-      if (decision.kind === "write") next = applyChange(batch.wallet, decision, now);
+      result = await this.#partition.transact(writes);
     } catch (error) {
-      return join(batch, pending, { kind: "failure", error });
+      this.#divide(batch, writes, error);
+      return false;
     }
-    if (decision.kind === "refuse") return this.#refuse(batch, pending, decision.error);
-    const { answer } = decision;
-    if (decision.kind === "done") return join(batch, pending, { kind: "answer", answer });
-    if (!fits(batch, decision.writes, next.entries.length)) {
-      if (batch.writers.length > 0) return;
-      const error = new Error("invariant broken: an operation is larger than a transaction");
-      return this.#settle(pending, { kind: "failure", error });
+    this.#partition.onBatch?.(batch.writers.length, result.kind);
+    this.#roundTripMs = Math.min(performance.now() - startedAt, RACE_PAUSE_MS_MAX);
+    switch (result.kind) {
+      case "applied": {
+        const etag = result.etags.get("W");
+        this.#cached =
+          etag === undefined ? undefined : { stored: { wallet, etag }, readAt: startedAt };
+        this.#remember(batch.writers);
+        return true;
+      }
+      case "in_doubt":
+        for (const pending of batch.writers) pending.doubtedEtag = stored.etag;
+        await this.#doubt(batch);
+        return false;
+      case "refused": {
+        const outdated = batch.ownersOf(writes, result.at);
+        if (outdated.length === 0) await this.#lose(batch);
+        else this.#leaveOut(batch, outdated);
+        return false;
+      }
     }
-    join(batch, pending, { kind: "answer", answer });
-    batch.writers.push(pending);
-    batch.overlay.add(decision.writes);
-    batch.wallet = next.wallet;
-    batch.entries.push(...next.entries);
   }
 
-  /** Takes a refusal only on a wallet, and rows after it, that were read since the request came. */
-  #refuse(batch: Batch, pending: Pending, error: AppError): void {
-    if (isOlderThanRequest(batch, pending) || pending.state.kind === "known") {
-      pending.state = { kind: "unread", isWalletOld: true };
+  /** What callers take their rows to be is out of date from now on. */
+  #remember(members: readonly Pending[]): void {
+    for (const { operation } of members)
+      for (const rowKey of operation.known?.keys() ?? []) this.#recent.add(rowKey);
+  }
+
+  /** Another process wrote the wallet first. */
+  async #lose({ members }: Batch): Promise<void> {
+    this.#cached = undefined;
+    this.#contestedUntil = performance.now() + CONTESTED_MS;
+    // What the caller knew is written under a condition of its own; what was read belongs to the wallet's old version.
+    for (const pending of members) if (!goBack(pending, "known")) unread(pending);
+    const rest = this.#inTime(members);
+    if (rest.length > 0) await pause(Math.random() * RACE_PAUSE_MS_MAX);
+    this.#queue.unshift(...rest);
+  }
+
+  /** The rows of these are not as they were taken to be; the others go again at once, with what they have read. */
+  #leaveOut({ members }: Batch, outdated: readonly Pending[]): void {
+    this.#remember(outdated);
+    for (const pending of members) goBack(pending);
+    for (const pending of outdated) {
+      unread(pending);
+      pending.turn = "next";
+    }
+    const others = members.filter((pending) => !outdated.includes(pending));
+    this.#queue.unshift(...this.#inTime(others), ...this.#inTime(outdated));
+  }
+
+  /** Storage will not take the transaction: it is divided until only those fail whose writes are at fault. */
+  #divide(batch: Batch, writes: readonly RowWrite[], error: unknown): void {
+    if (error instanceof AppError) throw error;
+    const at = error instanceof InvalidTransaction ? error.at : undefined;
+    const owners = batch.ownersOf(writes, at);
+    const suspects = owners.length > 0 ? owners : batch.writers;
+    const others = batch.members.filter((pending) => !suspects.includes(pending));
+    for (const pending of batch.members) goBack(pending);
+    if (batch.writers.length === 1) {
+      for (const pending of batch.writers) this.#fail(pending, error);
+      this.#queue.unshift(...others);
       return;
     }
-    const isDoubted = pending.doubtedEtag === batch.stored.etag;
-    join(batch, pending, { kind: "refusal", error: isDoubted ? serviceUnavailable() : error });
+    for (const pending of suspects) pending.turn = "alone";
+    this.#queue.unshift(...others, ...suspects);
   }
 
   #finish(batch: Batch, pending: Pending): void {
     const { state } = pending;
     if (state.kind !== "decided") return;
     // Somebody may have asked for the same while the transaction was under way.
-    if (state.outcome.kind === "refusal" && isOlderThanRequest(batch, pending)) {
+    if (state.outcome.kind === "refusal" && batch.isOlderThan(pending)) {
       pending.state = { kind: "unread", isWalletOld: true };
       this.#queue.push(pending);
     } else this.#settle(pending, state.outcome);
   }
 
   /** Reads everything anew and decides again; gives up after a while with an answer that is safe to repeat. */
-  async #again(members: readonly Pending[]): Promise<void> {
+  async #doubt({ members }: Batch): Promise<void> {
     this.#cached = undefined;
-    const rest: Pending[] = [];
     for (const pending of members) {
-      pending.tries += 1;
-      pending.state = { kind: "unread", isWalletOld: false };
-      const tooLong = performance.now() - pending.submittedAt > TRYING_MS_MAX;
-      if (pending.tries >= TRIES_MAX || tooLong)
-        this.#settle(pending, { kind: "failure", error: serviceUnavailable() });
-      else rest.push(pending);
+      pending.doubts += 1;
+      unread(pending);
     }
-    const tries = Math.max(0, ...rest.map((pending) => pending.tries));
-    const waitMs = Math.random() * Math.min(500, 10 * 2 ** tries);
-    if (rest.length > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const rest = this.#inTime(members);
+    const doubts = Math.max(0, ...rest.map((pending) => pending.doubts));
+    const waitMs = Math.random() * Math.min(DOUBT_PAUSE_MS_MAX, 10 * 2 ** doubts);
+    if (rest.length > 0) await pause(waitMs);
     this.#queue.unshift(...rest);
+  }
+
+  /** Those that may be tried again; the others get an answer that is safe to repeat. */
+  #inTime(members: readonly Pending[]): Pending[] {
+    return members.filter((pending) => {
+      const { triedAt = 0, doubts } = pending;
+      const isInTime = doubts < DOUBTS_MAX && performance.now() - triedAt <= TRYING_MS_MAX;
+      if (!isInTime) this.#fail(pending, serviceUnavailable());
+      return isInTime;
+    });
   }
 }
 
-function join(batch: Batch, pending: Pending, outcome: Outcome): void {
-  pending.state = { kind: "decided", outcome };
-  batch.members.push(pending);
+function unread(pending: Pending): void {
+  pending.state = { kind: "unread", isWalletOld: false };
 }
 
-/** Wallet and rows are not read at one moment: together they may show a state that never was. */
-function isTorn({ state, tries }: Pending): boolean {
-  return state.kind === "decided" && state.outcome.kind === "failure" && tries < TORN_TRIES_MAX;
-}
-
-function isOlderThanRequest(batch: Batch, pending: Pending): boolean {
-  return pending.askedAt > batch.readAt;
-}
-
-function fits(batch: Batch, writes: readonly RowWrite[], entries: number): boolean {
-  const rows = batch.overlay.size + batch.entries.length + writes.length + entries + 1;
-  const characters = batch.overlay.characters + JSON.stringify(writes).length;
-  return (
-    rows <= BATCH_ROWS_MAX && (characters <= BATCH_CHARACTERS_MAX || batch.writers.length === 0)
-  );
+/** Takes a decision back, where it was made on such rows; returns whether it was. */
+function goBack(pending: Pending, kind?: "known"): boolean {
+  const { state } = pending;
+  if (state.kind !== "decided" || (kind !== undefined && state.basis.kind !== kind)) return false;
+  pending.state = state.basis;
+  return true;
 }

@@ -1,5 +1,5 @@
 import { invariant } from "../runtime/errors.ts";
-import type { Row, RowWrite, StoredRow } from "../runtime/storage/row.ts";
+import { keyOfWrite, type Row, type RowWrite, type StoredRow } from "../runtime/storage/row.ts";
 
 /** The rows that a transaction is going to write, as the operations after it in the same transaction see them. */
 export interface Overlay {
@@ -11,8 +11,6 @@ export interface Overlay {
   /** Each row once, as a transaction demands. */
   writes(): RowWrite[];
 }
-
-const keyOf = (write: RowWrite) => (write.kind === "delete" ? write.rowKey : write.row.rowKey);
 
 function mergeRows(first: Row, second: Row): Row {
   return { ...first, ...second };
@@ -54,10 +52,10 @@ export function createOverlay(): Overlay {
     add(writes) {
       characters += JSON.stringify(writes).length;
       for (const write of writes) {
-        const earlier = byKey.get(keyOf(write));
+        const earlier = byKey.get(keyOfWrite(write));
         const combined = earlier === undefined ? write : combine(earlier, write);
-        if (combined === undefined) byKey.delete(keyOf(write));
-        else byKey.set(keyOf(write), combined);
+        if (combined === undefined) byKey.delete(keyOfWrite(write));
+        else byKey.set(keyOfWrite(write), combined);
       }
     },
     writes: () => [...byKey.values()],

@@ -5,12 +5,9 @@ import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { budgetReachedOperation, lowBalanceWrites, isWalletEvent } from "./alerts.ts";
-import {
-  GroupCommit,
-  type CoreOperation,
-  type CorePartition,
-  type StoredWallet,
-} from "./group-commit.ts";
+import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { RecentRows } from "./recent-rows.ts";
 import { ledgerRow, MARKER_ROWS, markerRow, reconciledRow, walletRow } from "./wallet-row.ts";
 import { EMPTY_WALLET, utcDay, type LedgerEntry, type Wallet } from "./wallet.ts";
 
@@ -69,6 +66,7 @@ export class WalletStore {
   readonly #now: () => Date;
   readonly #alerts: WalletAlerts;
   readonly #committers = new Map<string, GroupCommit>();
+  readonly #recent = new RecentRows();
   /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
   readonly #budgetReported = new Map<string, string>();
 
@@ -109,7 +107,7 @@ export class WalletStore {
     let committer = this.#committers.get(platformId);
     if (committer === undefined) {
       this.#dropQuiet();
-      committer = new GroupCommit(this.#partition(platformId));
+      committer = new GroupCommit(this.#partition(platformId), this.#recent.within(platformId));
       this.#committers.set(platformId, committer);
     }
     return committer.submit(operation);

@@ -9,7 +9,11 @@ export interface Wallet {
   readonly balance: number;
   /** The part of it that is promised to legs on their way. */
   readonly reserved: number;
-  /** Number of the last ledger entry; the ledger has no gap. */
+  /**
+   * Number of the last ledger entry; the ledger has no gap. The column is an Int32, so a platform's ledger ends at
+   * 2,147,483,647 entries: twenty-two years at a hundred posts a minute, day and night, each with two legs. From then
+   * on nothing is written any more (`applyMovement` refuses it), and nothing that is written is wrong.
+   */
   readonly sequence: number;
   readonly dailyBudget: number | null;
   /** When the budget was last set. */
@@ -34,6 +38,7 @@ export const EMPTY_WALLET: Wallet = {
 
 /** Keeps every number of a row within Int32. */
 const BALANCE_MAX = 2_000_000_000;
+const SEQUENCE_MAX = 2 ** 31 - 1;
 
 export type EntryType = "credit" | "debit" | "reserve" | "settle" | "release";
 
@@ -76,8 +81,18 @@ export function available(wallet: Wallet): number {
   return wallet.balance - wallet.reserved;
 }
 
+/**
+ * Returns the UTC day that the budget counts: it never goes back. Around midnight the clocks of several processes are
+ * on either side of it, and a day that began anew with each of them would have a budget each time. A clock that was
+ * ahead by more than that closes nobody's budget for good.
+ */
+function budgetDay(wallet: Wallet, now: Date): string {
+  const tomorrow = nextUtcDay(now).slice(0, 10);
+  return wallet.day === tomorrow ? tomorrow : utcDay(now);
+}
+
 export function spentToday(wallet: Wallet, now: Date): number {
-  return wallet.day === utcDay(now) ? wallet.daySpent : 0;
+  return wallet.day === budgetDay(wallet, now) ? wallet.daySpent : 0;
 }
 
 /** Why these tokens can't be spent or promised now, or undefined when they can. */
@@ -133,8 +148,9 @@ export function applyMovement(
   const { reservedOn: _, ...kept } = movement;
   const { tokens } = movement;
   invariant(Number.isSafeInteger(tokens) && tokens > 0, `a movement of ${tokens} tokens`);
+  invariant(wallet.sequence < SEQUENCE_MAX, "the ledger is full");
   const effect = EFFECT[movement.type];
-  const today = utcDay(now);
+  const today = budgetDay(wallet, now);
   const next: Wallet = {
     ...wallet,
     balance: wallet.balance + effect.balance * tokens,
@@ -187,6 +203,8 @@ export function applyChange(
   const entries: LedgerEntry[] = [];
   let next = dailyBudget === undefined ? wallet : withBudget(wallet, dailyBudget, now);
   for (const movement of movements) {
+    // What is free moves nothing, and the ledger has no entry that says so.
+    if (movement.tokens === 0) continue;
     const applied = applyMovement(next, movement, now);
     next = applied.wallet;
     entries.push(applied.entry);

@@ -1,4 +1,4 @@
-import type { CoreOperation, CoreView, CoreDecision } from "../billing/group-commit.ts";
+import type { CoreOperation, CoreView, CoreDecision } from "../billing/core-operation.ts";
 import { paced } from "../billing/wallet.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";

@@ -1,10 +1,7 @@
 import { vi } from "vitest";
 import { chargeTogether, creditWallet } from "../../../src/shared/billing/charge.ts";
-import {
-  GroupCommit,
-  type CoreOperation,
-  type CorePartition,
-} from "../../../src/shared/billing/group-commit.ts";
+import type { CoreOperation, CorePartition } from "../../../src/shared/billing/core-operation.ts";
+import { GroupCommit } from "../../../src/shared/billing/group-commit.ts";
 import { AppError } from "../../../src/shared/runtime/errors.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { acceptOperation } from "../../../src/shared/publishing/accept/accept.ts";

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chargeTogether, creditWallet } from "../../../src/shared/billing/charge.ts";
-import { GroupCommit, type CoreOperation } from "../../../src/shared/billing/group-commit.ts";
+import type { CoreOperation } from "../../../src/shared/billing/core-operation.ts";
+import { GroupCommit } from "../../../src/shared/billing/group-commit.ts";
 import { markerKey } from "../../../src/shared/billing/wallet-row.ts";
 import { AppError, serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
+import { InvalidTransaction, keyOfWrite } from "../../../src/shared/runtime/storage/row.ts";
+import { casesOf } from "../../setup/long-check.ts";
 import { runSeeds } from "./group-commit-seeds.ts";
 import {
   acceptanceOf,
@@ -384,24 +387,100 @@ describe("what goes wrong with one operation", () => {
     expect(outcomes).toEqual(["service_unavailable", "ok"]);
   });
 
-  test("ends with an error for those in the transaction alone when storage refuses it for good", async () => {
-    const { partition, instance } = start();
-    let sent = 0;
+  /** A storage that takes no row of this name; `names` says whether it tells which row it was. */
+  const choosy = (instance: Instance, names: boolean) => {
+    const sent: number[] = [];
     const commit = new GroupCommit({
       ...instance.partition,
       async transact(writes) {
-        sent += 1;
-        if (sent === 2) throw new Error("400");
+        sent.push(writes.length);
+        const at = writes.findIndex((one) => keyOfWrite(one).startsWith("bad|"));
+        if (at !== -1) throw new InvalidTransaction(names ? at : undefined, new Error("400"));
         return await instance.partition.transact(writes);
       },
     });
-    const ids = ["busy", "one", "two", "three"];
+    return { commit, sent };
+  };
+
+  test.each([
+    [true, 4],
+    [false, 5],
+  ])("reaches nobody else: a row that storage never takes, named: %s", async (names, sendings) => {
+    const { partition, instance } = start();
+    const { commit, sent } = choosy(instance, names);
+    const ids = ["busy", "one", "bad", "two"];
     const outcomes = await Promise.all(
-      ids.map((id) => codeOf(commit.submit(write(id, id === "busy" ? 1 : 40)))),
+      ids.map((id) => codeOf(commit.submit(write(id, id === "busy" ? 1 : 20)))),
     );
-    expect(outcomes).toEqual(["ok", "Error: 400", "Error: 400", "ok"]);
-    expect(partition.rowsOf("one|")).toEqual([]);
-    expect(partition.rowsOf("two|")).toEqual([]);
-    expect(partition.rowsOf("three|")).toHaveLength(40);
+    expect(outcomes).toEqual(["ok", "ok", expect.stringContaining("storage takes no"), "ok"]);
+    expect(partition.rowsOf("bad|")).toEqual([]);
+    expect(partition.rowsOf("two|")).toHaveLength(20);
+    expect(sent).toHaveLength(sendings);
+  });
+
+  test("leaves the others' transaction when its key is taken, and reads alone", async () => {
+    const { partition, instance } = start();
+    const other = instanceOf(partition, "other", CALM);
+    await credit(other, "tokens", 1_000);
+    const theirs = acceptanceOf("repeated");
+    await other.commit.submit(theirs.operation);
+    const looks: string[] = [];
+    const commit = new GroupCommit({
+      ...instance.partition,
+      find(rowKey) {
+        looks.push(rowKey);
+        return instance.partition.find(rowKey);
+      },
+    });
+    await commit.submit(acceptanceOf("first").operation);
+    partition.sizes.length = 0;
+    const keys = ["busy", "a", "repeated", "b", "c"];
+    const answers = await Promise.all(
+      keys.map((key) => commit.submit(acceptanceOf(key).operation)),
+    );
+    expect(answers[2]?.postId).toBe(theirs.post.id);
+    // Five refused, then four at once; the fifth finds its key.
+    expect(partition.sizes).toHaveLength(2);
+    expect(looks).toHaveLength(1);
+    // Remembered: a later repeat reads, and refuses nobody's transaction.
+    partition.sizes.length = 0;
+    await Promise.all(["busy", "d", "a"].map((key) => commit.submit(acceptanceOf(key).operation)));
+    expect(partition.sizes).toHaveLength(1);
+  });
+});
+
+describe("several processes that never rest", () => {
+  const CUSTOMERS = 24;
+
+  /** As many requests at a time as a busy deployment has on one wallet, for so long. */
+  async function load(processes: number, forMs: number) {
+    const partition = new MemoryPartition();
+    const weather = { ...CALM, delay: () => 2 + Math.floor(Math.random() * 3) };
+    const instances = Array.from({ length: processes }, (_, index) =>
+      instanceOf(partition, `process ${index}`, weather),
+    );
+    const counts = new Map<string, number>();
+    const until = performance.now() + forMs;
+    const customer = async (instance: Instance, name: string) => {
+      for (let count = 0; performance.now() < until; count += 1) {
+        const outcome = await codeOf(credit(instance, `${name} ${count}`, 1));
+        counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+      }
+    };
+    const all = instances.flatMap((instance, index) =>
+      Array.from({ length: CUSTOMERS }, (_, one) => customer(instance, `${index} ${one}`)),
+    );
+    await vi.advanceTimersByTimeAsync(forMs + 10_000);
+    await Promise.all(all);
+    return { counts, sent: partition.sizes.length };
+  }
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  });
+
+  test.each(casesOf([8, 1, 2, 4]))("%i of them: nobody is told to come back", async (processes) => {
+    const { counts } = await load(processes, 6_000);
+    expect([...counts.keys()]).toEqual(["ok"]);
   });
 });

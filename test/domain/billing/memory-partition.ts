@@ -1,4 +1,4 @@
-import type { CorePartition, StoredWallet } from "../../../src/shared/billing/group-commit.ts";
+import type { CorePartition, StoredWallet } from "../../../src/shared/billing/core-operation.ts";
 import { EMPTY_WALLET, type LedgerEntry, type Wallet } from "../../../src/shared/billing/wallet.ts";
 import { serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
 import type {
@@ -158,7 +158,8 @@ export class MemoryPartition {
     const keys = writes.map(keyOf);
     if (new Set(keys).size !== keys.length) throw new Error(`a row twice: ${keys.join(", ")}`);
     if (keys.length > ROWS_MAX) throw new Error(`${keys.length} rows in one transaction`);
-    if (!writes.every((write) => this.#holds(write))) return { kind: "refused" };
+    const lost = writes.findIndex((write) => !this.#holds(write));
+    if (lost !== -1) return { kind: "refused", at: lost };
     const etags = new Map<string, string>();
     for (const write of writes) {
       if (write.kind === "delete") {

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  applyChange,
   applyMovement,
   available,
   canCredit,
@@ -310,4 +311,39 @@ describe("a release", () => {
     const other = applyMovement(wallet, movement("release", 10, "2030-01-30"), now).wallet;
     expect(spentToday(other, now)).toBe(30);
   });
+});
+
+describe("processes whose clocks differ at midnight", () => {
+  const before = new Date("2030-01-31T23:59:59.900Z");
+  const after = new Date("2030-02-01T00:00:00.200Z");
+  const spend = (wallet: Wallet, at: Date) =>
+    applyMovement(wallet, { ...movement("debit", 10), operation: "posts.validate" }, at).wallet;
+
+  test("start the new day's budget once: the day never goes back", () => {
+    let wallet: Wallet = { ...rich, dailyBudget: 30, day: "2030-01-31", daySpent: 30 };
+    for (const at of [after, before, after]) wallet = spend(wallet, at);
+    expect(wallet.day).toBe("2030-02-01");
+    expect(wallet.daySpent).toBe(30);
+    for (const at of [before, after])
+      expect(refusal(wallet, 1, at)?.code).toBe("daily_budget_reached");
+  });
+
+  test("a clock that was days ahead closes the budget no longer than itself", () => {
+    const wallet = { ...rich, dailyBudget: 30, day: "2030-03-01", daySpent: 30 };
+    expect(refusal(wallet, 30, after)).toBeUndefined();
+  });
+});
+
+describe("a price of nothing", () => {
+  test("moves nothing and leaves no entry", () => {
+    const change = { movements: [movement("reserve", 0), movement("reserve", 5)] };
+    const { wallet, entries } = applyChange(rich, change, now);
+    expect(entries.map(({ tokens }) => tokens)).toEqual([5]);
+    expect(wallet.sequence).toBe(rich.sequence + 1);
+  });
+});
+
+test("a ledger that has no numbers left takes nothing more", () => {
+  const full = { ...rich, sequence: 2 ** 31 - 1 };
+  expect(() => applyMovement(full, movement("reserve", 1), now)).toThrow("the ledger is full");
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CoreView } from "../../../src/shared/billing/group-commit.ts";
+import type { CoreView } from "../../../src/shared/billing/core-operation.ts";
 import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
 import { acceptOperation } from "../../../src/shared/publishing/accept/accept.ts";
 import { idempotencyRowKey } from "../../../src/shared/publishing/idempotency-store.ts";

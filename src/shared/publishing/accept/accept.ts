@@ -1,4 +1,4 @@
-import type { CoreView } from "../../billing/group-commit.ts";
+import type { CoreView } from "../../billing/core-operation.ts";
 import { priceOf } from "../../billing/rate-card.ts";
 import { refusal, type Movement } from "../../billing/wallet.ts";
 import { newDueTime } from "../hints.ts";

@@ -1,4 +1,4 @@
-import type { CoreView } from "../../billing/group-commit.ts";
+import type { CoreView } from "../../billing/core-operation.ts";
 import { refusal } from "../../billing/wallet.ts";
 import { enqueueDue } from "../../due/enqueue-due.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";

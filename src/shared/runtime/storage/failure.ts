@@ -56,6 +56,12 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
+/** Returns the index of the write that a transaction failed for: its message begins with it ("3:The entity …"). */
+export function failedWrite(error: unknown): number | undefined {
+  const found = error instanceof Error ? /^(\d{1,3}):/.exec(error.message) : null;
+  return found === null ? undefined : Number(found[1]);
+}
+
 /** The server answered that it did not do it; anything else may still have its effect. */
 export function isDefinite(error: unknown): boolean {
   const { status } = failureOf(error);

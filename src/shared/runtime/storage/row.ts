@@ -26,6 +26,10 @@ export type RowWrite =
   /** Whatever its version: the SDK knows no conditional delete inside a transaction. Refused when the row is gone. */
   | { readonly kind: "delete"; readonly rowKey: string };
 
+export function keyOfWrite(write: RowWrite): string {
+  return write.kind === "delete" ? write.rowKey : write.row.rowKey;
+}
+
 /** Writes a row whatever was there: what a platform's wallet is changed with knows its rows, and never does so. */
 export interface RowPut {
   readonly kind: "put";
@@ -49,12 +53,25 @@ export type ChangedRow =
 
 /**
  * What became of a transaction. `refused`: none of it was applied by this call (somebody else's write, or an earlier
- * try of ours, was first). `in_doubt`: it may be applied now, later or never.
+ * try of ours, was first); `at` is the index of the write whose condition did not hold, where the service names it.
+ * `in_doubt`: it may be applied now, later or never.
  */
 export type TransactionResult =
   | { readonly kind: "applied"; readonly etags: ReadonlyMap<string, string> }
-  | { readonly kind: "refused" }
+  | { readonly kind: "refused"; readonly at?: number | undefined }
   | { readonly kind: "in_doubt"; readonly cause: unknown };
+
+/** A transaction that the service will never take, however often it is sent: a row is too large, a name is wrong. */
+export class InvalidTransaction extends Error {
+  /** The index of the write at fault, where the service names it. */
+  readonly at: number | undefined;
+
+  constructor(at: number | undefined, cause: unknown) {
+    super("storage takes no such transaction", { cause });
+    this.name = "InvalidTransaction";
+    this.at = at;
+  }
+}
 
 /** Longest text of one property: 64 KiB of UTF-16. */
 export const PROPERTY_LENGTH_MAX = 32_000;

@@ -1,6 +1,7 @@
 import type { TableClient, TableEntityResult } from "@azure/data-tables";
 import { serviceUnavailable } from "../errors.ts";
 import {
+  failedWrite,
   failureOf,
   isDefinite,
   isMissingContainer,
@@ -9,15 +10,16 @@ import {
   toStored,
 } from "./failure.ts";
 import { LOST, untilWon, applyChange } from "./retry-lost.ts";
-import type {
-  ChangedRow,
-  Row,
-  RowChange,
-  RowPut,
-  RowValue,
-  RowWrite,
-  StoredRow,
-  TransactionResult,
+import {
+  InvalidTransaction,
+  type ChangedRow,
+  type Row,
+  type RowChange,
+  type RowPut,
+  type RowValue,
+  type RowWrite,
+  type StoredRow,
+  type TransactionResult,
 } from "./row.ts";
 import { filterOf, literal, type SelectedPage, type Selection } from "./selection.ts";
 import { SharedReads } from "./shared-reads.ts";
@@ -331,7 +333,10 @@ export class Table {
     }
   }
 
-  /** All or nothing: at most 100 rows of one partition, each once. */
+  /**
+   * All or nothing: at most 100 rows of one partition, each once.
+   * @throws InvalidTransaction when the service will never take it
+   */
   async transact(
     partitionKey: string,
     writes: readonly (RowWrite | RowPut)[],
@@ -351,8 +356,9 @@ export class Table {
       return { kind: "applied", etags };
     } catch (error) {
       const { status } = failureOf(error);
-      if (status === 404 || status === 409 || status === 412) return { kind: "refused" };
-      if (isDefinite(error)) throw error;
+      const at = failedWrite(error);
+      if (status === 404 || status === 409 || status === 412) return { kind: "refused", at };
+      if (isDefinite(error)) throw new InvalidTransaction(at, error);
       return { kind: "in_doubt", cause: error };
     }
   }

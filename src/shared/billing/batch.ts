@@ -1,0 +1,179 @@
+import { serviceUnavailable, type AppError } from "../runtime/errors.ts";
+import { keyOfWrite, type RowWrite, type StoredRow } from "../runtime/storage/row.ts";
+import type { CoreDecision, CoreOperation, StoredWallet } from "./core-operation.ts";
+import { createOverlay } from "./overlay.ts";
+import { applyChange, type LedgerEntry, type Wallet } from "./wallet.ts";
+
+type Rows = ReadonlyMap<string, StoredRow | undefined>;
+
+/** What an operation's caller is answered once its transaction is through. */
+export type Outcome =
+  | { readonly kind: "answer"; readonly answer: unknown }
+  | { readonly kind: "refusal"; readonly error: AppError }
+  /** It threw: on readings that never belonged together, or because it is wrong. */
+  | { readonly kind: "failure"; readonly error: unknown };
+
+/** The rows that an operation can be decided on. `etag`: the wallet's version under which they were read. */
+type Readable =
+  | { readonly kind: "known"; readonly rows: Rows }
+  | { readonly kind: "read"; readonly rows: Rows; readonly etag: string };
+
+/** Where an operation stands; the table above `GroupCommit` has the transitions. */
+type State =
+  | Readable
+  | { readonly kind: "unread"; readonly isWalletOld: boolean }
+  | { readonly kind: "decided"; readonly outcome: Outcome; readonly basis: Readable }
+  | { readonly kind: "settled" };
+
+/** An operation that waits for its answer. */
+export interface Pending {
+  readonly operation: CoreOperation<unknown>;
+  readonly submittedAt: number;
+  /** When the last request that shares the answer came. */
+  askedAt: number;
+  readonly promise: Promise<unknown>;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+  state: State;
+  /** `next`: not before the batch that comes next; `alone`: in a transaction of its own. */
+  turn: "any" | "next" | "alone";
+  /** When it was first part of a batch. */
+  triedAt: number | undefined;
+  /** Batches of unknown outcome, or on torn readings, that it was part of. */
+  doubts: number;
+  /** The wallet's version that a write of unknown outcome was conditional on. */
+  doubtedEtag: string | undefined;
+}
+
+/** Of 100 that a transaction may hold. */
+const BATCH_ROWS_MAX = 90;
+/** Of 4 MiB that a transaction may hold; the rest is for its own framing. */
+const BATCH_CHARACTERS_MAX = 1024 * 1024;
+/** A broken rule on this many fresh readings is a defect, not a torn one. */
+const TORN_TRIES_MAX = 3;
+
+/** Operations that are decided one after the other, each on what the earlier ones write, and written together. */
+export class Batch {
+  readonly stored: StoredWallet;
+  wallet: Wallet;
+  readonly overlay = createOverlay();
+  readonly entries: LedgerEntry[] = [];
+  /** Those that are decided: their outcomes rest on what the transaction writes. */
+  readonly members: Pending[] = [];
+  readonly writers: Pending[] = [];
+  /** Those that no transaction can hold. */
+  readonly unfit: { readonly pending: Pending; readonly error: Error }[] = [];
+  /** When `stored` was read, or written by us. */
+  readonly #readAt: number;
+  readonly #now: () => Date;
+  readonly #owners = new Map<string, Pending[]>();
+
+  constructor(stored: StoredWallet, readAt: number, now: () => Date) {
+    this.stored = stored;
+    this.wallet = stored.wallet;
+    this.#readAt = readAt;
+    this.#now = now;
+  }
+
+  /** Wallet and rows are not read at one moment: together they may show a state that never was. */
+  get isTorn(): boolean {
+    return this.members.some(
+      ({ state, doubts }) =>
+        state.kind === "decided" && state.outcome.kind === "failure" && doubts < TORN_TRIES_MAX,
+    );
+  }
+
+  isOlderThan({ askedAt }: Pending): boolean {
+    return askedAt > this.#readAt;
+  }
+
+  /** Decides the operations in turn, and returns those that are left for a later batch. */
+  place(pendings: readonly Pending[]): Pending[] {
+    const left: Pending[] = [];
+    let isFull = false;
+    for (const pending of pendings) {
+      const { state } = pending;
+      if (state.kind !== "known" && state.kind !== "read") continue;
+      const isUnfit = !isFull && !this.#decide(pending, state);
+      if (isUnfit) continue;
+      // Undecided still: it did not fit, and nothing that came after it may go before it.
+      isFull ||= pending.state === state;
+      // Rows belong to the version of the wallet under which they were read, and that is about to end.
+      if (pending.state.kind === "read") pending.state = { kind: "unread", isWalletOld: false };
+      if (pending.state.kind === "known" || pending.state.kind === "unread") left.push(pending);
+    }
+    return left;
+  }
+
+  /** Returns the operations that write the row of that index among the writes of the transaction. */
+  ownersOf(writes: readonly RowWrite[], at: number | undefined): readonly Pending[] {
+    const write = at === undefined ? undefined : writes[at];
+    return (write === undefined ? undefined : this.#owners.get(keyOfWrite(write))) ?? [];
+  }
+
+  /** Moves an operation on, unless the transaction is too full for it. Returns false when every transaction would be. */
+  #decide(pending: Pending, basis: Readable): boolean {
+    const now = this.#now();
+    let decision: CoreDecision<unknown>;
+    let next = { wallet: this.wallet, entries: [] as LedgerEntry[] };
+    try {
+      decision = pending.operation.decide({
+        wallet: this.wallet,
+        now,
+        row: (rowKey) => this.overlay.see(rowKey, basis.rows.get(rowKey)),
+      });
+      if (decision.kind === "write") next = applyChange(this.wallet, decision, now);
+    } catch (error) {
+      this.#join(pending, basis, { kind: "failure", error });
+      return true;
+    }
+    if (decision.kind === "refuse") {
+      this.#refuse(pending, basis, decision.error);
+      return true;
+    }
+    if (decision.kind === "write") {
+      const { writes } = decision;
+      if (!this.#fits(writes, next.entries.length)) {
+        if (this.writers.length > 0) return true;
+        const error = new Error("invariant broken: an operation is larger than a transaction");
+        this.unfit.push({ pending, error });
+        return false;
+      }
+      this.writers.push(pending);
+      this.overlay.add(writes);
+      for (const write of writes) this.#own(keyOfWrite(write), pending);
+      this.wallet = next.wallet;
+      this.entries.push(...next.entries);
+    }
+    this.#join(pending, basis, { kind: "answer", answer: decision.answer });
+    return true;
+  }
+
+  #join(pending: Pending, basis: Readable, outcome: Outcome): void {
+    pending.state = { kind: "decided", outcome, basis };
+    this.members.push(pending);
+  }
+
+  #own(rowKey: string, pending: Pending): void {
+    this.#owners.set(rowKey, [...(this.#owners.get(rowKey) ?? []), pending]);
+  }
+
+  /** Takes a refusal only on a wallet, and rows after it, that were read since the request came. */
+  #refuse(pending: Pending, basis: Readable, error: AppError): void {
+    if (this.isOlderThan(pending) || basis.kind === "known") {
+      pending.state = { kind: "unread", isWalletOld: true };
+      return;
+    }
+    const isDoubted = pending.doubtedEtag === this.stored.etag;
+    const told = isDoubted ? serviceUnavailable() : error;
+    this.#join(pending, basis, { kind: "refusal", error: told });
+  }
+
+  #fits(writes: readonly RowWrite[], entries: number): boolean {
+    const rows = this.overlay.size + this.entries.length + writes.length + entries + 1;
+    const characters = this.overlay.characters + JSON.stringify(writes).length;
+    return (
+      rows <= BATCH_ROWS_MAX && (characters <= BATCH_CHARACTERS_MAX || this.writers.length === 0)
+    );
+  }
+}

@@ -1,0 +1,58 @@
+import type { AppError } from "../runtime/errors.ts";
+import type { RowWrite, StoredRow, TransactionResult } from "../runtime/storage/row.ts";
+import type { LedgerEntry, Wallet, WalletChange } from "./wallet.ts";
+
+/** The platform's partition as the committer needs it. */
+export interface CorePartition {
+  readWallet(): Promise<StoredWallet>;
+  find(rowKey: string): Promise<StoredRow | undefined>;
+  /**
+   * The writes that take the wallet from `from` to `to`, with its new ledger entries. The wallet's row is always one of
+   * them: its version stands for the whole partition.
+   */
+  walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEntry[]): RowWrite[];
+  transact(writes: readonly RowWrite[]): Promise<TransactionResult>;
+  now(): Date;
+  /** Called after each try to write, for the record only. */
+  onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
+}
+
+export interface StoredWallet {
+  readonly wallet: Wallet;
+  /** "" while the platform has no wallet row yet. */
+  readonly etag: string;
+}
+
+/** What an operation sees: the wallet and its rows, the earlier operations of the same transaction included. */
+export interface CoreView {
+  readonly wallet: Wallet;
+  readonly now: Date;
+  readonly row: (rowKey: string) => StoredRow | undefined;
+}
+
+/** What an operation makes of what it sees. */
+export type CoreDecision<Answer> =
+  | (WalletChange & {
+      readonly kind: "write";
+      readonly writes: readonly RowWrite[];
+      readonly answer: Answer;
+    })
+  /** Nothing to write: it was applied before, or it no longer applies. */
+  | { readonly kind: "done"; readonly answer: Answer }
+  | { readonly kind: "refuse"; readonly error: AppError };
+
+/**
+ * One change of a platform's partition. `decide` is pure and may run many times: it must find out from its rows that
+ * an earlier try was applied, and then answer `done`.
+ */
+export interface CoreOperation<Answer> {
+  /** Two operations with one id that are under way at once share one answer. */
+  readonly id: string;
+  readonly rowKeys: readonly string[];
+  /**
+   * The rows as the caller read them a moment ago, which saves the first reading. Only for rows that the operation
+   * writes under a condition: these are older than the wallet. No refusal is answered on them.
+   */
+  readonly known?: ReadonlyMap<string, StoredRow | undefined>;
+  decide(view: CoreView): CoreDecision<Answer>;
+}
