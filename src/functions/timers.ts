@@ -1,51 +1,26 @@
 import type { Timer } from "../shared/http/worker.ts";
+import { finestOf } from "../shared/runtime/ncrontab.ts";
 
 const load = async () => (await import("./background.ts")).background;
 
+/**
+ * One timer for all that comes by a schedule: each one more is a scale group of its own, which wakes up for itself. It
+ * comes as often as the finest schedule, and looks what else is due.
+ */
 export const timers: readonly Timer[] = [
   {
-    name: "fire-due-posts",
-    schedule: ({ config }) => config.publishing.fireSchedule,
-    run: async (services) => (await load()).enqueueDuePosts(services),
-  },
-  {
-    name: "hint-due-deliveries",
-    schedule: ({ config }) => config.publishing.fireSchedule,
-    run: async (services) => (await load()).enqueueDueDeliveries(services),
-  },
-  {
-    name: "sweep-stalled-work",
-    schedule: ({ config }) => config.publishing.sweepSchedule,
-    run: async (services) => (await load()).repairStalledLegs(services),
-  },
-  {
-    name: "erase-profiles",
-    schedule: ({ config }) => config.publishing.sweepSchedule,
-    run: async (services, system) => (await load()).eraseProfiles(services, system),
-  },
-  {
-    name: "find-forgotten-work",
-    schedule: ({ config }) => config.publishing.reconcileSchedule,
-    run: async (services) => (await load()).findForgottenWork(services),
-  },
-  {
-    name: "reconcile-wallets",
-    schedule: ({ config }) => config.publishing.reconcileSchedule,
-    run: async (services) => (await load()).reconcileWallets(services),
-  },
-  {
-    name: "look-after-accounts",
-    schedule: ({ config }) => config.publishing.healthSchedule,
-    run: async (services) => (await load()).checkAccounts(services),
-  },
-  {
-    name: "purge-expired-rows",
-    schedule: ({ config }) => config.publishing.purgeSchedule,
-    run: async (services) => (await load()).purgeExpired(services),
-  },
-  {
-    name: "warn-of-api-versions",
-    schedule: ({ config }) => config.publishing.purgeSchedule,
-    run: async (services) => (await load()).warnOfApiVersions(services),
+    name: "run-due-walks",
+    schedule: ({ config: { publishing } }) =>
+      finestOf(
+        [
+          publishing.fireSchedule,
+          publishing.sweepSchedule,
+          publishing.reconcileSchedule,
+          publishing.healthSchedule,
+          publishing.purgeSchedule,
+        ],
+        new Date(),
+      ),
+    run: async (services, system) => (await load()).runDueWalks(services, system),
   },
 ];

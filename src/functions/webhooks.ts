@@ -166,14 +166,15 @@ export const webhookAdminRoutes = [
     operationId: "redriveDeadDeliveries",
     summary: "Redrive dead webhook deliveries, the latest first.",
     description:
-      "At most 500 in a call; call again until `requeued` is 0. Calls at the same time redrive no delivery twice. Without a body: those of every platform.",
+      "At most 500 in a call, which looks at 1,000 at most; call again with `cursor` until `nextCursor` is null. Calls at the same time redrive no delivery twice. Without a body: those of every platform.",
     access: operator("Admin"),
     body: RedriveDeadBody,
     status: 200,
     response: redriveCounts,
+    errors: ["invalid_cursor"],
     examples: () => ({
       body: { since: "2026-03-04T00:00:00.000Z" },
-      answer: { scanned: 42, requeued: 40, skipped: 2 },
+      answer: { scanned: 42, requeued: 40, skipped: 2, nextCursor: null },
     }),
     run: ({ services, scope, body }) => redriveDead(services, scope, body),
   }),

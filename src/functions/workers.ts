@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { worker, type Worker } from "../shared/http/worker.ts";
+import { systemScope, worker, type Worker } from "../shared/http/worker.ts";
 import {
   START_QUEUE,
   StartHint,
@@ -32,7 +32,11 @@ export const workers: readonly Worker[] = [
   }),
   worker("fan-out-events", FAN_OUT_QUEUE, {
     message: FanOutHint,
-    run: async (services, hint) => (await load()).fanOutEvents(services, hint),
+    run: async (services, hint) => {
+      const { continueWalk, fanOutEvents } = await load();
+      if (hint.walk === undefined) return fanOutEvents(services, hint);
+      return continueWalk(services, hint.walk, systemScope(services, FAN_OUT_QUEUE));
+    },
   }),
   worker("deliver-webhooks", DELIVERY_QUEUE, {
     message: DeliveryHint,

@@ -56,7 +56,7 @@ import { HintQueue, type MessageQueue } from "./runtime/storage/queue.ts";
 import { Stop } from "./runtime/process.ts";
 import { openQueue, openTables, type Tables } from "./runtime/storage/tables.ts";
 import { Metrics } from "./runtime/telemetry/metrics.ts";
-import { WalkStore } from "./background/account-checks/walk-store.ts";
+import { WalkStore } from "./background/walk-store.ts";
 
 /** What the process has. Each folder says in its `deps.ts` what its verbs take of it; they get it as their first argument. */
 export type Services = HttpDeps;
@@ -186,7 +186,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     unmappedSignals: new UnmappedSignals(log, metrics),
     startQueue: new HintQueue<StartHint>(queue(START_QUEUE)),
     publishQueue: new HintQueue<PublishHint>(queue(PUBLISH_QUEUE)),
-    walks: new WalkStore(tables.connections),
+    walks: new WalkStore(tables.housekeeping),
     ...webhooks,
   };
 }

@@ -5,13 +5,10 @@ import type { Connection } from "../../src/shared/connections/connection.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
 import { markIfRefused } from "../../src/shared/connections/fresh-credentials.ts";
 import { emitPendingEvents } from "../../src/shared/connections/emit-pending-events.ts";
-import { tellForgotten } from "../../src/shared/background/tell-forgotten.ts";
 import { endConnections } from "../../src/shared/tenants/erasure/close-posts.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
-import { findForgottenWork } from "../../src/shared/background/find-forgotten-work.ts";
-import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import {
   aLinkedAccount,
   anApplication,
@@ -25,6 +22,7 @@ import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { startReceiver, type Receiver } from "../webhooks/receiver.ts";
 import { anEndpoint, deliveriesOf } from "../webhooks/subscriber.ts";
+import { findForgottenWork, repairStalledLegs, tellForgotten } from "../setup/walks.ts";
 
 /** By then nobody is expected to be writing an event under its first id any more. */
 const LATE = 2 * 60_000;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { reconcileWallets } from "../../src/shared/background/reconcile-wallet.ts";
 import { readBalance } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
@@ -13,6 +12,7 @@ import {
   worldSettings,
   type EndCustomers,
 } from "./world.ts";
+import { reconcileWallets } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 /** Of a run before storage is out of reach for the rest of it, as it is for a process that dies. */
@@ -33,7 +33,8 @@ beforeAll(async () => {
     sameDeploymentAs: calm,
     tableFault({ method, table, rowKeys }) {
       // What is written beside the request comes in no order that a test could count: a key's last use, rate limits.
-      const isBeside = table === "ratewindows" || rowKeys.includes("U");
+      // How far the walk is, is kept apart from the erasure itself.
+      const isBeside = table === "ratewindows" || table === "housekeeping" || rowKeys.includes("U");
       if (method === "GET" || isBeside) return "pass";
       writesLeft -= 1;
       if (writesLeft >= 0) return "pass";

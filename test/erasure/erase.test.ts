@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { reconcileWallets } from "../../src/shared/background/reconcile-wallet.ts";
 import { aKey, aProfile, dataOf } from "../setup/factories.ts";
 import { aPublisher, readBalance, submitPost, unique } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
@@ -15,6 +14,7 @@ import {
   type EndCustomers,
   type MarkedProfile,
 } from "./world.ts";
+import { reconcileWallets } from "../setup/walks.ts";
 
 let sandbox: Sandbox;
 let receiver: EndCustomers;

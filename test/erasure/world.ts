@@ -1,6 +1,4 @@
 import type { Sandbox } from "../../dev/networks/server.ts";
-import { eraseProfiles } from "../../src/shared/tenants/erasure/erase-profiles.ts";
-import { systemScope } from "../../src/shared/http/worker.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher,
@@ -12,6 +10,7 @@ import {
 import type { Relay } from "../setup/relay.ts";
 import { startReceiver, type Receiver } from "../webhooks/receiver.ts";
 import { anEndpoint } from "../webhooks/subscriber.ts";
+import { eraseProfiles } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 const MINUTES_MAX = 180;
@@ -71,8 +70,7 @@ export const erase = (relay: Relay, { key, profileId }: Pick<Publisher, "key" | 
   relay.call("POST", `/v1/profiles/${profileId}/erase`, { key });
 
 /** One run of the timer, as the host starts it. */
-export const runOnce = (relay: Relay) =>
-  eraseProfiles(relay.services, systemScope(relay.services, "erase-profiles"));
+export const runOnce = (relay: Relay) => eraseProfiles(relay.services);
 
 export async function isGone(relay: Relay, { key, profileId }: Publisher): Promise<boolean> {
   return (await relay.call("GET", `/v1/profiles/${profileId}`, { key })).status === 404;

@@ -422,7 +422,7 @@ describe("the operators' redrive", () => {
   test("needs no body, and answers counts", async () => {
     expect(await redrive(undefined)).toMatchObject({
       status: 200,
-      body: { data: { scanned: 0, requeued: 0, skipped: 0 } },
+      body: { data: { scanned: 0, requeued: 0, skipped: 0, nextCursor: null } },
     });
   });
 
@@ -431,6 +431,7 @@ describe("the operators' redrive", () => {
     ["webhookId", { webhookId: "pst_1" }],
     ["since", { since: "yesterday" }],
     ["since", { since: "2026-03-04T00:00:00" }],
+    ["cursor", { cursor: 7 }],
     ["status", { status: "dead" }],
   ])("refuses a wrong %s", async (path, body) => {
     const answer = await redrive(body);

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { timers } from "../../src/functions/timers.ts";
 import { ofType, readSnapshot } from "./snapshot.ts";
+import { WALKS } from "../../src/shared/background/walks.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(resolve(ROOT, path), "utf8");
@@ -82,12 +83,16 @@ describe("the runbook", () => {
     }
   });
 
-  test("speaks of timers that exist", () => {
-    const known = timers.map(({ name }) => name);
-    const named = [...runbook.matchAll(/timer `([\w-]+)`/g)].map((match) => match[1] ?? "");
-    expect(named.filter((name) => !known.includes(name))).toEqual([]);
-    expect(alerts.map(({ query }) => query.join()).join()).toContain("sweep-stalled-work");
-    expect(known).toContain("sweep-stalled-work");
+  test("speaks of the timer and of walks that exist, and names each of them", () => {
+    const timer = timers.map(({ name }) => name);
+    const ofTimer = [...runbook.matchAll(/timer `([\w-]+)`/g)].map((match) => match[1] ?? "");
+    expect(new Set(ofTimer)).toEqual(new Set(timer));
+    expect(alerts.map(({ query }) => query.join()).join()).toContain(`'Functions.${timer.join()}'`);
+    const walks = WALKS.map(({ name }) => name);
+    const named = [...runbook.matchAll(/walk `([\w-]+)`/g)].map((match) => match[1] ?? "");
+    expect(named.filter((name) => !walks.includes(name))).toEqual([]);
+    const listed = [...runbook.matchAll(/^\| `([a-z]+-[a-z-]+)` +\|/gm)].map((match) => match[1]);
+    expect(walks.filter((name) => !listed.includes(name))).toEqual([]);
   });
 });
 

@@ -20,6 +20,5 @@ await services.erasures.open(
 const postId = newId("post", now);
 await services.publishQueue.hint({ platformId, profileId, postId, networks: ["bluesky"] });
 const { checks } = await checkReadiness(services);
-const found = await services.erasures.listDue(now);
-const read = found.some(({ erasure }) => erasure.profileId === profileId);
+const read = (await services.erasures.find(profileId)) !== undefined;
 process.stdout.write(JSON.stringify({ read, checks }));

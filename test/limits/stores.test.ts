@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_FAILURES } from "../../src/shared/limits/login-history-store.ts";
-import { purgeExpired } from "../../src/shared/background/purge-expired.ts";
 import { SharedWindow } from "../../src/shared/limits/shared-window.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
+import { purgeExpired } from "../setup/walks.ts";
 
 let relay: Relay;
 beforeAll(async () => {
@@ -134,7 +134,10 @@ describe("the purge", () => {
     await logins.change("blocked@example.com", () => blocked);
 
     await purgeExpired(own.services);
-    expect(own.logLines.at(-1)).toContain('"windows":131,"logins":1');
+    const ended = (kind: string) =>
+      own.logLines.filter((line) => line.includes("walk ended") && line.includes(`purge-${kind}"`));
+    expect(ended("windows")).toEqual([expect.stringContaining('"removed":131')]);
+    expect(ended("logins")).toEqual([expect.stringContaining('"removed":1')]);
     expect(await countRows(own)).toHaveLength(4);
     expect(total(await windows.read("young", minute))).toBe(1);
     expect(await logins.find("blocked@example.com")).toEqual(blocked);
@@ -150,9 +153,14 @@ describe("the purge", () => {
     const midnight = Date.parse("2026-03-05T00:00:00.000Z");
     const before = midnight / WINDOW_MS - 1;
     await windows.publish("key", before, "c", 7);
-    await windows.purge(new Date(midnight + 20_000));
+    const purge = async (time: number) => {
+      let after: string | undefined;
+      do ({ next: after } = await windows.removeOld(new Date(time), after));
+      while (after !== undefined);
+    };
+    await purge(midnight + 20_000);
     expect(total(await windows.read("key", before))).toBe(7);
-    await windows.purge(new Date(midnight + 25 * 3600 * 1000));
+    await purge(midnight + 25 * 3600 * 1000);
     expect(total(await windows.read("key", before))).toBe(0);
     await own.stop();
   });

@@ -68,6 +68,7 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   infra: () => tests("infra"),
   load: () => tests("schedule"),
   whole: () => tests("outage"),
+  walks: () => tests("walks"),
   simulate: () => program({}, "test/simulation/simulate.ts"),
   soak: () => program({}, "test/soak/main.ts"),
 };

@@ -12,6 +12,9 @@ type Clause = readonly Comparison[];
 
 export interface Filter {
   readonly partitionKey: string | undefined;
+  /** Keys of partitions, first inclusive, then exclusive. */
+  readonly fromPartition: string;
+  readonly beforePartition: string | undefined;
   /** Row keys of the partition, first inclusive, then exclusive. */
   readonly from: string;
   readonly before: string | undefined;
@@ -71,10 +74,11 @@ export function parseFilter(filter: string): Filter {
   const partitionKey = single("PartitionKey", "eq");
   const isRange = ([one, ...more]: Clause) =>
     more.length === 0 &&
-    ((one?.name === "PartitionKey" && one.operator === "eq") ||
-      (one?.name === "RowKey" && one.operator !== "eq"));
+    (one?.name === "PartitionKey" || (one?.name === "RowKey" && one.operator !== "eq"));
   return {
     partitionKey,
+    fromPartition: single("PartitionKey", "ge") ?? "",
+    beforePartition: single("PartitionKey", "lt"),
     from: single("RowKey", "ge") ?? "",
     before: single("RowKey", "lt"),
     isSelective: !clauses.every(isRange),

@@ -14,6 +14,7 @@ import type { WriteFault } from "./weather.ts";
 
 const LATE_MS_MAX = 20_000;
 const SHORT_PAGE_MAX = 3;
+const ROWS_AT_ONCE = 2_000;
 
 interface Entity extends Properties {
   readonly partitionKey: string;
@@ -204,18 +205,19 @@ export class ModelClient {
     return isOdd ? Math.min(maxPageSize, random.below(SHORT_PAGE_MAX)) : maxPageSize;
   }
 
+  /**
+   * A page as the service may cut it: now and then short or empty although there is more, in one partition and over
+   * many, and now and then with a place to go on although nothing is left there.
+   */
   listEntities({ queryOptions }: { readonly queryOptions: { readonly filter: string } }) {
     const filter = parseFilter(queryOptions.filter);
     const page = (maxPageSize: number, start: string | undefined) => {
       const limit = this.#pageLimit(maxPageSize);
       // One more than asked for, which is where to go on.
       const rows = this.#select(filter, start, limit + 1);
-      const next = rows[limit];
+      const next = rows[limit] === undefined ? this.#falseEnd(start) : placeOf(rows[limit]);
       const entities = rows.slice(0, limit).map((row) => toEntity(row.partitionKey, row));
-      return Object.assign(
-        entities,
-        next === undefined ? {} : { continuationToken: placeOf(next) },
-      );
+      return Object.assign(entities, next === undefined ? {} : { continuationToken: next });
     };
     return {
       byPage: (options: { readonly maxPageSize: number; readonly continuationToken?: string }) => ({
@@ -226,24 +228,50 @@ export class ModelClient {
     };
   }
 
+  /** A place behind all rows, once in a query. */
+  #falseEnd(start: string | undefined): string | undefined {
+    const { random, rates } = this.#machine.nature;
+    return start !== BEHIND_ALL && random.chance(rates.page) ? BEHIND_ALL : undefined;
+  }
+
   /** So many rows in order, from the place on that a continuation names. */
   #select(filter: Filter, start: string | undefined, limit: number): PlacedRow[] {
-    const { partitionKey, before, isSelective } = filter;
-    if (partitionKey === undefined)
-      return [...this.#model.rows(this.#table)]
-        .filter((row) => filter.fits(row.partitionKey, row.rowKey, row.properties))
-        .filter((row) => start === undefined || placeOf(row) >= start)
-        .toSorted((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1))
-        .slice(0, limit);
-    const from = start?.slice(partitionKey.length + 1) ?? filter.from;
-    const range = { partitionKey, from, before, limit: isSelective ? Infinity : limit };
-    return this.#model
-      .page(this.#table, range)
-      .filter(({ rowKey, properties }) => filter.fits(partitionKey, rowKey, properties))
-      .slice(0, limit)
-      .map((row) => ({ ...row, partitionKey }));
+    if (start === BEHIND_ALL) return [];
+    const { partitionKey, fromPartition, beforePartition } = filter;
+    const [startPartition = "", startRow = ""] = start?.split("\n") ?? [];
+    const first = startPartition > fromPartition ? startPartition : fromPartition;
+    const partitions =
+      partitionKey === undefined
+        ? this.#model.partitionKeys(this.#table, first, beforePartition)
+        : [partitionKey];
+    const selected: PlacedRow[] = [];
+    for (const partition of partitions) {
+      if (selected.length >= limit) break;
+      const from = partition === startPartition && startRow > filter.from ? startRow : filter.from;
+      selected.push(...this.#selectFrom(partition, from, filter, limit - selected.length));
+    }
+    return selected;
+  }
+
+  /** So many rows of a partition. */
+  #selectFrom(partitionKey: string, start: string, filter: Filter, limit: number): PlacedRow[] {
+    const { before, isSelective } = filter;
+    const selected: PlacedRow[] = [];
+    const size = isSelective ? ROWS_AT_ONCE : limit;
+    let from = start;
+    for (let isMore = true; isMore && selected.length < limit;) {
+      const rows = this.#model.page(this.#table, { partitionKey, from, before, limit: size });
+      const fits = ({ rowKey, properties }: ModelRow) =>
+        !isSelective || filter.fits(partitionKey, rowKey, properties);
+      for (const row of rows.filter(fits)) selected.push({ ...row, partitionKey });
+      from = `${rows.at(-1)?.rowKey}\0`;
+      isMore = rows.length === size;
+    }
+    return selected.slice(0, limit);
   }
 }
+
+const BEHIND_ALL = "\u{ffff}";
 
 type PlacedRow = ModelRow & { readonly partitionKey: string };
 

@@ -43,7 +43,8 @@ export interface PageRequest {
 
 interface Partition {
   readonly rows: Map<string, ModelRow>;
-  readonly keys: string[];
+  /** In order; also of rows that were deleted, until they are as many as those that are there. */
+  keys: string[];
 }
 
 const ACTIONS_MAX = 100;
@@ -110,6 +111,13 @@ export class TableModel {
     return rows;
   }
 
+  /** Keys of the partitions from one on and before another, in order. */
+  partitionKeys(table: string, from: string, before: string | undefined): string[] {
+    return [...this.#partitions(table).keys()]
+      .filter((key) => key >= from && (before === undefined || key < before))
+      .toSorted();
+  }
+
   /** What is stored, for rules to look at; no call of anybody. */
   *rows(table: string, prefix = ""): Generator<ModelRow & { readonly partitionKey: string }> {
     for (const [partitionKey, { rows, keys }] of this.#tables.get(table) ?? [])
@@ -140,14 +148,15 @@ export class TableModel {
     return etags;
   }
 
-  #write({ rows, keys }: Partition, action: Action): ModelRow | undefined {
+  #write(partition: Partition, action: Action): ModelRow | undefined {
+    const { rows, keys } = partition;
     const { rowKey } = action;
-    const position = positionOf(keys, rowKey);
     if (action.kind === "delete") {
       rows.delete(rowKey);
-      keys.splice(position, 1);
+      if (keys.length > 2 * rows.size + 16) partition.keys = keys.filter((key) => rows.has(key));
       return undefined;
     }
+    const position = positionOf(keys, rowKey);
     this.#version += 1;
     const isMerge = action.kind === "merge" || action.kind === "put_merge";
     const before = isMerge ? rows.get(rowKey)?.properties : undefined;

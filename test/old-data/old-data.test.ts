@@ -422,6 +422,7 @@ describe("as time goes on", () => {
   });
 
   test("everything that was to be told is told", async () => {
+    await old.relay.runTimer("tell-forgotten-connections");
     await old.relay.runTimer("find-forgotten-work");
     await old.pass(1);
     const rows = await storedRows(old.relay);
@@ -462,6 +463,7 @@ describe("as time goes on", () => {
     const { id } = named(old.known.posts, "sentAndLost");
     const paid = entries.filter(({ postId, type }) => postId === id && type === "settle");
     expect(paid).toHaveLength(ALL.length);
+    await old.relay.runTimer("tell-forgotten-connections");
     await old.relay.runTimer("find-forgotten-work");
     await old.relay.runTimer("reconcile-wallets");
     expect(old.relay.logLines.join("\n")).not.toContain("wallet_mismatch");

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, submitPost, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import { startFaultProxy, type FaultProxy } from "../setup/fault-proxy.ts";
 import type { TableFault } from "../model/storage-model.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import { repairStalledLegs } from "../setup/walks.ts";
 
 /** Everything that a process says to the world goes through these; `choose` is the fate of the next call. */
 let choose: (call: {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { reconcileWallets } from "../../src/shared/background/reconcile-wallet.ts";
 import { legKey } from "../../src/shared/publishing/post-store.ts";
 import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readBalance, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { reconcileWallets } from "../setup/walks.ts";
 
 let relay: Relay;
 

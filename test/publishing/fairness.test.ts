@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { sha256Hex } from "../../src/shared/runtime/secrets.ts";
-import { enqueueDue } from "../../src/shared/due/enqueue-due.ts";
+import { hintDueWork } from "../../src/shared/due/enqueue-due.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
 import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
-import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import type { LegOfAccount, Turn } from "../../src/shared/publishing/accounts/turn-store.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
@@ -17,6 +16,7 @@ import {
 } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { repairStalledLegs, runRound } from "../setup/walks.ts";
 
 let relay: Relay;
 
@@ -95,12 +95,16 @@ describe("a platform that asks for much at once", () => {
     const rows = [...Array.from({ length: 300 }, () => dueOf(busy)), dueOf(quiet)];
     await Promise.all(rows.map((row) => due.add(row, now)));
     const delays = new Map<string, number[]>();
-    await enqueueDue(relay.services, {
-      store: due,
-      hint: ({ ref }, seconds) => {
-        delays.set(ref.platformId, [...(delays.get(ref.platformId) ?? []), seconds]);
-        return Promise.resolve();
-      },
+    const hint = ({ ref }: (typeof rows)[number], seconds: number) => {
+      delays.set(ref.platformId, [...(delays.get(ref.platformId) ?? []), seconds]);
+      return Promise.resolve();
+    };
+    await runRound(relay.services, {
+      name: "test",
+      schedule: "fireSchedule",
+      shards: 2,
+      behindSecondsMax: 60,
+      begin: (services) => hintDueWork(services, { store: due, hint }),
     });
     const ofBusy = (delays.get(busy) ?? []).toSorted((left, right) => left - right);
     expect(ofBusy).toHaveLength(300);

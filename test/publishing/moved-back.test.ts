@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { updatePost } from "../../src/shared/publishing/schedule/change-scheduled.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { enqueueDuePosts } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 let relay: Relay;

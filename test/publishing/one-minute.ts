@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import { startSandbox } from "../../dev/networks/server.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
+import { enqueueDuePosts } from "../setup/walks.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
 import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
-import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { Stop } from "../../src/shared/runtime/process.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
@@ -20,6 +19,7 @@ import {
   type Publisher,
 } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
+import { repairStalledLegs } from "../setup/walks.ts";
 
 const LEASE_MS = 121_000;
 const AT = `https://${FILES_HOST}`;

@@ -1,12 +1,10 @@
 import { expect, test } from "vitest";
-import {
-  reconcilePlatform,
-  reconcileWallets,
-} from "../../src/shared/background/reconcile-wallet.ts";
+import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { reconcileWallets } from "../setup/walks.ts";
 
 let relay: Relay;
 

@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { workers } from "../../src/functions/workers.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/leg.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
-import { findForgottenWork } from "../../src/shared/background/find-forgotten-work.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
 import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
-import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
@@ -19,6 +16,7 @@ import {
 } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { enqueueDuePosts, findForgottenWork, repairStalledLegs } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 let relay: Relay;

@@ -1,14 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
-import { minuteOf } from "../../src/shared/due/watermark-store.ts";
+import { minuteOf } from "../../src/shared/due/minutes.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
-import { enqueueDuePosts, startPost } from "../../src/shared/publishing/schedule/start-post.ts";
+import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { StartHint } from "../../src/shared/publishing/post-queue.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, settlePost, submitPost, unique } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { enqueueDuePosts } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 const POSTS = 2_500;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/charge.ts";
-import { enqueueDuePosts, startPost } from "../../src/shared/publishing/schedule/start-post.ts";
+import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher,
@@ -14,6 +14,7 @@ import {
 } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { enqueueDuePosts } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

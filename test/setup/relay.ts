@@ -1,12 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
-import { timers } from "../../src/functions/timers.ts";
 import { workers } from "../../src/functions/workers.ts";
 import { parseConfig, type Config } from "../../src/shared/runtime/config.ts";
 import { answer, answerUnrouted, type Outgoing } from "../../src/shared/http/answer.ts";
 import type { Incoming } from "../../src/shared/http/parse-input.ts";
-import { systemScope } from "../../src/shared/http/worker.ts";
 import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
@@ -14,6 +12,7 @@ import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";
 import { drainQueues } from "./drain.ts";
+import { runWalks } from "./walks.ts";
 import { QueueModel } from "../model/queue-model.ts";
 import type { FatedCall } from "../model/machine.ts";
 import { StorageModel, type TableFault } from "../model/storage-model.ts";
@@ -101,7 +100,7 @@ export interface Relay {
   drain(): Promise<number>;
   /** The same for messages in the emulator's queues, whatever queues the relay has: another build may have left them there. */
   drainStored(): Promise<number>;
-  /** One run of a timer, by the name that it is registered under. */
+  /** A round of a walk, by its name. */
   runTimer(name: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -184,11 +183,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
         ? drainQueues(workers, services)
         : queues.drain(workers, services),
     drainStored: () => drainQueues(workers, services),
-    async runTimer(name) {
-      const timer = timers.find((one) => one.name === name);
-      if (timer === undefined) throw new Error(`there is no timer ${name}`);
-      await timer.run(services, systemScope(services, name));
-    },
+    runTimer: (name) => runWalks(services, name),
     stop: () => outbound.close(),
     async call(method, path, callOptions = {}) {
       const token =

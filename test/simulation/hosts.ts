@@ -1,4 +1,3 @@
-import { background } from "../../src/functions/background.ts";
 import { workers } from "../../src/functions/workers.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
@@ -12,6 +11,12 @@ import type { Mutant } from "./mutant.ts";
 import type { NetworkModel } from "./network-model.ts";
 import { NO_ANSWER, type Message } from "../model/queue-model.ts";
 import type { StormyQueues } from "../model/stormy-queues.ts";
+import {
+  enqueueDueDeliveries,
+  enqueueDuePosts,
+  findForgottenWork,
+  repairStalledLegs,
+} from "../setup/walks.ts";
 import { LAST_CALLS_MAX } from "./requests.ts";
 import type { TableModel } from "../model/table-model.ts";
 
@@ -99,7 +104,7 @@ export class Hosts {
       queue: (name) => queue.openFor(machine, name),
       outbound: networks.open(machine),
       clock: { now: () => new Date(time.now + skewMs) },
-      log: this.#log,
+      log: this.#watched(),
     });
     machine.rewrite = this.#mutant.rewrite;
     if (!this.#isCalm) this.#doom(machine);
@@ -107,6 +112,17 @@ export class Hosts {
     this.#living.push(host);
     void this.#replace(host);
     return host;
+  }
+
+  /** A walk passes over what fails, and tells the log alone. */
+  #watched(): Log {
+    return {
+      ...this.#log,
+      error: (message, fields) => {
+        if (message === "an item of a walk failed") this.note(message, fields?.["error"]);
+        this.#log.error(message, fields);
+      },
+    };
   }
 
   async #replace(host: Host): Promise<void> {
@@ -184,8 +200,6 @@ export class Hosts {
   /** Every minute each timer, on some process; now and then not at all, or on two. */
   startTimers(isSearched: boolean): void {
     const { random, time } = this.#world.nature;
-    const { enqueueDuePosts, enqueueDueDeliveries, findForgottenWork, repairStalledLegs } =
-      background;
     const timers = [
       ["due posts", enqueueDuePosts],
       ["due deliveries", enqueueDueDeliveries],

@@ -240,7 +240,9 @@ export const MUTANTS: readonly Mutant[] = [
     every: STANDSTILL_EVERY,
     services: (services) => ({
       ...services,
-      due: withMethods(services.due, { listLeftBehind: () => Promise.resolve([]) }),
+      due: withMethods(services.due, {
+        listLeftBehind: () => Promise.resolve({ dues: [], next: undefined }),
+      }),
     }),
   },
   {

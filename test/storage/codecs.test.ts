@@ -18,7 +18,9 @@ import {
 import { countRow } from "../../src/shared/runtime/storage/sharded-counter.ts";
 import { endpointHealthRow } from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
 import { eventRow } from "../../src/shared/webhooks/events/event.ts";
-import { watermarkRow } from "../../src/shared/due/watermark-store.ts";
+import { watermarkRow } from "../../src/shared/due/due-store.ts";
+import { poisonRow } from "../../src/shared/background/housekeeping-store.ts";
+import { walkRow } from "../../src/shared/background/walk-store.ts";
 import { acceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import { legRow, postRow } from "../../src/shared/publishing/post-row.ts";
 import { workRow } from "../../src/shared/publishing/post-store.ts";
@@ -100,6 +102,7 @@ const KINDS: readonly Kind[] = [
   kind(DUE_POSTS.codec, "due", starting("2")),
   kind(DUE_DELIVERIES.codec, "duedeliveries", starting("2")),
   kind(watermarkRow, "due", (key) => key === "due"),
+  kind(poisonRow, "housekeeping", (key) => /\|[0-9a-f]{64}$/.test(key)),
   kind(deadDeliveryRow, "dead", () => true),
   kind(eventRow, "events", () => true),
   kind(endpointHealthRow, "deliveries", (key) => key === "S"),
@@ -124,6 +127,8 @@ const network = fc.constantFrom(...NETWORK_NAMES);
 /** Values of columns whose JSON has a form of its own, by column. */
 const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   expiring: fc.array(fc.integer()),
+  counts: fc.dictionary(fc.stringMatching(/^[a-z ]{1,9}$/), fc.integer()),
+  lastCounts: fc.dictionary(fc.stringMatching(/^[a-z ]{1,9}$/), fc.integer()),
   account: fc.record({
     id: text,
     username: text,
@@ -260,6 +265,18 @@ describe.each(KINDS.map((of) => [of.codec.kind, of] as const))("a row of kind %s
       expect(damageOf(() => codec.decode(torn))?.reason).toBe("is no JSON");
     }
   });
+});
+
+/** Kinds that 0.2.0 did not have. */
+const YOUNG = [kind(walkRow, "housekeeping", () => false)];
+
+test.each(YOUNG)("a row of kind $codec.kind is read as it was written", ({ codec }) => {
+  fc.assert(
+    fc.property(valuesOf(codec.columns), (value) => {
+      expect(codec.decode({ ...codec.encode(value), rowKey: "r" })).toEqual(value);
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test("a number that is no whole one, and a text that is none of those it can be, are damage", () => {

@@ -2,8 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { linesAbout } from "../../dev/what-happened.ts";
 import { workers } from "../../src/functions/workers.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
-import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import { parseTraceParent } from "../../src/shared/runtime/telemetry/work-context.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
@@ -12,6 +10,7 @@ import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { startReceiver, type Receiver } from "../webhooks/receiver.ts";
 import { anEndpoint, type TestEndpoint } from "../webhooks/subscriber.ts";
 import { startRecorder, type Recorder } from "./recorder.ts";
+import { enqueueDuePosts, repairStalledLegs } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 const NETWORKS = ["bluesky", "mastodon"];

@@ -141,6 +141,7 @@ describe("the table of metrics", () => {
       "webhooks/deliveries/deliver-webhook",
       "webhooks/endpoints/endpoint-circuit",
       "background/record-poison",
+      "background/run-due-walks",
       "compose",
     ];
     const source = gatherers.map((path) => read(`src/shared/${path}.ts`)).join("\n");

@@ -4,10 +4,10 @@ import { createNetworkTools } from "../../src/shared/connections/network-tools.t
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { dropPendingEvents, linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+import { checkAccounts } from "../setup/walks.ts";
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_APP_PASSWORD } from "../../dev/networks/bluesky/state.ts";
 import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import { Browser } from "../connect/browser.ts";
 import { anOwner, type Owner, type World } from "../connect/world.ts";
 import { enabledTotp } from "../setup/authenticator.ts";
@@ -11,6 +10,7 @@ import { unique, uniqueKey } from "../setup/publisher.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { storedRows, type DumpedRow } from "../setup/stored-rows.ts";
 import { DAY_MS, linkByAppPassword, openWholeWorld } from "./accounts.ts";
+import { checkAccounts } from "../setup/walks.ts";
 
 const SECRET_FIELD =
   /^(access_?token|refresh_?token|access_?jwt|refresh_?jwt|client_?secret|code|id_?token|upload_?token|device_?code)$/i;

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { freshCredentials } from "../../src/shared/connections/fresh-credentials.ts";
-import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import type { World } from "../connect/world.ts";
 import { enabledTotp, type Authenticator } from "../setup/authenticator.ts";
 import { dataOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
 import { aLinkedOwner, openWholeWorld, storedConnection } from "./accounts.ts";
+import { checkAccounts } from "../setup/walks.ts";
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString("base64");
 const OLD = { spring: key(1) };

@@ -4,7 +4,6 @@ import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { checkAccount } from "../../src/shared/connections/check-account.ts";
 import { HttpFailure, type HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import type { World } from "../connect/world.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import {
@@ -15,6 +14,7 @@ import {
   storedConnection,
   toldTypes,
 } from "./accounts.ts";
+import { checkAccounts } from "../setup/walks.ts";
 
 let world: World;
 beforeEach(async () => {

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
-import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
 import { dataOf } from "../setup/factories.ts";
 import { unique, uniqueKey } from "../setup/publisher.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { DAY_MS, storedConnection, toldTypes } from "./accounts.ts";
+import { checkAccounts, enqueueDuePosts } from "../setup/walks.ts";
 
 const ROUNDS_MAX = 20;
 

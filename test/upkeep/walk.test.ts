@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
-import { checkAccounts } from "../../src/shared/background/account-checks/check-accounts.ts";
 import { anotherProfile, anOwner, aSibling, type Owner, type World } from "../connect/world.ts";
 import { calls, DAY_MS, openWholeWorld, storedConnection } from "./accounts.ts";
+import { checkAccounts } from "../setup/walks.ts";
 
-const LEASE_MS = 5 * 60 * 1000;
+const LEASE_MS = 2 * 60 * 1000;
 /** So few that a round takes several runs. */
 const SMALL = { connectionsMin: 3, connectionsOfPage: 2 };
 
@@ -102,9 +102,9 @@ describe("the walk over all accounts", () => {
       return await send(request);
     });
     const { walks } = world.services;
-    const save = walks.save.bind(walks);
-    vi.spyOn(walks, "save").mockImplementation((...parts) =>
-      left < 0 ? Promise.reject(new Error("the process is dead")) : save(...parts),
+    const change = walks.change.bind(walks);
+    vi.spyOn(walks, "change").mockImplementation((...parts) =>
+      left < 0 ? Promise.reject(new Error("the process is dead")) : change(...parts),
     );
     await expect(checkAccounts(world.services, { ...SMALL, connectionsMin: 100 })).rejects.toThrow(
       "dead",
@@ -114,7 +114,10 @@ describe("the walk over all accounts", () => {
     await checkAccounts(other, SMALL);
     expect(looks()).toBe(3);
     world.relay.advance(LEASE_MS);
-    for (let runs = 0; runs < 4; runs += 1) await checkAccounts(other, SMALL);
+    for (let runs = 0; runs < 4; runs += 1) {
+      await checkAccounts(other, SMALL);
+      world.relay.advance(60_000);
+    }
     for (const owner of owners) {
       const { checkedAt, createdAt } = await storedConnection(world, owner, "mastodon");
       expect(Date.parse(checkedAt ?? "")).toBeGreaterThan(Date.parse(createdAt) + 4 * DAY_MS);

@@ -3,11 +3,11 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from "n
 import { createServer, isIP, type AddressInfo, type Server } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
 import { anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { makeCertificate, type Certificate } from "./certificates.ts";
 import { deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
+import { enqueueDueDeliveries } from "../setup/walks.ts";
 
 /** What each name resolves to, look-up after look-up; the last answer stays. */
 const names = vi.hoisted(() => ({

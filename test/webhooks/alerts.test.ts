@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/charge.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
 import {
   aLinkedAccount,
   anApplication,
@@ -13,6 +12,7 @@ import {
 import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { enqueueDuePosts } from "../setup/walks.ts";
 
 const DAY = 24 * 60 * 60_000;
 let relay: Relay;

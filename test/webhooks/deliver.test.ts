@@ -3,9 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { isId } from "../../src/shared/runtime/ids.ts";
-import { minuteOf } from "../../src/shared/due/watermark-store.ts";
+import { minuteOf } from "../../src/shared/due/minutes.ts";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
-import { enqueueDueDeliveries } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
 import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import {
@@ -21,6 +20,7 @@ import {
   type Receiver,
 } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
+import { enqueueDueDeliveries } from "../setup/walks.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -472,7 +472,7 @@ describe("a worker", () => {
     await pass(4 * MINUTE);
     const now = relay.clock.now();
     const { dueDeliveries } = relay.services;
-    const minutes = await dueDeliveries.minutes(now, 0, 1_000);
+    const minutes = await dueDeliveries.pastMinutes(now, undefined, 1_000);
     expect(minutes.length).toBeLessThan(5);
     const hourAgo = Array.from({ length: 60 }, (_, index) =>
       minuteOf(new Date(now.getTime() - index * MINUTE).toISOString()),

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
-import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
-import { enqueueDuePosts } from "../../src/shared/publishing/schedule/start-post.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
@@ -9,6 +7,7 @@ import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
+import { enqueueDuePosts, repairStalledLegs } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 let sandbox: Sandbox;

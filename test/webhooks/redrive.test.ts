@@ -38,6 +38,21 @@ async function withDead(count: number, of?: TestEndpoint["application"]): Promis
   return endpoint;
 }
 
+/** Makes so many more of an endpoint's dead delivery. */
+async function copyDead(endpoint: TestEndpoint, count: number): Promise<void> {
+  const [dead] = await deliveriesOf(relay, endpoint);
+  const { deliveries, deadDeliveries } = relay.services;
+  const stored = await deliveries.find({ endpointId: endpoint.id, deliveryId: dead.id });
+  if (stored === undefined) throw new Error("no delivery");
+  const { delivery } = stored;
+  const copies = Array.from({ length: count }, (_, index) => ({
+    ...delivery,
+    id: `${delivery.id.slice(0, -4)}${String(index).padStart(4, "0")}`,
+  }));
+  await Promise.all(copies.map((copy) => deadDeliveries.add(copy, copy.diedAt ?? "")));
+  expect(await deliveries.insertAbsent(endpoint.id, copies)).toHaveLength(copies.length);
+}
+
 const redrive = (endpoint: TestEndpoint, deliveryId: string) =>
   relay.call("POST", `/v1/webhooks/${endpoint.id}/deliveries/${deliveryId}/redrive`, {
     key: endpoint.application.key,
@@ -119,8 +134,8 @@ describe("the operators' redrive", () => {
   test("sends what is dead once more, and finds nothing the second time", async () => {
     const endpoint = await withDead(3);
     const body = { webhookId: endpoint.id };
-    expect(await counts(body)).toEqual({ scanned: 3, requeued: 3, skipped: 0 });
-    expect(await counts(body)).toEqual({ scanned: 0, requeued: 0, skipped: 0 });
+    expect(await counts(body)).toEqual({ scanned: 3, requeued: 3, skipped: 0, nextCursor: null });
+    expect(await counts(body)).toEqual({ scanned: 0, requeued: 0, skipped: 0, nextCursor: null });
     await settle();
     expect(receiver.received(endpoint.path)).toHaveLength(9);
     const deliveries = await deliveriesOf(relay, endpoint);
@@ -200,6 +215,7 @@ describe("the operators' redrive", () => {
       scanned: 1,
       requeued: 0,
       skipped: 1,
+      nextCursor: null,
     });
     expect(await counts({ webhookId: disabled.id })).toMatchObject({ requeued: 0, skipped: 1 });
     await settle();
@@ -211,25 +227,57 @@ describe("the operators' redrive", () => {
 
   test("takes 500 in a call, and the rest in the next ones", async () => {
     const endpoint = await withDead(1);
-    const [dead] = await deliveriesOf(relay, endpoint);
-    const { deliveries, deadDeliveries } = relay.services;
-    const stored = await deliveries.find({ endpointId: endpoint.id, deliveryId: dead.id });
-    if (stored === undefined) throw new Error("no delivery");
-    const { delivery } = stored;
-    const copies = Array.from({ length: 519 }, (_, index) => ({
-      ...delivery,
-      id: `${delivery.id.slice(0, -4)}${String(index).padStart(4, "0")}`,
-    }));
-    await Promise.all(copies.map((copy) => deadDeliveries.add(copy, copy.diedAt ?? "")));
-    expect(await deliveries.insertAbsent(endpoint.id, copies)).toHaveLength(copies.length);
+    await copyDead(endpoint, 519);
     const body = { webhookId: endpoint.id };
     // What is sent then is the other tests' matter.
     relay.queues.onSend = () => "lose";
-    expect(await counts(body)).toEqual({ scanned: 500, requeued: 500, skipped: 0 });
-    expect(await counts(body)).toMatchObject({ requeued: 20 });
+    expect(await counts(body)).toEqual({
+      scanned: 500,
+      requeued: 500,
+      skipped: 0,
+      nextCursor: expect.any(String),
+    });
+    expect(await counts(body)).toMatchObject({ requeued: 20, nextCursor: null });
     expect(await counts(body)).toMatchObject({ scanned: 0 });
     relay.queues.onSend = () => "keep";
   }, 60_000);
+
+  test("gets past any number that stay dead, with the cursor of the call before", async () => {
+    const application = await anApplication(relay);
+    const platformId = application.platform.id;
+    const old = await withDead(1, application);
+    relay.advance(HOUR);
+    const disabled = await withDead(1, application);
+    await copyDead(disabled, 1_200);
+    const disable = { key: application.key, body: { status: "disabled" } };
+    dataOf(await relay.call("PATCH", `/v1/webhooks/${disabled.id}`, disable));
+    const first = await counts({ platformId });
+    expect(first).toMatchObject({ scanned: 1_000, requeued: 0, skipped: 1_000 });
+    // Without it each call begins with the newest.
+    expect(await counts({ platformId })).toMatchObject({ requeued: 0 });
+    const cursor = first.nextCursor;
+    expect(await counts({ platformId, cursor })).toEqual({
+      scanned: 202,
+      requeued: 1,
+      skipped: 201,
+      nextCursor: null,
+    });
+    await settle();
+    // Twice before, once more now, and the event of the other one.
+    expect(receiver.received(old.path)).toHaveLength(4);
+    const elsewhere = await redriveDead({ webhookId: old.id, cursor });
+    expect(elsewhere).toMatchObject({ status: 400, body: { error: { code: "invalid_cursor" } } });
+  }, 60_000);
+
+  test("passes over a delivery whose row is damaged", async () => {
+    const endpoint = await withDead(2);
+    const [dead] = await deliveriesOf(relay, endpoint);
+    const found = await relay.tables.deliveries.select({ partitionKey: endpoint.id }, undefined);
+    const stored = found.rows.find(({ row }) => row.rowKey.endsWith(dead.id));
+    if (stored === undefined) throw new Error("no row");
+    await relay.tables.deliveries.put(endpoint.id, { ...stored.row, attempts: "two" });
+    expect(await counts({ webhookId: endpoint.id })).toMatchObject({ requeued: 1, skipped: 1 });
+  });
 });
 
 test("an event that is kept no more can't be sent any more: its delivery ends, a redrive is refused", async () => {

@@ -1,9 +1,7 @@
-import { tellForgotten } from "./tell-forgotten.ts";
+import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
+import type { TakeStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
-
-const RUN_MS_MAX = 45_000;
-const PLATFORMS_OF_PAGE = 100;
-const PLATFORMS_AT_ONCE = 8;
+import { overPlatforms } from "./over-platforms.ts";
 
 async function markIfOpen(services: BackgroundDeps, platformId: string): Promise<boolean> {
   const [{ works, next }, events] = await Promise.all([
@@ -15,37 +13,23 @@ async function markIfOpen(services: BackgroundDeps, platformId: string): Promise
   return true;
 }
 
-/** Not to be kept from its own work by an error of the other one. */
-async function tellOfConnections(services: BackgroundDeps): Promise<void> {
-  try {
-    await tellForgotten(services);
-  } catch (error) {
-    services.log.error("connections not searched for untold events", { error });
-  }
+/** Whoever asks for the platform gets an error; this one counts it, and goes on. */
+async function isPlatformDamaged(services: BackgroundDeps, platformId: string): Promise<boolean> {
+  const reading = services.platforms.find(platformId).then(() => "read");
+  return (await undefinedIfDamaged(reading)) === undefined;
 }
 
 /**
- * Marks every platform with open work for the sweeper, whatever was marked before. A platform is marked before
- * its work is written; a process that stands still in between for longer than a mark lasts, and dies right
- * after it wrote, leaves work that only this finds. What became of connections is told in the same way. Goes on where
- * the last run stopped.
+ * Makes the steps that mark every platform with open work for the sweep, whatever was marked before. A platform is marked
+ * before its work is written; a process that stands still in between for longer than a mark lasts, and dies right after
+ * it wrote, leaves work that only this finds.
  */
-export async function findForgottenWork(services: BackgroundDeps): Promise<void> {
-  await tellOfConnections(services);
-  const startedAt = performance.now();
-  let after = await services.housekeeping.position("forgotten_work");
-  let [looked, open, damagedPlatforms] = [0, 0, 0];
-  do {
-    const { ids, damaged, next } = await services.platforms.walk(after, PLATFORMS_OF_PAGE);
-    damagedPlatforms += damaged;
-    for (let index = 0; index < ids.length; index += PLATFORMS_AT_ONCE) {
-      const batch = ids.slice(index, index + PLATFORMS_AT_ONCE);
-      const found = await Promise.all(batch.map((id) => markIfOpen(services, id)));
-      looked += batch.length;
-      open += found.filter(Boolean).length;
-    }
-    after = next;
-    await services.housekeeping.keepPosition("forgotten_work", after);
-  } while (after !== undefined && performance.now() - startedAt < RUN_MS_MAX);
-  services.log.info("platforms searched for open work", { looked, open, damagedPlatforms });
+export function findForgottenWork(services: BackgroundDeps): TakeStep {
+  return overPlatforms(services, "find-forgotten-work", async (platformId) => {
+    const [isMarked, isDamaged] = await Promise.all([
+      markIfOpen(services, platformId),
+      isPlatformDamaged(services, platformId),
+    ]);
+    return { counts: { marked: isMarked ? 1 : 0, damagedPlatforms: isDamaged ? 1 : 0 } };
+  });
 }

@@ -1,30 +1,26 @@
 import { sha256Hex } from "../runtime/secrets.ts";
-import { numberOf, textOf, textOrNull } from "../runtime/storage/row.ts";
+import { integer, rowCodec, text } from "../runtime/storage/codec.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Table } from "../runtime/storage/table.ts";
 
-const POSITIONS = "position";
 const POISON = "poison";
 const TEXT_MAX = 4_000;
 
-/** Long searches that are done piece by piece. */
-export type Search = "forgotten_work" | "untold_events" | "purge_platforms" | "purge_endpoints";
+/** Columns of a message that was given up. */
+export const poisonRow = rowCodec("poison message", {
+  queue: text(),
+  message: text(),
+  count: integer(),
+  firstAt: text(),
+  lastAt: text(),
+});
 
-/** What the service keeps of its own (table `housekeeping`): how far its searches came, and messages that no worker could do. */
+/** Messages that no worker could do (table `housekeeping`). */
 export class HousekeepingStore {
   readonly #table: Table;
 
   constructor(table: Table) {
     this.#table = table;
-  }
-
-  /** Where a search goes on; undefined at its beginning. */
-  async position(search: Search): Promise<string | undefined> {
-    const stored = await this.#table.find(POSITIONS, search);
-    return stored === undefined ? undefined : (textOrNull(stored.row, "after") ?? undefined);
-  }
-
-  async keepPosition(search: Search, after: string | undefined): Promise<void> {
-    await this.#table.put(POSITIONS, { rowKey: search, after: after ?? "" });
   }
 
   /** Counts a message of a queue that was given up; the same message is one row. Answers how often it came. */
@@ -33,10 +29,13 @@ export class HousekeepingStore {
     const at = now.toISOString();
     let count = 1;
     await this.#table.change(POISON, rowKey, (stored) => {
-      count = stored === undefined ? 1 : numberOf(stored.row, "count") + 1;
-      const firstAt = stored === undefined ? at : textOf(stored.row, "firstAt");
+      // A damaged row is counted anew: the message itself must not be lost over it.
+      const before = stored && unlessDamaged(() => poisonRow.decode(stored.row));
+      count = (before?.count ?? 0) + 1;
       const kept = message.slice(0, TEXT_MAX);
-      return { kind: "write", columns: { queue, message: kept, count, firstAt, lastAt: at } };
+      const firstAt = before?.firstAt ?? at;
+      const columns = poisonRow.encode({ queue, message: kept, count, firstAt, lastAt: at });
+      return { kind: "write", columns };
     });
     return count;
   }

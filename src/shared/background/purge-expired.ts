@@ -1,12 +1,12 @@
 import { removeSpentKeys } from "../publishing/accept/idempotency-key.ts";
 import { removeFreeTexts } from "../publishing/accounts/recent-text.ts";
+import { overItems, type TakeStep, type WalkStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
+import { overPlatforms } from "./over-platforms.ts";
+import { PLATFORM_SHARDS, type Walk } from "./walk.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
-/** The host gives a function five minutes. */
-const RUN_MS_MAX = 150_000;
-const PLATFORMS_OF_PAGE = 50;
 
 /** A day longer than a customer is told, so that nothing is missing that a list promises. */
 const EVENTS_KEPT_MS = 31 * DAY_MS;
@@ -16,132 +16,125 @@ const KEYS_KEPT_MS = 90 * DAY_MS;
 /** Once ended, a session only tells how it ended. */
 const SESSIONS_KEPT_MS = 30 * DAY_MS;
 const STATES_KEPT_MS = DAY_MS;
+/** Each is found with a query of its own. */
+const ENDPOINTS_OF_PAGE = 50;
 
-interface Page {
+interface Removed {
   readonly removed: number;
   readonly next: string | undefined;
 }
 
-/** One run: how much it removed of what, and how long it may go on. */
-class Purge {
-  readonly services: BackgroundDeps;
-  readonly counts: Record<string, number> = {};
-  isComplete = true;
-  readonly #endsAt = performance.now() + RUN_MS_MAX;
+/** Removes a page of a kind of rows, from where the page before ended. */
+type RemovePage = (services: BackgroundDeps, after: string | undefined) => Promise<Removed>;
 
-  constructor(services: BackgroundDeps) {
-    this.services = services;
-  }
+const ago = ({ clock }: BackgroundDeps, ms: number) => new Date(clock.now().getTime() - ms);
 
-  get isOver(): boolean {
-    return performance.now() > this.#endsAt;
-  }
+/** Rows that are no platform's. */
+const SHARED: Readonly<Record<string, RemovePage>> = {
+  windows: (services, after) => services.limits.windows.removeOld(services.clock.now(), after),
+  logins: (services, after) => services.limits.logins.removeForgotten(services.clock.now(), after),
+  "dead-deliveries": (services, after) =>
+    services.deadDeliveries.removeBefore(ago(services, DELIVERIES_KEPT_MS), after),
+  "connect-sessions": (services, after) =>
+    services.connectSessions.removeBefore(ago(services, SESSIONS_KEPT_MS), after),
+  "oauth-states": (services, after) =>
+    services.oauthStates.removeEndedBefore(ago(services, STATES_KEPT_MS), after),
+  texts(services, after) {
+    const keptMs = services.config.publishing.duplicateWindowHours * HOUR_MS + DAY_MS;
+    return removeFreeTexts(services, ago(services, keptMs), after);
+  },
+  "poison-messages": (services, after) =>
+    services.housekeeping.removePoisonBefore(ago(services, POISON_KEPT_MS), after),
+};
 
-  ago(ms: number): Date {
-    return new Date(this.services.clock.now().getTime() - ms);
-  }
+/** Rows of a platform. */
+const OF_PLATFORMS: Readonly<
+  Record<
+    string,
+    (services: BackgroundDeps, id: string, after: string | undefined) => Promise<Removed>
+  >
+> = {
+  "idempotency-keys": (services, id, after) =>
+    removeSpentKeys(services, id, { acceptedBefore: ago(services, KEYS_KEPT_MS), after }),
+  markers: (services, id, after) =>
+    services.wallets.removeMarkersBefore(id, ago(services, KEYS_KEPT_MS), after),
+  events: removeEvents,
+};
 
-  /** Page after page. What fails is left for the next run, and does not keep the other kinds from being removed. */
-  async remove(what: string, page: (after: string | undefined) => Promise<Page>): Promise<void> {
-    this.counts[what] ??= 0;
-    let after: string | undefined;
-    try {
-      do {
-        if (this.isOver) {
-          this.isComplete = false;
-          return;
-        }
-        const { removed, next } = await page(after);
-        this.counts[what] += removed;
-        after = next;
-      } while (after !== undefined);
-    } catch (error) {
-      this.isComplete = false;
-      this.services.log.error("rows not purged", { event: "purge_failed", what, error });
-    }
-  }
+/** A page of the log of one of the platform's applications, one after the other. */
+async function removeEvents(
+  services: BackgroundDeps,
+  platformId: string,
+  after: string | undefined,
+): Promise<Removed> {
+  const ids = (await services.applications.listIds(platformId)).toSorted();
+  const [at = "", ...rest] = after?.split("|") ?? [];
+  const token = rest.join("|");
+  const id = ids.find((one) => one >= at);
+  if (id === undefined) return { removed: 0, next: undefined };
+  const time = ago(services, EVENTS_KEPT_MS);
+  const from = id === at && token !== "" ? token : undefined;
+  const { removed, next } = await services.events.removeLoggedBefore(id, time, from);
+  const following = ids.find((one) => one > id);
+  if (next !== undefined) return { removed, next: `${id}|${next}` };
+  return { removed, next: following };
 }
 
-async function purgeShared(purge: Purge): Promise<void> {
-  const { services } = purge;
-  const { limits, deadDeliveries, connectSessions, oauthStates, housekeeping, config } = services;
-  const now = services.clock.now();
-  const once = async (removed: Promise<number>): Promise<Page> => ({
-    removed: await removed,
-    next: undefined,
+/** All endpoints that ever had a delivery. */
+function removeDeliveries(services: BackgroundDeps): TakeStep {
+  const { deliveries, log } = services;
+  return overItems({
+    log,
+    what: "purge-deliveries",
+    async page(_at, after = "") {
+      const items: { id: string; after: string }[] = [];
+      for (let last = after; items.length < ENDPOINTS_OF_PAGE;) {
+        const id = await deliveries.nextEndpoint(last);
+        if (id === undefined) return { items, next: undefined };
+        items.push({ id, after: id });
+        last = id;
+      }
+      return { items, next: items.at(-1)?.id };
+    },
+    async look(id, _at, rest) {
+      const time = ago(services, DELIVERIES_KEPT_MS);
+      const { removed, next } = await deliveries.removeEndedBefore(id, time, rest);
+      return { counts: { removed }, rest: next };
+    },
   });
-  const textsKeptMs = config.publishing.duplicateWindowHours * HOUR_MS + DAY_MS;
-  await purge.remove("windows", () => once(limits.windows.purge(now)));
-  await purge.remove("logins", () => once(limits.logins.purge(now)));
-  await purge.remove("deadDeliveries", (after) =>
-    deadDeliveries.removeBefore(purge.ago(DELIVERIES_KEPT_MS), after),
-  );
-  await purge.remove("connectSessions", (after) =>
-    connectSessions.removeBefore(purge.ago(SESSIONS_KEPT_MS), after),
-  );
-  await purge.remove("oauthStates", (after) =>
-    oauthStates.removeEndedBefore(purge.ago(STATES_KEPT_MS), after),
-  );
-  await purge.remove("texts", (after) => removeFreeTexts(services, purge.ago(textsKeptMs), after));
-  await purge.remove("poisonMessages", (after) =>
-    housekeeping.removePoisonBefore(purge.ago(POISON_KEPT_MS), after),
-  );
 }
 
-async function purgePlatform(purge: Purge, platformId: string): Promise<void> {
-  const { services } = purge;
-  const { applications, wallets, events } = services;
-  await purge.remove("idempotencyKeys", (after) =>
-    removeSpentKeys(services, platformId, { acceptedBefore: purge.ago(KEYS_KEPT_MS), after }),
-  );
-  await purge.remove("markers", (after) =>
-    wallets.removeMarkersBefore(platformId, purge.ago(KEYS_KEPT_MS), after),
-  );
-  for (const id of await applications.listIds(platformId))
-    await purge.remove("events", (after) =>
-      events.removeLoggedBefore(id, purge.ago(EVENTS_KEPT_MS), after),
-    );
-}
+const PURGE = { schedule: "purgeSchedule", behindSecondsMax: 12 * 60 * 60 } as const;
 
-/** All platforms, from where the last run stopped. */
-async function purgePlatforms(purge: Purge): Promise<void> {
-  const { platforms, housekeeping } = purge.services;
-  let after = await housekeeping.position("purge_platforms");
-  do {
-    const { ids, next } = await platforms.walk(after, PLATFORMS_OF_PAGE);
-    for (const id of ids) await purgePlatform(purge, id);
-    if (purge.isOver) return;
-    after = next;
-    await housekeeping.keepPosition("purge_platforms", after);
-  } while (after !== undefined);
-}
+const sharedWalks = Object.entries(SHARED).map(([kind, removePage]): Walk => ({
+  ...PURGE,
+  name: `purge-${kind}`,
+  shards: 1,
+  begin:
+    (services) =>
+    async ({ position }): Promise<WalkStep> => {
+      const { removed, next } = await removePage(services, position);
+      return { next, counts: { removed } };
+    },
+}));
 
-/** All endpoints that ever had a delivery, from where the last run stopped. */
-async function purgeEndpoints(purge: Purge): Promise<void> {
-  const { deliveries, housekeeping } = purge.services;
-  let endpoint = (await housekeeping.position("purge_endpoints")) ?? "";
-  for (;;) {
-    const next = await deliveries.nextEndpoint(endpoint);
-    if (next === undefined) break;
-    await purge.remove("deliveries", (after) =>
-      deliveries.removeEndedBefore(next, purge.ago(DELIVERIES_KEPT_MS), after),
-    );
-    if (purge.isOver) return;
-    endpoint = next;
-    await housekeeping.keepPosition("purge_endpoints", endpoint);
-  }
-  await housekeeping.keepPosition("purge_endpoints", undefined);
-}
+const platformWalks = Object.entries(OF_PLATFORMS).map(([kind, removePage]): Walk => ({
+  ...PURGE,
+  name: `purge-${kind}`,
+  shards: PLATFORM_SHARDS,
+  begin: (services) =>
+    overPlatforms(services, `purge-${kind}`, async (platformId, rest) => {
+      const { removed, next } = await removePage(services, platformId, rest);
+      return { counts: { removed }, rest: next };
+    }),
+}));
 
 /**
- * Removes what has no say any more and that nobody is promised. Idempotent, bounded, and safe when it is missed, doubled
- * or cut short: every row goes by itself, and a search goes on where it stopped. Ledgers and posts stay.
+ * Remove what has no say any more and that nobody is promised: a walk for each kind of rows, so that none waits for
+ * another. Ledgers and posts stay.
  */
-export async function purgeExpired(services: BackgroundDeps): Promise<void> {
-  const purge = new Purge(services);
-  await purgeShared(purge);
-  await purgePlatforms(purge);
-  await purgeEndpoints(purge);
-  const { counts, isComplete } = purge;
-  services.log.info("expired rows purged", { event: "purged", isComplete, ...counts });
-}
+export const PURGE_WALKS: readonly Walk[] = [
+  ...sharedWalks,
+  ...platformWalks,
+  { ...PURGE, name: "purge-deliveries", shards: 1, begin: removeDeliveries },
+];

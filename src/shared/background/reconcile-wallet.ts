@@ -1,11 +1,12 @@
 import type { Reconciled, StoredEntry } from "../billing/wallet-store.ts";
 import type { Wallet } from "../billing/wallet.ts";
 import type { BackgroundDeps } from "./deps.ts";
+import { overPlatforms } from "./over-platforms.ts";
+import type { TakeStep } from "../runtime/walk-step.ts";
 import type { Leg } from "../publishing/leg.ts";
 import { DamagedRow } from "../runtime/storage/damaged-row.ts";
 
 const PAGE_ENTRIES = 1_000;
-const PLATFORMS_OF_PAGE = 100;
 const POSTS_AT_ONCE = 32;
 const TRIES_MAX = 3;
 const RESERVED_MS_MAX = 24 * 60 * 60 * 1000;
@@ -127,21 +128,17 @@ async function mismatchesOf(services: BackgroundDeps, platformId: string): Promi
   }
 }
 
-/** Checks every platform. Idempotent; a mismatch is an error line for an alert to find. */
-export async function reconcileWallets(services: BackgroundDeps): Promise<void> {
-  let after: string | undefined;
-  do {
-    const { ids, next } = await services.platforms.walk(after, PLATFORMS_OF_PAGE);
-    for (const platformId of ids) {
-      const mismatches = await mismatchesOf(services, platformId);
-      if (mismatches.length === 0) continue;
-      services.metrics.count("wallets.mismatched", {});
-      services.log.error("wallet does not reconcile", {
-        event: "wallet_mismatch",
-        platformId,
-        mismatches,
-      });
-    }
-    after = next;
-  } while (after !== undefined);
+/** Makes the steps that check every platform. A mismatch is an error line for an alert to find. */
+export function reconcileWallets(services: BackgroundDeps): TakeStep {
+  return overPlatforms(services, "reconcile-wallets", async (platformId) => {
+    const mismatches = await mismatchesOf(services, platformId);
+    if (mismatches.length === 0) return {};
+    services.metrics.count("wallets.mismatched", {});
+    services.log.error("wallet does not reconcile", {
+      event: "wallet_mismatch",
+      platformId,
+      mismatches,
+    });
+    return { counts: { mismatched: 1 } };
+  });
 }

@@ -1,14 +1,21 @@
 import type { BackgroundDeps } from "./deps.ts";
 import { continueWork, NO_ORIGIN } from "../runtime/telemetry/work-context.ts";
+import {
+  isOfShard,
+  overItems,
+  type TakeStep,
+  type WalkAt,
+  type WalkItem,
+} from "../runtime/walk-step.ts";
 import { isEnded, nextLegStep } from "../publishing/leg.ts";
 import { nextCheck } from "../publishing/leg-times.ts";
 import type { StoredWork } from "../publishing/post-store.ts";
 
-/** Missed minutes that one run works through at most; the next run goes on. */
-const MINUTES_MAX = 180;
-const RUN_MS_MAX = 45_000;
 const REPAIRS_AT_ONCE = 8;
-/** Of one platform in one run: one with much open work must not keep the sweeper from the others. */
+/**
+ * Of one platform in one sweep: one with much open work must not keep the others waiting. What was hinted is looked at
+ * later each time, so that the next sweeps come to what lies behind it.
+ */
 const REPAIRS_MAX = 1_000;
 /** How many of a platform's legs are hinted at once; those after them at the platform's pace. */
 const HINTS_FREE = 50;
@@ -85,39 +92,81 @@ async function repairPlatform(services: BackgroundDeps, platformId: string): Pro
   }
 }
 
-/** Looks at each platform once; false when the time is up. */
-class Sweep {
-  readonly #services: BackgroundDeps;
-  readonly #startedAt = performance.now();
-  readonly #seen = new Set<string>();
+/** That a platform was marked in a minute as having open work. */
+interface Mark {
+  readonly minute: string;
+  readonly platformId: string;
+}
 
-  constructor(services: BackgroundDeps) {
-    this.#services = services;
-  }
+interface Page {
+  readonly items: readonly WalkItem[];
+  readonly next: string | undefined;
+}
 
-  async look(platformId: string): Promise<boolean> {
-    if (this.#seen.has(platformId)) return true;
-    this.#seen.add(platformId);
-    await repairPlatform(this.#services, platformId);
-    return performance.now() - this.#startedAt <= RUN_MS_MAX;
-  }
+const toItem = ({ minute, platformId }: Mark, after: string): WalkItem => ({
+  id: `${minute}|${platformId}`,
+  after,
+});
+
+/** A page of what was marked long enough ago. Whoever stops in it begins it anew: what was looked at is gone. */
+async function pageOfOld(
+  { openWork, clock }: BackgroundDeps,
+  at: WalkAt,
+  token: string | undefined,
+): Promise<Page> {
+  const { items, next } = await openWork.listOld(clock.now(), token);
+  const own = items.filter(({ platformId }) => isOfShard(platformId, at));
+  const again = token === undefined ? "old" : `old|${token}`;
+  const [first = ""] = openWork.youngMinutes(at.roundAt);
+  return {
+    items: own.map((item) => toItem(item, again)),
+    next: next === undefined ? `${first}|` : `old|${next}`,
+  };
+}
+
+/** A page of a young minute; after the last of them the round is over. */
+async function pageOfMinute(
+  { openWork }: BackgroundDeps,
+  at: WalkAt,
+  [minute, last]: readonly [string, string],
+): Promise<Page> {
+  const { items, next } = await openWork.listMinute(minute, last);
+  const own = items.filter(({ platformId }) => isOfShard(platformId, at));
+  const later = openWork.youngMinutes(at.roundAt).find((one) => one > minute);
+  const afterMinute = later === undefined ? undefined : `${later}|`;
+  return {
+    items: own.map((item) => toItem(item, `${minute}|${item.platformId}`)),
+    next: next === undefined ? afterMinute : `${minute}|${next}`,
+  };
+}
+
+function pageOf(services: BackgroundDeps, at: WalkAt, after = "old"): Promise<Page> {
+  const [kind = "", ...rest] = after.split("|");
+  if (kind === "old")
+    return pageOfOld(services, at, rest.length === 0 ? undefined : rest.join("|"));
+  return pageOfMinute(services, at, [kind, rest.join("|")]);
 }
 
 /**
- * Finds open work that no message stands for any more and hints it again. Idempotent; safe when missed, doubled or
- * late. The watermark moves only over minutes whose platforms were all looked at.
+ * Makes the steps of the sweep, which finds open work that no message stands for any more and hints it again. A mark
+ * goes when its platform was looked at; one whose platform could not be looked at stays for the next
+ * sweep, and is in nobody's way.
  */
-export async function repairStalledLegs(services: BackgroundDeps): Promise<void> {
-  const { openWork } = services;
-  const now = services.clock.now();
-  const sweep = new Sweep(services);
-  for (const left of await openWork.listLeftBehind()) {
-    if (!(await sweep.look(left.platformId))) return;
-    await openWork.removeLeftBehind(left);
-  }
-  for (const minute of await openWork.minutes(now, MINUTES_MAX)) {
-    for (const platformId of await openWork.platformsOf(minute))
-      if (!(await sweep.look(platformId))) return;
-    await openWork.advance(minute, now);
-  }
+export function repairStalledLegs(services: BackgroundDeps): TakeStep {
+  const { openWork, clock, log } = services;
+  const seen = new Set<string>();
+  return overItems({
+    log,
+    what: "sweep-stalled-work",
+    page: (at, after) => pageOf(services, at, after),
+    async look(id) {
+      const [minute = "", platformId = ""] = id.split("|");
+      if (!seen.has(platformId)) {
+        await repairPlatform(services, platformId);
+        seen.add(platformId);
+      }
+      if (openWork.isOld(minute, clock.now())) await openWork.remove({ minute, platformId });
+      return {};
+    },
+  });
 }

@@ -176,7 +176,8 @@ export class WalletStore {
       after,
     );
     const spent = rows.filter(({ row }) => unlessDamaged(() => isSpent(row)));
-    for (const { row } of spent) await this.#core.delete(platformId, row.rowKey);
+    const rowKeys = spent.map(({ row }) => row.rowKey);
+    await this.#core.deleteAll(platformId, rowKeys);
     return { removed: spent.length, next };
   }
 

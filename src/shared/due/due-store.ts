@@ -1,10 +1,16 @@
-import { integer, text, textOrNull, type RowCodec } from "../runtime/storage/codec.ts";
+import { integer, rowCodec, text, textOrNull, type RowCodec } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { minuteOf, WatermarkStore } from "./watermark-store.ts";
+import { minuteBefore, minuteOf, minutesFrom, youngestMinute } from "./minutes.ts";
 
 const PAGE_ROWS = 1_000;
+const WATERMARK = { partitionKey: "watermark", rowKey: "due" } as const;
+/** Where the very first run begins: what was written before it is not passed over. */
+const FIRST_RUN_MINUTES = 60;
+
+/** The minute before which all work was done. */
+export const watermarkRow = rowCodec("watermark", { minute: text() });
 
 /** Something that is due at a time. */
 export interface Due<Ref> {
@@ -40,16 +46,20 @@ export interface DueKind<Ref> {
   ownerOf?(ref: Ref): string;
 }
 
-/** What is due, by minute: a table for each kind of work. A row whose work is done or never came to be is harmless. */
+/**
+ * What is due, by minute: a table for each kind of work. A row whose work is done or never came to be is harmless.
+ *
+ * Scheduled work stands on its row here alone, so the row is written, and the write answered, before the work is; it is
+ * removed only after the work was done, ended or got another row, or when ten minutes after the work got its id there
+ * still is none. What moves a row writes the new one first. A row that is damaged stays, and is reported with every look.
+ */
 export class DueStore<Ref> {
   readonly #table: Table;
   readonly #kind: DueKind<Ref>;
-  readonly #watermark: WatermarkStore;
 
   constructor(table: Table, kind: DueKind<Ref>) {
     this.#table = table;
     this.#kind = kind;
-    this.#watermark = new WatermarkStore(table, "due");
   }
 
   idOf({ ref }: Due<Ref>): string {
@@ -109,32 +119,43 @@ export class DueStore<Ref> {
     return { dues: this.#readable(rows), next };
   }
 
-  /** Lists the minutes that a run looks at, oldest first: all since the last run that got through, and those ahead. */
-  async minutes(now: Date, aheadMs: number, minutesMax: number): Promise<string[]> {
-    const to = new Date(now.getTime() + aheadMs);
-    return this.#watermark.minutes(await this.#first(now), to, minutesMax);
+  /** Lists the youngest minutes, which are looked at each time, up to those ahead. */
+  presentMinutes(now: Date, aheadMs: number): string[] {
+    return minutesFrom(youngestMinute(now), now.getTime() + aheadMs + 1);
+  }
+
+  /** Lists the minutes before those that may still have work, oldest first, from the given one on. */
+  async pastMinutes(now: Date, from: string | undefined, minutesMax: number): Promise<string[]> {
+    const first = from ?? (await this.#first(now));
+    return minutesFrom(first, Date.parse(youngestMinute(now))).slice(0, minutesMax);
   }
 
   /**
    * Lists a page of rows in minutes that were worked through: whoever wrote them came too late, as after a process that
-   * stood still between choosing a time and writing it.
+   * stood still between choosing a time and writing it. It may be empty and not the last.
    */
-  async listLeftBehind(now: Date): Promise<StoredDue<Ref>[]> {
+  async listLeftBehind(
+    now: Date,
+    after: string | undefined,
+  ): Promise<{ readonly dues: readonly StoredDue<Ref>[]; readonly next: string | undefined }> {
     const partitions = { before: await this.#first(now) };
-    const { rows } = await this.#table.select({ partitions, pageRows: PAGE_ROWS }, undefined);
-    return this.#readable(rows);
+    const { rows, next } = await this.#table.select({ partitions, pageRows: PAGE_ROWS }, after);
+    return { dues: this.#readable(rows), next };
   }
 
-  /** Notes that all minutes up to `through` were worked through; the young ones are read again. */
-  async advance(through: string, now: Date): Promise<void> {
-    await this.#watermark.advance(through, now);
+  /** Notes that all minutes before this one were worked through. */
+  async advance(minute: string): Promise<void> {
+    const { partitionKey, rowKey } = WATERMARK;
+    await this.#table.put(partitionKey, { ...watermarkRow.encode({ minute }), rowKey });
   }
 
   async #first(now: Date): Promise<string> {
-    const stored = await this.#watermark.find();
-    if (stored !== undefined) return stored;
-    const minute = this.#watermark.first(now);
-    await this.#watermark.start(minute);
+    const { partitionKey, rowKey } = WATERMARK;
+    const stored = await this.#table.find(partitionKey, rowKey);
+    if (stored !== undefined) return watermarkRow.decode(stored.row).minute;
+    // Kept from the start: a first run that leaves work behind must not begin anew from the next one's present.
+    const minute = minuteBefore(now, FIRST_RUN_MINUTES);
+    await this.#table.insertIfAbsent(partitionKey, { ...watermarkRow.encode({ minute }), rowKey });
     return minute;
   }
 

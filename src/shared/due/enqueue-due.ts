@@ -1,12 +1,10 @@
+import type { TakeStep, WalkAt, WalkStep } from "../runtime/walk-step.ts";
 import type { DueDeps } from "./deps.ts";
 import type { Due, DueStore, StoredDue } from "./due-store.ts";
-import { minuteOf } from "./watermark-store.ts";
+import { minuteAfter, minuteOf } from "./minutes.ts";
 
 /** How far ahead hints are sent: their delay makes the work exact to the second. */
 const AHEAD_MS = 90_000;
-const RUN_MS_MAX = 45_000;
-/** A day of missed minutes in one run, at most. */
-const MINUTES_MAX = 1_500;
 /** A hint that had no effect this long after its work was due was lost; each further one gets twice the time. */
 const HINT_LOST_MS = 60_000;
 const HINT_LOST_MS_MAX = 15 * 60_000;
@@ -40,17 +38,16 @@ export function needOf(
   return now.getTime() - since > patienceMs ? "hint_again" : "wait";
 }
 
-/** One run of the timer. */
+/** What a run of the walk remembers. */
 interface Run<Ref> {
   readonly services: DueDeps;
   readonly work: DueWork<Ref>;
-  readonly now: Date;
   /** When an owner's next hint of a minute may be seen. */
   readonly turns: Map<string, number>;
 }
 
 /** Seconds after which the hint of a row is seen: when it is due, or after those of its owner that came before. */
-function delaySeconds<Ref>({ work, now, turns }: Run<Ref>, due: Due<Ref>): number {
+function delaySeconds<Ref>({ work, turns }: Run<Ref>, due: Due<Ref>, now: Date): number {
   const dueAt = Math.max(now.getTime(), Date.parse(due.dueAt));
   const owner = work.store.ownerOf(due);
   if (owner === undefined) return (dueAt - now.getTime()) / 1000;
@@ -61,19 +58,19 @@ function delaySeconds<Ref>({ work, now, turns }: Run<Ref>, due: Due<Ref>): numbe
 }
 
 /** True when the row needs no other look in its minute. */
-async function attend<Ref>(run: Run<Ref>, due: StoredDue<Ref>): Promise<boolean> {
-  const { services, work, now } = run;
+async function attend<Ref>(run: Run<Ref>, due: StoredDue<Ref>, now: Date): Promise<boolean> {
+  const { services, work } = run;
   const { store, hint } = work;
   try {
     switch (needOf(due, now)) {
       case "hint": {
-        const seconds = delaySeconds(run, due);
+        const seconds = delaySeconds(run, due, now);
         await hint(due, seconds);
         await store.markHinted(due, new Date(now.getTime() + seconds * 1000));
         return false;
       }
       case "hint_again":
-        await hint(await store.moveUp(due, now), delaySeconds(run, due));
+        await hint(await store.moveUp(due, now), delaySeconds(run, due, now));
         return true;
       case "wait":
         return false;
@@ -99,57 +96,104 @@ export async function hintIfSoon<Ref>(
   }
 }
 
-/** Hints a minute's work. True when none is left in it: work that was done has removed its row. */
-async function enqueueMinute<Ref>(run: Run<Ref>, minute: string): Promise<boolean> {
+interface MinuteEnd {
+  /** No row is left: work that was done has removed its own. */
+  readonly isDone: boolean;
+  /** It was read to its end. */
+  readonly isRead: boolean;
+}
+
+/** Hints a minute's work. What was hinted already costs a second look nothing but a read. */
+async function enqueueMinute<Ref>(run: Run<Ref>, minute: string, at: WalkAt): Promise<MinuteEnd> {
   let isDone = true;
   let after: string | undefined;
   do {
     const { dues, next } = await run.work.store.listMinute(minute, after);
+    const now = run.services.clock.now();
     for (let index = 0; index < dues.length; index += SENDS_AT_ONCE) {
+      if (index > 0 && at.isTimeUp()) return { isDone: false, isRead: false };
       const batch = dues.slice(index, index + SENDS_AT_ONCE);
-      const done = await Promise.all(batch.map((due) => attend(run, due)));
+      const done = await Promise.all(batch.map((due) => attend(run, due, now)));
       isDone &&= done.every(Boolean);
     }
     after = next;
   } while (after !== undefined);
-  return isDone;
+  return { isDone, isRead: true };
 }
 
-/** Brings what was written too late for its minute into the present, and hints it. */
-async function catchUp<Ref>(run: Run<Ref>): Promise<void> {
-  const { services, work, now } = run;
-  for (const due of await work.store.listLeftBehind(now)) {
-    try {
-      await work.hint(await work.store.moveUp(due, now), delaySeconds(run, due));
-    } catch (error) {
-      services.log.error("due work not hinted", { due: work.store.idOf(due), error });
-    }
+/** Returns how many lead that are so. */
+function leading<T>(ends: readonly T[], isSo: (end: T) => boolean): number {
+  const broken = ends.findIndex((end) => !isSo(end));
+  return broken < 0 ? ends.length : broken;
+}
+
+/** Brings a page of what was written too late for its minute into the present, and hints it. */
+async function catchUp<Ref>(run: Run<Ref>, after: string | undefined): Promise<WalkStep> {
+  const { services, work } = run;
+  const { dues, next } = await work.store.listLeftBehind(services.clock.now(), after);
+  for (let index = 0; index < dues.length; index += SENDS_AT_ONCE)
+    await Promise.all(dues.slice(index, index + SENDS_AT_ONCE).map((due) => moveUp(run, due)));
+  const position: Position = next === undefined ? { from: null } : { after: next };
+  return { next: JSON.stringify(position) };
+}
+
+async function moveUp<Ref>(run: Run<Ref>, due: StoredDue<Ref>): Promise<void> {
+  const { services, work } = run;
+  const now = services.clock.now();
+  try {
+    await work.hint(await work.store.moveUp(due, now), delaySeconds(run, due, now));
+  } catch (error) {
+    services.log.error("due work not hinted", { due: work.store.idOf(due), error });
   }
 }
 
-/** How many lead that are done. */
-function unbroken(done: readonly boolean[]): number {
-  const broken = done.indexOf(false);
-  return broken < 0 ? done.length : broken;
+/** Of the past: a page of what was left behind, or a minute to go on from; null for where the store's own mark is. */
+type Position =
+  | { readonly after: string | undefined }
+  | { readonly from: string | null; readonly isUnfinished?: boolean };
+
+/** The minutes that are looked at each time, at once: what is due now waits for nothing that was due before. */
+async function stepPresent<Ref>(run: Run<Ref>, at: WalkAt): Promise<WalkStep> {
+  const { services, work } = run;
+  const minutes = work.store
+    .presentMinutes(services.clock.now(), AHEAD_MS)
+    .filter((minute) => at.position === undefined || minute >= at.position);
+  for (const minute of minutes) {
+    const { isRead } = await enqueueMinute(run, minute, at);
+    if (!isRead) return { next: minute };
+  }
+  return { next: undefined };
 }
+
+/** Sixteen minutes of those before. The store's mark moves over minutes that have no row left, as far as they lead. */
+async function stepPast<Ref>(run: Run<Ref>, at: WalkAt): Promise<WalkStep> {
+  const { services, work } = run;
+  // Safe: positions come from here alone.
+  const position =
+    at.position === undefined ? { after: undefined } : (JSON.parse(at.position) as Position);
+  if (!("from" in position)) return catchUp(run, position.after);
+  const now = services.clock.now();
+  const minutes = await work.store.pastMinutes(now, position.from ?? undefined, MINUTES_AT_ONCE);
+  if (minutes.length === 0) return { next: undefined };
+  const ends = await Promise.all(minutes.map((minute) => enqueueMinute(run, minute, at)));
+  const done = leading(ends, ({ isDone }) => isDone);
+  const last = minutes[done - 1];
+  if (last !== undefined && position.isUnfinished !== true)
+    await work.store.advance(minuteAfter(last));
+  const isUnfinished = position.isUnfinished === true || done < ends.length;
+  const read = leading(ends, ({ isRead }) => isRead);
+  const from = minutes[read] ?? minuteAfter(minutes.at(-1) ?? "");
+  return { next: JSON.stringify({ from, isUnfinished } satisfies Position) };
+}
+
+/** The shards of a walk over due work: the present, and what is left of the past. */
+export const DUE_SHARDS = 2;
 
 /**
- * Sends a hint for everything that is due soon or was missed. Idempotent; safe when missed, doubled or late: the
- * watermark moves only over minutes that were read to their end and have no row left.
+ * Makes the steps that send a hint for everything that is due soon or was missed. The store's mark moves only over
+ * minutes that were read to their end and have no row left.
  */
-export async function enqueueDue<Ref>(services: DueDeps, work: DueWork<Ref>): Promise<void> {
-  const startedAt = Date.now();
-  const now = services.clock.now();
-  const run = { services, work, now, turns: new Map<string, number>() };
-  await catchUp(run);
-  const minutes = await work.store.minutes(now, AHEAD_MS, MINUTES_MAX);
-  let isUnbroken = true;
-  for (let index = 0; index < minutes.length; index += MINUTES_AT_ONCE) {
-    const batch = minutes.slice(index, index + MINUTES_AT_ONCE);
-    const done = await Promise.all(batch.map((minute) => enqueueMinute(run, minute)));
-    const through = isUnbroken ? batch[unbroken(done) - 1] : undefined;
-    if (through !== undefined) await work.store.advance(through, now);
-    isUnbroken &&= done.every(Boolean);
-    if (Date.now() - startedAt > RUN_MS_MAX) return;
-  }
+export function hintDueWork<Ref>(services: DueDeps, work: DueWork<Ref>): TakeStep {
+  const run: Run<Ref> = { services, work, turns: new Map() };
+  return (at) => (at.shard === 0 ? stepPresent(run, at) : stepPast(run, at));
 }

@@ -1,22 +1,27 @@
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { minuteOf, WatermarkStore } from "./watermark-store.ts";
+import { minuteOf, minutesFrom, youngestMinute } from "./minutes.ts";
 
 const MINUTE_MS = 60_000;
-const PLATFORMS_OF_MINUTE_MAX = 100_000;
+const PAGE_ROWS = 1_000;
 const REMEMBERED_MAX = 10_000;
+
+/** That a platform was marked in a minute as having open work. */
+interface Mark {
+  readonly minute: string;
+  readonly platformId: string;
+}
 
 /**
  * The index of platforms with open work, by the minute in which they were marked (table `dirty`). A platform is marked
- * before it accepts work, so that a crash in between leaves at most a harmless entry.
+ * before it accepts work, so that a crash in between leaves at most a harmless entry. What the sweep has looked at is
+ * removed, so all that is older than two minutes waits for it.
  */
 export class OpenWorkStore {
   readonly #table: Table;
-  readonly #watermark: WatermarkStore;
   readonly #marked = new Map<string, string>();
 
   constructor(table: Table) {
     this.#table = table;
-    this.#watermark = new WatermarkStore(table, "sweep");
   }
 
   /** Marks a platform: at most one write a minute for a platform and process. */
@@ -28,37 +33,46 @@ export class OpenWorkStore {
     this.#marked.set(platformId, minute);
   }
 
-  /** Lists the minutes that the next sweep looks at, oldest first; after an outage all that were missed. */
-  async minutes(now: Date, minutesMax: number): Promise<string[]> {
-    const from = (await this.#watermark.find()) ?? this.#watermark.first(now);
-    return this.#watermark.minutes(from, new Date(now.getTime() + MINUTE_MS), minutesMax);
+  /** Lists the young minutes, up to the one after the present, for clocks that run ahead. */
+  youngMinutes(now: Date): string[] {
+    return minutesFrom(youngestMinute(now), now.getTime() + MINUTE_MS + 1);
   }
 
-  /** Lists the marks in minutes that were worked through: they came too late to be seen there. */
-  async listLeftBehind(): Promise<readonly { minute: string; platformId: string }[]> {
-    const before = await this.#watermark.find();
-    if (before === undefined) return [];
-    const { rows } = await this.#table.select({ partitions: { before } }, undefined);
-    return rows.map(({ partitionKey, row }) => ({ minute: partitionKey, platformId: row.rowKey }));
+  /** Says whether nobody is marked in the minute any more, unless a clock is wrong. */
+  isOld(minute: string, now: Date): boolean {
+    return minute < youngestMinute(now);
   }
 
-  async removeLeftBehind(left: { readonly minute: string; readonly platformId: string }) {
-    await this.#table.delete(left.minute, left.platformId);
+  /** Lists a page of the marks in old minutes, oldest first; it may be empty and not the last. */
+  async listOld(
+    now: Date,
+    after: string | undefined,
+  ): Promise<{ readonly items: readonly Mark[]; readonly next: string | undefined }> {
+    const partitions = { before: youngestMinute(now) };
+    const { rows, next } = await this.#table.select({ partitions, pageRows: PAGE_ROWS }, after);
+    const items = rows.map(({ partitionKey, row }) => ({
+      minute: partitionKey,
+      platformId: row.rowKey,
+    }));
+    return { items, next };
   }
 
-  async platformsOf(minute: string): Promise<string[]> {
+  /** Lists a page of a minute's platforms after the given one; "" for the first. */
+  async listMinute(
+    minute: string,
+    after: string,
+  ): Promise<{ readonly items: readonly Mark[]; readonly next: string | undefined }> {
     const rows = await this.#table.list({
       partitionKey: minute,
+      from: after === "" ? "plt_" : `${after} `,
       before: afterPrefix("plt_"),
-      limit: PLATFORMS_OF_MINUTE_MAX,
+      limit: PAGE_ROWS,
     });
-    return rows.map(({ row }) => row.rowKey);
+    const items = rows.map(({ row }) => ({ minute, platformId: row.rowKey }));
+    return { items, next: rows.length < PAGE_ROWS ? undefined : rows.at(-1)?.row.rowKey };
   }
 
-  /** Notes that all minutes up to `through` were worked through. Marks of old minutes are removed. */
-  async advance(through: string, now: Date): Promise<void> {
-    if (!(await this.#watermark.advance(through, now))) return;
-    for (const platformId of await this.platformsOf(through))
-      await this.#table.delete(through, platformId);
+  async remove({ minute, platformId }: Mark): Promise<void> {
+    await this.#table.delete(minute, platformId);
   }
 }

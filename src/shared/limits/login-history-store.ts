@@ -48,8 +48,6 @@ export function isForgotten({ failedAt, blockedUntil }: LoginHistory, now: numbe
 }
 
 const PARTITION_PREFIX = "login|";
-const PARTITIONS = 256;
-const PURGED_ROWS_OF_PARTITION_MAX = 10_000;
 
 /** Many rows share a partition, so that the purge can find them. */
 function keyOf(email: string) {
@@ -130,19 +128,16 @@ export class LoginHistoryStore {
     await this.#table.delete(partitionKey, rowKey);
   }
 
-  /** Removes what does not count any more; safe when missed, doubled or cut short. Returns how many rows there were. */
-  async purge(now: Date): Promise<number> {
-    let purged = 0;
-    for (let index = 0; index < PARTITIONS; index += 1) {
-      const partitionKey = PARTITION_PREFIX + index.toString(16).padStart(2, "0");
-      const limit = PURGED_ROWS_OF_PARTITION_MAX;
-      const rows = await this.#table.list({ partitionKey, before: afterPrefix(""), limit });
-      for (const { row, etag } of rows) {
-        const history = unlessDamaged(() => toHistory(row));
-        if (history === undefined || !isForgotten(history, now.getTime())) continue;
-        if (await this.#table.delete(partitionKey, row.rowKey, etag)) purged += 1;
-      }
+  /** Removes, of a page of histories, those that have no say any more. */
+  async removeForgotten(now: Date, after: string | undefined) {
+    const partitions = { from: PARTITION_PREFIX, before: afterPrefix(PARTITION_PREFIX) };
+    const { rows, next } = await this.#table.select({ partitions }, after);
+    let removed = 0;
+    for (const { partitionKey, row, etag } of rows) {
+      const history = unlessDamaged(() => toHistory(row));
+      if (history === undefined || !isForgotten(history, now.getTime())) continue;
+      if (await this.#table.delete(partitionKey, row.rowKey, etag)) removed += 1;
     }
-    return purged;
+    return { removed, next };
   }
 }

@@ -1,16 +1,11 @@
 import { sha256Hex } from "../runtime/secrets.ts";
 import { DamagedRow } from "../runtime/storage/damaged-row.ts";
-import { afterPrefix, type Table } from "../runtime/storage/table.ts";
+import type { Table } from "../runtime/storage/table.ts";
 import { WINDOW_MS } from "./sliding-window.ts";
 
-const DAY_MS = 24 * 3600 * 1000;
 /** Counted rows are of use for two minutes; this leaves room for clocks that differ. */
 const KEPT_MS = 3600 * 1000;
-/** A purge that was missed this long leaves the older rows behind. */
-const PURGED_DAYS = 14;
 const SHARDS = "0123456789abcdef";
-const TRANSACTION_ROWS_MAX = 100;
-const PURGED_ROWS_OF_PARTITION_MAX = 100_000;
 const COLUMN_PREFIX = "n";
 
 /** Counts by column; every process has its own. */
@@ -65,28 +60,17 @@ export class RateWindowStore implements RateWindowRows {
     return counts;
   }
 
-  /** Removes the rows of past days; safe when missed, doubled or cut short. Returns how many there were. */
-  async purge(now: Date): Promise<number> {
-    const youngestKept = now.getTime() - KEPT_MS;
-    let purged = 0;
-    for (let days = 1; days <= PURGED_DAYS; days += 1)
-      for (const shard of SHARDS)
-        purged += await this.#purgePartition(partitionOf(shard, youngestKept - days * DAY_MS));
-    return purged;
-  }
-
-  async #purgePartition(partitionKey: string): Promise<number> {
-    let purged = 0;
-    while (purged < PURGED_ROWS_OF_PARTITION_MAX) {
-      const range = { partitionKey, before: afterPrefix(""), limit: TRANSACTION_ROWS_MAX };
-      const rows = await this.#table.list(range);
-      if (rows.length === 0) break;
-      const deletes = rows.map(({ row }) => ({ kind: "delete" as const, rowKey: row.rowKey }));
-      const { kind } = await this.#table.transact(partitionKey, deletes);
-      // Another run is at the same rows: it goes on with them.
-      if (kind !== "applied") break;
-      purged += rows.length;
-    }
-    return purged;
+  /** Removes a page of the rows of past days, of one shard after the other. */
+  async removeOld(now: Date, after: string | undefined) {
+    const [shard = SHARDS.charAt(0), ...rest] = after?.split("|") ?? [];
+    const token = rest.join("|");
+    const before = partitionOf(shard, now.getTime() - KEPT_MS);
+    const { removed, next } = await this.#table.removeSelected(
+      { partitions: { from: `${shard}|`, before } },
+      token === "" ? undefined : token,
+    );
+    if (next !== undefined) return { removed, next: `${shard}|${next}` };
+    const following = SHARDS.charAt(SHARDS.indexOf(shard) + 1);
+    return { removed, next: following === "" ? undefined : `${following}|` };
   }
 }

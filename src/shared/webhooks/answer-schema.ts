@@ -128,6 +128,10 @@ export const redriveCounts = shape(
         scanned: count().describe("Dead deliveries that were looked at."),
         requeued: count(),
         skipped: count().describe("Of a disabled or deleted endpoint, or redriven already."),
+        nextCursor: z
+          .string()
+          .nullable()
+          .describe("Where the next call goes on; null when all have been looked at."),
       })
       .meta({ id: "RedriveCounts" }) satisfies z.ZodType<RedriveCounts>,
 );

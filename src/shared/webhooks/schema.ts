@@ -83,6 +83,7 @@ export const RedriveDeadBody = shape(() =>
       .refine((text) => isId("endpoint", text), { error: "must be a webhook id (whk_…)" })
       .optional(),
     since: instant().optional().describe("Dead since then or later."),
+    cursor: z.string().max(1_000).optional().describe("`nextCursor` of the call before."),
   }),
 );
 export type RedriveDead = ShapeOf<typeof RedriveDeadBody>;

@@ -3,12 +3,12 @@ import { expect } from "vitest";
 import { timeOfId } from "../../../src/shared/runtime/ids.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
 import type { PostView } from "../../../src/shared/publishing/read/post-view.ts";
-import { repairStalledLegs } from "../../../src/shared/background/repair-stalled-legs.ts";
 import { dataOf } from "../../setup/factories.ts";
 import { readPost, submitPost, unique, type Publisher } from "../../setup/publisher.ts";
 import type { VisiblePost } from "./stand-in.ts";
 import type { MadeStep, Trouble } from "./wire.ts";
 import type { World } from "./world.ts";
+import { repairStalledLegs } from "../../setup/walks.ts";
 
 /** Of a network that is silent while it works on a file, an hour of looks. */
 const ROUNDS_MAX = 400;

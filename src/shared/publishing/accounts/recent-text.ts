@@ -1,10 +1,12 @@
 import { composed } from "../../networks/contract/text.ts";
+import { DamagedRow } from "../../runtime/storage/damaged-row.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount, StoredTextHolder, TextHolder } from "./account-store.ts";
 import { isEnded, type Leg } from "../leg.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
+const TEXTS_AT_ONCE = 32;
 
 /** The text as duplicates are told: one form of every character, white space folded; undefined for no text at all. */
 export function textHash(text: string): string | undefined {
@@ -40,6 +42,15 @@ function holdingOf(
     : { kind: "free" };
 }
 
+async function unlessLegDamaged<T>(reading: Promise<T>): Promise<T | "damaged"> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof DamagedRow) return "damaged";
+    throw error;
+  }
+}
+
 /** Removes a page of the texts that keep no leg from anything any more, of posts that were made before. */
 export async function removeFreeTexts(
   services: PublishingDeps,
@@ -51,11 +62,14 @@ export async function removeFreeTexts(
   const hours = services.config.publishing.duplicateWindowHours;
   const window = { hours, now: services.clock.now() };
   let removed = 0;
-  for (const text of texts) {
-    const found = await posts.findLeg(text.holder.place, text.network);
-    if (holdingOf(text.holder, found?.leg, window).kind !== "free") continue;
+  const remove = async (text: (typeof texts)[number]) => {
+    // A leg that can't be understood keeps its text, and the others lose theirs.
+    const found = await unlessLegDamaged(posts.findLeg(text.holder.place, text.network));
+    if (found === "damaged" || holdingOf(text.holder, found?.leg, window).kind !== "free") return;
     if (await networkAccounts.removeText(text)) removed += 1;
-  }
+  };
+  for (let index = 0; index < texts.length; index += TEXTS_AT_ONCE)
+    await Promise.all(texts.slice(index, index + TEXTS_AT_ONCE).map(remove));
   return { removed, next };
 }
 

@@ -1,11 +1,12 @@
 import type { CoreView } from "../../billing/core-operation.ts";
 import { refusal } from "../../billing/wallet.ts";
-import { enqueueDue } from "../../due/enqueue-due.ts";
+import { hintDueWork } from "../../due/enqueue-due.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { AppError } from "../../runtime/errors.ts";
 import { timeOfId } from "../../runtime/ids.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
+import type { TakeStep } from "../../runtime/walk-step.ts";
 import { reserveMovement } from "../accept/accept.ts";
 import { checkPost } from "../accept/check-accounts.ts";
 import type { PublishingDeps } from "../deps.ts";
@@ -189,7 +190,7 @@ export async function startPost(services: PublishingDeps, hint: StartHint): Prom
   await continueWork(post, {}, () => attend(services, due, post));
 }
 
-/** Sends a hint for every post that is due soon or was missed. Safe when missed, doubled or late. */
-export function enqueueDuePosts(services: PublishingDeps): Promise<void> {
-  return enqueueDue(services, duePosts(services));
+/** Makes the steps that send a hint for every post that is due soon or was missed. */
+export function hintDuePosts(services: PublishingDeps): TakeStep {
+  return hintDueWork(services, duePosts(services));
 }

@@ -25,7 +25,7 @@ export interface SelectedPage {
 }
 
 /** A text as a filter names it. Not with the SDK's own `odata`: the SDK is loaded when storage is first used. */
-export function literal(text: string): string {
+function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 

@@ -21,17 +21,23 @@ import {
   type StoredRow,
   type TransactionResult,
 } from "./row.ts";
-import { filterOf, literal, type SelectedPage, type Selection } from "./selection.ts";
+import { filterOf, type SelectedPage, type Selection } from "./selection.ts";
 import { SharedReads } from "./shared-reads.ts";
 
 /** Shorter than the service's own 30 s: a call that takes longer counts as in doubt. */
 const CALL_TIMEOUT_MS = 10_000;
 /** The service's own page size. */
 const PAGE_ROWS_MAX = 1_000;
-const EMPTY_PAGES_MAX = 1_000;
-const REMOVALS_AT_ONCE = 16;
+const PAGES_MAX = 1_000;
+const REMOVALS_AT_ONCE = 4;
 /** The service takes 100. */
 const TRANSACTION_ROWS_MAX = 100;
+
+/** What the service answers to a query at once, and where to ask on; undefined at the end. */
+interface EntityPage {
+  readonly entities: readonly TableEntityResult<Record<string, unknown>>[];
+  readonly next: string | undefined;
+}
 
 export interface RowRange {
   readonly partitionKey: string;
@@ -39,8 +45,6 @@ export interface RowRange {
   readonly from?: string;
   /** Exclusive. */
   readonly before?: string;
-  /** An additional OData filter, made with `literal` by the store. */
-  readonly filter?: string;
   readonly limit: number;
 }
 
@@ -196,66 +200,79 @@ export class Table {
     return deleted ?? false;
   }
 
-  /** The rows of a range in key order, at most `limit`; reads on past empty pages. Shared like `find`. */
+  /** The rows of a range in key order: `limit` of them, fewer only at the end of the range. Shared like `find`. */
   list(range: RowRange): Promise<readonly StoredRow[]> {
     return this.#reads.read(JSON.stringify(range), () => this.#list(range));
   }
 
   async #list(range: RowRange): Promise<StoredRow[]> {
-    const client = await this.#connected();
     const rows: StoredRow[] = [];
-    let continuation: string | undefined;
-    const conditions = [`PartitionKey eq ${literal(range.partitionKey)}`];
-    if (range.from !== undefined) conditions.push(`RowKey ge ${literal(range.from)}`);
-    if (range.before !== undefined) conditions.push(`RowKey lt ${literal(range.before)}`);
-    if (range.filter !== undefined) conditions.push(`(${range.filter})`);
-    const queryOptions = { filter: conditions.join(" and ") };
-    try {
-      for (let page = 0; page < EMPTY_PAGES_MAX && rows.length < range.limit; page += 1) {
-        const size = Math.min(PAGE_ROWS_MAX, range.limit - rows.length);
-        const answer = await retryRead(async () => {
-          const pages = client.listEntities({ queryOptions, ...callOptions() }).byPage({
-            maxPageSize: size,
-            ...(continuation === undefined ? {} : { continuationToken: continuation }),
-          });
-          return (await pages.next()).value;
-        });
-        if (answer === undefined) break;
-        for (const entity of answer) rows.push(toStored(entity));
-        continuation = answer.continuationToken;
-        if (continuation === undefined) break;
-      }
-    } catch (error) {
-      if (failureOf(error).status === 404) return [];
-      if (isDefinite(error)) throw error;
-      throw serviceUnavailable(error);
+    const missing = () => range.limit - rows.length;
+    for await (const page of this.#pages(filterOf(range), missing)) {
+      for (const entity of page.entities) rows.push(toStored(entity));
+      if (missing() <= 0) break;
     }
     return rows;
   }
 
   /**
-   * Rows wherever they are, page by page. The service reads past everything that does not fit: without a partition
-   * that is the whole table, so this is for work in the background alone.
+   * A page of rows, wherever they are, for work that keeps its place between two pages. It may be short or empty: the
+   * end is where `next` is undefined, and nothing else. The service reads past everything that does not fit: without a
+   * partition that is the whole table, so this is for work in the background alone.
    */
   async select(selection: Selection, after: string | undefined): Promise<SelectedPage> {
-    const client = await this.#connected();
-    const queryOptions = { filter: filterOf(selection) };
-    try {
-      const answer = await retryRead(async () => {
-        const pages = client.listEntities({ queryOptions, ...callOptions() }).byPage({
-          maxPageSize: selection.pageRows ?? PAGE_ROWS_MAX,
-          ...(after === undefined ? {} : { continuationToken: after }),
-        });
-        return (await pages.next()).value;
-      });
-      if (answer === undefined) return { rows: [], next: undefined };
-      const rows = answer.map((entity: TableEntityResult<Record<string, unknown>>) => ({
+    const { pageRows = PAGE_ROWS_MAX } = selection;
+    for await (const { entities, next } of this.#pages(
+      filterOf(selection),
+      () => pageRows,
+      after,
+    )) {
+      const rows = entities.map((entity) => ({
         ...toStored(entity),
         partitionKey: entity.partitionKey ?? "",
       }));
-      return { rows, next: answer.continuationToken };
+      return { rows, next };
+    }
+    return { rows: [], next: undefined };
+  }
+
+  /** The pages of a query to its end, as the service cuts them: any of them may be short, or empty. */
+  async *#pages(
+    filter: string,
+    size: () => number,
+    after?: string,
+  ): AsyncGenerator<EntityPage, void> {
+    const client = await this.#connected();
+    let continuation = after;
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const answer = await this.#page(client, filter, {
+        maxPageSize: Math.min(PAGE_ROWS_MAX, size()),
+        ...(continuation === undefined ? {} : { continuationToken: continuation }),
+      });
+      if (answer === undefined) return;
+      yield answer;
+      if (answer.next === undefined) return;
+      continuation = answer.next;
+    }
+    // Not to be taken for the end by anybody.
+    throw serviceUnavailable(new Error(`a query did not end after ${PAGES_MAX} pages`));
+  }
+
+  /** Undefined for a table that is not there. */
+  async #page(
+    client: TableClient,
+    filter: string,
+    settings: { readonly maxPageSize: number; readonly continuationToken?: string },
+  ): Promise<EntityPage | undefined> {
+    try {
+      const queryOptions = { filter };
+      const answer = await retryRead(async () => {
+        const pages = client.listEntities({ queryOptions, ...callOptions() }).byPage(settings);
+        return (await pages.next()).value;
+      });
+      return answer && { entities: answer, next: answer.continuationToken };
     } catch (error) {
-      if (failureOf(error).status === 404) return { rows: [], next: undefined };
+      if (failureOf(error).status === 404) return undefined;
       if (isDefinite(error)) throw error;
       throw serviceUnavailable(error);
     }
@@ -267,10 +284,16 @@ export class Table {
     after: string | undefined,
   ): Promise<{ readonly removed: number; readonly next: string | undefined }> {
     const { rows, next } = await this.select(selection, after);
-    for (let start = 0; start < rows.length; start += REMOVALS_AT_ONCE) {
-      const batch = rows.slice(start, start + REMOVALS_AT_ONCE);
+    const partitions = [...Map.groupBy(rows, ({ partitionKey }) => partitionKey)];
+    for (let start = 0; start < partitions.length; start += REMOVALS_AT_ONCE) {
+      const batch = partitions.slice(start, start + REMOVALS_AT_ONCE);
       await Promise.all(
-        batch.map(({ partitionKey, row }) => this.delete(partitionKey, row.rowKey)),
+        batch.map(([partitionKey, own]) =>
+          this.deleteAll(
+            partitionKey,
+            own.map(({ row }) => row.rowKey),
+          ),
+        ),
       );
     }
     return { removed: rows.length, next };

@@ -1,4 +1,5 @@
 import { recordAudit } from "../../audit/record.ts";
+import { isOfShard, overItems, type TakeStep } from "../../runtime/walk-step.ts";
 import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { isEnded } from "../../publishing/leg.ts";
@@ -10,8 +11,8 @@ import { afterClosing, afterPage, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
 import { refOf } from "../../publishing/post.ts";
 
-/** Of a run; what is left is the next one's. */
-const RUN_MS_MAX = 45_000;
+/** Of one look: other erasures come between two of them. */
+const PIECES_MAX = 10;
 const PAGE_POSTS = 50;
 
 /** The erasure after one bounded piece of work; undefined when nothing of the profile is left. */
@@ -86,41 +87,61 @@ async function finish(services: TenantsDeps, scope: ProfileScope, erasure: Erasu
   await services.erasures.remove(erasure);
 }
 
+/** Some pieces of an erasure; true when there is more to do at once. */
 async function advance(
   services: TenantsDeps,
   system: SystemScope,
-  first: StoredErasure,
+  stored: StoredErasure,
   isTimeUp: () => boolean,
-): Promise<void> {
-  let stored: StoredErasure | undefined = first;
-  const { platformId, applicationId, profileId } = first.erasure;
+): Promise<boolean> {
+  const { platformId, applicationId, profileId } = stored.erasure;
   const scope: ProfileScope = { ...system, platformId, applicationId, profileId };
-  while (stored !== undefined) {
-    const { erasure, etag }: StoredErasure = stored;
+  let current: StoredErasure | undefined = stored;
+  for (let piece = 0; current !== undefined; piece += 1) {
+    const { erasure, etag }: StoredErasure = current;
     const now = services.clock.now();
-    if (erasure.notBefore > now.toISOString()) return;
+    if (erasure.notBefore > now.toISOString()) return false;
+    if (piece >= PIECES_MAX || (piece > 0 && isTimeUp())) return true;
     const next = await STAGES[erasure.stage](services, scope, erasure);
-    if (next === undefined) return finish(services, scope, erasure);
+    if (next === undefined) {
+      await finish(services, scope, erasure);
+      return false;
+    }
     // Two runs at once do the same to the same rows: the one that loses here leaves the rest to the other.
-    stored = await services.erasures.save({ ...next, lookedAt: now.toISOString() }, etag);
-    if (isTimeUp()) return;
+    current = await services.erasures.save({ ...next, lookedAt: now.toISOString() }, etag);
   }
+  return false;
 }
 
 /**
- * Goes on with every erasure whose time has come, in bounded pieces, each of which is kept. Idempotent: what was
- * removed is not found again, so that a crash, a doubled or a late run only begins a piece anew.
+ * Makes the steps that go on with every erasure whose time has come, in bounded pieces, each of which is kept. What was
+ * removed is not found again, so that a crash, a doubled or a late run only begins a piece anew. Rows of a profile that
+ * have no key of its own are searched for in whole tables: a page is a piece, and where it ended is kept like the rest,
+ * so that no search has to come to its end in one run.
  */
-export async function eraseProfiles(services: TenantsDeps, system: SystemScope): Promise<void> {
-  const startedAt = performance.now();
-  const isTimeUp = () => performance.now() - startedAt > RUN_MS_MAX;
-  for (const stored of await services.erasures.listDue(services.clock.now())) {
-    try {
-      await advance(services, system, stored, isTimeUp);
-    } catch (error) {
-      const { profileId, stage } = stored.erasure;
-      services.log.error("profile not erased, the next run goes on", { profileId, stage, error });
-    }
-    if (isTimeUp()) return;
-  }
+export function eraseProfiles(services: TenantsDeps, system: SystemScope): TakeStep {
+  const { erasures, log, clock } = services;
+  return overItems({
+    log,
+    what: "erase-profiles",
+    async page(at, after) {
+      const { items, next } = await erasures.list(after === "" ? undefined : after);
+      const now = clock.now().toISOString();
+      const due = items.filter((one) => one.notBefore <= now && isOfShard(one.profileId, at));
+      // A page that was not finished comes again.
+      return { items: due.map(({ profileId: id }) => ({ id, after: after ?? "" })), next };
+    },
+    async look(profileId, at) {
+      const stored = await erasures.find(profileId);
+      if (stored === undefined) return {};
+      try {
+        const isMore = await advance(services, system, stored, () => at.isTimeUp());
+        return isMore ? { rest: "" } : {};
+      } catch (error) {
+        const { stage } = stored.erasure;
+        log.error("profile not erased, the next run goes on", { profileId, stage, error });
+        return { counts: { failed: 1 } };
+      }
+    },
+  });
 }

@@ -6,7 +6,6 @@ import type { Table } from "../../runtime/storage/table.ts";
 import { ERASURE_STAGES, type Erasure } from "./erasure.ts";
 
 const PARTITION = "open";
-const OPEN_MAX = 1_000;
 
 /** A profile that is being erased; the row key is its id. */
 export const erasureRow = rowCodec("erasure", {
@@ -54,14 +53,31 @@ export class ErasureStore {
     await this.#table.insertIfAbsent(PARTITION, toRow(erasure));
   }
 
-  /** Lists the erasures that are due, the one that waited longest first. Leaves out damaged rows, which are reported. */
-  async listDue(now: Date): Promise<StoredErasure[]> {
-    const rows = await this.#table.list({ partitionKey: PARTITION, limit: OPEN_MAX });
-    return rows
-      .map(({ row, etag }) => unlessDamaged(() => ({ erasure: toErasure(row), etag })))
-      .filter((stored) => stored !== undefined)
-      .filter(({ erasure }) => erasure.notBefore <= now.toISOString())
-      .sort((left, right) => (left.erasure.lookedAt < right.erasure.lookedAt ? -1 : 1));
+  /** Says whether there is one whose time has come. */
+  async hasDue(now: Date): Promise<boolean> {
+    let after: string | undefined;
+    do {
+      const { items, next } = await this.list(after);
+      if (items.some(({ notBefore }) => notBefore <= now.toISOString())) return true;
+      after = next;
+    } while (after !== undefined);
+    return false;
+  }
+
+  /** Lists a page of all of them but those that are damaged, whenever their time comes. */
+  async list(after: string | undefined): Promise<{
+    readonly items: readonly Erasure[];
+    readonly next: string | undefined;
+  }> {
+    const { rows, next } = await this.#table.select({ partitionKey: PARTITION }, after);
+    const items = rows.flatMap(({ row }) => unlessDamaged(() => [toErasure(row)]) ?? []);
+    return { items, next };
+  }
+
+  /** @throws DamagedRow */
+  async find(profileId: string): Promise<StoredErasure | undefined> {
+    const stored = await this.#table.find(PARTITION, profileId);
+    return stored === undefined ? undefined : { erasure: toErasure(stored.row), etag: stored.etag };
   }
 
   /** Replaces an erasure. Returns undefined when another run did so first. */

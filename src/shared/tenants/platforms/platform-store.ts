@@ -22,16 +22,6 @@ function toPlatform(id: string, row: Row): Platform {
   return { id, name, status, createdAt, updatedAt };
 }
 
-/** A page of a walk over all platforms. */
-export interface WalkedPlatforms {
-  /** The ids of the page, newest first: those of damaged rows too, whose posts and wallet have to be looked after all the same. */
-  readonly ids: readonly string[];
-  /** How many of the ids have a damaged row. */
-  readonly damaged: number;
-  /** Where to go on; undefined at the end. */
-  readonly next: string | undefined;
-}
-
 /** Stores the platforms, the paying customers. Each has a partition of its own in table `tenants`. */
 export class PlatformStore {
   readonly #tenants: Table;
@@ -90,27 +80,12 @@ export class PlatformStore {
 
   /** Lists platforms, newest first; `after` is where the last page ended. Leaves out damaged ones. */
   async list(after: string | undefined, limit: number): Promise<Scanned<Platform>> {
-    const { items, next } = await this.#listIds(after, limit);
+    const { items, next } = await this.#listIndex(after, limit);
     const platforms = await Promise.all(items.map((id) => undefinedIfDamaged(this.find(id))));
     return { items: platforms.filter((platform) => platform !== undefined), next };
   }
 
-  /** Reads a page of all platforms for a job that visits each; `after` is where the last page ended. */
-  async walk(after: string | undefined, limit: number): Promise<WalkedPlatforms> {
-    const { items, next } = await this.#listIds(after, limit);
-    const states = await Promise.all(items.map((id) => this.#stateOf(id)));
-    const ids = items.filter((_id, index) => states[index] !== "absent");
-    return { ids, damaged: states.filter((state) => state === "damaged").length, next };
-  }
-
-  async #stateOf(platformId: string): Promise<"whole" | "damaged" | "absent"> {
-    const reading = this.find(platformId).then((found) =>
-      found === undefined ? "absent" : "whole",
-    );
-    return (await undefinedIfDamaged(reading)) ?? "damaged";
-  }
-
-  #listIds(after: string | undefined, limit: number): Promise<Scanned<string>> {
+  #listIndex(after: string | undefined, limit: number): Promise<Scanned<string>> {
     return scan(this.#tenants, {
       partitionKey: INDEX,
       from: after ?? "0",
@@ -118,6 +93,27 @@ export class PlatformStore {
       limit,
       pick: ({ row }) => row.rowKey.slice(INDEX_TIME_LENGTH),
     });
+  }
+
+  /** Lists the ids of all platforms by their keys alone, newest first, and what is left of one that never came to be. */
+  async listIds(
+    after: string | undefined,
+    limit: number,
+  ): Promise<{
+    readonly items: readonly { readonly id: string; readonly after: string }[];
+    readonly next: string | undefined;
+  }> {
+    const rows = await this.#tenants.list({
+      partitionKey: INDEX,
+      from: after === undefined ? "0" : `${after} `,
+      before: afterPrefix("9"),
+      limit,
+    });
+    const items = rows.map(({ row: { rowKey } }) => ({
+      id: rowKey.slice(INDEX_TIME_LENGTH),
+      after: rowKey,
+    }));
+    return { items, next: rows.length < limit ? undefined : rows.at(-1)?.row.rowKey };
   }
 
   /** Reads from storage, and throws when it does not answer. */

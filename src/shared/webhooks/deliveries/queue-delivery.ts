@@ -3,7 +3,8 @@ import { deliveryIdOf, refOf, type Delivery, type DeliveryRef } from "./delivery
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Event } from "../events/event.ts";
 import type { Due } from "../../due/due-store.ts";
-import { enqueueDue, hintIfSoon, isSoon, type DueWork } from "../../due/enqueue-due.ts";
+import { hintDueWork, hintIfSoon, isSoon, type DueWork } from "../../due/enqueue-due.ts";
+import type { TakeStep } from "../../runtime/walk-step.ts";
 
 /** A delivery whose next attempt is due at a time (table `duedeliveries`). */
 export type DueDelivery = Due<DeliveryRef>;
@@ -30,9 +31,9 @@ export function hintDueDelivery(services: WebhooksDeps, due: DueDelivery): Promi
   return hintIfSoon(services, dueDeliveries(services), due);
 }
 
-/** Sends a hint for every delivery that is due soon or was missed. Safe when missed, doubled or late. */
-export function enqueueDueDeliveries(services: WebhooksDeps): Promise<void> {
-  return enqueueDue(services, dueDeliveries(services));
+/** Makes the steps that send a hint for every delivery that is due soon or was missed. */
+export function hintDueDeliveries(services: WebhooksDeps): TakeStep {
+  return hintDueWork(services, dueDeliveries(services));
 }
 
 /** What holds for every delivery that nobody has tried yet. */

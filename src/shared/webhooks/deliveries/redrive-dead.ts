@@ -1,5 +1,6 @@
 import { recordAudit } from "../../audit/record.ts";
 import type { OperatorScope } from "../../callers/scope.ts";
+import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import type { Delivery } from "./delivery.ts";
@@ -8,7 +9,7 @@ import { queueDelivery, redriveOf } from "./queue-delivery.ts";
 import type { RedriveDead } from "../schema.ts";
 
 const REQUEUED_MAX = 500;
-const SCANNED_MAX = 10_000;
+const SCANNED_MAX = 1_000;
 const RUN_MS_MAX = 20_000;
 const AT_ONCE = 16;
 
@@ -18,6 +19,8 @@ export interface RedriveCounts {
   readonly requeued: number;
   /** Of a disabled or deleted endpoint, or redriven already. */
   readonly skipped: number;
+  /** Where the next call goes on; null when all that there were have been looked at. */
+  readonly nextCursor: string | null;
 }
 
 /**
@@ -62,22 +65,28 @@ async function redrive(services: WebhooksDeps, dead: DeadDelivery): Promise<bool
 }
 
 /**
- * Redrives dead deliveries, the latest first, at most 500 in a call; calling again goes on where this one stopped.
+ * Redrives dead deliveries, the latest first: at most 500 in a call, which looks at 1,000 at most and takes half a
+ * minute at most. The next call goes on with `nextCursor`, behind those that stay because their endpoint is disabled.
  * However many calls run at once, each delivery is redriven once.
+ * @throws AppError `invalid_cursor`
  */
 export async function redriveDead(
   services: WebhooksDeps,
   scope: OperatorScope,
-  { platformId, webhookId, since }: RedriveDead,
+  { platformId, webhookId, since, cursor }: RedriveDead,
 ): Promise<RedriveCounts> {
   const startedAt = performance.now();
   const filter = { platformId, endpointId: webhookId, since };
   let [scanned, requeued] = [0, 0];
-  let after: string | undefined;
+  const query = ["redriveDead", filter];
+  let after = services.cursors.read(cursor, query);
   do {
-    const limit = Math.min(AT_ONCE, REQUEUED_MAX - requeued);
+    const limit = Math.min(AT_ONCE, REQUEUED_MAX - requeued, SCANNED_MAX - scanned);
     const { items, next } = await services.deadDeliveries.list(filter, { after, limit });
-    const redriven = await Promise.all(items.map((dead) => redrive(services, dead)));
+    const redriven = await Promise.all(
+      // One whose row is damaged stays where it is.
+      items.map((dead) => undefinedIfDamaged(redrive(services, dead))),
+    );
     scanned += items.length;
     requeued += redriven.filter(Boolean).length;
     after = next;
@@ -92,5 +101,6 @@ export async function redriveDead(
     ...(platformId === undefined ? {} : { platformId }),
     ...(webhookId === undefined ? {} : { target: { type: "webhook", id: webhookId } }),
   });
-  return { scanned, requeued, skipped: scanned - requeued };
+  const nextCursor = after === undefined ? null : services.cursors.make(after, query);
+  return { scanned, requeued, skipped: scanned - requeued, nextCursor };
 }

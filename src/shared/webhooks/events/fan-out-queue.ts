@@ -4,8 +4,15 @@ import type { Log } from "../../runtime/log.ts";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { type MessageQueue, hintShape, HintQueue } from "../../runtime/storage/queue.ts";
 
-/** A hint that a platform has pending events. */
-export const FanOutHint = hintShape(() => ({ platformId: z.string() }));
+/** A hint that a platform has pending events, or that a walk is to go on. */
+export const FanOutHint = hintShape(() => ({
+  /** "" with a walk. */
+  platformId: z.string(),
+  /** Here, because each queue that there is costs something while it is idle. */
+  walk: z
+    .object({ name: z.string(), shard: z.int().min(0), isAsked: z.boolean().optional() })
+    .optional(),
+}));
 export type FanOutHint = ShapeOf<typeof FanOutHint>;
 
 export const FAN_OUT_QUEUE = "fan-out-events";
@@ -28,6 +35,15 @@ export class FanOutQueue {
       await this.#queue.hint({ platformId });
     } catch (error) {
       this.#log.warn("hint not sent, the sweep will", { platformId, error });
+    }
+  }
+
+  /** Has a shard of a walk gone on with. Never throws: the timer finds a walk that stands still. */
+  async continueWalk(name: string, shard: number): Promise<void> {
+    try {
+      await this.#queue.hint({ platformId: "", walk: { name, shard } });
+    } catch (error) {
+      this.#log.warn("walk not handed over, the timer will", { walk: name, shard, error });
     }
   }
 

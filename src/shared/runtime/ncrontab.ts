@@ -143,3 +143,32 @@ function firstTime(
   }
   return undefined;
 }
+
+const WINDOW_MS = 25 * 60 * 60 * 1000;
+const OCCURRENCES_MAX = 2_000;
+
+/** The longest that one waits for an expression within a day, in milliseconds. */
+function longestWait(expression: string, from: Date): number {
+  const schedule = parseNcrontab(expression);
+  let longest = 0;
+  let last = from;
+  for (let count = 0; count < OCCURRENCES_MAX; count += 1) {
+    const next = nextOccurrence(schedule, last);
+    const waited = (next?.getTime() ?? Infinity) - last.getTime();
+    longest = Math.max(longest, waited);
+    if (next === undefined || next.getTime() - from.getTime() > WINDOW_MS) break;
+    last = next;
+  }
+  return longest;
+}
+
+/** Returns the expression for which one never waits as long as for any of the others. */
+export function finestOf(expressions: readonly string[], from: Date): string {
+  const waits = [...new Set(expressions)].map((expression) => ({
+    expression,
+    ms: longestWait(expression, from),
+  }));
+  const finest = waits.toSorted((left, right) => left.ms - right.ms)[0];
+  if (finest === undefined) throw new Error("there is no schedule");
+  return finest.expression;
+}

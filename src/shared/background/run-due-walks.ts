@@ -1,0 +1,139 @@
+import type { SystemScope } from "../callers/scope.ts";
+import { finestOf, nextOccurrence, parseNcrontab } from "../runtime/ncrontab.ts";
+import type { BackgroundDeps } from "./deps.ts";
+import { isDue, runWalk, secondsBehind, type RunEnd, type Schedule, type Walk } from "./walk.ts";
+import type { WalkState } from "./walk-store.ts";
+import { WALKS } from "./walks.ts";
+
+/** Of the timer's run; the next one has to begin in time. */
+const TIMER_MS_MAX = 20_000;
+/** Of a message. */
+const MESSAGE_MS_MAX = 60_000;
+const SHARDS_AT_ONCE = 6;
+
+const SCHEDULES: readonly Schedule[] = [
+  "fireSchedule",
+  "sweepSchedule",
+  "reconcileSchedule",
+  "healthSchedule",
+  "purgeSchedule",
+];
+
+interface Shard {
+  readonly walk: Walk;
+  readonly shard: number;
+}
+
+const shardsOf = (walk: Walk): Shard[] =>
+  Array.from({ length: walk.shards }, (_, shard) => ({ walk, shard }));
+
+/** Milliseconds that this run of the timer may take: never so many that the next one would be late. */
+function runMsMax({ config, clock }: BackgroundDeps): number {
+  const now = clock.now();
+  const schedules = SCHEDULES.map((name) => config.publishing[name]);
+  const next = nextOccurrence(parseNcrontab(finestOf(schedules, now)), now);
+  return Math.min(TIMER_MS_MAX, ((next?.getTime() ?? Infinity) - now.getTime()) / 2);
+}
+
+/** One run of the timer. */
+class Tick {
+  readonly #services: BackgroundDeps;
+  readonly #system: SystemScope;
+  readonly #endsAt: number;
+
+  constructor(services: BackgroundDeps, system: SystemScope) {
+    this.#services = services;
+    this.#system = system;
+    this.#endsAt = performance.now() + runMsMax(services);
+  }
+
+  #leftMs(): number {
+    return Math.max(0, this.#endsAt - performance.now());
+  }
+
+  async #run({ walk, shard }: Shard): Promise<RunEnd> {
+    try {
+      return await runWalk(this.#services, walk, shard, {
+        system: this.#system,
+        runMs: this.#leftMs(),
+      });
+    } catch (error) {
+      this.#services.log.error("a walk failed", { walk: walk.name, shard, error });
+      return "failed";
+    }
+  }
+
+  /** Runs them while there is time, and leaves the rest to the queue. */
+  async run(shards: readonly Shard[]): Promise<void> {
+    let begun = 0;
+    const runOn = async (): Promise<void> => {
+      for (let next = shards[begun]; next !== undefined; next = shards[begun]) {
+        begun += 1;
+        const isLeft = this.#leftMs() > 0 && !(await this.#isForQueue(next.walk));
+        if (isLeft && (await this.#run(next)) !== "time_up") continue;
+        await this.#services.fanOutQueue.continueWalk(next.walk.name, next.shard);
+      }
+    };
+    await Promise.all(Array.from({ length: SHARDS_AT_ONCE }, runOn));
+  }
+
+  /** What waits for others would keep the timer from the next posts that are due. */
+  async #isForQueue(walk: Walk): Promise<boolean> {
+    if (walk.isSlow !== true) return false;
+    return walk.hasWork === undefined || (await walk.hasWork(this.#services));
+  }
+}
+
+/** Says of every walk how far behind it is, by the shard that is furthest. */
+function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>): void {
+  const now = services.clock.now();
+  for (const walk of WALKS) {
+    const seconds = shardsOf(walk).map(({ shard }) => {
+      const state = states.get(`${walk.name}|${shard}`);
+      return state === undefined ? 0 : secondsBehind(services, walk, state, now);
+    });
+    const behind = Math.max(...seconds);
+    if (behind > 0) services.metrics.observe("walks.behind_s", behind, { walk: walk.name });
+    if (behind > walk.behindSecondsMax)
+      services.log.error("walk is behind", { walk: walk.name, seconds: behind });
+  }
+}
+
+/**
+ * Runs what is due by the schedules, as the one timer of the service: first what makes posts and deliveries go out on
+ * time, then every other walk, within 20 seconds; what is left then is handed to the queue, shard by shard. Safe when
+ * missed, doubled or late.
+ */
+export async function runDueWalks(services: BackgroundDeps, system: SystemScope): Promise<void> {
+  const tick = new Tick(services, system);
+  const isFirst = ({ schedule }: Walk) => schedule === "fireSchedule";
+  await tick.run(WALKS.filter(isFirst).flatMap(shardsOf));
+  const states = await services.walks.list();
+  report(services, states);
+  const now = services.clock.now();
+  const due = WALKS.filter((walk) => !isFirst(walk))
+    .flatMap(shardsOf)
+    .filter(({ walk, shard }) => isDue(services, walk, states.get(`${walk.name}|${shard}`), now));
+  await tick.run(due);
+}
+
+export interface WalkHint {
+  readonly name: string;
+  readonly shard: number;
+  /** Sent by people: begins a round even if it is not due. */
+  readonly isAsked?: boolean | undefined;
+}
+
+/** Goes on with a shard of a walk for a minute at most, and has itself called again while there is more to do. */
+export async function continueWalk(
+  services: BackgroundDeps,
+  { name, shard, isAsked }: WalkHint,
+  system: SystemScope,
+): Promise<void> {
+  const walk = WALKS.find((known) => known.name === name);
+  // Of another version of the service, which had such a walk.
+  if (walk === undefined || shard >= walk.shards) return;
+  const options = { system, runMs: MESSAGE_MS_MAX, isAsked: isAsked === true };
+  const end = await runWalk(services, walk, shard, options);
+  if (end === "time_up") await services.fanOutQueue.continueWalk(name, shard);
+}

@@ -1,0 +1,76 @@
+import * as z from "zod";
+import { shape } from "../runtime/shape.ts";
+import { integer, json, longText, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import type { Table } from "../runtime/storage/table.ts";
+import type { WalkCounts } from "../runtime/walk-step.ts";
+
+const PARTITION = "walk";
+const ROWS_MAX = 1_000;
+
+const countsShape = shape(() => z.record(z.string(), z.number()));
+const counts = () => json<WalkCounts>(countsShape);
+
+/** Columns of a walk's row in table `housekeeping`, which has one for each shard. */
+export const walkRow = rowCodec("walk", {
+  /** Where the present round goes on; "" at its beginning, and between two rounds. */
+  position: longText(),
+  /** Who goes on with it until when; "" for nobody. */
+  owner: text(),
+  leaseUntil: text(),
+  /** When the present round, or else the last one, began. */
+  roundAt: text(),
+  /** Null while a round is under way. */
+  endedAt: textOrNull(),
+  /** When the round rests until the next time of the schedule: since when. */
+  restsSince: textOrNull(),
+  /** When the last round that was ended had begun; null before the first end. */
+  lastRoundAt: textOrNull(),
+  /** Runs in a row that ended with an error. */
+  failures: integer(),
+  counts: counts(),
+  lastCounts: counts(),
+});
+export type WalkState = ReturnType<typeof walkRow.decode>;
+
+export interface ShardOfWalk {
+  readonly name: string;
+  readonly shard: number;
+}
+
+const keyOf = ({ name, shard }: ShardOfWalk) => `${name}|${shard}`;
+
+/** How far every walk is (table `housekeeping`). A damaged row is as none: its walk begins anew. */
+export class WalkStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Returns the states of all shards by `<walk>|<shard>`. */
+  async list(): Promise<ReadonlyMap<string, WalkState>> {
+    const rows = await this.#table.list({ partitionKey: PARTITION, limit: ROWS_MAX });
+    const states = new Map<string, WalkState>();
+    for (const { row } of rows) {
+      const state = unlessDamaged(() => walkRow.decode(row));
+      if (state !== undefined) states.set(row.rowKey, state);
+    }
+    return states;
+  }
+
+  /** Writes what `decide` makes of a shard's state, anew when somebody else wrote in between; undefined leaves it. */
+  async change(
+    shard: ShardOfWalk,
+    decide: (state: WalkState | undefined) => WalkState | undefined,
+  ): Promise<WalkState | undefined> {
+    let written: WalkState | undefined;
+    await this.#table.change(PARTITION, keyOf(shard), (stored) => {
+      written = decide(stored && unlessDamaged(() => walkRow.decode(stored.row)));
+      return written === undefined
+        ? { kind: "leave" }
+        : { kind: "write", columns: walkRow.encode(written) };
+    });
+    return written;
+  }
+}

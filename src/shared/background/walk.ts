@@ -1,0 +1,269 @@
+import type { SystemScope } from "../callers/scope.ts";
+import type { Config } from "../runtime/config.ts";
+import { newId } from "../runtime/ids.ts";
+import { nextOccurrence, parseNcrontab } from "../runtime/ncrontab.ts";
+import { addCounts, type TakeStep, type WalkStep } from "../runtime/walk-step.ts";
+import type { BackgroundDeps } from "./deps.ts";
+import type { ShardOfWalk, WalkState } from "./walk-store.ts";
+
+/** A step is asked to end after this long, so that what it did is kept and the lease goes on. */
+const STEP_MS_MAX = 5_000;
+/** Longer than a step and a last look in it take; a process that dies keeps its shard for so long. */
+const LEASE_MS = 30_000;
+const SLOW_LEASE_MS = 120_000;
+/** A process that dies repeats at most this much; of a slow walk a step. */
+const SAVE_AFTER_MS = 2_000;
+/** Then the round begins anew: its position may be one that storage does not understand any more. */
+const FAILURES_MAX = 6;
+/** Timers come a moment early at times. */
+const EARLY_MS_MAX = 1_000;
+
+/** Of a walk over all platforms. */
+export const PLATFORM_SHARDS = 4;
+
+export type Schedule =
+  "fireSchedule" | "sweepSchedule" | "reconcileSchedule" | "healthSchedule" | "purgeSchedule";
+
+/** Work that goes round and round over many rows, in steps, in as many shards as may be worked on side by side. */
+export interface Walk {
+  readonly name: string;
+  /** The setting that says when a round begins. */
+  readonly schedule: Schedule;
+  readonly shards: number;
+  /** Seconds that lie between the beginnings of two rounds at least. */
+  readonly roundSeconds?: number;
+  /** Its steps wait for others than storage: the timer leaves it to a queue. */
+  readonly isSlow?: boolean;
+  /** Says whether there is anything to do, where that is cheap to know: without, a slow walk is run by the timer too. */
+  hasWork?(services: BackgroundDeps): Promise<boolean>;
+  /** The alert `walk-behind` goes off when a round that should be over is not for so long. */
+  readonly behindSecondsMax: number;
+  /** Makes what takes the steps of one run: what a run remembers is forgotten with it. */
+  begin(services: BackgroundDeps, system: SystemScope): TakeStep;
+}
+
+/**
+ * What a run came to. `round_over`: the round was ended. `time_up`: there is more to do at once. `rests`: there is
+ * more to do when the schedule comes next. `not_now`: somebody else goes on with it, or it is not due. `failed`: a step
+ * failed; the next tick of the timer tries again.
+ */
+export type RunEnd = "round_over" | "time_up" | "rests" | "not_now" | "failed";
+
+export interface RunOptions {
+  readonly system: SystemScope;
+  readonly runMs: number;
+  /** Begins a round even if it is not due. */
+  readonly isAsked?: boolean;
+}
+
+function next(config: Config, schedule: Schedule, after: Date): number {
+  const at = nextOccurrence(parseNcrontab(config.publishing[schedule]), after);
+  return at?.getTime() ?? Infinity;
+}
+
+/** When the round after one that began then is due, in milliseconds. */
+function nextRound(
+  { config }: Pick<BackgroundDeps, "config">,
+  walk: Walk,
+  roundAt: string,
+): number {
+  const earliest = Date.parse(roundAt) + (walk.roundSeconds ?? 0) * 1_000;
+  return next(config, walk.schedule, new Date(earliest));
+}
+
+/** Says whether a shard needs a run now; one that somebody goes on with does not. */
+export function isDue(
+  services: Pick<BackgroundDeps, "config">,
+  walk: Walk,
+  state: WalkState | undefined,
+  now: Date,
+): boolean {
+  if (state === undefined) return true;
+  if (state.leaseUntil > now.toISOString()) return false;
+  const latest = now.getTime() + EARLY_MS_MAX;
+  if (state.endedAt !== null) return nextRound(services, walk, state.roundAt) <= latest;
+  if (state.restsSince === null) return true;
+  return next(services.config, walk.schedule, new Date(state.restsSince)) <= latest;
+}
+
+/** Seconds since a round should have begun that is not over yet; 0 when none is. */
+export function secondsBehind(
+  services: Pick<BackgroundDeps, "config">,
+  walk: Walk,
+  state: WalkState,
+  now: Date,
+): number {
+  const due =
+    state.lastRoundAt === null
+      ? Date.parse(state.roundAt)
+      : nextRound(services, walk, state.lastRoundAt);
+  return Math.max(0, Math.round((now.getTime() - due) / 1_000));
+}
+
+function beginRound(state: WalkState | undefined, at: string): WalkState {
+  return {
+    position: "",
+    owner: "",
+    leaseUntil: "",
+    roundAt: at,
+    endedAt: null,
+    restsSince: null,
+    lastRoundAt: state?.lastRoundAt ?? null,
+    failures: 0,
+    counts: {},
+    lastCounts: state?.counts ?? {},
+  };
+}
+
+/** The state after a step. */
+function afterStep(state: WalkState, step: WalkStep, now: Date): WalkState {
+  const counts = addCounts(state.counts, step.counts);
+  const went = { ...state, counts, failures: 0, restsSince: null };
+  if (step.next !== undefined)
+    return {
+      ...went,
+      position: step.next,
+      restsSince: step.rests === true ? now.toISOString() : null,
+    };
+  return { ...went, position: "", endedAt: now.toISOString(), lastRoundAt: state.roundAt };
+}
+
+function afterFailure(state: WalkState): WalkState {
+  const failures = state.failures + 1;
+  return failures < FAILURES_MAX ? { ...state, failures } : { ...state, position: "", failures: 0 };
+}
+
+/** One run over a shard, which it has by a lease. */
+class Run {
+  readonly #services: BackgroundDeps;
+  readonly #walk: Walk;
+  readonly #shard: ShardOfWalk;
+  readonly #options: RunOptions;
+  readonly #owner: string;
+  readonly #endsAt: number;
+  #savedAt = 0;
+  #isStopping = false;
+
+  constructor(services: BackgroundDeps, walk: Walk, shard: number, options: RunOptions) {
+    this.#services = services;
+    this.#walk = walk;
+    this.#shard = { name: walk.name, shard };
+    this.#options = options;
+    this.#owner = newId("request", services.clock.now());
+    this.#endsAt = performance.now() + options.runMs;
+  }
+
+  async go(): Promise<RunEnd> {
+    const state = await this.#take();
+    if (state === undefined) return "not_now";
+    const forget = this.#services.stop.before(() => {
+      this.#isStopping = true;
+      return Promise.resolve();
+    });
+    try {
+      return await this.#walkOn(state);
+    } finally {
+      forget();
+    }
+  }
+
+  #take(): Promise<WalkState | undefined> {
+    const { clock, walks } = this.#services;
+    const now = clock.now();
+    return walks.change(this.#shard, (state) => {
+      if (state !== undefined && state.leaseUntil > now.toISOString()) return undefined;
+      const isRound = state !== undefined && state.endedAt === null;
+      const isAsked = this.#options.isAsked === true;
+      if (!isAsked && !isDue(this.#services, this.#walk, state, now)) return undefined;
+      return this.#leased(isRound ? state : beginRound(state, now.toISOString()));
+    });
+  }
+
+  #leased(state: WalkState): WalkState {
+    const leaseMs = this.#walk.isSlow === true ? SLOW_LEASE_MS : LEASE_MS;
+    const leaseUntil = new Date(this.#services.clock.now().getTime() + leaseMs);
+    this.#savedAt = performance.now();
+    return { ...state, owner: this.#owner, leaseUntil: leaseUntil.toISOString() };
+  }
+
+  /** Undefined when somebody else has the shard by now: this run ends. */
+  #save(state: WalkState): Promise<WalkState | undefined> {
+    return this.#services.walks.change(this.#shard, (stored) =>
+      stored?.owner === this.#owner ? state : undefined,
+    );
+  }
+
+  async #walkOn(first: WalkState): Promise<RunEnd> {
+    const caller = { kind: "system", worker: this.#walk.name } as const;
+    const takeStep = this.#walk.begin(this.#services, { ...this.#options.system, caller });
+    let state = first;
+    for (;;) {
+      try {
+        const step = await takeStep(this.#at(state));
+        state = afterStep(state, step, this.#services.clock.now());
+      } catch (error) {
+        return this.#fail(state, error);
+      }
+      if (state.endedAt !== null || state.restsSince !== null || this.#isTimeUp()) break;
+      const isYoung = performance.now() - this.#savedAt < SAVE_AFTER_MS;
+      if (isYoung && this.#walk.isSlow !== true) continue;
+      const saved = await this.#save(this.#leased(state));
+      if (saved === undefined) return "not_now";
+      state = saved;
+    }
+    if ((await this.#save({ ...state, owner: "", leaseUntil: "" })) === undefined) return "not_now";
+    if (state.endedAt === null) return state.restsSince === null ? "time_up" : "rests";
+    this.#tell(state);
+    return "round_over";
+  }
+
+  #isTimeUp(): boolean {
+    return this.#isStopping || performance.now() > this.#endsAt;
+  }
+
+  #at({ position, roundAt, counts, lastCounts, failures }: WalkState) {
+    const stepEndsAt = performance.now() + STEP_MS_MAX;
+    return {
+      shard: this.#shard.shard,
+      shards: this.#walk.shards,
+      position: position === "" ? undefined : position,
+      roundAt: new Date(roundAt),
+      counts,
+      lastCounts,
+      failures,
+      isTimeUp: () => this.#isTimeUp() || performance.now() > stepEndsAt,
+    };
+  }
+
+  async #fail(state: WalkState, error: unknown): Promise<RunEnd> {
+    this.#services.log.error("a walk failed", { ...this.#named(), error });
+    await this.#save({ ...afterFailure(state), owner: "", leaseUntil: "" });
+    return "failed";
+  }
+
+  #named() {
+    return { walk: this.#walk.name, shard: this.#shard.shard };
+  }
+
+  /** A round that found nothing to do says nothing: most do so each minute. */
+  #tell({ counts, roundAt, endedAt }: WalkState): void {
+    const { looked: _, ...done } = counts;
+    if (Object.values(done).every((count) => count === 0)) return;
+    const seconds = Math.round((Date.parse(endedAt ?? roundAt) - Date.parse(roundAt)) / 1_000);
+    this.#services.log.info("walk ended", { ...this.#named(), roundAt, seconds, ...counts });
+  }
+}
+
+/**
+ * Goes on with a shard of a walk from where the last run left it, until its round or the time is over. Of two at once
+ * one gets the shard; the other one's `not_now` is no failure.
+ * @throws AppError `service_unavailable` when the walk's own row can't be read or written: the lease ends by itself
+ */
+export function runWalk(
+  services: BackgroundDeps,
+  walk: Walk,
+  shard: number,
+  options: RunOptions,
+): Promise<RunEnd> {
+  return new Run(services, walk, shard, options).go();
+}

@@ -1,0 +1,307 @@
+import { expect, test } from "vitest";
+import { continueWalk, runDueWalks } from "../../src/shared/background/run-due-walks.ts";
+import { runWalk, type Walk } from "../../src/shared/background/walk.ts";
+import { WALKS } from "../../src/shared/background/walks.ts";
+import { systemScope } from "../../src/shared/http/worker.ts";
+import { isOfShard, overItems, type TakeStep } from "../../src/shared/runtime/walk-step.ts";
+import { FanOutHint } from "../../src/shared/webhooks/events/fan-out-queue.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+
+const MINUTE = 60_000;
+
+const walkOf = (begin: Walk["begin"], more: Partial<Walk> = {}): Walk => ({
+  name: "test",
+  schedule: "sweepSchedule",
+  shards: 1,
+  behindSecondsMax: 600,
+  begin,
+  ...more,
+});
+const stepsOf = (take: TakeStep) => walkOf(() => take);
+
+const optionsOf = ({ services }: Relay, runMs = 60_000) => ({
+  system: systemScope(services, "test"),
+  runMs,
+});
+
+/** Counts to ten, a step for each; says which steps were taken. */
+function counting() {
+  const taken: string[] = [];
+  const take: TakeStep = ({ position = "0" }) => {
+    taken.push(position);
+    const next = Number(position) + 1;
+    return Promise.resolve({ next: next < 10 ? String(next) : undefined, counts: { steps: 1 } });
+  };
+  return { taken, walk: stepsOf(take) };
+}
+
+const stateOf = async ({ services }: Relay) => (await services.walks.list()).get("test|0");
+
+test("a run that has no time goes on where it stopped, a step at least in each", async () => {
+  const relay = await startRelay();
+  const { taken, walk } = counting();
+  for (let run = 0; run < 9; run += 1)
+    expect(await runWalk(relay.services, walk, 0, optionsOf(relay, -1))).toBe("time_up");
+  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("round_over");
+  expect(taken).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+  expect((await stateOf(relay))?.counts).toEqual({ steps: 10 });
+});
+
+test("a round begins when the schedule says so, and not before", async () => {
+  const relay = await startRelay();
+  const { taken, walk } = counting();
+  const run = () => runWalk(relay.services, walk, 0, optionsOf(relay));
+  expect(await run()).toBe("round_over");
+  expect(await run()).toBe("not_now");
+  relay.advance(MINUTE);
+  expect(await run()).toBe("round_over");
+  expect(taken).toHaveLength(20);
+  const asked = { ...optionsOf(relay), isAsked: true };
+  expect(await runWalk(relay.services, walk, 0, asked)).toBe("round_over");
+});
+
+test("of two processes one gets a shard, and each may have another", async () => {
+  const relay = await startRelay();
+  const instance = await startRelay({ sameDeploymentAs: relay });
+  const held = Promise.withResolvers<void>();
+  const seen: number[] = [];
+  const walk = walkOf(
+    () =>
+      async ({ shard }) => {
+        seen.push(shard);
+        await held.promise;
+        return { next: undefined };
+      },
+    { shards: 2 },
+  );
+  const first = runWalk(relay.services, walk, 0, optionsOf(relay));
+  while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  expect(await runWalk(instance.services, walk, 0, optionsOf(instance))).toBe("not_now");
+  const second = runWalk(instance.services, walk, 1, optionsOf(instance));
+  while (seen.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  held.resolve();
+  expect(await Promise.all([first, second])).toEqual(["round_over", "round_over"]);
+  expect(seen).toEqual([0, 1]);
+});
+
+test("what a process that died had is taken over when its lease ends, where it was last kept", async () => {
+  const relay = await startRelay();
+  const { taken, walk } = counting();
+  const steps = walk.begin(relay.services, optionsOf(relay).system);
+  const dying = walkOf(
+    () => (at) => (at.position === "3" ? new Promise(() => undefined) : steps(at)),
+    { isSlow: true },
+  );
+  void runWalk(relay.services, dying, 0, optionsOf(relay));
+  while ((await stateOf(relay))?.position !== "3") await new Promise((done) => setImmediate(done));
+  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("not_now");
+  relay.advance(2 * MINUTE);
+  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("round_over");
+  expect(taken).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+});
+
+test("a run that outlived its lease changes nothing of what its successor keeps", async () => {
+  const relay = await startRelay();
+  const stalled = Promise.withResolvers<void>();
+  const late = walkOf(() => async () => {
+    await stalled.promise;
+    return { next: "late" };
+  });
+  const first = runWalk(relay.services, late, 0, optionsOf(relay, -1));
+  while ((await stateOf(relay)) === undefined) await new Promise((done) => setImmediate(done));
+  relay.advance(2 * MINUTE);
+  const { walk } = counting();
+  expect(await runWalk(relay.services, walk, 0, optionsOf(relay, -1))).toBe("time_up");
+  stalled.resolve();
+  expect(await first).toBe("not_now");
+  expect((await stateOf(relay))?.position).toBe("1");
+});
+
+test("a step that always fails is tried again each time, from the beginning after six, and is told of", async () => {
+  const relay = await startRelay();
+  const positions: (string | undefined)[] = [];
+  const walk = stepsOf(({ position }) => {
+    positions.push(position);
+    if (position === "on") throw new Error("it never works");
+    return Promise.resolve({ next: "on" });
+  });
+  for (let run = 0; run < 8; run += 1) {
+    expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("failed");
+    relay.advance(MINUTE);
+  }
+  expect(positions.filter((position) => position === undefined)).toHaveLength(2);
+  const lines = relay.logLines.filter((line) => line.includes('"a walk failed"'));
+  expect(lines).toHaveLength(8);
+  expect(lines[0]).toContain("it never works");
+});
+
+test("a walk whose row is damaged begins anew", async () => {
+  const relay = await startRelay();
+  const { taken, walk } = counting();
+  await runWalk(relay.services, walk, 0, optionsOf(relay, -1));
+  await relay.tables.housekeeping.put("walk", { rowKey: "test|0", position0: "5" });
+  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("round_over");
+  expect(taken.slice(0, 2)).toEqual(["0", "0"]);
+});
+
+test("a walk that rests leaves the rest of its round to the next time of the schedule", async () => {
+  const relay = await startRelay();
+  const walk = stepsOf(({ position }) =>
+    Promise.resolve({ next: position === undefined ? "rest" : undefined, rests: true }),
+  );
+  const run = () => runWalk(relay.services, walk, 0, optionsOf(relay));
+  expect(await run()).toBe("rests");
+  expect(await run()).toBe("not_now");
+  relay.advance(MINUTE);
+  expect(await run()).toBe("round_over");
+});
+
+test("a process that is told to stop keeps where it is and ends", async () => {
+  const relay = await startRelay();
+  const { services } = relay;
+  let steps = 0;
+  const walk = stepsOf(() => {
+    steps += 1;
+    if (steps === 3) void services.stop.announce();
+    return Promise.resolve({ next: String(steps) });
+  });
+  expect(await runWalk(services, walk, 0, optionsOf(relay))).toBe("time_up");
+  expect((await stateOf(relay))?.position).toBe("3");
+});
+
+/** A walk over a hundred items in pages of ten. */
+function over(
+  relay: Relay,
+  look: (id: string, rest: string | undefined) => { rest?: string } | undefined,
+): Walk {
+  return walkOf(({ log }) =>
+    overItems({
+      log,
+      what: "test",
+      page(_at, after = "-1") {
+        const from = Number(after) + 1;
+        const items = Array.from({ length: 10 }, (_, index) => String(from + index)).map((id) => ({
+          id,
+          after: id,
+        }));
+        return Promise.resolve({ items, next: from >= 90 ? undefined : String(from + 9) });
+      },
+      look: (id, _at, rest) => Promise.resolve(look(id, rest) ?? {}),
+    }),
+  );
+}
+
+test("an item that always fails is told of, counted and passed over", async () => {
+  const relay = await startRelay();
+  const looked = new Set<string>();
+  const walk = over(relay, (id) => {
+    if (id === "42") throw new Error("a row that makes no sense");
+    looked.add(id);
+    return undefined;
+  });
+  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("round_over");
+  expect(looked.size).toBe(99);
+  expect((await stateOf(relay))?.counts).toEqual({ looked: 100, failed: 1 });
+  expect(relay.logLines.filter((line) => line.includes("an item of a walk failed"))).toEqual([
+    expect.stringContaining('"item":"42"'),
+  ]);
+});
+
+test("one item with very much to do is looked at again after all others, and holds up none", async () => {
+  const relay = await startRelay();
+  const order: string[] = [];
+  const walk = over(relay, (id, rest = "0") => {
+    order.push(id);
+    return id === "0" && Number(rest) < 500 ? { rest: String(Number(rest) + 1) } : undefined;
+  });
+  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("round_over");
+  expect(new Set(order.slice(0, 100)).size).toBe(100);
+  expect(order.filter((id) => id === "0")).toHaveLength(501);
+});
+
+test("an outage passes over nobody: the walk waits where it is", async () => {
+  const relay = await startRelay();
+  let isAway = true;
+  const looked: string[] = [];
+  const walk = over(relay, (id) => {
+    if (isAway && Number(id) >= 20) throw new Error("storage is away");
+    looked.push(id);
+    return undefined;
+  });
+  const run = () => runWalk(relay.services, walk, 0, optionsOf(relay));
+  expect(await run()).toBe("failed");
+  expect(await run()).toBe("failed");
+  isAway = false;
+  expect(await run()).toBe("round_over");
+  expect(new Set(looked).size).toBe(100);
+  expect(looked).toHaveLength(100);
+});
+
+test("every id is in one shard, and all shards have their part", () => {
+  const ids = Array.from({ length: 4_000 }, (_, index) => `plt_01KJW2M3E8W0R7QK9V3C5${index}`);
+  const parts = [0, 1, 2, 3].map((shard) =>
+    ids.filter((id) => isOfShard(id, { shard, shards: 4 })),
+  );
+  expect(parts.flat().toSorted()).toEqual(ids.toSorted());
+  for (const part of parts) expect(part.length).toBeGreaterThan(800);
+});
+
+test("the timer runs what is due, hands over what takes too long, and a message goes on with it", async () => {
+  const relay = await startRelay({ settings: { FIRE_SCHEDULE: "* * * * * *" } });
+  const { services } = relay;
+  await runDueWalks(services, systemScope(services, "run-due-walks"));
+  // The accounts wait for others, so they are a message's; nothing else takes half a second here.
+  const handedOver = () =>
+    relay.queues.waiting.map(({ message }) => FanOutHint().parse(message).walk);
+  const walks = WALKS.map(({ name }) => name);
+  expect(handedOver()).toContainEqual({ name: "look-after-accounts", shard: 0 });
+  expect(handedOver().every((hint) => walks.includes(hint?.name ?? ""))).toBe(true);
+  await relay.drain();
+  const states = await services.walks.list();
+  for (const { name, shards } of WALKS)
+    for (let shard = 0; shard < shards; shard += 1)
+      expect(states.get(`${name}|${shard}`)?.endedAt, name).not.toBeNull();
+  expect(states.size).toBe(WALKS.reduce((sum, { shards }) => sum + shards, 0));
+});
+
+test("a message about a walk that there is not, or that is not due, does nothing", async () => {
+  const relay = await startRelay();
+  const { services } = relay;
+  const system = systemScope(services, "fan-out-events");
+  await continueWalk(services, { name: "of-another-version", shard: 0 }, system);
+  await continueWalk(services, { name: "purge-events", shard: 99 }, system);
+  expect((await services.walks.list()).size).toBe(0);
+});
+
+test("a walk that is behind its schedule says how far, once it is too far", async () => {
+  const relay = await startRelay();
+  const { services } = relay;
+  const tick = () => runDueWalks(services, systemScope(services, "run-due-walks"));
+  await tick();
+  await relay.drain();
+  const { platforms } = services;
+  const listIds = platforms.listIds.bind(platforms);
+  platforms.listIds = () => Promise.reject(new Error("storage is away"));
+  for (let minute = 0; minute < 5 * 60; minute += 1) {
+    relay.advance(MINUTE);
+    await tick();
+  }
+  const behind = () =>
+    relay.logLines
+      .map((line) => JSON.parse(line) as { message: string; walk: string; seconds: number })
+      .filter(({ message }) => message === "walk is behind");
+  const lines = behind();
+  expect(new Set(lines.map(({ walk }) => walk))).toEqual(
+    new Set(["find-forgotten-work", "reconcile-wallets"]),
+  );
+  expect(Math.min(...lines.map(({ seconds }) => seconds))).toBeGreaterThan(3 * 3_600);
+  platforms.listIds = listIds;
+  relay.advance(MINUTE);
+  await tick();
+  relay.advance(MINUTE);
+  await tick();
+  relay.advance(MINUTE);
+  const { length } = behind();
+  await tick();
+  expect(behind()).toHaveLength(length);
+}, 60_000);
