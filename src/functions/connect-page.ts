@@ -29,7 +29,7 @@ async function asPage(
   return new Reply(await browserStep(services, request, () => step(request)));
 }
 
-/** Answers a page for what was refused before a step of the page ran, such as a form that is too long. */
+/** Answers with a page for a request that was refused before a step ran, such as a form that is too long. */
 async function asRefusedPage(refusal: AppError, call: RefusedCall): Promise<Reply> {
   const { services, headers, requestId, ip } = call;
   const status = ERROR_STATUS[refusal.code];

@@ -37,7 +37,7 @@ const loadPage = async () => (await import("./connect-page.ts")).connectPage;
 
 const LEADS_ON = "On to the network, back to the page, or back to the platform.";
 
-/** Statuses of pages that lead no further. */
+/** The meaning of a page's status, where the page leads no further. */
 const DEAD_ENDS = {
   404: "The link does not work.",
   410: "The visit is over.",
@@ -45,7 +45,7 @@ const DEAD_ENDS = {
   503: "Not possible right now.",
 };
 
-/** Steps that take a form of the page: what is wrong with one is told as a page, too. */
+/** Steps that take a form of the page. Issues of a form are answered with a page, too. */
 const FORM = {
   body: BrowserFields,
   bodyKind: "form",
@@ -66,7 +66,7 @@ const FORM_ANSWERS = {
   ...DEAD_ENDS,
 };
 
-/** What networks want this service to publish. */
+/** The documents that networks require this service to publish. */
 const documentRoutes = NETWORK_NAMES.flatMap((network) =>
   (networkOf(network).documents ?? []).map((published) =>
     route("GET", `v1/connect/${network}/${published.file}`, {

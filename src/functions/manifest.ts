@@ -3,8 +3,8 @@ import { routes } from "./routes.ts";
 import { workers } from "./workers.ts";
 
 /*
- * What the host has to know of routes and workers. The build replaces this module by the values of its exports, as JSON,
- * so that a start loads neither routes nor workers.
+ * What the host must know of routes and workers. The build replaces this module with its exported values as JSON, so
+ * that a start loads neither routes nor workers.
  */
 
 export const routeKeys: readonly RouteKey[] = routes.map(({ method, path }) => ({ method, path }));

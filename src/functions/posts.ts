@@ -85,7 +85,7 @@ export const postRoutes = [
   route("PATCH", "v1/posts/{postId}", {
     operationId: "updatePost",
     summary: "Change a scheduled post.",
-    description: "Until it fires. Fields that are not named stay.",
+    description: "Until it starts. Fields that are not named stay.",
     access: activeProfileScope,
     body: UpdatePostBody,
     issuesBeside: ({ services, scope, params, body }) =>
@@ -104,7 +104,7 @@ export const postRoutes = [
     operationId: "cancelPost",
     summary: "Cancel a scheduled post.",
     description:
-      "Until it fires; its legs are skipped and nothing is charged beyond what storing it cost.",
+      "Until it starts; its legs are skipped and nothing is charged beyond what storing it cost.",
     access: profileScope,
     status: 200,
     response: post,

@@ -174,7 +174,7 @@ describe("a leg that kills its workers", () => {
     const publisher = await aPublisher(relay);
     const { post } = await submitted(publisher);
     const networkAccounts = replaced(relay.services.networkAccounts, {
-      holdText: () => Promise.reject(new Error("out of memory")),
+      claimText: () => Promise.reject(new Error("out of memory")),
     });
     const before = relay.logLines.length;
     const deaths = await wearOut(publisher, post.id, { ...relay.services, networkAccounts });

@@ -3,7 +3,6 @@ import type { Log } from "../runtime/log.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { AuditRing } from "./ring.ts";
 
-/** What noting and reading the audit takes of the process. */
 export interface AuditDeps {
   readonly clock: Clock;
   readonly log: Log;

@@ -24,8 +24,8 @@ function listRing(
 }
 
 /**
- * Tells whether the caller may see the event: a session its platform's, a key its application's, a restricted key what is about its profiles
- * and what it did itself.
+ * Returns whether the caller may see the event. A session sees its platform's, a key its application's; a restricted
+ * key sees what it did itself, and events about its profiles.
  */
 function isVisible(
   { caller, platformId, applicationId }: PlatformScope,

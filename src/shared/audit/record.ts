@@ -5,7 +5,7 @@ import type { AuditDeps } from "./deps.ts";
 import type { AuditEvent, AuditTarget } from "./ring.ts";
 import { AppError } from "../runtime/errors.ts";
 
-/** Who did it, where. Every scope of a request is one. */
+/** Who did it, and from where. Every scope of a request is one. */
 export interface AuditedScope extends RequestScope {
   readonly caller: Caller;
   readonly platformId?: string;
@@ -17,16 +17,16 @@ export interface Audited {
   readonly action: string;
   readonly target?: AuditTarget;
   readonly outcome?: AuditEvent["outcome"];
-  /** Where the scope does not say it: an operator's platform, a new application. */
+  /** Set where the scope has none: an operator's target, a new application. */
   readonly platformId?: string;
   readonly applicationId?: string;
-  /** A look, which changed nothing: those that repeat it within a minute are in the log alone. */
+  /** A read, which changed nothing. Repeats within a minute are only logged. */
   readonly isRead?: true;
 }
 
 const REPEATS_MS = 60_000;
 
-/** Records what was done or refused: one log line, which lasts, and the process's ring, which can be listed. */
+/** Records what was done or refused: as a log line, which is kept, and in the process's ring, which can be listed. */
 export function recordAudit(services: AuditDeps, scope: AuditedScope, audited: Audited): void {
   const now = services.clock.now();
   const event: AuditEvent = {
@@ -55,14 +55,14 @@ interface Looked {
   readonly platformId?: string;
 }
 
-/** Reads for an operator, and records what was looked at: `denied` where there was nothing to see. */
+/** Reads for an operator, and records what was read: `denied` where there was nothing to see. */
 export async function operatorRead<T>(
   services: AuditDeps,
   scope: OperatorScope,
   { action, platformId = "" }: Looked,
   read: () => T | Promise<T>,
 ): Promise<T> {
-  // What is no id may be anything, and of any length.
+  // Text that is not an id may be anything, of any length.
   const isNamed = isId("platform", platformId);
   const of = isNamed ? { platformId, target: { type: "platform", id: platformId } } : {};
   const looked = { action, ...of, isRead: true } as const;

@@ -19,7 +19,7 @@ export interface AuditEvent {
   readonly requestId: string;
 }
 
-/** What an event is listed by, beside what it shows. */
+/** What an event is listed by, besides what it shows. */
 export interface RingEntry {
   readonly event: AuditEvent;
   readonly profileId: string | null;
@@ -27,17 +27,17 @@ export interface RingEntry {
 
 const EVENTS_MAX = 1_000;
 
-/** The latest events of this process. The durable record is the log. */
+/** Keeps the latest events of this process. The log keeps all of them. */
 export class AuditRing {
   readonly #events: RingEntry[] = [];
 
-  /** Adds an event; the oldest goes when there are too many. `profileId`: the profile that it is about, if any. */
+  /** Adds an event, and drops the oldest when there are too many. `profileId`: the profile that it is about, if any. */
   add(event: AuditEvent, profileId: string | null): void {
     this.#events.push({ event, profileId });
     if (this.#events.length > EVENTS_MAX) this.#events.shift();
   }
 
-  /** Tells whether the same caller did the same with the same outcome since then. */
+  /** Returns whether the same caller has done the same with the same outcome since then. */
   hasLike({ actor, action, target, outcome }: AuditEvent, since: string): boolean {
     return this.#events.some(
       ({ event: known }) =>
@@ -49,7 +49,7 @@ export class AuditRing {
     );
   }
 
-  /** Lists events, newest first, at most `limit`; `after` is the id of the last event of the page before. */
+  /** Lists at most `limit` events, newest first. `after` is the id of the last event of the page before. */
   list(
     fits: (entry: RingEntry) => boolean,
     after: string | undefined,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
 
-/** A product backend with an application's key. The key's own application always wins. */
+/** A product backend with a key. Requests act for the key's own application and no other. */
 export interface ApiKeyCaller {
   readonly kind: "api_key";
   readonly keyId: string;
@@ -41,7 +41,7 @@ export interface SystemCaller {
 
 export type Caller = ApiKeyCaller | SessionCaller | OperatorCaller | ConnectCaller | SystemCaller;
 
-/** What a restricted key sees in lists. A profile grant opens its profile, and no list. */
+/** What a restricted key sees in lists. A profile grant gives access to its profile, but not to lists. */
 export interface ListView {
   readonly keyId: string;
   readonly profileIds: ReadonlySet<string>;
@@ -53,7 +53,7 @@ export function listViewOf(caller: Caller): ListView | undefined {
   return { keyId: caller.keyId, profileIds: new Set(caller.allowedProfileIds) };
 }
 
-/** Returns what a cursor of a restricted key's list is bound to, beside the list. */
+/** Returns what binds a cursor to a restricted key's view, beside the list. */
 export function boundToView(view: ListView | undefined): { readonly restrictedKeyId?: string } {
   return view === undefined ? {} : { restrictedKeyId: view.keyId };
 }
@@ -63,7 +63,7 @@ export interface Actor {
   readonly id: string;
 }
 
-/** Returns who did it, as the ledger and the audit show it. */
+/** Returns the actor that the ledger and the audit show. */
 export function actorOf(caller: Caller): Actor {
   switch (caller.kind) {
     case "api_key":

@@ -1,13 +1,13 @@
 import { AppError } from "../runtime/errors.ts";
 import { parseApiKey } from "../runtime/secrets.ts";
 
-/** What a request presents. Which of the two it is can be told from its form; whether it is right can't. */
+/** What a request presents. The form shows which kind it is, but not whether it is right. */
 export interface Credential {
   readonly kind: "api_key" | "token";
   readonly text: string;
 }
 
-/** No token of ours or of an identity provider comes near; parsing longer ones would only cost time. */
+/** Longer than any token of ours or of an identity provider. Parsing longer ones would only cost time. */
 const LENGTH_MAX = 8 * 1024;
 
 /** Returns the error for wrong credentials, which says nothing about what is wrong. */
@@ -15,7 +15,7 @@ export function invalidCredentials(): AppError {
   return new AppError("invalid_credentials", "The credentials are not valid.");
 }
 
-/** Reads the bearer credential of a request. @throws AppError 401 when there is none or it is absurdly long */
+/** Reads the bearer credential of a request. @throws AppError 401 when there is none or it is too long */
 export function readCredential(headers: Headers): Credential {
   const text = /^Bearer +(\S+)$/i.exec(headers.get("authorization")?.trim() ?? "")?.[1];
   if (text === undefined)
@@ -29,7 +29,7 @@ export function readCredential(headers: Headers): Credential {
 
 const SIGNED_TOKEN = /^[\w-]{10,3000}\.[\w-]{10,5000}\.[\w-]{20,1000}$/;
 
-/** Tells whether it has the form of one that was given out. Anybody can make one of that form. */
+/** Returns whether it has the form of an issued one. Anybody can make one of that form. */
 export function isWellFormed({ kind, text }: Credential): boolean {
   return kind === "api_key" ? parseApiKey(text) !== undefined : SIGNED_TOKEN.test(text);
 }

@@ -7,15 +7,15 @@ import type {
 } from "./caller.ts";
 
 /**
- * Who asks and what they may touch, resolved. Made only by `http/*access.ts` (and `http/worker.ts` for messages): a verb
- * that needs a tenant takes the scope, and every store call builds its keys from it.
+ * Who asks, and what they may access. Made only by `http/*access.ts`, and by `http/worker.ts` for messages. A verb that
+ * needs a tenant takes the scope, and every store call builds its keys from it.
  */
 export interface RequestScope {
   readonly requestId: string;
   readonly ip: string;
 }
 
-/** A platform, and of it one application where the caller is bound to one or named one. */
+/** A platform, and one of its applications if the caller is bound to one or named one. */
 export interface PlatformScope extends RequestScope {
   readonly caller: ApiKeyCaller | SessionCaller;
   readonly platformId: string;
@@ -37,7 +37,7 @@ export interface ProfileScope extends RequestScope {
   readonly profileId: string;
 }
 
-/** Of a timer's run, which is no tenant's: its verb finds out whose work there is. */
+/** The scope of a timer's run, which belongs to no tenant: its verb finds out whose work there is. */
 export interface SystemScope extends RequestScope {
   readonly caller: SystemCaller;
 }

@@ -6,17 +6,20 @@ import type { OperatorCaller } from "./caller.ts";
 import { invalidCredentials } from "./credential.ts";
 import { ownTokens } from "../runtime/rotating-keys.ts";
 
-/** Keys stay in use this long while their endpoint can't be reached; unknown keys are looked up this seldom. */
+/** How long keys are used while their endpoint can't be reached, and how seldom unknown keys are looked up. */
 const KEYS_MAX_AGE_MS = 24 * 3600 * 1000;
 const KEYS_COOLDOWN_MS = 5 * 60 * 1000;
-/** Withdrawn keys stop working after this long. */
+/** How long withdrawn keys are still accepted. */
 const KEYS_RENEW_MS = 3600 * 1000;
 const FETCH_TIMEOUT_MS = 5_000;
 const KEYS_BYTES_MAX = 256 * 1024;
 const CLOCK_TOLERANCE_SECONDS = 60;
 
 export interface Operators {
-  /** @throws AppError `invalid_credentials`; `service_unavailable` when the issuer's keys can't be had */
+  /**
+   * Returns the caller of a token.
+   * @throws AppError `invalid_credentials`; `service_unavailable` when the issuer's keys can't be had
+   */
   verify(token: string): Promise<OperatorCaller>;
 }
 
@@ -43,7 +46,7 @@ function openKeys(config: OperatorConfig, outbound: Outbound, now: () => Date) {
     cooldownDuration: KEYS_COOLDOWN_MS,
     timeoutDuration: FETCH_TIMEOUT_MS,
   });
-  /** Renews the keys in the background: a request never waits for it, and while it fails the keys at hand stay in use. */
+  /** Renews the keys in the background: no request waits for it, and if it fails, the present keys stay in use. */
   const renew = () => {
     const time = now().getTime();
     if (keys.jwks() === undefined) renewedAt = time;
@@ -54,7 +57,7 @@ function openKeys(config: OperatorConfig, outbound: Outbound, now: () => Date) {
   return { keys, renew };
 }
 
-/** Only an array of texts gives roles: neither `scp` nor a single text does. */
+/** Returns the roles of a token: only an array of texts counts, neither `scp` nor a single text. */
 function rolesOf(payload: JWTPayload): readonly string[] {
   const roles = payload["roles"];
   return Array.isArray(roles) ? roles.filter((role) => typeof role === "string") : [];
@@ -107,7 +110,7 @@ const SESSION = {
 interface SessionClaims {
   readonly userId: string;
   readonly platformId: string;
-  /** The user's session version when it was issued; raising the user's ends every session. */
+  /** The user's session version when the token was issued. Raising the user's ends every session. */
   readonly version: number;
 }
 
@@ -124,7 +127,7 @@ export interface IssuedSession {
 export interface Sessions {
   issue(claims: SessionClaims): Promise<IssuedSession>;
   /**
-   * Returns the claims of a token that we issued and that has not expired. Says nothing about the user's present state.
+   * Returns the claims of a token that we issued and that has not expired. Does not check the user's present state.
    * @throws AppError `session_expired`, `invalid_credentials`
    */
   verify(token: string): Promise<VerifiedSession>;

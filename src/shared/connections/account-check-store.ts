@@ -9,8 +9,8 @@ import type { Connection, ConnectionRef } from "./connection.ts";
 import { newEvent, withPendingEvents } from "./pending-event.ts";
 
 /**
- * What account checks write to connections. Each write is of the account that it was made for: once another one
- * is linked, or the account was unlinked, it is dropped.
+ * Stores what account checks find in connections. A write names the account that was checked: if another one is linked
+ * by now, or none, the write is dropped.
  */
 export class AccountCheckStore {
   readonly #connections: Table;
@@ -23,12 +23,14 @@ export class AccountCheckStore {
     this.#index = new ConnectionIndexStore(connections);
   }
 
-  /** Returns refs of a platform's connections, in the order of their applications and profiles; left-over ones, too. */
+  /**
+   * Lists refs of a platform's connections, in the order of their applications and profiles. May include refs of
+   * connections that no longer exist.
+   */
   listRefs(platformId: string, after: string, limit: number): Promise<RefsPage> {
     return this.#index.listRefs(platformId, after, limit);
   }
 
-  /** Notes that the account was found to be authorised. */
   async recordChecked(connection: Connection, at: Date): Promise<void> {
     await this.#note(connection, () => connectionRow.encodePart({ checkedAt: at.toISOString() }));
   }
@@ -46,7 +48,7 @@ export class AccountCheckStore {
     );
   }
 
-  /** Notes that the customer was warned of the end, with the event that does so; once for every end. */
+  /** Records that the customer was warned of an end, together with the event that warns. Once for every end. */
   async recordWarned(connection: Connection, at: Date): Promise<void> {
     const { expiresAt } = connection;
     if (expiresAt === null) return;
@@ -59,7 +61,9 @@ export class AccountCheckStore {
     });
   }
 
-  /** Seals the secrets with the first data key. Returns the key that they are sealed with then; none without secrets. */
+  /**
+   * Seals the secrets with the first data key. Returns the key that they are sealed with; undefined without secrets.
+   */
   async reseal(ref: ConnectionRef): Promise<string | undefined> {
     const row = await this.#connections.update(ref.profileId, ref.network, (before) => {
       const { sealed } = fromConnectionRow(ref, before);

@@ -10,16 +10,16 @@ import { emitPendingEvents } from "./emit-pending-events.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const IDLE_DAYS_MAX = 7;
-/** Ahead of the end of a refresh token that can't be renewed, or whose renewal failed for weeks. */
+/** How long before the end of an authorisation that is not being renewed the customer is warned. */
 const WARNING_MS = 7 * DAY_MS;
 const LIMITS = { callMs: 10_000, totalMs: 20_000 };
 
-/** What a check found. `unreachable`: nothing is known of the account, and nothing of it was changed. */
+/** The result of a check. `unreachable`: nothing was found out, and nothing was changed. */
 export type Checked = "ok" | "refused" | "unreachable" | "skipped";
 
 /**
- * Checks an account that is perhaps not published to for long: renews its credentials in time, finds out whether it is
- * still authorised, reads its limits and warns before the authorisation ends. May be repeated at any time.
+ * Checks an account that may not have been published to for long: renews its credentials in time, finds out whether it
+ * is still authorised, reads its limits, and warns before the authorisation ends. May be repeated at any time.
  */
 export async function checkAccount(
   services: ConnectionsDeps,
@@ -55,7 +55,7 @@ interface Check {
 
 interface Touched {
   readonly checked: Checked;
-  /** As it is after its credentials were renewed. */
+  /** The connection after its credentials were renewed. */
   readonly connection: Connection;
 }
 
@@ -67,7 +67,7 @@ async function touch(
 ): Promise<Touched> {
   const fresh = await freshCredentials(services, connection);
   if (fresh.kind === "try_later") return { checked: "unreachable", connection };
-  // What it says of the account is stored already, and its event emitted.
+  // The finding is stored already, and its event emitted.
   if (fresh.kind === "rejected") return { checked: "refused", connection };
   const { connection: current, credentials } = fresh;
   const { account, instanceUrl } = current;
@@ -78,7 +78,7 @@ async function touch(
   return { checked, connection: current };
 }
 
-/** Asks the network whether the account is still authorised; undefined when nothing is wrong. */
+/** Asks the network whether the account is still authorised. Returns undefined if nothing is wrong. */
 async function look(on: Check): Promise<Checked | undefined> {
   const { services, network, connection, kept, tools } = on;
   if (network.accountCheck?.probe === undefined) return undefined;
@@ -99,7 +99,7 @@ async function readLimits(on: Check): Promise<Checked | undefined> {
   return undefined;
 }
 
-/** Changes the connection only when the network said for certain that it refuses the account itself. */
+/** Changes the connection only if the network certainly refused the account itself. */
 async function afterRefusal(
   services: ConnectionsDeps,
   connection: Connection,
@@ -116,7 +116,7 @@ async function afterRefusal(
   return "unreachable";
 }
 
-/** Warns of an end that is near, once for each. */
+/** Warns once of each end of the authorisation that is near. */
 async function warn(services: ConnectionsDeps, connection: Connection): Promise<void> {
   const { expiresAt, warnedExpiresAt } = connection;
   if (expiresAt === null || expiresAt === warnedExpiresAt) return;

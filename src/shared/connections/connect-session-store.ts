@@ -42,13 +42,15 @@ export const connectSessionRow = rowCodec("connect session", {
   createdAt: text(),
 });
 
-/** @throws DamagedRow */
+/** Decodes a session. @throws DamagedRow */
 const fromRow = (id: string, row: Row): ConnectSession => ({
   id,
   ...connectSessionRow.decode(row),
 });
 
-/** Connect sessions by id. The id alone gives no right: callers compare the tenant, browsers bring the token. */
+/**
+ * Stores connect sessions by id. An id alone gives no right: callers compare the tenant, and browsers bring the token.
+ */
 export class ConnectSessionStore {
   readonly #table: Table;
 
@@ -65,7 +67,7 @@ export class ConnectSessionStore {
     if (etag === undefined) throw serviceUnavailable();
   }
 
-  /** Returns the ids of a page of a profile's sessions, open or not; looks through the whole table. */
+  /** Returns the ids of a page of a profile's sessions, open or not. Reads the whole table. */
   async idsOfProfile(
     profileId: string,
     after: string | undefined,
@@ -80,22 +82,22 @@ export class ConnectSessionStore {
     await this.#table.delete(id, ROW_KEY);
   }
 
-  /** Returns the session; undefined for what is no id. @throws DamagedRow */
+  /** Returns the session; undefined for text that is not an id. @throws DamagedRow */
   async find(id: string): Promise<ConnectSession | undefined> {
     if (!isId("connectSession", id)) return undefined;
     const stored = await this.#table.find(id, ROW_KEY);
     return stored === undefined ? undefined : fromRow(id, stored.row);
   }
 
-  /** Removes a page of the sessions that were started before. */
+  /** Removes a page of the sessions that were started before the time. */
   removeBefore(time: Date, after: string | undefined) {
     const range = { from: "cns_", before: idBefore("connectSession", time.getTime()) };
     return this.#table.removeSelected({ partitions: range }, after);
   }
 
   /**
-   * Replaces the session by what `decide` makes of the row as it is at that moment: of a cancel and a
-   * link that race, the later one sees the earlier. Undefined when `decide` leaves it alone or it does not exist.
+   * Replaces the session with what `decide` returns for the row as it is then, so that of a cancel and a link that
+   * race, the later one sees the earlier. Returns undefined if `decide` does, or there is no session.
    */
   async change(
     id: string,

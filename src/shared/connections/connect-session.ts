@@ -33,18 +33,16 @@ export interface ConnectSession {
   readonly createdAt: string;
 }
 
-/** Returns the status of a session at this time. */
 export function sessionStatus(session: ConnectSession, now: Date): SessionStatus {
   const isOver = Date.parse(session.expiresAt) <= now.getTime();
   return session.status === "open" && isOver ? "expired" : session.status;
 }
 
-/** Tells whether the token is the session's, in constant time. */
+/** Returns whether the token is the session's, in constant time. */
 export function isTokenOf(session: ConnectSession, token: string): boolean {
   return equalSecrets(Buffer.from(sha256Hex(token)), Buffer.from(session.tokenHash));
 }
 
-/** Returns the ids of the connections that were made in the session. */
 export function linkedIds(session: ConnectSession): string[] {
   return session.links.filter((link) => link.isLinked).map((link) => link.connectionId);
 }
@@ -52,8 +50,8 @@ export function linkedIds(session: ConnectSession): string[] {
 const hashOfAccount = (accountId: string) => sha256Hex(accountId);
 
 /**
- * Returns the session with this link planned. An account that the profile has already keeps its id, and one that was planned
- * before keeps the id that may have been paid for.
+ * Returns the session with a link of the account planned. An account that the profile already has keeps its id, and so
+ * does one that was planned before, whose link may have been paid for under that id.
  */
 export function withPlan(
   session: ConnectSession,
@@ -87,8 +85,8 @@ export function findLink(
 }
 
 /**
- * Returns the session with this account linked instead of another one of the network; completed when every requested
- * network has one.
+ * Returns the session with the account linked in place of another one of the network. It is completed once every
+ * requested network has an account.
  */
 export function withLinked(
   session: ConnectSession,
@@ -106,7 +104,7 @@ export function withLinked(
   return { ...session, links, status };
 }
 
-/** Returns where the end user goes back to. The address was fixed with the session: no browser can choose it. */
+/** Returns where the end user goes back to. The address is fixed with the session, so that no browser can choose it. */
 export function returnAddress(session: ConnectSession, now: Date): string | undefined {
   if (session.returnUrl === null) return undefined;
   const url = new URL(session.returnUrl);
@@ -117,7 +115,7 @@ export function returnAddress(session: ConnectSession, now: Date): string | unde
   return url.href;
 }
 
-/** Returns what the platform sees of a session; the page's address only in the answer that makes it. */
+/** Returns what the platform sees of a session. Only the answer that creates it has the page's address. */
 export function toSessionView(
   session: ConnectSession,
   connections: readonly ConnectionView[],

@@ -12,8 +12,8 @@ import { AppError, notFound } from "../runtime/errors.ts";
 import { listConnections } from "./view-connection.ts";
 
 /**
- * Starts a visit to the hosted page. The token in `connectUrl` is shown here alone.
- * @throws AppError 402 when the wallet could not pay for one link
+ * Starts a visit to the hosted page. Only this answer has the token, in `connectUrl`.
+ * @throws AppError 402 when the wallet can't pay for one link
  */
 export async function startConnectSession(
   services: ConnectionsDeps,
@@ -47,7 +47,10 @@ export async function startConnectSession(
   return { ...toSessionView(session, [], now), connectUrl };
 }
 
-/** Returns the session when it belongs to the scope's profile. @throws AppError 404, for another tenant's alike */
+/**
+ * Returns the session if it belongs to the scope's profile.
+ * @throws AppError `not_found`, the same for another tenant's
+ */
 async function ownSession(
   services: ConnectionsDeps,
   scope: ProfileScope,
@@ -71,7 +74,7 @@ export async function getSession(
 }
 
 /**
- * Ends an open session: a sign-in that is under way links nothing any more.
+ * Ends an open session. A sign-in that is under way links nothing after that.
  * @throws AppError `not_found`, or `invalid_state` when it is not open
  */
 export async function cancelSession(

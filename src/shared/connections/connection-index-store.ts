@@ -7,7 +7,7 @@ import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { networkNamed } from "./connection-row.ts";
 import { grantIdOf, type Connection, type ConnectionRef } from "./connection.ts";
 
-/** More profiles than this with one authorisation are not looked at one by one. */
+/** When more profiles than this have one authorisation, they are not read one by one. */
 const HOLDERS_MAX = 50;
 
 const ofPlatform = ({ applicationId, profileId, network }: Connection) =>
@@ -16,7 +16,7 @@ const countOf = (platformId: string): Counted => ({ partitionKey: platformId, pr
 const grantPartition = (network: NetworkName, grantId: string) =>
   `account|${network}|${sha256Hex(grantId)}`;
 
-/** Where a connection of a platform is; its application, profile and network are in the row key, too. */
+/** Where a connection of a platform is. Its application, profile and network are in the row key, too. */
 export const connectionIndexRow = rowCodec("connection index", {
   profileId: text(),
   network: text(),
@@ -25,14 +25,14 @@ export const connectionIndexRow = rowCodec("connection index", {
 /** A page of the connections of a platform. */
 export interface RefsPage {
   readonly refs: readonly ConnectionRef[];
-  /** The row key that the next page comes after; undefined at the end. */
+  /** The row key after which the next page begins; undefined at the end. */
   readonly last: string | undefined;
 }
 
 /**
- * Finds connections by their platform and by their authorisation. Rows are written before the connection and removed
- * after it, so that none is missing; one that is left over names a connection that is not there. A platform's count
- * changes in the transaction that writes or removes the row.
+ * Finds connections by their platform and by their authorisation. Index rows are written before the connection and
+ * removed after it, so that none is missing; a crash may leave one without a connection. A platform's count changes in
+ * the transaction that writes or removes the row.
  */
 export class ConnectionIndexStore {
   readonly #table: Table;
@@ -83,13 +83,13 @@ export class ConnectionIndexStore {
     );
   }
 
-  /** Removes what leads from an authorisation to the profile, which has another one now. */
+  /** Removes the row that leads from an authorisation to the profile, which has another authorisation now. */
   async removeGrant(connection: Connection): Promise<void> {
     const { network, profileId } = connection;
     await this.#table.delete(grantPartition(network, grantIdOf(connection)), profileId);
   }
 
-  /** Returns those of a platform after the given row key; "" for the first. Leaves damaged rows out. */
+  /** Lists the connections of a platform after the given row key; "" for the first page. Leaves out damaged rows. */
   async listRefs(platformId: string, after: string, limit: number): Promise<RefsPage> {
     const prefix = "app_";
     const rows = await this.#table.list({
@@ -101,7 +101,7 @@ export class ConnectionIndexStore {
     const refs = rows.flatMap(({ row }) => {
       const found = unlessDamaged(() => connectionIndexRow.decode(row));
       const network = networkNamed(found?.network);
-      // Damaged, or of a network that this build does not know any more.
+      // The row is damaged, or of a network that this build does not have.
       if (found === undefined || network === undefined) return [];
       return [{ profileId: found.profileId, network }];
     });

@@ -63,12 +63,12 @@ export const connectionRow = rowCodec("connection", {
   updatedAt: text(),
 });
 
-/** Returns the network of this name; undefined for a name that this build does not know. */
+/** Returns the network of this name; undefined for a name that this build does not have. */
 export function networkNamed(name: unknown): NetworkName | undefined {
   return NETWORK_NAMES.find((known) => known === name);
 }
 
-/** Returns what sealed credentials are bound to: copied to another profile or network they don't open. */
+/** Returns what sealed credentials are bound to: they don't open when copied to another profile or network. */
 export function credentialsBinding({ profileId, network }: ConnectionRef): string {
   return `connections|${profileId}|${network}|credentials`;
 }
@@ -81,13 +81,13 @@ export interface StoredConnection {
   readonly leaseUntil: string;
 }
 
-/** Returns the whole row: a merge would leave the tail of longer credentials behind. */
+/** Returns the whole row, to replace the old one: a merge would keep the rest of longer credentials. */
 export function toConnectionRow(connection: Connection, sealed: string, leaseUntil = ""): Columns {
   const { grantId = null, ...columns } = connection;
   return connectionRow.encode({ ...columns, grantId, credentials: sealed, leaseUntil });
 }
 
-/** Reads the row of a connection. @throws DamagedRow */
+/** Decodes the row of a connection. @throws DamagedRow */
 export function fromConnectionRow(
   { profileId, network }: ConnectionRef,
   row: Row,

@@ -35,13 +35,13 @@ import {
 
 const SAVE_TRIES_MAX = 5;
 const SAVE_WAIT_MS = 50;
-/** `lastUsedAt` is right to the minute: one write per post would be wasted. */
+/** How exact `lastUsedAt` is, so that not every post writes it. */
 const USE_RECORDED_MS = 60_000;
 
-/** A connection together with its secrets. */
+/** A connection with its secrets. */
 export interface OpenedConnection {
   readonly connection: Connection;
-  /** Undefined when they were purged, or when the key they were sealed with is gone. */
+  /** Undefined when they were purged, or when their data key is gone. */
   readonly credentials: NetworkData | undefined;
   /** Until when a process renews the credentials; "" when none does. */
   readonly leaseUntil: string;
@@ -53,12 +53,12 @@ interface Parts {
   readonly clock: { now(): Date };
 }
 
-/** More than there are networks: rows of networks that this build does not know may lie beside them. */
+/** More than there are networks: a profile may have rows of networks that this build does not have. */
 const ROWS_OF_PROFILE_MAX = 100;
 
 const LEAVE = { kind: "leave" } as const;
 
-/** One row per profile and network: linking again replaces it. Secrets are sealed to their row. */
+/** Stores connections, one row per profile and network: linking again replaces it. Secrets are sealed to their row. */
 export class ConnectionStore {
   readonly #table: Table;
   readonly #dataKeys: DataKeys;
@@ -73,8 +73,9 @@ export class ConnectionStore {
   }
 
   /**
-   * Returns every network's connection, revoked ones too, in the order of the networks. Leaves damaged rows out.
-   * `missesNone` throws instead.
+   * Lists every network's connection, revoked ones too, in the order of the networks. Leaves out damaged rows, unless
+   * `missesNone` is set.
+   * @throws DamagedRow with `missesNone`
    */
   async listOfProfile(
     profileId: string,
@@ -84,7 +85,7 @@ export class ConnectionStore {
     return rows
       .flatMap(({ row }) => {
         const network = networkNamed(row.rowKey);
-        // Of a network that this build does not know any more.
+        // Of a network that this build does not have.
         if (network === undefined) return [];
         const read = () => fromConnectionRow({ profileId, network }, row).connection;
         return (missesNone ? read() : unlessDamaged(read)) ?? [];
@@ -108,7 +109,9 @@ export class ConnectionStore {
     return stored === undefined ? undefined : this.#opened({ profileId, network }, stored.row);
   }
 
-  /** Returns the stored secrets as they are, not renewed; undefined when they are gone or another account is linked now. */
+  /**
+   * Returns the stored secrets without renewing them; undefined when they are gone or another account is linked now.
+   */
   async openCredentials(connection: Connection): Promise<NetworkData | undefined> {
     const opened = await this.open(connection.profileId, connection.network);
     return opened?.connection.id === connection.id ? opened.credentials : undefined;
@@ -119,7 +122,7 @@ export class ConnectionStore {
     return this.#index.count(platformId);
   }
 
-  /** Tells whether a profile, of whatever tenant, uses this authorisation: some networks give them all one token. */
+  /** Returns whether a profile, of any tenant, uses this authorisation: some networks give all of them one token. */
   async isLinked(network: NetworkName, grantId: string): Promise<boolean> {
     const holders = await this.#index.holders(network, grantId);
     if (holders === "many") return true;
@@ -131,7 +134,7 @@ export class ConnectionStore {
     );
   }
 
-  /** Writes the connection over whatever was linked before. May be repeated. Returns the account that it replaced, too. */
+  /** Stores the connection in place of any earlier one. May be repeated. Returns the account that it replaced, too. */
   async saveLinked(
     linking: Linking,
   ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
@@ -141,7 +144,7 @@ export class ConnectionStore {
     let saved: { connection: Connection; before: OpenedConnection | undefined } | undefined;
     await this.#table.change(profileId, network, async (stored) => {
       const before = stored === undefined ? undefined : this.#opened(linking, stored.row);
-      // The last try was answered as lost and was not.
+      // The last try was applied although its answer was lost.
       if (
         before !== undefined &&
         stored !== undefined &&
@@ -173,7 +176,7 @@ export class ConnectionStore {
     return { connection, replaced };
   }
 
-  /** Ends a connection and purges its secrets; returns those for a last call to the network. May be repeated. */
+  /** Ends a connection and purges its secrets. Returns the secrets for a last call to the network. May be repeated. */
   async revoke(
     profileId: string,
     network: NetworkName,
@@ -184,7 +187,7 @@ export class ConnectionStore {
     const now = this.#clock.now();
     const eventId = newId("event", now);
     const connection = await this.#change(ref, ({ row }) => {
-      // An earlier try was answered as lost and was not: it had the secrets.
+      // An earlier try was applied although its answer was lost, and had the secrets.
       if (hasPendingEvent(ref, row, eventId)) return LEAVE;
       opened = this.#opened(ref, row);
       const before = opened.connection;
@@ -207,13 +210,13 @@ export class ConnectionStore {
     });
     if (opened === undefined || connection?.id !== id) return undefined;
     await this.#index.remove(connection);
-    // Linked again in between: its index rows were written before ours were removed.
+    // Linked again in between: its index rows were written before these were removed.
     const again = await this.find(profileId, network);
     if (again !== undefined && again.status !== "revoked") await this.#index.add(again);
     return { ...opened, connection };
   }
 
-  /** Removes the row of a revoked connection, with events that are not emitted, and its index rows. May be repeated. */
+  /** Removes the row of a revoked connection with its pending events, and its index rows. May be repeated. */
   async remove(connection: Connection): Promise<void> {
     invariant(connection.status === "revoked", "a connection that is not revoked was removed");
     await this.#table.delete(connection.profileId, connection.network);
@@ -221,8 +224,8 @@ export class ConnectionStore {
   }
 
   /**
-   * Marks the connection, and tells whether this call did. False when the credentials were changed since the given
-   * generation, or when it was marked before: whoever gets true emits the event, now rather than within the hour.
+   * Marks the connection and returns whether this call did. Returns false when the credentials are newer than the given
+   * generation, or when it was marked before. The caller that gets true emits the event.
    */
   async markNeedsReauth(
     profileId: string,
@@ -238,7 +241,7 @@ export class ConnectionStore {
     await this.#change(ref, ({ row }) => {
       const { connection: before } = fromConnectionRow(ref, row);
       const isDue = before.generation === generation && before.status === "active";
-      // Or by an earlier try that was answered as lost and was not.
+      // Or an earlier try marked it, although its answer was lost.
       marked = isDue || hasPendingEvent(ref, row, eventId);
       if (!isDue) return LEAVE;
       const lastError = { code: failure.code, at };
@@ -251,7 +254,7 @@ export class ConnectionStore {
     return marked;
   }
 
-  /** Notes that the account was published to; once a minute at most. */
+  /** Records that the account was published to, at most once a minute. */
   async recordUse(used: Connection): Promise<void> {
     const now = this.#clock.now();
     const isRecent = ({ lastUsedAt: at }: Connection) =>
@@ -266,8 +269,8 @@ export class ConnectionStore {
   }
 
   /**
-   * Takes the lease under which credentials are renewed. Returns the row as it is under the lease: nobody else renewed
-   * in between. Undefined while another process has it.
+   * Takes the lease under which credentials are renewed. Returns the connection as it is under the lease; undefined
+   * while another process has it.
    */
   async takeLease(
     { profileId, network }: ConnectionRef,
@@ -295,9 +298,9 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores renewed credentials and ends the lease. Undefined when the stored ones were changed since, be it by an
-   * earlier try of this call: what counts is then what is stored. Tried again while storage does not answer, for the
-   * network may take the old ones no more.
+   * Stores renewed credentials and ends the lease. Returns undefined when the stored ones were changed since, by
+   * another process or an earlier try of this call: the stored ones count then. Retries while storage does not answer,
+   * because the network may no longer accept the old ones.
    */
   async saveRefreshed(
     connection: Connection,
@@ -335,7 +338,7 @@ export class ConnectionStore {
     }
   }
 
-  /** Returns the connection as it is after; undefined when there is none, which is not decided on. */
+  /** Returns the connection after the change; undefined when there is none. */
   async #change(
     ref: ConnectionRef,
     decide: (stored: StoredRow) => RowChange,

@@ -4,7 +4,7 @@ import type { Account, LinkedAccount } from "../networks/contract/link.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 
-/** Names a connection: a profile has one of each network at most. */
+/** Identifies a connection: a profile has at most one for each network. */
 export interface ConnectionRef {
   readonly profileId: string;
   readonly network: NetworkName;
@@ -27,7 +27,7 @@ export interface Connection {
   readonly network: NetworkName;
   readonly status: ConnectionStatus;
   readonly account: Account;
-  /** What ends at the network with this connection's authorisation; absent: the account alone. */
+  /** Identifies what ends at the network when this authorisation ends; absent: only the account. */
   readonly grantId?: string;
   readonly instanceUrl: string | null;
   readonly scopes: readonly string[];
@@ -35,17 +35,17 @@ export interface Connection {
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly lastError: ConnectionError | null;
-  /** When the network last confirmed, other than by a post, that the account is still authorised. */
+  /** When the network last confirmed, by other means than a post, that the account is still authorised. */
   readonly checkedAt: string | null;
-  /** The `expiresAt` of which the customer was warned. */
+  /** The `expiresAt` of which the customer was last warned. */
   readonly warnedExpiresAt: string | null;
-  /** Grows with every change of the credentials: whoever has an older one must read again. */
+  /** Grows with every change of the credentials, so that a holder of older ones knows to read them again. */
   readonly generation: number;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** A profile with the accounts that are linked to it, as they were when the request came. */
+/** A profile with its linked accounts, as they were when the request came. */
 export interface PublishingScope extends ProfileScope {
   readonly connections: readonly Connection[];
 }
@@ -58,7 +58,7 @@ export interface Linking extends ConnectionRef {
   readonly linked: LinkedAccount;
 }
 
-/** Returns the connection that linking makes. The same account keeps its id and its age. */
+/** Returns the connection that linking makes. If the account stays the same, so do id and creation time. */
 export function toConnection(
   linking: Linking,
   before: Connection | undefined,
@@ -89,7 +89,7 @@ export function toConnection(
   };
 }
 
-/** Returns what identifies the authorisation: accounts with the same one lose it together. */
+/** Returns the id of the authorisation: accounts with the same one lose it together. */
 export function grantIdOf({
   account,
   grantId,
@@ -133,7 +133,7 @@ export interface ConnectionView {
   readonly updatedAt: string;
 }
 
-/** Returns the connection as customers see it, with a quota that was read before. */
+/** Returns the connection as customers see it, with its quota. */
 export function toConnectionView(connection: Connection, quota: QuotaView | null): ConnectionView {
   const { id, profileId, applicationId, status, account, instanceUrl, scopes, limits } = connection;
   const { expiresAt, lastUsedAt, lastError, createdAt, updatedAt } = connection;
@@ -164,16 +164,18 @@ function toErrorView({ code, at }: ConnectionError) {
 const NAME_CHARACTERS_MAX = 200;
 const URL_CHARACTERS_MAX = 2_048;
 const ID_CHARACTERS_MAX = 500;
-/** Limits and credentials are small; a server that answers with more than this is not one we can work with. */
+/** The limit for limits and credentials of an account, which are small. No server that we can work with sends more. */
 const DATA_CHARACTERS_MAX = 100_000;
 
-/** Keeps web addresses alone: any server of a federated network may claim anything, and pages show them as links. */
+/** Returns the text if it is a web address: pages show it as a link, and a server of a federated network chose it. */
 function webAddress(text: string | null, protocols: readonly string[]): string | null {
   if (text === null || text.length > URL_CHARACTERS_MAX || !URL.canParse(text)) return null;
   return protocols.includes(new URL(text).protocol) ? text : null;
 }
 
-/** Returns what a server said about an account, bounded for storage and harmless to show; undefined when it can't be kept. */
+/**
+ * Returns an account as a server described it, bounded for storage and safe to show; undefined when it is too large.
+ */
 export function boundedAccount(account: Account): Account | undefined {
   if (account.id === "" || account.id.length > ID_CHARACTERS_MAX) return undefined;
   const name = (text: string) => text.slice(0, NAME_CHARACTERS_MAX).toWellFormed();
@@ -187,7 +189,7 @@ export function boundedAccount(account: Account): Account | undefined {
   };
 }
 
-/** Tells whether limits or credentials are small enough to be stored. */
+/** Returns whether limits or credentials are small enough to be stored. */
 export function isStorable(data: NetworkData): boolean {
   return JSON.stringify(data).length <= DATA_CHARACTERS_MAX;
 }

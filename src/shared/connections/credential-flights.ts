@@ -2,7 +2,7 @@ import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { Connection } from "./connection.ts";
 
-/** Joins calls for the same thing while one is under way: all of them get its outcome. */
+/** Joins calls for the same thing while one is under way, so that all get its outcome. */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Promise<T>>();
 
@@ -18,7 +18,7 @@ export class SingleFlight<T> {
 interface UsableCredentials {
   readonly kind: "usable";
   readonly credentials: NetworkData;
-  /** As it is now; its generation is that of the credentials. */
+  /** The connection as it is now. Its generation is that of the credentials. */
   readonly connection: Connection;
 }
 export type FreshCredentials = UsableCredentials | TryLater | Rejected;

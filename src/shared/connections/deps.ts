@@ -8,12 +8,11 @@ import type { OAuthStateStore } from "./oauth-state-store.ts";
 import type { FreshCredentials, SingleFlight } from "./credential-flights.ts";
 import type { PendingEventStore } from "./pending-event-store.ts";
 
-/** A row of a tenant, as far as accounts may be linked under it. */
+/** What linking accounts reads of a tenant's row. */
 interface Found {
   readonly status: string;
 }
 
-/** What linked accounts and the hosted page take of the process. */
 export interface ConnectionsDeps extends WebhooksDeps {
   readonly platforms: { find(platformId: string): Promise<Found | undefined> };
   readonly applications: WebhooksDeps["applications"] & {
@@ -27,7 +26,6 @@ export interface ConnectionsDeps extends WebhooksDeps {
   readonly connectSessions: ConnectSessionStore;
   readonly oauthStates: OAuthStateStore;
   readonly hosts: HostStore;
-  /** Renewals of credentials that are under way in this process. */
   readonly credentialFlights: SingleFlight<FreshCredentials>;
   /** How much of its quotas a real account has used, whoever linked it. */
   readonly networkAccounts: {

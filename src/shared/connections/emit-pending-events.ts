@@ -6,14 +6,15 @@ import type { PendingEvent } from "./pending-event.ts";
 import { viewConnection } from "./view-connection.ts";
 
 /**
- * Readers of the list of events go on after the last id that they saw: an event that is emitted later than this gets an
- * id of now. Sooner, its maker may still be emitting it under the first one, and everybody else does so too.
+ * An event that is emitted later than this gets a new id, because readers of the list of events continue after the last
+ * id that they saw. Within this time its writer may still be emitting it under the first id, and so does everybody
+ * else.
  */
 const LATE_MS = 60_000;
 
 /**
- * Emits the pending events of a connection, in order. Never throws: what can't be emitted now stays in the row for the
- * next change of the connection, or for the hourly search. Tells whether all were emitted.
+ * Emits the pending events of a connection, in order. Returns whether all were emitted. Never throws: the others stay
+ * in the row until the next change of the connection, or the hourly search.
  */
 export async function emitPendingEvents(
   services: ConnectionsDeps,
@@ -46,7 +47,7 @@ async function emitAll(
   return emitted.length === named.length;
 }
 
-/** Returns those that a process emitted which ended before it could note it. */
+/** Returns those that were emitted by a process which ended before it removed them. */
 async function findEmitted(
   services: ConnectionsDeps,
   pending: readonly PendingEvent[],
@@ -59,7 +60,7 @@ async function findEmitted(
   return emitted;
 }
 
-/** Returns new ids for the first event that is late and for those after it, which would otherwise come before it. */
+/** Returns new ids for the first late event and for those after it, which would otherwise come before it. */
 function freshIds(
   services: ConnectionsDeps,
   pending: readonly PendingEvent[],

@@ -21,10 +21,10 @@ import type { FreshCredentials } from "./credential-flights.ts";
 const LEASE_MS = 30_000;
 const RENEWAL_LIMITS = { callMs: 15_000, totalMs: 20_000 };
 const LEASE_POLL_MS = 150;
-/** With the wait above: 6 s, then the leg is tried again later. */
+/** With the wait above 6 seconds, after which the leg is tried again later. */
 const ROUNDS_MAX = 40;
 const BUSY_RETRY_SECONDS = 5;
-/** Linking the account anew would not help. */
+/** Errors that linking the account again would not fix. */
 const OUR_FAULT: readonly LegErrorCode[] = ["app_misconfigured", "internal_error"];
 const needsReauth: Rejected = {
   kind: "rejected",
@@ -32,10 +32,10 @@ const needsReauth: Rejected = {
 };
 
 /**
- * Returns the connection's credentials, renewed when they are about to end. However many ask at once, in however many
- * processes, the network is asked once: a renewal may end the old ones. Renewed ones are stored before they are used.
- * When the network refuses for good, the connection needs to be linked again and is marked so. `opened`: with its secrets
- * as they were read a moment ago, which saves reading them.
+ * Returns the connection's credentials, renewed if they are about to end. However many calls and processes ask at once,
+ * the network is asked once, because a renewal may end the old ones; renewed ones are stored before they are used. If
+ * the network refuses for good, marks the connection as one that must be linked again. `opened`: the connection with
+ * its secrets, if just read.
  */
 export function freshCredentials(
   services: ConnectionsDeps,
@@ -70,12 +70,12 @@ async function obtain(
 
 function refusalOf(found: Connection, wanted: Connection): TryLater | Rejected | undefined {
   if (found.status === "revoked") return rejected("connection_missing");
-  // Whoever asked read an older row; the account to publish to is another one now.
+  // The caller read an older row. Another account is linked now.
   if (found.id !== wanted.id) return tryLater("another account was linked", 1);
   return found.status === "needs_reauth" ? rejected("connection_needs_reauth") : undefined;
 }
 
-/** Asks the network's module without HTTP first: most of the time nothing has to be renewed, and no lease is taken. */
+/** Asks the network without HTTP first, because most of the time nothing must be renewed and no lease is needed. */
 async function look(
   services: ConnectionsDeps,
   network: RegisteredNetwork,
@@ -131,7 +131,7 @@ async function afterRenewal(
   return outcome.kind === "usable" ? { kind: "usable", credentials, connection } : outcome;
 }
 
-/** A refusal counts only for the credentials it was given for: newer ones, stored in between, are tried instead. */
+/** Marks the connection, unless newer credentials than the refused ones were stored: these are tried instead. */
 async function refuse(
   services: ConnectionsDeps,
   opened: OpenedConnection,
@@ -171,8 +171,8 @@ const BROKEN: ReadonlySet<LegErrorCode> = new Set<LegErrorCode>([
 ]);
 
 /**
- * Marks the connection when the network refused the account itself, and emits the event, once. Tells whether it
- * did refuse that; a refusal of credentials that were replaced meanwhile changes nothing.
+ * Marks the connection when the network refused the account itself, and emits the event, once. Returns whether it
+ * refused the account. A refusal of credentials that have been replaced changes nothing.
  */
 export async function markIfRefused(
   services: ConnectionsDeps,

@@ -12,7 +12,7 @@ const ROW_KEY = "H";
 const partitionOf = (network: NetworkName, host: string) => `${network}|${sha256Hex(host)}`;
 const bindingOf = (network: string, host: string) => `instances|${network}|${host}|data`;
 
-/** What is kept of a host of a network. */
+/** What is stored of a host of a network. */
 export const hostRow = rowCodec("host", {
   network: text(),
   host: text(),
@@ -20,7 +20,7 @@ export const hostRow = rowCodec("host", {
   data: longText(),
 });
 
-/** Facts that all accounts of one host share, e.g. a client registration; sealed, because client secrets are among them. */
+/** Stores facts that all accounts of a host share, e.g. a client registration; sealed, because it has a secret. */
 export class HostStore {
   readonly #table: Table;
   readonly #dataKeys: DataKeys;
@@ -30,7 +30,10 @@ export class HostStore {
     this.#dataKeys = dataKeys;
   }
 
-  /** Returns what is kept of a host. Undefined also when the sealing key is gone: the host is then registered with again. @throws DamagedRow */
+  /**
+   * Returns what is stored of a host. Undefined also when the data key is gone: the host is then registered with again.
+   * @throws DamagedRow
+   */
   async find(network: NetworkName, host: string): Promise<NetworkData | undefined> {
     const stored = await this.#table.find(partitionOf(network, host), ROW_KEY);
     if (stored === undefined) return undefined;
@@ -39,7 +42,7 @@ export class HostStore {
     return opened === undefined ? undefined : networkData().parse(JSON.parse(opened));
   }
 
-  /** Stores it, over whatever was kept of the host. */
+  /** Stores the facts of a host in place of any earlier ones. */
   async save(network: NetworkName, host: string, facts: NetworkData): Promise<void> {
     const data = seal(JSON.stringify(facts), bindingOf(network, host), this.#dataKeys);
     const columns = hostRow.encode({ network, host, data });
@@ -47,8 +50,8 @@ export class HostStore {
   }
 
   /**
-   * Seals a page of the facts about all hosts with the first data key. Returns the key of each after that, and where the
-   * next page begins. Leaves damaged rows out. Looks through the whole table.
+   * Seals a page of the facts about all hosts with the first data key. Returns the key of each after that, and where
+   * the next page begins. Leaves out damaged rows. Reads the whole table.
    */
   async resealPage(after: string | undefined): Promise<{
     readonly keys: readonly string[];
@@ -73,7 +76,7 @@ export class HostStore {
     return sealed === undefined ? undefined : replacedChunks("data", sealed, row);
   }
 
-  /** Removes what is kept of a host, so that it is registered with again. */
+  /** Removes what is stored of a host, so that it is registered with again. */
   async forget(network: NetworkName, host: string): Promise<void> {
     await this.#table.delete(partitionOf(network, host), ROW_KEY);
   }

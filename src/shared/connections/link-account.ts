@@ -16,12 +16,11 @@ import { boundedAccount, grantIdOf, isStorable, type Connection } from "./connec
 import { revokeAtNetwork } from "./remove-connection.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
 
-/** What came of linking. */
 export type LinkResult =
   | { readonly kind: "linked"; readonly session: ConnectSession; readonly connection: Connection }
-  /** The session was canceled, completed or ran out, or the profile was disabled: nothing is linked. */
+  /** Nothing is linked: the session was canceled, was completed or expired, or the profile was disabled. */
   | { readonly kind: "closed" }
-  /** The wallet can't pay for it: nothing is linked. */
+  /** Nothing is linked: the wallet can't pay for it. */
   | { readonly kind: "unpaid" }
   | { readonly kind: "failed"; readonly code: LinkErrorCode };
 
@@ -33,8 +32,8 @@ interface Linking {
 }
 
 /**
- * Links an account that signed in. Planning it in the session is the point at which a link beats a cancel; the id that
- * is chosen there names the charge, so a repeat after a crash pays nothing more. Linking the same account again is free.
+ * Links an account that signed in. From when it is planned in the session, a cancel comes too late. The id chosen there
+ * names the charge, so that a repeat after a crash pays nothing more. Linking the same account again is free.
  */
 export async function linkAccount(
   services: ConnectionsDeps,
@@ -73,7 +72,7 @@ async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkRe
   return { kind: "linked", session: after ?? session, connection: saved.connection };
 }
 
-/** Returns the id of the connection to be; undefined when the session is no longer open. */
+/** Returns the id that the connection will have; undefined when the session is no longer open. */
 async function plan(
   services: ConnectionsDeps,
   { session, network, linked }: Linking,
@@ -90,7 +89,7 @@ async function plan(
   return planned === undefined ? undefined : findLink(planned, network, accountId)?.connectionId;
 }
 
-/** Charges the link, and tells whether the wallet could pay for it. */
+/** Charges the link. Returns whether the wallet could pay. */
 async function pay(
   services: ConnectionsDeps,
   linking: Linking,
@@ -119,7 +118,7 @@ async function pay(
   }
 }
 
-/** Ends an authorisation that the network gave us and that is not kept. */
+/** Ends an authorisation at the network that is not stored. */
 async function discard(
   services: ConnectionsDeps,
   network: NetworkName,
@@ -131,8 +130,8 @@ async function discard(
 }
 
 /**
- * Tells whether accounts may be linked to the profile now. Asked again at every link: the browser's session outlives
- * what the platform decides about the profile.
+ * Returns whether accounts may be linked to the profile now. Checked at every link, because the platform may disable
+ * the profile while the browser's session is open.
  */
 export async function isProfileActive(
   services: ConnectionsDeps,

@@ -6,7 +6,7 @@ import type { ConnectionsDeps } from "./deps.ts";
 import { fittedUrl } from "../media/fitted-url.ts";
 import type { ReadByFile } from "../media/media-reader.ts";
 
-/** Loaded when a post's files are first looked at: most requests never need them. */
+/** Loaded when a post's files are first read: most requests never need them. */
 const media = {
   reader: () => import("../media/media-reader.ts"),
   fetch: () => import("../media/fetch-media.ts"),
@@ -14,17 +14,15 @@ const media = {
   fit: () => import("../media/fit-image.ts"),
 };
 
-/** How long calls may take. */
 export interface ToolLimits {
-  /** Longest single call. */
   readonly callMs: number;
-  /** No call goes on beyond this time after the tools were made. */
+  /** The limit from when the tools were made; no call goes on beyond it. */
   readonly totalMs: number;
 }
 
 /**
- * Returns what a network works with. Without limits every call has the network timeout of the settings; with them a step that
- * somebody waits for ends in time, whatever the server does.
+ * Returns the tools that a network works with. Without `limits`, every call has the network timeout of the settings.
+ * With them, a step that a person waits for ends in time.
  */
 export function createNetworkTools(
   services: ConnectionsDeps,

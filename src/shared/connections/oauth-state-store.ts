@@ -12,19 +12,19 @@ const ROW_KEY = "S";
 const secretsShape = shape(() =>
   z.object({
     codeVerifier: z.string(),
-    /** The session's token: the callback leads back to the page with it. */
+    /** The token of the session, which leads the callback back to its page. */
     token: z.string(),
     flow: networkData(),
-    /** Origin of the authorisation page; what comes back may be of no other server. */
+    /** Origin of the authorisation page, which must also be the origin of the answer. */
     server: z.string().optional(),
-    /** Of an authorisation that came back and covers several accounts: the end user has yet to choose. */
+    /** Set once an authorisation came back that covers several accounts, of which the end user must choose one. */
     candidates: z
       .array(z.object({ id: z.string(), label: z.string(), hint: z.string() }))
       .optional(),
   }),
 );
 
-/** An authorisation on its way; the hash of its state is the partition. */
+/** An authorisation under way; the hash of its state is the partition. */
 export const oauthStateRow = rowCodec("OAuth state", {
   sessionId: text(),
   network: oneOf(NETWORK_NAMES),
@@ -34,7 +34,7 @@ export const oauthStateRow = rowCodec("OAuth state", {
   secrets: longText(),
 });
 
-/** A visit to a network's own authorisation page that has not come back yet, or whose account is not chosen yet. */
+/** A visit to a network's own authorisation page that has not come back, or whose account is not chosen yet. */
 export interface OAuthAttempt {
   readonly sessionId: string;
   readonly network: NetworkName;
@@ -46,13 +46,13 @@ export interface OAuthAttempt {
 
 export interface FoundAttempt {
   readonly attempt: OAuthAttempt;
-  /** Names the version that `consume` takes away. */
+  /** Names the version that `consume` removes. */
   readonly etag: string;
 }
 
 const bindingOf = (stateHash: string) => `oauthstates|${stateHash}|secrets`;
 
-/** Authorisations on their way by the hash of their `state`, or of the name of the choice; each is used once. */
+/** Stores authorisations under way by the hash of their `state`, or of the name of the choice. Each is used once. */
 export class OAuthStateStore {
   readonly #table: Table;
   readonly #dataKeys: DataKeys;
@@ -62,7 +62,7 @@ export class OAuthStateStore {
     this.#dataKeys = dataKeys;
   }
 
-  /** Stores an attempt under its `state`, over whatever was there. */
+  /** Stores an attempt under its `state`, in place of any earlier one. */
   async insert(state: string, attempt: OAuthAttempt): Promise<void> {
     const stateHash = sha256Hex(state);
     const secrets = seal(JSON.stringify(attempt.secrets), bindingOf(stateHash), this.#dataKeys);
@@ -70,7 +70,7 @@ export class OAuthStateStore {
     await this.#table.put(stateHash, { rowKey: ROW_KEY, ...columns });
   }
 
-  /** Returns the attempt; undefined also when the key that it was sealed with is gone. @throws DamagedRow */
+  /** Returns the attempt; undefined also when its data key is gone. @throws DamagedRow */
   async find(state: string): Promise<FoundAttempt | undefined> {
     const stateHash = sha256Hex(state);
     const stored = await this.#table.find(stateHash, ROW_KEY);
@@ -82,7 +82,7 @@ export class OAuthStateStore {
     return { attempt: { ...columns, secrets }, etag: stored.etag };
   }
 
-  /** Removes the attempts of these sessions; looks through the whole table, which holds few rows. */
+  /** Removes the attempts of these sessions. Reads the whole table, which has few rows. */
   async removeOfSessions(sessionIds: readonly string[]): Promise<void> {
     let after: string | undefined;
     do {
@@ -91,13 +91,13 @@ export class OAuthStateStore {
     } while (after !== undefined);
   }
 
-  /** Removes a page of those that ended before; the table holds only what is on its way and what was left behind. */
+  /** Removes a page of the attempts that ended before the time. Reads the whole table, which has few rows. */
   removeEndedBefore(time: Date, after: string | undefined) {
     const olderThan = { property: "expiresAt", time: time.toISOString() };
     return this.#table.removeSelected({ olderThan }, after);
   }
 
-  /** Uses an attempt up, and tells whether this call did: of two callbacks with one state, one gets true. */
+  /** Uses an attempt up, and returns whether this call did: of two callbacks with one state, one gets true. */
   consume(state: string, { etag }: FoundAttempt): Promise<boolean> {
     return this.#table.delete(sha256Hex(state), ROW_KEY, etag);
   }

@@ -11,8 +11,8 @@ import {
 const PAGE_ROWS = 100;
 
 /**
- * Events of connections that are not emitted yet. They stand in the connection's own row (table `connections`), written
- * with the change that they report, so that neither is there without the other.
+ * Stores events of connections that are not emitted yet, in the connection's own row (table `connections`), written
+ * with the change that they report, so that neither exists without the other.
  */
 export class PendingEventStore {
   readonly #connections: Table;
@@ -27,19 +27,18 @@ export class PendingEventStore {
     return stored === undefined ? [] : pendingEventsOf(ref, stored.row);
   }
 
-  /** Removes events that were emitted. */
   async remove(ref: ConnectionRef, ids: readonly string[]): Promise<void> {
     await this.#change(ref, (events) => events.filter(({ id }) => !ids.includes(id)));
   }
 
-  /** Gives events that were not emitted other ids; returns all that are pending then. */
+  /** Gives pending events other ids. Returns all that are pending then. */
   rename(ref: ConnectionRef, ids: ReadonlyMap<string, string>): Promise<PendingEvent[]> {
     return this.#change(ref, (events) =>
       events.map((event) => ({ ...event, id: ids.get(event.id) ?? event.id })),
     );
   }
 
-  /** Returns a page of the connections with pending events, in no order; looks through the whole table. */
+  /** Lists a page of the connections with pending events, in no order. Reads the whole table. */
   async findRefs(
     after: string | undefined,
   ): Promise<{ readonly refs: readonly ConnectionRef[]; readonly next: string | undefined }> {
@@ -49,7 +48,7 @@ export class PendingEventStore {
     );
     const refs = rows.flatMap(({ partitionKey, row }) => {
       const network = networkNamed(row.rowKey);
-      // Of a network that this build does not know any more.
+      // Of a network that this build does not have.
       return network === undefined ? [] : [{ profileId: partitionKey, network }];
     });
     return { refs, next };

@@ -15,22 +15,22 @@ const CONNECTION_EVENTS = [
 ] as const;
 type ConnectionEvent = (typeof CONNECTION_EVENTS)[number];
 
-/** An event of a connection that was written with the change it reports and is perhaps not emitted yet. */
+/** An event of a connection, written with the change that it reports, that may not be emitted yet. */
 export interface PendingEvent {
-  /** Of the event: whoever emits it again does so under the same one. */
+  /** The id of the event, which a repeated emit uses again. */
   readonly id: string;
   readonly type: ConnectionEvent;
   readonly at: string;
-  /** As it was then; it may be another account than the one that is linked now. */
+  /** The connection as it was then, maybe with another account than is linked now. */
   readonly connection: Connection;
   readonly origin: Origin;
-  /** Older events that were dropped to make room for it. */
+  /** The number of older events that were dropped to make room. */
   readonly lostBefore: number;
 }
 
-/** Most events that one connection keeps; each change of it, and an hourly search, tries to emit them. */
+/** The most events that one connection keeps. Each change of it, and an hourly search, tries to emit them. */
 const PENDING_MAX = 8;
-/** A row has room for this beside the secrets and the limits, which may have 100,000 characters each. */
+/** What a row has room for, beside the secrets and the limits of up to 100,000 characters each. */
 const CHARACTERS_MAX = 150_000;
 
 const storedEvents = shape(() =>
@@ -52,11 +52,10 @@ const storedEvents = shape(() =>
 /** The columns of a connection's row that hold its pending events, oldest first. */
 export const pendingEventRow = rowCodec("pending events of a connection", {
   untold: longJsonOrNull(storedEvents),
-  // Beside the events, because the service can't ask for rows where a text is not empty.
+  // A column of its own, because the service can't select rows where a text is not empty.
   hasUntold: oneOf(["no", "yes"]),
 });
 
-/** Selects rows with pending events. */
 export const HAS_PENDING = { property: "hasUntold", values: ["yes"] } as const;
 
 /** Returns an event of this moment that is not written yet. */
@@ -70,7 +69,7 @@ export function newEvent(
   return { id, type, at, connection, origin: currentOrigin(), lostBefore: 0 };
 }
 
-/** Returns the events of linking an account; that another account gave way comes first. */
+/** Returns the events of linking an account. The event of an account that was replaced comes first. */
 export function eventsOfLinking(
   connection: Connection,
   before: Connection | undefined,
@@ -96,7 +95,7 @@ export function pendingEventsOf(ref: ConnectionRef, row: Row): PendingEvent[] {
   }));
 }
 
-/** Tells whether the row has this event. @throws DamagedRow */
+/** Returns whether the row has this event. @throws DamagedRow */
 export function hasPendingEvent(ref: ConnectionRef, row: Row, eventId: string): boolean {
   return pendingEventsOf(ref, row).some(({ id }) => id === eventId);
 }
@@ -118,7 +117,7 @@ const withoutLimits = (event: PendingEvent): PendingEvent => ({
   connection: { ...event.connection, limits: {} },
 });
 
-/** Keeps the latest events and counts the dropped ones in the first; limits are dropped before any event is. */
+/** Returns the latest events that fit, with the number of dropped ones in the first. Drops limits before events. */
 function bounded(events: readonly PendingEvent[]): readonly PendingEvent[] {
   let kept = sizeOf(events) > CHARACTERS_MAX ? events.map(withoutLimits) : events;
   while (kept.length > PENDING_MAX || sizeOf(kept) > CHARACTERS_MAX) {
@@ -129,7 +128,7 @@ function bounded(events: readonly PendingEvent[]): readonly PendingEvent[] {
   return kept;
 }
 
-/** Returns the columns with these events and no others, to be merged into the row as it was before. */
+/** Returns the columns for exactly these events, to be merged into the row as it was before. */
 export function pendingEventColumns(
   events: readonly PendingEvent[],
   before: Row | undefined,
@@ -153,7 +152,7 @@ export function withPendingEvents(
   return pendingEventColumns([...events, ...added], before);
 }
 
-/** Returns the columns as they are, for a write that replaces the row and emits nothing. */
+/** Returns the columns unchanged, for a write that replaces the row without an event. */
 export function samePendingEvents(before: Row): Columns {
   const isKept = ([name]: readonly [string, RowValue]) => /^(?:untold\d+|hasUntold)$/.test(name);
   return Object.fromEntries(Object.entries(before).filter(isKept));

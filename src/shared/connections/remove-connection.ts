@@ -9,7 +9,8 @@ import { findAvailable, type NetworkName } from "../networks/lookup.ts";
 import { createNetworkTools } from "./network-tools.ts";
 
 /**
- * Unlinks an account: its secrets are purged first, then the network is told, best effort. May be repeated.
+ * Unlinks an account. Purges its secrets first, and then ends the authorisation at the network, best effort. May be
+ * repeated.
  * @throws AppError `not_found`
  */
 export async function removeConnection(
@@ -27,7 +28,7 @@ export async function removeConnection(
   if (revoked === undefined) throw notFound();
   const { connection, credentials } = revoked;
   const { instanceUrl } = connection;
-  // Before the call to the network, which may take its time. An earlier try may have ended before it emitted the event.
+  // Before the call to the network, which may take long. An earlier try may have ended before it emitted the event.
   await emitPendingEvents(services, connection);
   if (credentials !== undefined) {
     const unneeded = { network, grantId: grantIdOf(connection), instanceUrl, credentials };
@@ -40,7 +41,7 @@ export async function removeConnection(
 
 const LIMITS = { callMs: 5_000, totalMs: 10_000 };
 
-/** An authorisation that we no longer need. */
+/** An authorisation to end at the network. */
 export interface Unneeded {
   readonly network: NetworkName;
   readonly grantId: string;
@@ -50,7 +51,7 @@ export interface Unneeded {
 
 /**
  * Ends an authorisation at the network, best effort: our own copy of the secrets is gone either way. Does nothing while
- * any profile uses it, be it with this account or another one: a network may have given all of them one token.
+ * any profile uses it, with this account or another one, because a network may have given all of them one token.
  */
 export async function revokeAtNetwork(
   services: ConnectionsDeps,

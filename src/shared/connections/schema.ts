@@ -5,7 +5,7 @@ import { shape, type ShapeOf } from "../runtime/shape.ts";
 
 const EXPIRES_IN_DEFAULT = 3_600;
 
-/** Plain printable text: control characters and direction marks could make a name read as something else. */
+/** Makes the schema of a short text without control characters and direction marks, which could disguise a name. */
 const label = (lengthMax: number) =>
   z
     .string()
@@ -27,7 +27,7 @@ export const brandingShape = shape(() =>
 );
 export type Branding = ShapeOf<typeof brandingShape>;
 
-/** Browsers read a backslash as a slash and drop control characters: the address would not be the one that was meant. */
+/** Refuses a backslash, which browsers read as a slash, and control characters, which they drop. */
 const returnUrl = shape(() =>
   publicUrl().refine((text) => /^[^\\\s\p{Cc}]*$/u.test(text), {
     error: "must not contain spaces, backslashes or control characters",
@@ -55,5 +55,5 @@ export const CreateConnectSessionBody = shape(() =>
 );
 export type CreateConnectSession = ShapeOf<typeof CreateConnectSessionBody>;
 
-/** What a browser sends to the hosted page. The verbs check it: whatever is wrong with it is answered with a page. */
+/** The fields that a browser sends to the hosted page. The verbs check them, and answer anything wrong with a page. */
 export const BrowserFields = shape(() => z.record(z.string(), z.string()));

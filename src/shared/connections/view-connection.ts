@@ -16,7 +16,7 @@ export interface Quota {
   readonly limit: number;
 }
 
-/** Returns the quota of a kind as it applies to an account: the network may allow it less than the settings do. */
+/** Returns the quota of a kind for an account. The network may allow it less than the settings do. */
 export function quotaOfKind(
   services: ConnectionsDeps,
   kind: string,
@@ -35,7 +35,7 @@ function kindsOf(services: ConnectionsDeps, network: NetworkName): string[] {
     .map((name) => name.slice(prefix.length));
 }
 
-/** Reads how much of a quota the real account has used, whoever linked it. Costs one read. */
+/** Reads how much of a quota the real account has used, whichever profiles it is linked to. Costs one read. */
 export async function readQuota(
   services: ConnectionsDeps,
   { network, account }: Pick<Connection, "network" | "account">,
@@ -47,7 +47,6 @@ export async function readQuota(
   return { used, limit, remaining: Math.max(0, limit - used), resetsAt };
 }
 
-/** Returns, of several quotas, the one that is used up first. */
 async function tightestQuota(
   services: ConnectionsDeps,
   connection: Connection,
@@ -61,7 +60,7 @@ async function tightestQuota(
   return tightest;
 }
 
-/** Returns the connection as customers see it. Costs one read where the network has a quota, none where it has not. */
+/** Returns the connection as customers see it. Costs one read if the network has a quota. */
 export async function viewConnection(
   services: ConnectionsDeps,
   connection: Connection,
@@ -70,8 +69,8 @@ export async function viewConnection(
 }
 
 /**
- * Lists the profile's connections, in the order of the networks: one per network at most, so that one page holds them all.
- * Costs one query, and at the same time one read for each network with a quota.
+ * Lists the profile's connections, in the order of the networks. One page holds them all. Costs one query and, at the
+ * same time, one read for each network with a quota.
  */
 export async function listConnections(
   services: ConnectionsDeps,

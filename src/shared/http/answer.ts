@@ -15,7 +15,6 @@ import { matchPath, methodsOf, type RouteKey, type Route } from "./route.ts";
 
 const SHOWN = ["platformId", "applicationId", "profileId"] as const;
 
-/** Returns the ids of a scope of any kind, for the log. */
 function idsOfScope(scope: unknown): WorkFields {
   if (typeof scope !== "object" || scope === null) return {};
   const found = SHOWN.flatMap((name) => {
@@ -30,7 +29,6 @@ function idsOfPath({ postId }: Readonly<Record<string, string>>): WorkFields {
   return postId !== undefined && isId("post", postId) ? { postId } : {};
 }
 
-/** Returns the caller's ids, for the log. */
 function callerFields(caller: Caller | undefined): WorkFields {
   if (caller === undefined) return {};
   const { kind, id } = actorOf(caller);
@@ -56,7 +54,7 @@ function requestIdOf(headers: Headers, now: Date): string {
   return given !== null && REQUEST_ID.test(given) ? given : newId("request", now);
 }
 
-/** Resolves the caller's scope by the route's access rule. Counts a wrong credential against the address it came from. */
+/** Resolves the caller's scope by the route's access rule. Counts a wrong credential against the caller's address. */
 async function resolveScope({ spec }: Route, request: AccessRequest): Promise<unknown> {
   try {
     return await spec.access.resolve(request);
@@ -189,14 +187,14 @@ export function answerUnrouted(
   path: string,
 ): Promise<Outgoing> {
   const allow = [...new Set(matchPath(routes, path).flatMap(({ route }) => methodsOf(route)))];
-  // A path with a slash too many gets here although a route takes the method.
+  // A path with an extra slash gets here although a route takes the method.
   const refusal =
     allow.length > 0 && !allow.some((method) => method === incoming.method)
       ? new AppError("method_not_allowed", `This path takes ${allow.join(", ")}.`, {
           details: { allow },
         })
       : new AppError("not_found", "There is no such route.");
-  // The path is never logged: it may hold a secret that was meant for a header.
+  // The path is never logged, because it may have a secret that belongs in a header.
   return asWork(
     services,
     incoming,

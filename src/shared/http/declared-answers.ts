@@ -13,9 +13,7 @@ export interface DeclaredAnswer {
   readonly description: string;
   /** The whole JSON body; undefined where there is none. */
   readonly body: z.ZodType | undefined;
-  /** Whether an HTML page may be answered. */
   readonly isPage: boolean;
-  /** Whether a picture is answered. */
   readonly isImage: boolean;
   readonly codes: readonly ErrorCode[];
   readonly headers: readonly AnswerHeader[];

@@ -34,10 +34,8 @@ export const REQUEST_HEADERS = {
       .meta({ examples: ["order-20391-announcement"] }),
   ),
 } as const;
-/** The name of a header in `REQUEST_HEADERS`. */
 export type RequestHeader = keyof typeof REQUEST_HEADERS;
 
-/** Every header of an answer. */
 export const ANSWER_HEADERS = {
   "X-Request-Id": shape(() =>
     z
@@ -71,5 +69,4 @@ export const ANSWER_HEADERS = {
   ),
   Location: shape(() => z.string().describe("Where the browser goes on.")),
 } as const;
-/** The name of a header in `ANSWER_HEADERS`. */
 export type AnswerHeader = keyof typeof ANSWER_HEADERS;

@@ -9,14 +9,13 @@ export interface Incoming {
   readonly url: URL;
   readonly headers: Headers;
   readonly params: Readonly<Record<string, string>>;
-  /** Reads the body. */
   body(): Promise<Uint8Array>;
   /** The host's invocation; absent where a request does not come through the host. */
   readonly host?: Invocation;
 }
 
 const BODY_BYTES_MAX = 256 * 1024;
-/** The most fields of a form. Ours have a dozen, and parsing 100,000 takes long. */
+/** The most fields of a form. Ours have a dozen; parsing 100,000 would take long. */
 const FIELDS_MAX = 100;
 const DEPTH_MAX = 20;
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
@@ -118,7 +117,6 @@ function readQuery(incoming: Incoming): Record<string, string> {
   return Object.fromEntries(incoming.url.searchParams);
 }
 
-/** The parsed body and query. */
 interface Input {
   readonly body: unknown;
   readonly query: unknown;

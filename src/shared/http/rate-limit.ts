@@ -42,7 +42,7 @@ export class RequestLimits {
     this.#address = addressGroup(address);
   }
 
-  /** The caller, once a credential was found right; also when the request was refused for another reason. */
+  /** The caller, once the credential was found right, even if the request was refused for another reason. */
   get caller(): Caller | undefined {
     return this.#caller;
   }
@@ -103,7 +103,7 @@ export class RequestLimits {
     this.#services.limits.badCredentials.noteWrong(this.#address, this.#presented, this.#now());
   }
 
-  /** For every answer after authentication, refusals included. */
+  /** Returns the headers for every answer after authentication, refusals included. */
   headers(): readonly (readonly [string, string])[] {
     if (this.#decision === undefined) return [];
     const { limit, remaining, seconds } = this.#decision;

@@ -17,7 +17,7 @@ function toInvocation(context: InvocationContext): Invocation {
     traceParent: context.traceContext?.traceParent,
     write(level, line) {
       switch (level) {
-        // The setting LOG_LEVEL has filtered it already; the host's own level would hide debug lines.
+        // The setting LOG_LEVEL has already filtered it; the host's own level would hide debug lines.
         case "debug":
         case "info":
           return context.info(line);
@@ -106,7 +106,6 @@ export function registerWorkers(
   }
 }
 
-/** Registers a timer function for every timer. */
 export function registerTimers(timers: readonly Timer[], config: Config, load: Load): void {
   for (const timer of timers) {
     app.timer(timer.name, {

@@ -40,7 +40,6 @@ export function paged<T>(page: Page<T>): Reply {
   return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(body) });
 }
 
-/** Answers an HTML page. */
 export function htmlReply(
   text: string,
   options: {

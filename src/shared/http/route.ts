@@ -8,7 +8,6 @@ import type { HttpDeps } from "./deps.ts";
 import type { AnswerHeader, RequestHeader } from "./headers.ts";
 import type { Reply } from "./reply.ts";
 
-/** The methods that routes can have. */
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 /** The parameters that a path names: `v1/posts/{postId}` → `{ postId: string }`. */
@@ -16,7 +15,6 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
   ? { readonly [Key in Name]: string } & ParamsOf<Rest>
   : unknown;
 
-/** What a verb is run with. */
 interface Call<Scope, Params, Body, Query> {
   readonly services: HttpDeps;
   readonly scope: Scope;
@@ -36,7 +34,7 @@ type Immutable<T> = T extends readonly (infer Item)[]
 /** Examples for the reference. They have the schemas' own types, and a test parses them. */
 interface Examples<BodyInput, Result> {
   readonly body?: Immutable<BodyInput>;
-  /** What `data` holds; of a list one item. */
+  /** What `data` holds; of a list, one item. */
   readonly answer?: Immutable<Result>;
 }
 
@@ -66,15 +64,15 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   readonly bodyKind?: "json" | "form";
   readonly query?: Shape<z.ZodType<Query>>;
   /**
-   * Returns what the verb would refuse next, which only the clock, the settings or stored rows show. Called when the
-   * schema refuses something, so that one answer reports everything. Reports nothing about what does not exist: the
-   * request is refused anyway.
+   * Returns the issues that the schema can't report, because they depend on the clock, the settings or stored rows.
+   * Called when the schema refuses something, so that one answer reports everything. Returns none for what does not
+   * exist, since the request is refused anyway.
    */
   issuesBeside?(call: Unparsed<Scope>): Later<readonly Issue[]>;
   /** What a browser sends to the hosted page, in its address or form, where the verb checks that itself. */
   readonly browserFields?: Shape<z.ZodObject>;
   readonly status: number;
-  /** What `data` holds; of a list one item. Absent where the answer holds no JSON. */
+  /** What `data` holds; of a list, one item. Absent where the answer is not JSON. */
   readonly response?: Shape<z.ZodType<Result>>;
   /** `document`: JSON without the envelope. `page`: HTML, for errors of the verb too. `image`: a picture. */
   readonly produces?: "data" | "document" | "page" | "image";
@@ -121,7 +119,6 @@ type RouteSpec<Path extends string, Scope, Body, BodyInput, Query, Result> = Rou
     | List<Call<Scope, ParamsOf<Path>, Body, Query>, Result>
   );
 
-/** The method and the path that a route is found by. */
 export interface RouteKey {
   readonly method: Method;
   readonly path: string;
@@ -179,7 +176,6 @@ const literalness = (route: RouteKey) =>
     .map((segment) => (isParam(segment) ? "0" : "1"))
     .join("");
 
-/** A route whose path fits, with its parameters. */
 export interface RouteMatch<Of extends RouteKey> {
   readonly route: Of;
   readonly params: Readonly<Record<string, string>>;
@@ -198,7 +194,6 @@ export function matchPath<Of extends RouteKey>(
     .sort((left, right) => literalness(right.route).localeCompare(literalness(left.route)));
 }
 
-/** A chapter of the reference. */
 export interface Chapter {
   readonly name: string;
   readonly about: string;

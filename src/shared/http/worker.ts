@@ -53,7 +53,6 @@ export function systemScope({ clock }: Pick<HttpDeps, "clock">, worker: string):
   return { requestId: newId("request", clock.now()), ip: "", caller: { kind: "system", worker } };
 }
 
-/** Runs a timer as a unit of work. */
 export async function runTimer(
   services: HttpDeps,
   timer: Timer,

@@ -5,14 +5,14 @@ import { hasRoom, minuteOf, secondsUntilRoom, weightedCount } from "./sliding-wi
 
 const ADDRESSES_MAX = 10_000;
 const CREDENTIALS_MAX = 10_000;
-/** Of an address that has reached the limit, so many times that are looked at nevertheless, each of them once. */
+/** How many credentials, as a multiple of the limit, are still checked for an address that has reached it. */
 const FIRST_LOOKS_PER_LIMIT = 4;
 
 interface Window {
   readonly minute: number;
   readonly current: number;
   readonly previous: number;
-  /** First looks of this minute. */
+  /** The number of such checks in this minute. */
   readonly looks: number;
 }
 
@@ -25,23 +25,23 @@ function rolled(window: Window, minute: number): Window {
 }
 
 /**
- * Counts wrong credentials by address, in this process: whoever guesses is refused before storage is asked. Nobody is
- * locked out by a neighbour behind the same address: a credential that was right lately is looked at all the same, and
- * one of the right form that this process does not know once a minute, up to a number for the address. Whether it is
- * right is decided anew each time.
+ * Counts wrong credentials by address, in this process, so that whoever guesses is refused before storage is read.
+ * Nobody is locked out by a neighbour behind the same address: a credential that was right lately is still checked, and
+ * one of the right form that this process does not know is checked once a minute, up to a limit for the address. Each
+ * check is a full one.
  */
 export class BadCredentials {
   readonly #limit: number;
   readonly #addresses = new RecentMap<Window>(ADDRESSES_MAX);
   readonly #right = new RecentMap<true>(CREDENTIALS_MAX);
-  /** The minute of the last first look. */
+  /** The minute in which an unknown credential was last checked. */
   readonly #lookedAt = new RecentMap<number>(CREDENTIALS_MAX);
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Returns the seconds until the credential may be tried; undefined when that is now. */
+  /** Returns the seconds until the credential may be tried; undefined for now. */
   secondsUntilTry(address: string, credential: Credential, now: number): number | undefined {
     const window = this.#addresses.get(address);
     if (window === undefined) return undefined;
@@ -62,12 +62,10 @@ export class BadCredentials {
     return true;
   }
 
-  /** Remembers a credential that was right. */
   noteRight(credential: string): void {
     this.#right.set(sha256Hex(credential), true);
   }
 
-  /** Counts a credential that was wrong. */
   noteWrong(address: string, credential: string, now: number): void {
     const id = sha256Hex(credential);
     const minute = minuteOf(now);

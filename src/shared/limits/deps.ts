@@ -2,7 +2,6 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Config } from "../runtime/config.ts";
 import type { RequestLimits } from "./rate-limiter.ts";
 
-/** What counting requests takes of the process. */
 export interface LimitsDeps {
   readonly config: Config;
   readonly clock: Clock;

@@ -4,28 +4,27 @@ import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 
-/** Failures count this long; as long a quiet time after a block ends the doubling. */
+/** How long failures count. The doubling of blocks ends after as long without one. */
 const WINDOW_MS = 15 * 60_000;
 const FIRST_BLOCK_MS = 60_000;
 const BLOCK_MS_MAX = 15 * 60_000;
 const DOUBLINGS_MAX = 10;
 
-/** What is remembered of an e-mail's failed log-ins. Times are milliseconds since the epoch. */
+/** The failed log-ins of an e-mail. Times are milliseconds since the epoch. */
 export interface LoginHistory {
   readonly failedAt: readonly number[];
-  /** How many blocks in a row. */
   readonly blocks: number;
   readonly blockedUntil: number;
 }
 
 export const NO_FAILURES: LoginHistory = { failedAt: [], blocks: 0, blockedUntil: 0 };
 
-/** Returns the whole seconds until the next try is looked at; 0 when that is now. */
+/** Returns the whole seconds until the next try is admitted; 0 for now. */
 export function blockedSeconds({ blockedUntil }: LoginHistory, now: number): number {
   return Math.max(0, Math.ceil((blockedUntil - now) / 1000));
 }
 
-/** Adds a failure. After `attemptsMax` of them within the window, and at each further one, log-ins wait: a minute, then twice as long. */
+/** Adds a failure. After `attemptsMax` within the window, each one blocks log-ins: for a minute, then twice as long. */
 export function afterFailure(
   history: LoginHistory,
   attemptsMax: number,
@@ -42,14 +41,14 @@ export function afterFailure(
   return { failedAt, blocks: blocks + 1, blockedUntil: now + Math.min(BLOCK_MS_MAX, doubled) };
 }
 
-/** Tells whether nothing in it counts any more. */
+/** Returns whether nothing in it counts any more. */
 export function isForgotten({ failedAt, blockedUntil }: LoginHistory, now: number): boolean {
   return Math.max(blockedUntil, ...failedAt) + WINDOW_MS <= now;
 }
 
 const PARTITION_PREFIX = "login|";
 
-/** Many rows share a partition, so that the purge can find them. */
+/** Returns the key. Many rows share a partition, so that the purge can find them. */
 function keyOf(email: string) {
   const hash = sha256Hex(email.trim().toLowerCase());
   return { partitionKey: PARTITION_PREFIX + hash.slice(0, 2), rowKey: hash };
@@ -57,10 +56,10 @@ function keyOf(email: string) {
 
 /** Failed log-ins; the hash of the e-mail is the row key. */
 export const loginHistoryRow = rowCodec("login history", {
-  /** Times, with commas between them. */
+  /** Times, separated by commas. */
   failedAt: text(),
   blocks: integer(),
-  /** "" when none was blocked yet. */
+  /** "" if none was blocked yet. */
   blockedUntil: text(),
 });
 
@@ -75,7 +74,7 @@ function toColumns({ failedAt, blocks, blockedUntil }: LoginHistory): Columns {
   });
 }
 
-/** @throws DamagedRow */
+/** Decodes a history. @throws DamagedRow */
 function toHistory(row: Row): LoginHistory {
   const { failedAt: failed, blocks, blockedUntil: until } = loginHistoryRow.decode(row);
   const failedAt = failed.split(",").filter(Boolean).map(timeOfText);
@@ -87,7 +86,7 @@ function toHistory(row: Row): LoginHistory {
   return { failedAt, blocks, blockedUntil };
 }
 
-/** Failed log-ins by e-mail, known or not (table `ratewindows`). Only a hash of the e-mail is stored. */
+/** Stores failed log-ins by e-mail, known or not (table `ratewindows`). Only a hash of the e-mail is stored. */
 export class LoginHistoryStore {
   readonly #table: Table;
 
@@ -95,7 +94,7 @@ export class LoginHistoryStore {
     this.#table = table;
   }
 
-  /** Returns the history; that of no failures when there is none. @throws DamagedRow */
+  /** Returns the history; an empty one if there is none. @throws DamagedRow */
   async find(email: string): Promise<LoginHistory> {
     const { partitionKey, rowKey } = keyOf(email);
     const stored = await this.#table.find(partitionKey, rowKey);
@@ -103,8 +102,8 @@ export class LoginHistoryStore {
   }
 
   /**
-   * Stores what `change` makes of the history, decided anew when somebody else wrote in between; `undefined` from it
-   * leaves the history alone. Returns the history that `change` was last given.
+   * Stores what `change` returns, and calls it again if another write came in between. If it returns undefined, nothing
+   * is written. Returns the history that `change` was last given.
    */
   async change(
     email: string,
@@ -122,13 +121,12 @@ export class LoginHistoryStore {
     return history;
   }
 
-  /** Forgets all failures. */
   async clear(email: string): Promise<void> {
     const { partitionKey, rowKey } = keyOf(email);
     await this.#table.delete(partitionKey, rowKey);
   }
 
-  /** Removes, of a page of histories, those that have no say any more. */
+  /** Removes the histories of a page that no longer count. */
   async removeForgotten(now: Date, after: string | undefined) {
     const partitions = { from: PARTITION_PREFIX, before: afterPrefix(PARTITION_PREFIX) };
     const { rows, next } = await this.#table.select({ partitions }, after);

@@ -4,19 +4,22 @@ import type { LimitsDeps } from "./deps.ts";
 import { afterFailure, blockedSeconds } from "./login-history-store.ts";
 import { rateLimited } from "./rate-limiter.ts";
 
-/** A try to prove who one is by a password or a code. */
+/** A try to prove one's identity by a password or a code. */
 export interface LoginAttempt {
-  /** Counts the failure. Returns the error to throw, which says nothing about what was wrong. */
+  /** Counts the failure. Returns the error to throw, which does not say what was wrong. */
   failed(): Promise<AppError>;
-  /** What was tried is right, but proves less than a whole log-in: earlier failures stay. @throws AppError as `succeeded` */
+  /**
+   * Accepts what is right but proves less than a whole log-in: earlier failures stay.
+   * @throws AppError as `succeeded`
+   */
   passed(): Promise<void>;
-  /** Forgets earlier failures. @throws AppError `rate_limited` when tries at the same time used up what was left */
+  /** Forgets earlier failures. @throws AppError `rate_limited` when concurrent tries reached the limit */
   succeeded(): Promise<void>;
 }
 
 /**
- * Begins a try of a password, TOTP code or recovery code, which all are tried within one of these, whether the e-mail is known or not. Tries
- * that run side by side gain nothing: once the limit is reached, the outcome of those under way is not given.
+ * Begins a try of a password, TOTP code or recovery code, whether the e-mail is known or not. Concurrent tries gain
+ * nothing: once the limit is reached, none of them learns its outcome.
  * @throws AppError `rate_limited`
  */
 export async function beginLoginAttempt(
@@ -52,10 +55,10 @@ export async function beginLoginAttempt(
   };
 }
 
-/** A minute's new passwords. Each takes a core for a third of a second, which all customers share. */
+/** New passwords per minute. Each takes a core for a third of a second, which all customers share. */
 const PER_MINUTE = { platform: 30, user: 10 } as const;
 
-/** Counts a password that is about to be hashed for somebody who is signed in. @throws AppError `rate_limited` */
+/** Counts a password that is about to be hashed for a signed-in user. @throws AppError `rate_limited` */
 export async function admitPasswords(
   { limits }: LimitsDeps,
   { kind, id }: { readonly kind: keyof typeof PER_MINUTE; readonly id: string },

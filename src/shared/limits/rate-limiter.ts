@@ -23,8 +23,8 @@ interface Share {
 }
 
 /**
- * Limits requests per minute and subject, over all instances. Up to eight instances together stay within a tenth above the
- * limit, whichever way requests are spread over them. Without storage every instance keeps the limit on its own.
+ * Limits requests per minute and subject, over all instances. Up to eight instances together exceed the limit by a
+ * tenth at most, however requests are spread over them. Without storage, every instance keeps the limit on its own.
  */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
@@ -35,12 +35,12 @@ export class RateLimiter {
     this.#options = options;
   }
 
-  /** Admits a request, or refuses it, which is not counted then. `subject` becomes a part of a row key. */
+  /** Admits a request, or refuses it without counting it. `subject` becomes a part of a row key. */
   admit(subject: string, limit: number): Promise<Admission> {
     return this.#windowOf({ subject }).admit(limit);
   }
 
-  /** Does so in two buckets at once: counts in both or in none. Returns the one with less left. */
+  /** Admits a request in two buckets at once: counts in both or in none. Returns the one with less left. */
   admitWithin(own: Share, beside: Share): Promise<Admission> {
     const whole = { subject: beside.subject, freshMs: FRESH_BESIDE_MS };
     const buckets = [
@@ -78,11 +78,10 @@ export function rateLimited(retryAfter: number): AppError {
   });
 }
 
-/** Who tries credentials is stopped later than who tries to sign in, which costs more. */
+/** The limit of wrong credentials is higher than that of signing in, which costs more. */
 const BAD_CREDENTIALS_PER_AUTH = 2;
 const BAD_CREDENTIALS_MIN = 60;
 
-/** The counters by which requests are refused. */
 export interface RequestLimits {
   readonly rates: RateLimiter;
   readonly badCredentials: BadCredentials;
@@ -90,7 +89,6 @@ export interface RequestLimits {
   readonly windows: RateWindowStore;
 }
 
-/** Makes the counters of a process. */
 export function createLimits(options: {
   readonly config: Config["limits"];
   readonly now: () => Date;

@@ -3,7 +3,7 @@ import { DamagedRow } from "../runtime/storage/damaged-row.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import { WINDOW_MS } from "./sliding-window.ts";
 
-/** Counted rows are of use for two minutes; this leaves room for clocks that differ. */
+/** How long rows are kept. They are used for two minutes; the rest is for clocks that differ. */
 const KEPT_MS = 3600 * 1000;
 const SHARDS = "0123456789abcdef";
 const COLUMN_PREFIX = "n";
@@ -11,7 +11,7 @@ const COLUMN_PREFIX = "n";
 /** Counts by column; every process has its own. */
 export type Counts = ReadonlyMap<string, number>;
 
-/** What a window exchanges with the other instances. */
+/** What a window needs to exchange counts with the other instances. */
 export interface RateWindowRows {
   publish(subject: string, minute: number, column: string, count: number): Promise<void>;
   read(subject: string, minute: number): Promise<Counts>;
@@ -20,14 +20,16 @@ export interface RateWindowRows {
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 const partitionOf = (shard: string, time: number) => `${shard}|${dayOf(time)}`;
 
-/** The day in the partition key lets the purge find what is old; the shard spreads a day over the servers. */
+/** Returns the key. Its day lets the purge find old rows; its shard spreads a day over the servers. */
 function keyOf(subject: string, minute: number) {
   const time = minute * WINDOW_MS;
   const shard = sha256Hex(subject).slice(0, 1);
   return { partitionKey: partitionOf(shard, time), rowKey: `${subject}|${minute}` };
 }
 
-/** Requests by subject and minute (table `ratewindows`): one row, in which every process writes a column of its own. */
+/**
+ * Stores requests by subject and minute (table `ratewindows`): one row, in which every process has a column of its own.
+ */
 export class RateWindowStore implements RateWindowRows {
   readonly #table: Table;
 
@@ -36,8 +38,8 @@ export class RateWindowStore implements RateWindowRows {
   }
 
   /**
-   * Sets the process's column whatever the others do to theirs. Whoever calls must not have two of them under way for
-   * one row: the older might land last.
+   * Writes the process's column, whatever the others do to theirs. Callers must not have two writes of one row under
+   * way, because the older one might be applied last.
    */
   async publish(subject: string, minute: number, column: string, count: number): Promise<void> {
     const { partitionKey, rowKey } = keyOf(subject, minute);
@@ -60,7 +62,7 @@ export class RateWindowStore implements RateWindowRows {
     return counts;
   }
 
-  /** Removes a page of the rows of past days, of one shard after the other. */
+  /** Removes a page of the rows of past days, one shard after the other. */
   async removeOld(now: Date, after: string | undefined) {
     const [shard = SHARDS.charAt(0), ...rest] = after?.split("|") ?? [];
     const token = rest.join("|");

@@ -1,4 +1,4 @@
-/** A map that forgets what was not used for longest when it is full. */
+/** A map of limited size that drops the entry that was not used for longest. */
 export class RecentMap<Value> {
   readonly #sizeMax: number;
   readonly #values = new Map<string, Value>();
@@ -11,7 +11,7 @@ export class RecentMap<Value> {
     return this.#values.size;
   }
 
-  /** Reading counts as use. */
+  /** Returns the value, which counts as use. */
   get(key: string): Value | undefined {
     const value = this.#values.get(key);
     if (value !== undefined) this.set(key, value);

@@ -16,9 +16,9 @@ import type { Counts, RateWindowRows } from "./rate-window-store.ts";
 
 /** Storage that takes longer than this is treated like storage that fails. */
 const EXCHANGE_MS_MAX = 10_000;
-/** So long a request waits for exchanges; then it is decided on what is known here. */
+/** How long a request waits for exchanges. Then it is decided by what this process knows. */
 const WAIT_MS_MAX = 10_000;
-/** A minute that ended this long ago is counted up by all instances. */
+/** How long after the end of a minute all instances have written their counts. */
 const SETTLED_MS = 3_000;
 
 /** Whether a request was admitted, and how much of the limit is left. */
@@ -26,13 +26,13 @@ export interface Admission {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Until a refused request fits, or until the next minute begins. */
+  /** Seconds until a refused request fits, or until the next minute begins. */
   readonly seconds: number;
 }
 
 export interface SharedWindowOptions {
   readonly subject: string;
-  /** How long what was read of the others is good enough. */
+  /** How old the counts of the others may be. */
   readonly freshMs?: number;
   readonly rows: RateWindowRows;
   readonly now: () => number;
@@ -42,7 +42,7 @@ export interface SharedWindowOptions {
 /** A minute's counts. It stays the same object when it becomes the previous minute. */
 class Tally {
   own = 0;
-  /** Of `own`, what the others can read. */
+  /** The part of `own` that the others can read. */
   written = 0;
   others = 0;
   columns: readonly string[] = [];
@@ -64,20 +64,20 @@ class Tally {
 }
 
 /**
- * One subject's requests of the last minute over all instances, as one process sees them. Grants are counted here at
- * once and exchanged with the others' counts through storage, one exchange at a time, so that no older count lands last.
+ * One subject's requests of the last minute over all instances, as one process sees them. Admitted requests are counted
+ * here at once and exchanged through storage, one exchange at a time, so that no older count is written last.
  */
 export class SharedWindow {
   readonly #options: SharedWindowOptions;
   readonly #freshMs: number;
-  /** Never used again: a window that is made anew for the subject does not overwrite what this one counted. */
+  /** Unique, so that a later window of the same subject does not overwrite the counts of this one. */
   readonly #column = randomBytes(6).toString("hex");
   #minute = 0;
   #current = new Tally();
   #previous = new Tally();
   #exchangedAt = Number.NEGATIVE_INFINITY;
   #failing = false;
-  /** The running exchange; ends early, for those who wait, when storage is too slow. */
+  /** The running exchange. For those who wait, it ends early when storage is too slow. */
   #exchange: Promise<void> | undefined;
   #flush: NodeJS.Timeout | undefined;
 
@@ -91,7 +91,7 @@ export class SharedWindow {
     return admitTogether([{ window: this, limit }], this.#options.now);
   }
 
-  /** Decides what becomes of a request now; `waited`: an exchange ended while it was waiting. */
+  /** Returns what to do with a request now. `waited`: an exchange ended while it was waiting. */
   step(limit: number, at: Moment, waited: boolean): Step {
     const now = this.#roll(at.now);
     return admissionStep({
@@ -105,7 +105,7 @@ export class SharedWindow {
     });
   }
 
-  /** Counts a request that was granted, and exchanges counts with the others: at once or soon. */
+  /** Counts an admitted request, and exchanges counts with the others, at once or soon. */
   count(atOnce: boolean): void {
     this.#current.own += 1;
     if (atOnce) void this.exchange();
@@ -120,14 +120,15 @@ export class SharedWindow {
     return { current: this.#current.total, previous: this.#previous.total };
   }
 
-  /** A newcomer can't tell who else is just beginning: only after a minute does it count those it sees. */
+  /**
+   * Returns how many instances count in this window. In its first minute a new one can't know who else has just begun.
+   */
   #instances(): number {
     const columns = new Set([...this.#current.columns, ...this.#previous.columns]);
     const seen = columns.size + 1;
     return this.#previous.own > 0 ? seen : Math.max(seen, INSTANCES_ASSUMED);
   }
 
-  /** Returns the admission after a step. */
   decision(allowed: boolean, limit: number, at: Moment): Admission {
     const now = this.#roll(at.now);
     const usage = this.#usage();
@@ -136,7 +137,7 @@ export class SharedWindow {
     return { allowed, limit, remaining, seconds };
   }
 
-  /** The present time, with the counts moved to the minute that it lies in. A clock that is set back stands still. */
+  /** Returns the present time, after moving the counts to its minute. Does not go back if the clock is set back. */
   #roll(time = this.#options.now()): number {
     const now = Math.max(time, this.#minute * WINDOW_MS);
     const minute = minuteOf(now);
@@ -148,7 +149,7 @@ export class SharedWindow {
     return now;
   }
 
-  /** Starts an exchange or joins the running one. Never fails: what goes wrong changes how the next step is decided. */
+  /** Starts an exchange or joins the running one. Never fails: a failure changes how the next step is decided. */
   exchange(): Promise<void> {
     if (this.#exchange !== undefined) return this.#exchange;
     clearTimeout(this.#flush);
@@ -200,7 +201,7 @@ export class SharedWindow {
     );
   }
 
-  /** Exchanges counts soon: the others learn what was granted even when no further request comes. */
+  /** Exchanges counts soon, so that the others learn of admitted requests even if no further request comes. */
   #flushLater(): void {
     if (this.#flush !== undefined || this.#exchange !== undefined || this.#failing) return;
     this.#flush = setTimeout(() => {
@@ -211,7 +212,7 @@ export class SharedWindow {
   }
 }
 
-/** Now, and when the request that is looked at came. */
+/** The present time, and when the request came. */
 interface Moment {
   readonly now: number;
   readonly askedAt: number;
@@ -244,10 +245,7 @@ function decideAll(
   });
 }
 
-/**
- * Counts a request in every bucket when there is room in each of them, and else in none. Where several wait for storage
- * they do so side by side.
- */
+/** Counts a request in every bucket if all have room, or else in none. Waits for storage in all at the same time. */
 export async function admitTogether(
   buckets: readonly Bucket[],
   now: () => number,

@@ -6,19 +6,21 @@ export interface Usage {
   readonly previous: number;
 }
 
-/** Sums of fractions are a hair off; nobody is refused for that. */
+/** Tolerance for the rounding of fractions. */
 const ROUNDING = 1e-9;
 
 /** Returns the number of the minute that a time lies in. */
 export const minuteOf = (now: number): number => Math.floor(now / WINDOW_MS);
 
-/** Counts the last sixty seconds: this minute, and of the previous one the share that they still overlap. */
+/**
+ * Returns the count of the last sixty seconds: this minute, and the share of the previous one that they still overlap.
+ */
 export function weightedCount({ current, previous }: Usage, now: number): number {
   const elapsed = (now % WINDOW_MS) / WINDOW_MS;
   return current + previous * (1 - elapsed);
 }
 
-/** Tells whether one more keeps the weighted count within the limit. */
+/** Returns whether one more keeps the weighted count within the limit. */
 export function hasRoom(count: number, limit: number): boolean {
   return count + 1 <= limit + ROUNDING;
 }
@@ -28,7 +30,7 @@ export function secondsUntilRoom({ current, previous }: Usage, limit: number, no
   const start = minuteOf(now) * WINDOW_MS;
   const spare = limit - 1;
   let at = now;
-  // Too many in this minute alone: it has to become the previous one and fade.
+  // There are too many in this minute alone: it has to become the previous one, whose weight falls.
   if (current > spare) at = start + WINDOW_MS + WINDOW_MS * (1 - spare / current);
   else if (previous > 0) at = start + WINDOW_MS * (1 - (spare - current) / previous);
   return Math.max(1, Math.ceil((at - now) / 1000));
@@ -41,34 +43,34 @@ export function secondsUntilNextMinute(now: number): number {
 
 /** How far beyond the limit all instances together may get, as a share of it. */
 const TOLERANCE = 0.1;
-/** As many instances as the tolerance is documented for, assumed as long as nobody knows better. */
+/** The number of instances for which the tolerance is documented, assumed until the true one is known. */
 export const INSTANCES_ASSUMED = 8;
-/** What was read longer ago than this is read again. */
+/** Counts that were read longer ago than this are read again. */
 export const FRESH_MS = 1_000;
 /**
- * The same where each request is counted twice: how far instances get beyond a limit depends on what they grant without
- * each other's knowledge, not on this.
+ * The same for a request that is counted in two windows: how far instances exceed a limit depends on what they admit
+ * without each other's knowledge, not on this.
  */
 export const FRESH_BESIDE_MS = 5_000;
 
-/** What a process knows about a subject's window when a request asks to be counted in it. */
+/** What a process knows of a subject's window when it decides on a request. */
 export interface WindowView {
   readonly limit: number;
-  /** Weighted count of all instances as far as known, without this request. */
+  /** The weighted count of all instances as far as known, without this request. */
   readonly count: number;
-  /** Granted here since the last exchange of counts began: the others may not know of it. */
+  /** Requests admitted here since the last exchange began, which the others may not know of. */
   readonly unseen: number;
-  /** Those that count in this window, this one included. */
+  /** The number of instances that count in this window, with this one. */
   readonly instances: number;
-  /** Counts were exchanged, or that was tried in vain, a short time ago. */
+  /** Whether counts were exchanged a short time ago, or that failed a short time ago. */
   readonly isFresh: boolean;
-  /** The last exchange failed, or takes too long: the decision is made on what is known here. */
+  /** Whether the last exchange failed or takes too long. The decision is then made by what this process knows. */
   readonly failing: boolean;
-  /** An exchange ended while this request was waiting. */
+  /** Whether an exchange ended while this request was waiting. */
   readonly waited: boolean;
 }
 
-/** `exchange`: counts are exchanged beside the request, which does not wait for it. */
+/** `exchange`: exchanges counts beside the request, which does not wait for it. */
 export type Step =
   | { readonly kind: "grant"; readonly exchange: boolean }
   | { readonly kind: "deny" }
@@ -81,8 +83,8 @@ const grant = (exchange: boolean): Step => ({ kind: "grant", exchange });
 const between = (low: number, value: number, high: number) => Math.max(low, Math.min(value, high));
 
 /**
- * Returns how many requests an instance may grant without the others' knowledge. When the count in storage reaches the limit,
- * each of the others can be this far ahead of what it wrote, so all of them together stay within the tolerance.
+ * Returns how many requests an instance may admit without the others' knowledge. When the count in storage reaches the
+ * limit, each of the others can have admitted this many more, so all of them together stay within the tolerance.
  */
 export function unseenMax(limit: number, instances: number): number {
   const alone = Math.ceil(limit / 15);
@@ -90,16 +92,16 @@ export function unseenMax(limit: number, instances: number): number {
   return between(1, Math.floor((limit * TOLERANCE) / (instances - 1)), alone);
 }
 
-/** Returns after how many grants counts are exchanged: early enough that the next ones need not wait for it. */
+/** Returns after how many admitted requests counts are exchanged: early enough that the next ones need not wait. */
 export function exchangeAfter(limit: number, instances: number): number {
   const usual = instances > INSTANCES_ASSUMED ? limit / 60 : limit / 30;
   return between(1, Math.ceil(usual), Math.ceil(unseenMax(limit, instances) / 2));
 }
 
-/** Beyond this share of the limit every request waits for an exchange. */
+/** Returns the share of the limit beyond which every request waits for an exchange. */
 const strictShare = (instances: number) => (instances > INSTANCES_ASSUMED ? 0.5 : 0.7);
 
-/** Decides whether to grant, to refuse, or to exchange counts first and ask again. */
+/** Decides whether to admit or refuse a request, or to exchange counts first. */
 export function admissionStep(view: WindowView): Step {
   const { limit, count, unseen, instances, isFresh } = view;
   const isFull = !hasRoom(count, limit);
@@ -107,7 +109,7 @@ export function admissionStep(view: WindowView): Step {
   if (isFull) return isFresh || view.waited ? DENY : WAIT;
   const max = unseenMax(limit, instances);
   if (count + 1 > limit * strictShare(instances)) {
-    // What is left is shared: when all take their part at once, it still fits.
+    // What is left is shared: it is enough for all instances to take their part at once.
     const share = between(1, Math.floor((limit - count) / instances), max);
     return view.waited && unseen < share ? grant(false) : WAIT;
   }

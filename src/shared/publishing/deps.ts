@@ -10,7 +10,6 @@ import type { UnmappedSignals } from "./publish/unmapped-signals.ts";
 import type { PublishQueue, StartQueue } from "./post-queue.ts";
 import type { PostRef } from "./post.ts";
 
-/** What publishing a post takes of the process. */
 export interface PublishingDeps extends ConnectionsDeps {
   readonly stop: Stop;
   readonly posts: PostStore;

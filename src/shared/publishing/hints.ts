@@ -6,22 +6,19 @@ import type { Leg } from "./leg.ts";
 import type { PostWithLegs } from "./post-store.ts";
 import type { Post, PostRef } from "./post.ts";
 
-// Hints are messages that make workers look at rows. Each may be lost: the sweep and the timer of due posts find what
-// waits without them, only later.
+// Hints are messages that make workers read rows. Any of them may be lost: the sweep and the timer of due posts find
+// the same work, only later.
 
-/** What a write leaves for workers to do. */
 export interface Waiting {
-  /** The networks whose legs have something to do. */
+  /** The networks whose legs can be worked on. */
   readonly networks: readonly NetworkName[];
-  /** When these legs have it to do; null for now. */
+  /** When work on these legs may begin; null for now. */
   readonly startAt: string | null;
-  /** Whether events of the post wait to be sent. */
   readonly hasEvents: boolean;
-  /** When the post is to start, where the write set that time. */
+  /** When the post is to start, if the write set that time. */
   readonly dueAt: string | null;
 }
 
-/** Nothing is left to do. */
 export const NOTHING_WAITS: Waiting = {
   networks: [],
   startAt: null,
@@ -29,20 +26,20 @@ export const NOTHING_WAITS: Waiting = {
   dueAt: null,
 };
 
-/** Returns the time at which a post is to start where a change sets it: a new scheduled post, or a new time of one. */
+/** Returns the time at which a post is to start if the change sets it: the post is new, or its time was changed. */
 export function newDueTime(before: Post | undefined, { status, draft }: Post): string | null {
   const isNew = draft.scheduleAt !== before?.draft.scheduleAt;
   return status === "scheduled" && isNew ? draft.scheduleAt : null;
 }
 
-/** Returns the legs that a change puts on their way: those whose tokens it reserves. */
+/** Returns the legs that a change starts: those for which it reserves tokens. */
 export function begunLegs(before: readonly Leg[], after: readonly Leg[]): readonly Leg[] {
   const isOpen = ({ reservation }: Leg) => reservation.state === "open";
   const open = new Set(before.filter(isOpen).map(({ network }) => network));
   return after.filter((leg) => isOpen(leg) && !open.has(leg.network));
 }
 
-/** Returns what a change of a post leaves to do. Pure; `events` is the number of its events. */
+/** Returns the work that a change of a post leaves. Pure; `events` is the number of its events. */
 export function waitingAfter(
   before: PostWithLegs | undefined,
   after: PostWithLegs,
@@ -57,7 +54,7 @@ export function waitingAfter(
   };
 }
 
-/** Returns how posts that are due are stored and hinted. */
+/** Returns how due posts are stored and hinted. */
 export function duePosts({ due, startQueue }: PublishingDeps): DueWork<PostRef> {
   return {
     store: due,
@@ -66,9 +63,8 @@ export function duePosts({ due, startQueue }: PublishingDeps): DueWork<PostRef> 
 }
 
 /**
- * Sends the hints of what waits, all of them. Their platform is marked as having open work, since the write may have
- * been made long after it was marked first. Events that come with legs that start now get no hint of their own: the
- * worker of these legs sends it. Never throws.
+ * Sends the hints for the work that waits. Marks the platform as having open work, since an earlier mark may be gone by
+ * now. Legs that start now get one hint, and the worker that takes it sends the hint for their events. Never throws.
  */
 export async function hint(
   services: PublishingDeps,
@@ -88,7 +84,7 @@ export async function hint(
   sent.push(services.openWork.mark(ref.platformId, now));
   for (const result of await Promise.allSettled(sent))
     if (result.status === "rejected")
-      services.log.warn("hint not sent, the sweep will", {
+      services.log.warn("hint not sent, the sweep sends it again", {
         postId: ref.postId,
         error: result.reason,
       });

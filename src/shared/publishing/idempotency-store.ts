@@ -6,7 +6,7 @@ import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 
 const IDEMPOTENCY_ROWS = "I|";
 
-/** What an Idempotency-Key stands for once a post was accepted under it. */
+/** The post that was accepted under an Idempotency-Key. */
 export interface Accepted {
   readonly fingerprint: string;
   readonly postId: string;
@@ -22,7 +22,7 @@ export const acceptedRow = rowCodec("idempotency key", {
   createdAt: text(),
 });
 
-/** Returns the row key of an Idempotency-Key; a hash, for the key may hold what a row key may not. */
+/** Returns the row key of an Idempotency-Key: a hash, because the key may have characters that a row key may not. */
 export function idempotencyRowKey(idempotencyKey: string): string {
   return IDEMPOTENCY_ROWS + sha256Hex(idempotencyKey);
 }
@@ -31,7 +31,7 @@ export function toAcceptedRow(rowKey: string, accepted: Accepted, createdAt: str
   return { ...acceptedRow.encode({ ...accepted, createdAt }), rowKey };
 }
 
-/** @throws DamagedRow */
+/** Decodes a row. @throws DamagedRow */
 export function toAccepted(row: Row): Accepted {
   const { createdAt: _unused, ...accepted } = acceptedRow.decode(row);
   return accepted;
@@ -43,7 +43,7 @@ const keysOf = (platformId: string) => ({
   before: afterPrefix(IDEMPOTENCY_ROWS),
 });
 
-/** What Idempotency-Keys stand for (table `core`); written only by the accepting transaction. */
+/** Stores which post an Idempotency-Key was used for (table `core`). Only the accepting transaction writes keys. */
 export class IdempotencyStore {
   readonly #core: Table;
 
@@ -51,13 +51,13 @@ export class IdempotencyStore {
     this.#core = core;
   }
 
-  /** Returns what a key stands for; undefined for one that stands for nothing. @throws DamagedRow */
+  /** Returns the post accepted under a key; undefined for an unused key. @throws DamagedRow */
   async find(platformId: string, idempotencyKey: string): Promise<Accepted | undefined> {
     const stored = await this.#core.find(platformId, idempotencyRowKey(idempotencyKey));
     return stored === undefined ? undefined : toAccepted(stored.row);
   }
 
-  /** Lists a page of the keys under which posts were accepted before. Damaged rows are left out. */
+  /** Lists a page of the keys under which posts were accepted before the time. Leaves out damaged rows. */
   async listBefore(platformId: string, time: Date, after: string | undefined) {
     const { rows, next } = await this.#core.select(
       {
@@ -73,7 +73,7 @@ export class IdempotencyStore {
     return { keys, next };
   }
 
-  /** Removes a key; `rowKey` as it was listed. */
+  /** Removes a key by the row key that the list returned. */
   async remove(platformId: string, rowKey: string): Promise<void> {
     await this.#core.delete(platformId, rowKey);
   }

@@ -1,19 +1,21 @@
 import { nextLegStep, type Leg } from "./leg.ts";
 
-// When a leg's next attempt, look-up or check is due. Pure: the clock and the random numbers are handed in.
+// Computes when a leg's next attempt, look-up or check is due. Pure: the clock and the random numbers are parameters.
 
-/** How far a retry's delay may lie beside the schedule. */
+/** How far a retry's delay may differ from the schedule, as a share of it. */
 const JITTER = 0.2;
 const RETRY_AFTER_SECONDS_MAX = 3_600;
-/** After the call. Each a moment later than the networks' own limits, for clocks differ. */
+/** Seconds after the call. Each is a little longer than the networks' own limits, because clocks differ. */
 const LAST_LOOKS_SECONDS = [32, 63] as const;
 
-/** The longest pause between two looks at open work. */
+/** The longest pause between two checks of open work. */
 const CHECK_SECONDS_MAX = 15 * 60;
-/** After a lease ended or a wait is over, the worker's own hint goes first. */
+/** How long the sweep waits after a lease or a delay ends, so that the worker's own hint comes first. */
 const GRACE_SECONDS = 10;
 
-/** Seconds until the next automatic attempt, or null when the schedule is used up. `random` is in [0, 1). */
+/**
+ * Returns the seconds until the next automatic attempt, or null when the schedule is used up. `random` is in [0, 1).
+ */
 export function nextRetrySeconds(
   schedule: readonly number[],
   retries: number,
@@ -28,8 +30,8 @@ export function nextRetrySeconds(
 }
 
 /**
- * Seconds until an unknown outcome is looked up again, or null when it will have to stay unknown. After the last
- * automatic attempt the schedule runs once more for look-ups alone: a network that is away may still tell.
+ * Returns the seconds until an unknown outcome is looked up again, or null when it will stay unknown. After the last
+ * automatic attempt the schedule runs once more for look-ups alone, because a network that is down may come back.
  */
 export function nextLookSeconds(
   schedule: readonly number[],
@@ -42,9 +44,9 @@ export function nextLookSeconds(
 }
 
 /**
- * Seconds until a call of unknown outcome is looked up once more although the schedule is used up; null when that was
- * done. What a call did shows within half a minute at most networks and within a minute at all: given up earlier, an
- * outage of a few seconds would leave unknown what can be known.
+ * Returns the seconds until a call of unknown outcome is looked up once more although the schedule is used up; null
+ * when that was done. Most networks show the effect of a call within half a minute, all within a minute. Without these
+ * look-ups, an outage of a few seconds would leave an outcome unknown for good.
  */
 export function lastLookSeconds({ calledAt }: Leg, now: Date): number | null {
   if (calledAt === null) return null;
@@ -53,7 +55,7 @@ export function lastLookSeconds({ calledAt }: Leg, now: Date): number | null {
   return look === undefined ? null : look - sinceSeconds;
 }
 
-/** When to look again: after what the legs wait for, else later each time, up to a quarter of an hour. */
+/** Returns when the sweep checks the legs again: after their delay, or at growing intervals of 15 minutes at most. */
 export function nextCheck(
   legs: readonly Leg[],
   checks: number,

@@ -67,7 +67,7 @@ export interface LegAccount {
   readonly url: string;
 }
 
-/** Tokens promised to a leg: open until the leg ends, then taken or given back, once. */
+/** The tokens reserved for a leg. They are captured or released once, when the leg ends. */
 export interface Reservation {
   readonly state: "none" | "open" | "captured" | "released";
   readonly tokens: number;
@@ -82,33 +82,32 @@ export interface Reservation {
  */
 export type LegPhase = "idle" | "claimed" | "waiting" | "sent";
 
-/** By place in the draft's media, or `other`. */
+/** Counts by the index of the file in the draft's media, or `other`. */
 export type Readings = Readonly<Partial<Record<string, number>>>;
 
 export interface Leg {
   readonly network: NetworkName;
   readonly status: LegStatus;
   readonly phase: LegPhase;
-  /** Stable over every attempt with this content: the network's idempotency key derives from it. */
+  /** The same for every attempt with this content: the network's idempotency key derives from it. */
   readonly key: string;
   readonly claimId: string | null;
   readonly leaseUntil: string | null;
   readonly notBefore: string | null;
-  /** The accepting or the retry that put the leg on its way. */
+  /** Names the accepting or the retry that started the leg. */
   readonly round: string;
-  /** Attempts begun. */
   readonly attempts: number;
   /** Automatic retries since it was accepted or retried. */
   readonly retries: number;
   /** Leases that ended without a settled leg. */
   readonly crashes: number;
-  /** Files whose reading began and never ended: how often in a row, by their place in the draft. */
+  /** How often in a row the reading of a file began and never ended, by the file's index in the draft. */
   readonly readings: Readings;
-  /** First visible call whose outcome is not known; null when there was none. */
+  /** When the first visible call was made whose outcome is unknown; null when there is none. */
   readonly sentAt: string | null;
-  /** The latest of them: what it did may show only later. */
+  /** When the latest such call was made. Its effect may show only later. */
   readonly calledAt: string | null;
-  /** The caller asked again although an earlier call may have published: what can't be known is sent again. */
+  /** The caller retried although an earlier call may have published: an outcome that can't be known is no obstacle. */
   readonly resend: boolean;
   readonly remote: NetworkData | null;
   readonly reservation: Reservation;
@@ -124,7 +123,7 @@ export interface Leg {
   readonly warnings: readonly LegWarning[];
 }
 
-/** A lease that ended this often without an outcome is a leg that kills its workers. */
+/** A leg whose lease ended this often without an outcome is given up, because it may be what ends its workers. */
 export const CRASHES_MAX = 8;
 const after = (now: Date, seconds: number) =>
   new Date(now.getTime() + seconds * 1000).toISOString();
@@ -138,8 +137,8 @@ export function isEnded(leg: Leg): boolean {
 }
 
 /**
- * The post's state out of its legs. Skipped legs do not count; any leg on its way means `processing`; a post of
- * skipped legs alone has failed, unless it was canceled.
+ * Returns the state of a post with these legs. Skipped legs don't count. The post is `processing` while a leg has not
+ * ended; a post of skipped legs alone is `failed`, unless it was canceled.
  */
 export function postStatus(legs: readonly Leg[]): PostStatus {
   const counted = legs.filter((leg) => leg.status !== "skipped");
@@ -152,9 +151,9 @@ export function postStatus(legs: readonly Leg[]): PostStatus {
 /** What a worker may do with a leg now. */
 export type LegStep =
   | { readonly kind: "ended" }
-  /** No tokens are reserved for it: its post has not started, and nobody may work on it. */
+  /** No tokens are reserved: the post has not started. */
   | { readonly kind: "unreserved" }
-  /** Somebody owns it, or it is not due: the sweeper or a delayed hint comes again. */
+  /** Another worker has the leg, or it is not due. The sweep or a delayed hint comes back to it. */
   | { readonly kind: "later"; readonly at: string }
   | { readonly kind: "claim"; readonly afterCrash: boolean };
 
@@ -171,13 +170,13 @@ function reserved(operation: "publish_leg" | "posts.retry_leg", now: Date): Rese
   return { state: "open", tokens: priceOf(operation), operation, day: utcDay(now) };
 }
 
-/** Returns a leg as it is accepted: on its way with its tokens reserved, or failed from the start for nothing. */
+/** Returns a leg as it is accepted: pending with its tokens reserved, or failed without a charge. */
 export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
   const { network, connection } = check;
   const [error] = errorsOf(check);
   const content = sha256Hex(JSON.stringify(legDraft(post.draft, network))).slice(0, 16);
   const starts = error === undefined;
-  // The legs of a scheduled post are paid for when it fires.
+  // The legs of a scheduled post are paid for when it starts.
   const reserves = starts && post.status !== "scheduled";
   return {
     network,
@@ -215,7 +214,7 @@ export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
   };
 }
 
-/** Returns a pending leg as it is when its post starts: on its way, or failed by what holds now. */
+/** Returns a pending leg as its post starts: with its tokens reserved, or failed by a rule that is broken now. */
 export function started(leg: Leg, check: NetworkCheck | undefined, now: Date): Leg {
   const [error] = check === undefined ? [] : errorsOf(check);
   if (error !== undefined) return { ...leg, status: "failed", error: toLegProblem(error) };
@@ -228,7 +227,7 @@ export function started(leg: Leg, check: NetworkCheck | undefined, now: Date): L
   };
 }
 
-/** Ends a leg whose post does not start, for nothing. */
+/** Returns a leg as it ends, without a charge, because its post does not start. */
 export function notStarted(leg: Leg, status: "skipped" | "failed", code: LegErrorCode): Leg {
   return { ...leg, status, error: problemOf({ code, networkCode: null }) };
 }
@@ -238,12 +237,12 @@ export function canceled(leg: Leg): Leg {
   return isEnded(leg) ? leg : notStarted(leg, "skipped", "canceled");
 }
 
-/** Returns a leg that is on its way as it begins then; null for at once. */
+/** Returns a leg that begins at a time; null for at once. */
 export function startingAt(leg: Leg, startAt: string | null): Leg {
   return { ...leg, notBefore: startAt };
 }
 
-/** A worker takes the leg: it is its alone until the lease ends. What the network chose once stays. */
+/** Returns the leg claimed by a worker until the lease ends. Keeps what the network chose before (`remote`). */
 export function claimed(
   leg: Leg,
   claim: {
@@ -267,19 +266,20 @@ export function claimed(
   };
 }
 
-/** The lease is prolonged from now on, while a step takes longer than one. */
+/** Returns the leg with a lease that runs from now, for a step that takes longer than one lease. */
 export function renewed(leg: Leg, now: Date, leaseSeconds: number): Leg {
   return { ...leg, leaseUntil: after(now, leaseSeconds) };
 }
 
-/** The leg goes out on the account that is linked now, with what its network chooses for a post (`remote`) made anew. */
+/** Returns the leg on the account that is linked now. `remote` is what the network chose anew for that account. */
 export function movedTo(leg: Leg, linked: Connection, remote: NetworkData | null): Leg {
   return { ...leg, connectionId: linked.id, account: accountOn(linked), remote };
 }
 
 /**
- * Written before the one visible call: whoever finds it must look, since `doubtSince` where an earlier call's outcome is
- * not known either, before sending again. What the owner allowed, to send it blindly, is used up by it.
+ * Returns the leg with the sent marker, which is written before the one visible call: any worker that finds it looks
+ * the outcome up before it sends again. `doubtSince` is the time of an earlier call whose outcome is unknown as well.
+ * Uses up the owner's permission to send without a look-up.
  */
 export function markedSent(
   leg: Leg,
@@ -292,12 +292,12 @@ export function markedSent(
   return { ...leg, phase: "sent", remote, sentAt, calledAt, resend: false };
 }
 
-/** The marker was written and the call certainly not made: the permission to send blindly holds on. */
+/** Returns the leg after a call that was certainly not made: the permission to send without a look-up is kept. */
 export function unsent(marked: Leg, before: Leg): Leg {
   return { ...marked, resend: before.resend };
 }
 
-/** As it was before a worker took it, but for the account that it goes out on. A lease that ended stays counted. */
+/** Returns the leg as it was before the worker took it, except for the account. A lease that ended stays counted. */
 export function givenBack(before: Leg, taken: Leg, now: Date, seconds: number): Leg {
   return {
     ...before,
@@ -312,7 +312,7 @@ export function givenBack(before: Leg, taken: Leg, now: Date, seconds: number): 
   };
 }
 
-/** The lease is given back until `seconds` from now. `sent` legs stay sent; their outcome is not known yet. */
+/** Returns the leg without its lease, to be worked on in `seconds`. Keeps the mark that the leg was sent. */
 export function parked(leg: Leg, remote: NetworkData | null, now: Date, seconds: number): Leg {
   return {
     ...leg,
@@ -325,7 +325,7 @@ export function parked(leg: Leg, remote: NetworkData | null, now: Date, seconds:
   };
 }
 
-/** The outcome is not known and is looked up `seconds` from now; that counts as a retry. */
+/** Returns the leg with its outcome to be looked up in `seconds`, which counts as a retry. */
 export function toBeLookedUp(
   leg: Leg,
   remote: NetworkData | null,
@@ -343,8 +343,8 @@ const unclaimed = {
 } as const;
 
 /**
- * The network certainly did not get this attempt: the leg waits for its next one as if this had never begun.
- * `sentAt` is of an earlier call whose outcome is still not known.
+ * Returns the leg to wait for its next attempt, because the network certainly did not get this one. `sentAt` is the
+ * time of an earlier call whose outcome is still unknown.
  */
 export function putBack(leg: Leg, now: Date, seconds: number, sentAt: string | null): Leg {
   return {
@@ -365,7 +365,7 @@ const ended = {
   readings: {},
 } as const;
 
-/** Published and paid for. */
+/** Returns the leg as published, with its tokens captured. */
 export function succeeded(leg: Leg, published: Published, now: Date): Leg {
   return {
     ...leg,
@@ -381,7 +381,7 @@ export function succeeded(leg: Leg, published: Published, now: Date): Leg {
   };
 }
 
-/** Failed and not paid for. Only where the outcome stays unknown is kept that something was sent. */
+/** Returns the leg as failed, with its tokens released. It stays marked as sent only if the outcome is unknown. */
 export function failed(leg: Leg, failure: LegFailure): Leg {
   return {
     ...leg,
@@ -396,7 +396,7 @@ export function failed(leg: Leg, failure: LegFailure): Leg {
   };
 }
 
-/** A failed leg on its way again. What was chosen for the network stays: an earlier call is looked up first. */
+/** Returns a failed leg to be attempted again. Keeps what the network chose; an earlier call is looked up first. */
 export function retried(leg: Leg, round: string, now: Date): Leg {
   return {
     ...leg,

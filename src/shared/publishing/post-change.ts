@@ -17,11 +17,10 @@ import {
 } from "./post-store.ts";
 import { refOf, type Post, type PostRef } from "./post.ts";
 
-// The only writer of posts: a verb says what a post was and what it becomes, and everything else follows from that here:
-// the rows and events, when its legs begin, the mark in the index of open work, and the hints that something waits.
-// Between two such transactions a worker moves its own leg alone, under its claim, by `PostStore`.
+// The only writer of whole posts. A verb says what a post was and what it becomes; this module derives the rest: rows,
+// events, when legs begin, the mark in the open-work index, and hints. Between two such transactions a worker writes
+// only the leg that it has claimed, through `PostStore`.
 
-/** A post's rows as a transaction sees them. */
 export interface CurrentPost {
   readonly post: Post;
   readonly etag: string;
@@ -29,7 +28,7 @@ export interface CurrentPost {
   readonly hasWork: boolean;
 }
 
-/** How fast a platform's legs begin, and how soon the sweep looks whether they move on. */
+/** How many legs of a platform begin per second, and how soon the sweep checks on them. */
 export interface Pace {
   readonly legsPerSecond: number;
   readonly workCheckSeconds: number;
@@ -38,7 +37,7 @@ export interface Pace {
 type Write<Answer> = Extract<CoreDecision<Answer>, { readonly kind: "write" }>;
 type NoWrite<Answer> = Exclude<CoreDecision<Answer>, { readonly kind: "write" }>;
 
-/** What a verb decides: what the post becomes, and which tokens that moves. */
+/** What a verb decides: what the post becomes, and the movements of tokens. */
 export type PostDecision<Answer> =
   | (Pick<Write<Answer>, "movements" | "answer"> & {
       readonly kind: "change";
@@ -46,31 +45,28 @@ export type PostDecision<Answer> =
     })
   | NoWrite<Answer>;
 
-/** The rows of a change, the platform's pace after it, and what it leaves for workers to do. */
+/** The rows of a change, the platform's pace after it, and the work that it leaves. */
 type PostWrite = Pick<Write<never>, "writes" | "paceUntil"> & { readonly waiting: Waiting };
 
-/** A transaction that changes one post. */
 export interface PostOperation<Answer> extends CoreOperation<Answer> {
   readonly ref: PostRef;
   /** The time at which the post is to start, where the change sets one. */
   readonly dueAt: string | null;
-  /** `isForeign`: what stands there is no try of this operation, so it leaves nothing to do. */
+  /** `isForeign`: the stored rows are not from a try of this operation, so it leaves no work. */
   decide(
     view: CoreView,
   ): (Write<Answer> & PostWrite) | (NoWrite<Answer> & { readonly isForeign?: boolean });
 }
 
-/** One change of a post that is stored. */
 interface PostChange<Answer> {
-  /** Names the very change: whoever repeats it under way shares its answer. */
+  /** Names this very change. A repeat while it is under way gets its answer. */
   readonly id: string;
-  /** As it was read. */
   readonly known: Post;
   /** The time at which the post is to start, where the change sets one. */
   readonly dueAt?: string | null;
-  /** Absent for a change that puts no leg on its way. */
+  /** Absent for a change that starts no leg. */
   readonly pace?: Pace;
-  /** `current` is undefined when somebody changed the post since: what was decided on what was read holds no more. */
+  /** `current` is undefined if the post was changed after it was read, so that a decision about it no longer counts. */
   decide(current: CurrentPost | undefined, view: CoreView): PostDecision<Answer>;
 }
 
@@ -89,14 +85,14 @@ function readPost(view: CoreView, ref: PostRef, known: Post): CurrentPost | unde
   return { post, etag: stored.etag, legs, hasWork };
 }
 
-/** Returns the post as it stands with its legs: `completedAt` is set once none is left. */
+/** Returns the post with the state of its legs. `completedAt` is set once all have ended. */
 export function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
   const at = now.toISOString();
   const completedAt = legs.every(isEnded) ? at : null;
   return { ...post, status: postStatus(legs), updatedAt: at, completedAt };
 }
 
-/** An edit, which has a revision of its own, writes the whole row; progress only what it moves. */
+/** Returns the write of a post's row: the whole row for an edit, which has a new revision, or else its progress. */
 function rowWrite(before: CurrentPost | undefined, post: Post): RowWrite {
   const rowKey = postKey(refOf(post));
   if (before === undefined) return { kind: "create", row: toPostRow(rowKey, post) };
@@ -122,7 +118,7 @@ function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs
   return [...writes, ...removed];
 }
 
-/** The work row stands as long as a post that has started has a leg that is not ended. */
+/** Returns the writes of the work row, which exists while a post that has started has a leg that has not ended. */
 function workWrites(
   before: CurrentPost | undefined,
   { post, legs }: PostWithLegs,
@@ -137,11 +133,11 @@ function workWrites(
 interface PacedLegs {
   readonly legs: readonly Leg[];
   readonly paceUntil?: string;
-  /** When the sweep first looks at the legs that begin; absent when none does. */
+  /** When the sweep first checks the legs that begin; absent when none does. */
   readonly nextCheckAt?: string;
 }
 
-/** The legs with the time at which those that this change puts on their way begin, at the platform's pace. */
+/** Returns the legs with the times at which those that this change starts begin, at the platform's pace. */
 function withPace(
   before: readonly Leg[],
   after: readonly Leg[],
@@ -202,10 +198,10 @@ export function postOperation<Answer>(change: PostChange<Answer>): PostOperation
 }
 
 /**
- * Commits a change of a post with all that belongs to it. Before it, the platform is marked as having open work, and the
- * row that says when the post is due is written, where that is new: a crash in between leaves a mark and a row that
- * nothing stands behind, never a post that nobody finds. After it, workers are hinted of what waits. `by`: a worker has
- * the post in hand, which its open work stands for, and hints the events of all of its legs at once.
+ * Commits a change of a post. Before it, marks the platform as having open work and writes the due row of a new start
+ * time, so that a crash in between leaves at most a mark and a row without a post, and never a post that nobody finds.
+ * After it, sends the hints. `by`: a worker needs no mark, because the post is open work already, and sends one hint
+ * for the events of all legs itself.
  */
 export async function commitPost<Answer>(
   services: PublishingDeps,
@@ -224,7 +220,7 @@ export async function commitPost<Answer>(
     ...operation,
     decide(view) {
       const decision = operation.decide(view);
-      // Kept from try to try: one whose outcome was not known may have been the one that was applied.
+      // Kept from try to try, because a try with an unknown outcome may have been applied.
       if (decision.kind === "write") ({ waiting } = decision);
       else if (decision.isForeign === true) waiting = NOTHING_WAITS;
       invariant(waiting.dueAt === null || waiting.dueAt === dueAt, "a post is due without a row");

@@ -4,12 +4,12 @@ import { isEnded, type Leg } from "./leg.ts";
 import { hasStarted, type Post } from "./post.ts";
 import { legView, postView } from "./read/post-view.ts";
 
-interface Told {
+interface PostEvent {
   readonly type: EventType;
   readonly leg?: Leg;
 }
 
-function toldOfLegs(before: readonly Leg[], after: readonly Leg[]): Told[] {
+function eventsOfLegs(before: readonly Leg[], after: readonly Leg[]): PostEvent[] {
   return after.flatMap((leg) => {
     const earlier = before.find(({ network }) => network === leg.network);
     const isNew = isEnded(leg) && (earlier === undefined || !isEnded(earlier));
@@ -18,19 +18,16 @@ function toldOfLegs(before: readonly Leg[], after: readonly Leg[]): Told[] {
   });
 }
 
-/**
- * The event of a post's own change; none where its state stays, as while legs end one by one, and none for a post that
- * is on its way again.
- */
-function toldOfPost(before: Post | undefined, after: Post): Told[] {
+/** Returns the event of the post itself: none when its state stays, or when a retry makes it `processing` again. */
+function eventsOfPost(before: Post | undefined, after: Post): PostEvent[] {
   const isRetry = before !== undefined && hasStarted(before) && after.status === "processing";
   if (isRetry) return [];
   return before?.status === after.status ? [] : [{ type: `post.${after.status}` }];
 }
 
 /**
- * What is told of a change, as rows of the transaction that makes it: each leg that ended, then the post's new state.
- * The post comes back with its event sequence advanced.
+ * Returns the events of a change as rows of its transaction, and the post with its event sequence advanced: one for
+ * each leg that ended, and one for the post's new state.
  */
 export function withEvents(
   change: {
@@ -41,13 +38,13 @@ export function withEvents(
   now: Date,
 ): { readonly post: Post; readonly writes: readonly RowWrite[] } {
   const { before, legs } = change;
-  const post = toldOfPost(before?.post, change.post);
-  // A post that begins is told first, one that ends last.
-  const ofLegs = toldOfLegs(before?.legs ?? [], legs);
-  const told = legs.every(isEnded) ? [...ofLegs, ...post] : [...post, ...ofLegs];
-  const next = { ...change.post, eventSequence: change.post.eventSequence + told.length };
+  const post = eventsOfPost(before?.post, change.post);
+  // The post's own event comes first when it begins, and last when it ends.
+  const ofLegs = eventsOfLegs(before?.legs ?? [], legs);
+  const events = legs.every(isEnded) ? [...ofLegs, ...post] : [...post, ...ofLegs];
+  const next = { ...change.post, eventSequence: change.post.eventSequence + events.length };
   const view = postView({ post: next, legs });
-  const writes = told.map(({ type, leg }, index) =>
+  const writes = events.map(({ type, leg }, index) =>
     eventWrite(
       {
         type,
@@ -55,7 +52,7 @@ export function withEvents(
         applicationId: next.applicationId,
         profileId: next.profileId,
         postId: next.id,
-        // Not of the work under way: a transaction holds changes of several.
+        // The work under way is not the origin: a transaction has changes of several.
         origin: next,
         data: leg === undefined ? { post: view } : { post: view, leg: legView(leg, undefined) },
       },

@@ -6,26 +6,23 @@ import { rowCodec, text } from "../runtime/storage/codec.ts";
 import { hintShape, type HintQueue } from "../runtime/storage/queue.ts";
 import type { PostRef } from "./post.ts";
 
-// The queues of posts. Their messages carry ids alone, since the rows are the truth: each may be lost, doubled, early or
-// late without harm.
+// The queues of posts. Messages carry only ids, since the rows are the truth: any of them may be lost, doubled, early
+// or late without harm.
 
 const POST_IDS = () => ({ platformId: z.string(), profileId: z.string(), postId: z.string() });
 
-/** A hint that legs of a post have something to do. */
 export const PublishHint = hintShape(() => ({
   ...POST_IDS(),
   networks: z.array(z.enum(NETWORK_NAMES)).min(1),
 }));
 export type PublishHint = ShapeOf<typeof PublishHint>;
 
-/** The queue of legs that have something to do. */
 export const PUBLISH_QUEUE = "publish-legs";
 export type PublishQueue = HintQueue<PublishHint>;
 
 /** A post that is due at a time (table `due`). */
 export type DuePost = Due<PostRef>;
 
-/** How due posts are stored. */
 export const DUE_POSTS: DueKind<PostRef> = {
   codec: rowCodec("due post", {
     ...DUE_COLUMNS,
@@ -37,10 +34,8 @@ export const DUE_POSTS: DueKind<PostRef> = {
   ownerOf: ({ platformId }) => platformId,
 };
 
-/** A hint that a scheduled post is due. */
 export const StartHint = hintShape(() => ({ ...POST_IDS(), dueAt: z.string() }));
 export type StartHint = ShapeOf<typeof StartHint>;
 
-/** The queue of scheduled posts that are due. */
 export const START_QUEUE = "fire-posts";
 export type StartQueue = HintQueue<StartHint>;

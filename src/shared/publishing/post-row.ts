@@ -20,7 +20,7 @@ import type { Draft, Post } from "./post.ts";
 import type { Reservation, Leg, LegAccount, LegPhase, LegWarning, Readings } from "./leg.ts";
 import type { LegProblem } from "./problems.ts";
 
-/** What was asked for, with what is known of how far it came. */
+/** What was asked for, and the progress of the post. */
 export const postRow = rowCodec("post", {
   id: text(),
   applicationId: text(),
@@ -39,7 +39,6 @@ export const postRow = rowCodec("post", {
   completedAt: textOrNull(),
 });
 
-/** A post's publication on one network. */
 export const legRow = rowCodec("leg", {
   network: text<NetworkName>(),
   status: oneOf(["pending", "publishing", "succeeded", "failed", "skipped"]),
@@ -79,13 +78,13 @@ export function toPostRow(rowKey: string, post: Post): Row {
   return { ...postRow.encode({ ...post, actorKind, actorId }), rowKey };
 }
 
-/** What changes while a post is under way: the only part that is written again. */
+/** Returns the columns that change while a post is under way. */
 export function postProgress(post: Post): Columns {
   const { status, updatedAt, eventSequence, startedAt, completedAt } = post;
   return postRow.encodePart({ status, updatedAt, eventSequence, startedAt, completedAt });
 }
 
-/** @throws DamagedRow */
+/** Decodes the row of a post. @throws DamagedRow */
 export function toPost(platformId: string, row: Row): Post {
   const { actorKind: kind, actorId: id, ...post } = postRow.decode(row);
   return { ...post, platformId, actor: { kind, id } };
@@ -97,7 +96,7 @@ export function toLegRow(rowKey: string, leg: Leg): Row {
   return { ...legRow.encode({ ...leg, ...reservation }), rowKey };
 }
 
-/** @throws DamagedRow */
+/** Decodes the row of a leg. @throws DamagedRow */
 export function toLeg(row: Row): Leg {
   const { holdState, holdTokens, holdOperation, holdDay, ...leg } = legRow.decode(row);
   const reservation = {

@@ -28,7 +28,9 @@ export function postKey({ profileId, postId }: Pick<PostRef, "profileId" | "post
   return `${profilePrefix(profileId)}${inverted(timeOfId("post", postId))}|${postId}`;
 }
 
-/** A leg's row follows its post's: one prefix reads a post whole, and a page of posts with their legs. */
+/**
+ * Returns the key of a leg's row. It follows the post's row, so that one prefix reads a whole post, or a page of them.
+ */
 export function legKey(ref: Pick<PostRef, "profileId" | "postId">, network: NetworkName): string {
   return `${postKey(ref)}|${network}`;
 }
@@ -37,15 +39,15 @@ export function workKey(postId: string): string {
   return WORK_ROWS + postId;
 }
 
-/** Where a list of posts begins, and how long it is. */
+/** Where a page of posts begins, and how long it is. */
 interface PostPosition {
   readonly after: string | undefined;
   readonly limit: number;
-  /** For who removes posts: a damaged one ends the list with an error. Otherwise the list leaves it out. */
+  /** For removing posts: a damaged post ends the list with an error instead of being left out. */
   readonly missesNone?: true;
 }
 
-/** A row that tells that a post still has open legs; deleted by the transaction that ends the post. */
+/** The row of a post that has open legs. The transaction that ends the post deletes it. */
 export interface OpenWork {
   readonly ref: PostRef;
   readonly nextCheckAt: string;
@@ -68,7 +70,7 @@ const OPEN_WORK_PAGE = 1_000;
 const ROWS_OF_POST_MAX = NETWORK_NAMES.length + 1;
 const LIST_PAGES_MAX = 10;
 
-/** Posts and their legs (table `core`, with the platform's wallet): reads, and the single-row steps of a leg. */
+/** Stores posts and their legs (table `core`, with the platform's wallet): reads, and the writes of a single leg. */
 export class PostStore {
   readonly #core: Table;
 
@@ -100,7 +102,7 @@ export class PostStore {
     return stored === undefined ? undefined : { leg: toLeg(stored.row), etag: stored.etag };
   }
 
-  /** Writes the leg if nobody wrote it since; undefined when somebody did. */
+  /** Writes the leg unless it changed since it was read. Returns undefined if it did. */
   async replaceLegIfUnchanged(
     ref: PostRef,
     leg: Leg,
@@ -112,8 +114,8 @@ export class PostStore {
   }
 
   /**
-   * A profile's posts with their legs, newest first, that `fits` accepts; the number of rows read is bounded.
-   * @throws DamagedRow when none may be missed and one of them is damaged
+   * Lists a profile's posts with their legs, newest first, that `fits` accepts. Reads a bounded number of rows.
+   * @throws DamagedRow with `missesNone`, when a post is damaged
    */
   async listOfProfile(
     scope: { readonly platformId: string; readonly profileId: string },
@@ -148,7 +150,9 @@ export class PostStore {
     return { items, next: from };
   }
 
-  /** Removes a post that nobody works on any more. Its own row goes last, so that a crash leaves what finds the rest. */
+  /**
+   * Removes a post that nobody works on any more. Its own row goes last, so that a crash leaves what finds the rest.
+   */
   async remove({ post, legs }: PostWithLegs): Promise<void> {
     const { platformId, profileId, id: postId } = post;
     const ref = { profileId, postId };
@@ -160,8 +164,8 @@ export class PostStore {
   }
 
   /**
-   * Lists a page of the platform's open work, whenever it is due, of posts after the given one; `next` is the last post
-   * of a page that others follow. Damaged rows are left out.
+   * Lists a page of the platform's open work, due or not, after the given post. `next` is the last post of a page that
+   * is not the last one. Leaves out damaged rows.
    */
   async listOpenWork(
     platformId: string,
@@ -183,14 +187,14 @@ export class PostStore {
     return { works, next };
   }
 
-  /** Moves the next look at open work; false when the work ended or another sweeper was first. */
+  /** Moves the next check of open work. Returns false when the work ended or another sweep moved it first. */
   async postponeWork(work: StoredWork): Promise<boolean> {
     const { platformId } = work.ref;
     const written = await this.#core.replaceIfUnchanged(platformId, toWorkRow(work), work.etag);
     return written !== undefined;
   }
 
-  /** Removes the work row of a post that has ended, unless it is another one by now, of a post on its way again. */
+  /** Removes the work row of a post that has ended, unless a retry has written a new one. */
   async removeWork({ ref, etag }: StoredWork): Promise<void> {
     await this.#core.delete(ref.platformId, workKey(ref.postId), etag);
   }
@@ -198,15 +202,15 @@ export class PostStore {
 
 const postIdOf = ({ rowKey }: Row) => rowKey.slice(WORK_ROWS.length);
 
-/** `P|profile|time|post` has four parts, a leg's key five. */
+/** Returns whether the key is a post's: `P|profile|time|post` has four parts, a leg's key five. */
 function isPostKey(rowKey: string): boolean {
   return rowKey.split("|").length === 4;
 }
 
-/** @throws DamagedRow when one of the rows is: without it the post would be another one */
+/** Assembles a post from its rows. @throws DamagedRow when any row is damaged: without it, it would be another post */
 function assemble(platformId: string, rows: readonly Row[]): PostWithLegs | undefined {
   const [first, ...others] = rows;
-  // Legs whose post is gone: a removal was cut short.
+  // Legs without a post: a removal was cut short.
   if (first === undefined || !isPostKey(first.rowKey)) return undefined;
   const post = toPost(platformId, first);
   const order = ({ network }: Leg) => post.draft.networks.indexOf(network);
@@ -240,7 +244,7 @@ export function toWorkRow({ ref, nextCheckAt, checks }: OpenWork): Row {
   return { ...workRow.encode({ profileId, nextCheckAt, checks }), rowKey: workKey(postId) };
 }
 
-/** @throws DamagedRow */
+/** Decodes a work row. @throws DamagedRow */
 function toOpenWork(platformId: string, row: Row): OpenWork {
   const { profileId, ...work } = workRow.decode(row);
   return { ...work, ref: { platformId, profileId, postId: postIdOf(row) } };

@@ -25,7 +25,7 @@ interface Replacements {
   readonly altTexts?: readonly (string | null)[];
 }
 
-/** The draft as one network gets it: its own options replace text, media and alt texts. */
+/** Returns the draft for one network, whose own options replace text, media and alt texts. */
 export function legDraft(draft: Draft, network: NetworkName): LegDraft {
   const options = draft.platformOptions[network] ?? {};
   // Safe: every network's options were parsed with these shared fields.
@@ -46,34 +46,33 @@ export interface Post {
   readonly profileId: string;
   readonly status: PostStatus;
   readonly draft: Draft;
-  /** Changes with every edit of a scheduled post: whoever repeats an edit finds its own. */
+  /** Changes with every edit of a scheduled post, so that a repeated edit recognizes its own. */
   readonly revision: string;
   readonly requestId: string;
-  /** Of the request that made it; null in posts from before traces were kept. */
+  /** The trace of the request that made the post; null in posts of builds that stored none. */
   readonly traceId: string | null;
-  /** Who pays: shown on every ledger entry of the post. */
+  /** Who pays, as every ledger entry of the post shows. */
   readonly actor: Actor;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Events told of the post so far. */
+  /** The number of events of the post so far. */
   readonly eventSequence: number;
   readonly startedAt: string | null;
   readonly completedAt: string | null;
 }
 
-/** What finds a post: its rows lie under the platform, by profile and id. */
+/** Identifies a post: its rows are in the platform's partition, by profile and id. */
 export interface PostRef {
   readonly platformId: string;
   readonly profileId: string;
   readonly postId: string;
 }
 
-/** Returns the ref of a post. */
 export function refOf({ platformId, profileId, id: postId }: Post): PostRef {
   return { platformId, profileId, postId };
 }
 
-/** Whether its legs were put on their way: from then on neither its draft nor its list of legs changes. */
+/** Returns whether the post has started. From then on neither its draft nor its list of legs changes. */
 export function hasStarted({ status }: Post): boolean {
   return status !== "scheduled" && status !== "canceled";
 }

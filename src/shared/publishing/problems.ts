@@ -4,15 +4,15 @@ import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { Problem, TextMeasure } from "../networks/contract/rules.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 
-/** What one network says of a draft before anything is sent. */
+/** What one network finds in a draft before anything is sent. */
 export interface NetworkCheck {
   readonly network: NetworkName;
   readonly problems: readonly Problem[];
   readonly measure: TextMeasure | null;
   readonly connection: Connection | undefined;
-  /** What is left of the account's quota; null where there is none or it was not looked at. */
+  /** What is left of the account's quota; null where there is none, or it was not read. */
   readonly quota: QuotaView | null;
-  /** Set when the text was published to the account of late. `postId` only of the same profile. */
+  /** Set when the text was recently published to the account. `postId` is set only for a post of the same profile. */
   readonly duplicate?: { readonly postId: string | null; readonly allowedAfter: string };
 }
 
@@ -34,13 +34,12 @@ export interface LegProblem {
   readonly networkCode: string | null;
 }
 
-/** Returns what a rule found wrong as the leg's error. */
+/** Returns a broken rule as the leg's error. */
 export function toLegProblem(found: Problem): LegProblem {
   const { code, message, remediation, rule, mediaIndex } = found;
   return { code, message, remediation, rule, mediaIndex, networkCode: null };
 }
 
-/** Returns a failure in the words of the contract. */
 export function problemOf(failure: LegFailure): LegProblem {
   const { code, networkCode, rule, mediaIndex } = failure;
   const { message, remediation } = LEG_ERRORS[code];

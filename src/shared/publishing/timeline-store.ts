@@ -20,7 +20,7 @@ export const TIMELINE_STEPS = [
   "webhook_sent",
 ] as const;
 
-/** One thing that happened to a post. Never holds a secret: hosts and paths of calls, no query, no body. */
+/** One thing that happened to a post. Has no secrets: hosts and paths of calls, but no query and no body. */
 export interface TimelineStep {
   readonly at: string;
   readonly step: (typeof TIMELINE_STEPS)[number];
@@ -33,7 +33,6 @@ export interface TimelineStep {
   readonly note: string | null;
 }
 
-/** Returns a step of the post as a whole. */
 export function timelineStep(
   at: string,
   step: TimelineStep["step"],
@@ -64,13 +63,10 @@ export const timelineRow = rowCodec("timeline step", {
 });
 
 const STEPS_MAX = 1_000;
-/** Of a transaction; a worker's run that takes more steps keeps its first ones. */
+/** The limit of a transaction. Of a run with more steps, the first ones are kept. */
 const APPEND_MAX = 100;
 
-/**
- * What workers did for a post (table `timeline`, PartitionKey = post id). A record for people, never a basis of a
- * decision.
- */
+/** Stores what workers did for a post (table `timeline`, PartitionKey = post id). For people: no code decides by it. */
 export class TimelineStore {
   readonly #table: Table;
 
@@ -78,7 +74,7 @@ export class TimelineStore {
     this.#table = table;
   }
 
-  /** Appends the steps of one worker's run. `run` keeps the keys of runs at the same time apart. */
+  /** Appends the steps of one worker's run. `run` keeps the keys of concurrent runs apart. */
   async append(postId: string, run: string, steps: readonly TimelineStep[]): Promise<void> {
     if (steps.length === 0) return;
     const rows = steps.slice(0, APPEND_MAX).map((step, index) => toRow(step, run, index));
@@ -88,7 +84,6 @@ export class TimelineStore {
     );
   }
 
-  /** Removes everything that was written down for the post. May be repeated. */
   async remove(postId: string): Promise<void> {
     for (;;) {
       const rows = await this.#table.list({ partitionKey: postId, limit: STEPS_MAX });
@@ -97,7 +92,7 @@ export class TimelineStore {
     }
   }
 
-  /** Lists the steps in the order of time. Damaged ones are left out. */
+  /** Lists the steps in the order of time. Leaves out damaged ones. */
   async list(postId: string): Promise<TimelineStep[]> {
     const rows = await this.#table.list({ partitionKey: postId, limit: STEPS_MAX });
     return rows.flatMap(({ row }) => unlessDamaged(() => toStep(row)) ?? []);
@@ -109,7 +104,7 @@ function toRow({ platform: network, ...step }: TimelineStep, run: string, index:
   return { ...timelineRow.encode({ ...step, network }), rowKey };
 }
 
-/** @throws DamagedRow */
+/** Decodes a step. @throws DamagedRow */
 function toStep(row: Row): TimelineStep {
   const { network: platform, ...step } = timelineRow.decode(row);
   return { ...step, platform, at: row.rowKey.split("|")[0] ?? "" };

@@ -21,7 +21,6 @@ export interface TenantsDeps extends LimitsDeps, PublishingDeps {
   readonly emails: EmailStore;
   readonly keys: KeyStore;
   readonly erasures: ErasureStore;
-  /** The peppers of API key hashes. */
   readonly keyPeppers: RotatingKeys;
   readonly passwords: Passwords;
   readonly sessions: Sessions;

@@ -7,23 +7,21 @@ import type { NetworkName } from "../../networks/lookup.ts";
 
 type Headers = readonly (readonly [string, string])[];
 
-/** What a step of the hosted page answers to a browser. */
 export interface BrowserAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body?: string;
 }
 
-/** What a step may know of the browser's request. */
+/** What a step may read of the browser's request. */
 export interface BrowserRequest {
   readonly requestId: string;
   readonly ip: string;
   readonly cookie: string | null;
-  /** The name under which the browser reached us; needed on a developer's machine alone. */
+  /** The host name in the browser's request; used only on a developer's machine. */
   readonly host?: string | null;
   /** `Sec-Fetch-Site`; browsers set it, pages can't. */
   readonly fetchSite: string | null;
-  /** Of the pages that it is answered. */
   readonly language: Language;
 }
 
@@ -34,7 +32,7 @@ function cookieName(config: Config): string {
   return config.publicBaseUrl.startsWith("https:") ? "__Host-cx" : "cx";
 }
 
-/** Returns the id that the browser's cookie carries, when it has one. */
+/** Returns the id in the browser's cookie, if it has one. */
 export function readBrowserId(config: Config, request: BrowserRequest): string | undefined {
   const prefix = `${cookieName(config)}=`;
   const pairs = (request.cookie ?? "").split(";").map((pair) => pair.trim());
@@ -42,12 +40,11 @@ export function readBrowserId(config: Config, request: BrowserRequest): string |
   return value !== undefined && COOKIE_VALUE.test(value) ? value : undefined;
 }
 
-/** Makes an id for a browser that has none. */
 export const newBrowserId = () => randomToken();
-/** Returns what is stored of a browser's id. */
+/** Returns the hash by which a browser's id is stored. */
 export const hashBrowserId = (id: string) => sha256Hex(id);
 
-/** Tells whether this is the browser whose cookie has that hash. */
+/** Returns whether this is the browser whose cookie has that hash. */
 export function isSameBrowser(
   config: Config,
   request: BrowserRequest,
@@ -58,28 +55,29 @@ export function isSameBrowser(
   return equalSecrets(Buffer.from(hashBrowserId(id)), Buffer.from(cookieHash));
 }
 
-/** Returns the header that sets the cookie. SameSite=Lax: it has to be sent when the network's page leads back to ours. */
+/**
+ * Returns the header that sets the cookie. It is SameSite=Lax, to be sent when the network's page leads back to ours.
+ */
 export function browserCookie(config: Config, id: string): readonly [string, string] {
   const secure = config.publicBaseUrl.startsWith("https:") ? "; Secure" : "";
   return ["set-cookie", `${cookieName(config)}=${id}; Path=/; HttpOnly; SameSite=Lax${secure}`];
 }
 
-/** Tells whether another site sent the form with the user's browser. Clients that are no browsers send no such header. */
+/** Returns whether another site sent the form with the user's browser. Other clients don't send this header. */
 export function isForeign({ fetchSite }: BrowserRequest): boolean {
   return fetchSite !== null && fetchSite !== "same-origin" && fetchSite !== "none";
 }
 
-/** Leads the browser to another address. */
 export function redirect(location: string, headers: Headers = []): BrowserAnswer {
   return { status: 303, headers: [["location", location], ...headers] };
 }
 
-/** Where the forms of a page lead beside our own pages. `any`: to a server that the end user names. */
+/** The addresses, beside our own, that a page's forms may lead to. `any`: a server that the end user names. */
 export type AwayTo = readonly string[] | "any";
 
 /**
- * Returns where forms of the page may end up: browsers apply `form-action` to the redirects after a form, too, so it names the
- * platform's site and, where an account is linked at a network's own page, that network's.
+ * Returns where forms of the page may lead. Browsers apply `form-action` to the redirects after a form as well, so it
+ * names the platform's site and the site of a network with a page of its own.
  */
 export function formTargets(
   services: ConnectionsDeps,
@@ -97,7 +95,7 @@ export function formTargets(
   return [...targets];
 }
 
-/** Answers with a page under a policy that lets nothing run and nothing load but its own style and pictures. */
+/** Answers with a page. Its policy allows no script, and only its own style and pictures. */
 export function pageAnswer(
   status: number,
   render: (nonce: string) => string,
@@ -119,7 +117,7 @@ export function pageAnswer(
       ["content-type", "text/html; charset=utf-8"],
       ["content-security-policy", policy],
       ["x-frame-options", "DENY"],
-      // The token of the session is in the page's address.
+      // The page's address has the token of the session.
       ["referrer-policy", "no-referrer"],
       ["cross-origin-opener-policy", "same-origin"],
       ["cross-origin-resource-policy", "same-origin"],
@@ -129,7 +127,7 @@ export function pageAnswer(
   };
 }
 
-/** Returns the address of a session's hosted page; who has this address may link accounts in it. */
+/** Returns the address of a session's hosted page. Whoever has it may link accounts in the session. */
 export function pageAddress(
   config: Config,
   sessionId: string,
@@ -140,19 +138,20 @@ export function pageAddress(
   return `${config.publicBaseUrl}/v1/connect/ui?${query.toString()}`;
 }
 
-/** Returns where the page's forms go to: a network's name, or `done`. */
+/** Returns where a form of the page goes: to a network's step, or to `done`. */
 export function stepAddress(config: Config, step: NetworkName | "done"): string {
   return `${config.publicBaseUrl}/v1/connect/ui/${step}`;
 }
 
-/** Returns where a network leads back to. It is registered there, so it is constant and exact. */
+/** Returns the address that a network leads back to. It is registered there, so it is constant and exact. */
 export function callbackAddress(config: Config, network: string): string {
   return `${config.publicBaseUrl}/v1/connect/callback/${network}`;
 }
 
 /**
- * Returns the callback's address under our own name. Some networks lead back to the number behind `localhost` alone,
- * where the browser's cookie is not sent. Undefined when the browser is there already, as it always is with https.
+ * Returns the callback's address under our own host name, because some networks lead back to the IP address of
+ * `localhost`, where the browser does not send the cookie. Undefined when the browser is there already, as always with
+ * https.
  */
 export function callbackAtHome(
   config: Config,

@@ -23,12 +23,12 @@ const CHOICE_MS = 15 * 60_000;
 const CHOICE_CHARACTERS_MAX = 200;
 const CANDIDATES_MAX = 200;
 const NAME_CHARACTERS_MAX = 200;
-/** Somebody waits in front of the page. */
+/** Short, because a person waits for the page. */
 const LIMITS = { callMs: 15_000, totalMs: 40_000 };
 
 /**
- * Keeps what an authorisation covers and leads back to the page, where one account of it is chosen. The browser gets
- * a name for it only; the authorisation itself stays with us, bound to this session and this browser.
+ * Stores what an authorisation covers and leads back to the page, where one of its accounts is chosen. The browser gets
+ * only a name for it. The authorisation is bound to this session and this browser.
  */
 export async function offerChoice(
   services: ConnectionsDeps,
@@ -53,7 +53,7 @@ export async function offerChoice(
   return redirect(pageAddress(config, sessionId, secrets.token, { network, choice }));
 }
 
-/** Bounds the names of an account, which its network may choose freely. */
+/** Bounds the names of an account, which its network chooses freely. */
 function bounded({ id, label, hint }: LinkCandidate): LinkCandidate {
   const name = (text: string) => text.slice(0, NAME_CHARACTERS_MAX).toWellFormed();
   return { id, label: name(label), hint: name(hint) };
@@ -62,11 +62,11 @@ function bounded({ id, label, hint }: LinkCandidate): LinkCandidate {
 interface Named {
   readonly visit: OpenVisit;
   readonly network: NetworkName;
-  /** As the browser says. */
+  /** The choice's name, as the browser sent it. */
   readonly choice: string | undefined;
 }
 
-/** Returns the choice that is open for this session, network and browser; undefined when there is none, or no longer. */
+/** Returns the open choice of this session, network and browser; undefined when there is none, or no longer. */
 export async function findChoice(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -79,10 +79,7 @@ export async function findChoice(
     : { id: named.choice, candidates };
 }
 
-/**
- * Links the candidate that was chosen. `over`: the choice was used up or ran out; `unknown`: it is none of the
- * candidates, and the choice is still open.
- */
+/** Links the chosen candidate. `over`: the choice was used up or expired; `unknown`: not a candidate, still open. */
 export async function takeChoice(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -125,13 +122,13 @@ async function findOpen(
   return isOpen ? found : undefined;
 }
 
-/** What the end user may choose from, under the name by which the browser speaks of it. */
+/** What the end user may choose from. `choice` is the name that the browser has for it. */
 export interface OpenChoice {
   readonly id: string;
   readonly candidates: readonly LinkCandidate[];
 }
 
-/** The network's authorisation is there; one of its accounts has to be chosen. */
+/** The page on which one account of an authorisation is chosen. */
 export interface ChoicePage extends Capability {
   readonly language: Language;
   readonly branding: Branding;
@@ -139,9 +136,7 @@ export interface ChoicePage extends Capability {
   readonly title: string;
   readonly choice: OpenChoice;
   readonly problem: LinkProblem | null;
-  /** Where the form goes to. */
   readonly action: string;
-  /** The page with all networks. */
   readonly pageAddress: string;
 }
 

@@ -4,7 +4,7 @@ import type { NetworkName } from "../../networks/lookup.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 
 /**
- * Returns a document that a network wants this service to publish.
+ * Returns a document that a network requires this service to publish.
  * @throws AppError `not_found` where the service has no registration with the network, or one without documents
  */
 export function publishedDocument(

@@ -17,11 +17,10 @@ import { CHECK, markOf, WARNING } from "./marks.ts";
 export interface ConnectPage extends CardPage {
   readonly branding: Branding;
   readonly cards: readonly Card[];
-  /** About the page as a whole. */
   readonly problem: LinkProblem | null;
-  /** Linked a moment ago. */
+  /** The network whose account was linked in the step before. */
   readonly justLinked: NetworkName | null;
-  /** Something was linked in this session. */
+  /** Whether an account was linked in this session. */
   readonly hasLinked: boolean;
   readonly doneAction: string;
 }
@@ -51,7 +50,7 @@ export function renderConnectPage(page: ConnectPage, nonce: string): string {
   return layout({ language, nonce, branding, title: words.page.title, hasProblem, body });
 }
 
-/** Renders what became of the last step, before anything else. */
+/** Renders the result of the last step, which comes before everything else. */
 function renderReport({ language, cards, problem, justLinked }: ConnectPage): Markup | null {
   if (problem !== null) return renderProblem({ language, problem, network: null, target: null });
   const card = cards.find((one) => one.problem !== null);
@@ -92,7 +91,7 @@ function renderEnd(page: ConnectPage): Markup {
 
 export interface ShownAccount {
   readonly username: string;
-  /** Empty where it says no more than the username. */
+  /** Empty when it is the same as the username. */
   readonly displayName: string;
   readonly avatarUrl: string | null;
 }
@@ -108,14 +107,12 @@ export interface Card {
   readonly network: NetworkName;
   readonly title: string;
   readonly state: "linked" | "needs_reauth" | "unlinked" | "unavailable";
-  /** Who is linked. */
   readonly account: ShownAccount | null;
   readonly form: AskedForm;
-  /** The form of the other way in, where there is one. */
+  /** The form of the second way to link, if there is one. */
   readonly otherForm: AskedForm | null;
-  /** The network's own page comes next. */
+  /** Whether the network's own page comes next. */
   readonly leaves: boolean;
-  /** Where the forms go to. */
   readonly action: string;
   readonly problem: CardProblem | null;
 }
@@ -137,7 +134,7 @@ function renderCard(page: CardPage, card: Card): Markup {
   </li>`;
 }
 
-/** Returns the id of what to look at when the card has a problem: its first field, else the card. */
+/** Returns the id of the element to look at when the card has a problem: its first field, or else the card. */
 function targetOf({ network, form, otherForm, problem }: Card): string {
   const way = problem?.way ?? "first";
   const [first] = (way === "first" ? form : otherForm)?.fields ?? [];
@@ -162,7 +159,7 @@ function renderState({ language }: CardPage, { state, account }: Card): Markup {
   }
 }
 
-/** Renders the picture over an initial, which shows where the picture does not load. */
+/** Renders the picture over an initial, which shows if the picture does not load. */
 function renderAvatar({ username, displayName, avatarUrl }: ShownAccount): Markup {
   const picture =
     avatarUrl !== null &&
@@ -189,7 +186,7 @@ function renderBody(page: CardPage, card: Card): Markup {
   }`;
 }
 
-/** Renders the first way, and below it the other one where there is one. */
+/** Renders the first way to link and, below it, the second one if there is one. */
 function renderWays(page: CardPage, card: Card): Markup {
   const { network, form, otherForm, leaves } = card;
   const words = wordsOf(page.language);

@@ -21,7 +21,7 @@ const STATE_CHARACTERS_MAX = 200;
 
 type Params = Readonly<Record<string, string>>;
 
-/** Answers GET of the address that the network leads the browser back to. Its state is used up, whatever comes of it. */
+/** Answers GET of the address that the network leads back to. Uses the state up, whatever the result. */
 export async function finishOAuth(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -40,7 +40,7 @@ export async function finishOAuth(
   return await linkReturned(services, request, attempt, callback.params);
 }
 
-/** Links what an authorisation brought that this browser began and brings back for the first time. */
+/** Links the account of an authorisation that this browser began, and that comes back for the first time. */
 async function linkReturned(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -64,15 +64,15 @@ async function linkReturned(
 }
 
 /**
- * Tells whether an answer is of another server. RFC 9207: one that names another server than the one that was visited was mixed up on the way, and its code
- * must not be sent to either. A network that publishes its issuer's exact name compares that itself.
+ * Returns whether an answer comes from another server than the one that was visited (RFC 9207): its code must then be
+ * sent to neither. A network that publishes its issuer's exact name compares it itself.
  */
 function isOfAnother(issuer: string | undefined, server: string | undefined): boolean {
   if (issuer === undefined || server === undefined) return false;
   return !URL.canParse(issuer) || new URL(issuer).origin !== server;
 }
 
-/** Finds the attempt of a state. The name of a choice is no state, though both are kept in one table. */
+/** Finds the attempt of a state. The name of a choice is not a state, though both are stored in one table. */
 async function findStarted(
   services: ConnectionsDeps,
   state: string,

@@ -7,16 +7,16 @@ import { wordsOf, type Language } from "./language.ts";
 import type { FieldWords } from "./languages/en.ts";
 import type { AwayTo } from "./browser.ts";
 
-/** The first way to link an account of a network, or the other one. */
+/** Which of the two ways to link an account of a network. */
 export type Way = "first" | "other";
 
 export interface AskedForm {
   readonly fields: readonly LinkField[];
-  /** Where the languages keep the words of its fields. */
+  /** The key under which the languages have the texts of its fields. */
   readonly wordsAt: string;
 }
 
-/** The field by which a form says that it is the other way. */
+/** The hidden field by which a form says that it is the second way. */
 export const WAY_FIELD = "way";
 
 export interface NetworkForm extends Capability, AskedForm {
@@ -26,18 +26,17 @@ export interface NetworkForm extends Capability, AskedForm {
   readonly action: string;
   /** What was entered before; never a secret. */
   readonly typed: Readonly<Record<string, string>>;
-  /** Id of the words that say what is wrong with what was typed. */
+  /** Id of the text that says what is wrong with the input. */
   readonly problemId: string | null;
   readonly button: Markup;
   readonly isCalm: boolean;
 }
 
-/** Returns the id of a field's element. */
 export function fieldId(network: NetworkName, way: Way, name: string): string {
   return way === "first" ? `${network}-${name}` : `${network}-other-${name}`;
 }
 
-/** Returns the words of a field in the page's language; a network has them in English. */
+/** Returns the texts of a field in the page's language. The network itself has them in English. */
 function fieldWords(
   language: Language,
   wordsAt: string,
@@ -46,7 +45,6 @@ function fieldWords(
   return wordsOf(language).fields?.[`${wordsAt}.${name}`] ?? { label, hint };
 }
 
-/** Renders a form of a network. */
 export function renderForm(form: NetworkForm): Markup {
   const { action, fields, way, button, isCalm } = form;
   const isLone = fields.length === 1;
@@ -113,7 +111,7 @@ function renderInput(
   />`;
 }
 
-/** A form of the page, and what it begins. */
+/** A form of the page, and what it starts. */
 export type WayIn = AskedForm &
   (
     | { readonly kind: "oauth"; readonly link: OAuthFlow }
@@ -136,7 +134,7 @@ export function waysIn({ name, link }: RegisteredNetwork, app: NetworkApp | unde
   return { first: { kind: "oauth", link, fields, wordsAt: name }, other };
 }
 
-/** Returns where the first way of each of these networks leads away from our page. */
+/** Returns the addresses that the first ways of these networks lead to. */
 export function awayOf(networks: readonly RegisteredNetwork[], apps: NetworkApps): AwayTo {
   const origins = networks.flatMap((network) => {
     const { first } = waysIn(network, apps[network.name]);
@@ -145,7 +143,7 @@ export function awayOf(networks: readonly RegisteredNetwork[], apps: NetworkApps
   return origins.includes("any") ? "any" : origins.flat();
 }
 
-/** Returns the way whose form was sent: its hidden field says which. */
+/** Returns the way whose form was sent, by its hidden field. */
 export function wayOf({ first, other }: WaysIn, said: string | undefined): [Way, WayIn] {
   return said === "other" && other !== null ? ["other", other] : ["first", first];
 }

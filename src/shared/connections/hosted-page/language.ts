@@ -5,13 +5,12 @@ import { es } from "./languages/es.ts";
 import { fr } from "./languages/fr.ts";
 import { pt } from "./languages/pt.ts";
 
-/** Every language of the page; the first is meant when a browser asks for none of them. */
+/** Every language of the page. The first is the default. */
 export const LANGUAGES = { en, de, es, fr, pt } as const satisfies Record<string, Words>;
 export type Language = keyof typeof LANGUAGES;
 
 const HEADER_CHARACTERS_MAX = 1_000;
 
-/** Returns all that the page says in a language. */
 export function wordsOf(language: Language): Words {
   return LANGUAGES[language];
 }
@@ -43,12 +42,12 @@ function weightOf(parameters: readonly string[]): number {
 
 const NAME = /\{(\w+)\}/;
 
-/** Fills in the names in a sentence, for text. */
+/** Fills the values into a sentence, as text. */
 export function fillText(sentence: string, values: Readonly<Record<string, string>>): string {
   return sentence.replace(new RegExp(NAME, "g"), (braced, name: string) => values[name] ?? braced);
 }
 
-/** Fills in the names in a sentence, for the page: values may be markup. */
+/** Fills the values into a sentence, as markup. Values may be markup themselves. */
 export function fill(sentence: string, values: Readonly<Record<string, string | Markup>>): Markup {
   const parts = sentence.split(NAME).map((part, index) => {
     const value = index % 2 === 0 ? part : (values[part] ?? "");

@@ -9,7 +9,7 @@ export interface Layout {
   readonly nonce: string;
   readonly branding: Branding;
   readonly title: string;
-  /** Said in the window's title, too: that is what a screen reader says first. */
+  /** Whether the window's title mentions a problem, since screen readers read the title first. */
   readonly hasProblem?: boolean;
   readonly body: Markup;
 }
@@ -42,7 +42,7 @@ export function layout(page: Layout): string {
     </html> `.text;
 }
 
-/** Renders the logo instead of the name; where it does not load, its alternative text is the name. */
+/** Renders the logo. If it does not load, its alternative text is the name. */
 function renderBrand({ name, logoUrl }: Branding, logo: string): Markup | null {
   if (logoUrl !== undefined) {
     const alt = name === undefined ? logo : plainName(name);
@@ -53,7 +53,6 @@ function renderBrand({ name, logoUrl }: Branding, logo: string): Markup | null {
   return name === undefined ? null : html`<header class="brand">${nameOf(name)}</header>`;
 }
 
-/** Returns what the way back is called. */
 export function backLabel(branding: Branding, language: Language, otherwise: string): Markup {
   if (branding.backLabel !== undefined) return nameOf(branding.backLabel);
   if (branding.name === undefined) return html`${otherwise}`;
@@ -80,13 +79,15 @@ export function renderSteps(current: Step, language: Language): Markup {
 export interface ProblemSummary {
   readonly language: Language;
   readonly problem: LinkProblem;
-  /** Of which network; null: it is about the page as a whole. */
+  /** The network that the problem is about; null for the page as a whole. */
   readonly network: string | null;
-  /** Id of what to look at. */
+  /** Id of the element to look at. */
   readonly target: string | null;
 }
 
-/** Renders a problem. It takes the focus as the page opens, so that it is read first, and leads to where something is to be done. */
+/**
+ * Renders a problem. It takes the focus when the page opens, so that it is read first, and links to what must be done.
+ */
 export function renderProblem({ language, problem, network, target }: ProblemSummary): Markup {
   const words = wordsOf(language);
   const named = { network: network ?? "" };
@@ -99,7 +100,7 @@ export function renderProblem({ language, problem, network, target }: ProblemSum
   </div>`;
 }
 
-/** What lets a form act in the session. */
+/** The fields that a form needs to act in the session. */
 export interface Capability {
   readonly sessionId: string;
   readonly token: string;

@@ -2,14 +2,14 @@ import { html, initialOf, type Markup } from "./markup.ts";
 
 interface Drawing {
   readonly ground: string;
-  /** In white on the ground, within 44 by 44. */
+  /** White lines on the network's colour, within 44 by 44. */
   readonly strokes: string;
   readonly shapes: string;
   readonly width: number;
   readonly carved?: string;
 }
 
-/** Our own simple drawings, so that a network is known at a glance. */
+/** Our own simple drawings by which a network is recognized. */
 const DRAWINGS: Readonly<Partial<Record<string, Drawing>>> = {
   facebook: {
     ground: "#1464d2",
@@ -47,7 +47,7 @@ const DRAWINGS: Readonly<Partial<Record<string, Drawing>>> = {
   },
 };
 
-/** Renders the mark of a network, hidden from screen readers: the name stands beside it. */
+/** Renders the mark of a network. Hidden from screen readers, because the name is beside it. */
 export function markOf(network: string, title: string): Markup {
   const drawing = DRAWINGS[network];
   return drawing === undefined

@@ -1,6 +1,6 @@
 import { graphemesOf } from "../../networks/contract/text.ts";
 
-/** HTML that was made by `html` alone: everything in it that came from outside is escaped. */
+/** HTML made by `html` alone, so that everything from outside is escaped. */
 export class Markup {
   readonly text: string;
 
@@ -31,8 +31,8 @@ function render(value: Value): string {
 }
 
 /**
- * Makes HTML of a template, as the only function that does: every interpolation is escaped for text and for quoted attributes. Attributes
- * must be quoted, and URLs checked before.
+ * Makes HTML of a template; nothing else does. Escapes every value for text and for quoted attributes. Attributes must
+ * be quoted, and URLs checked before.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Markup {
   let text = strings[0] ?? "";
@@ -40,12 +40,12 @@ export function html(strings: TemplateStringsArray, ...values: readonly Value[])
   return new Markup(text);
 }
 
-/** Control characters, and the marks that make text read in an order other than the one it is written in. */
+/** Control characters, and marks that change the order in which text is read. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const GRAPHEMES_MAX = 80;
 
-/** Returns a name that somebody else chose as plain text: no control characters, and bounded. */
+/** Returns a name from outside as plain text, without control characters, and bounded. */
 export function plainName(text: string): string {
   const plain = text.replace(UNSEEN, "");
   if (plain.length <= GRAPHEMES_MAX) return plain;
@@ -57,12 +57,12 @@ export function plainName(text: string): string {
   return plain;
 }
 
-/** Returns the name for the middle of a sentence: its direction of writing ends with it. */
+/** Returns a name for use within a sentence: isolated, so that its direction of writing does not go on after it. */
 export function nameOf(text: string): Markup {
   return html`<bdi>${plainName(text)}</bdi>`;
 }
 
-/** Returns what stands in for a picture that is not there. */
+/** Returns the initial that replaces a missing picture. */
 export function initialOf(name: string): string {
   const text = plainName(name).replace(/^[\s@]+/, "");
   const [first] = graphemesOf(text);

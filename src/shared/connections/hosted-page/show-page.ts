@@ -23,9 +23,8 @@ import { isProfileActive } from "../link-account.ts";
 import { deadEnd, openVisit, type OpenVisit } from "./visit.ts";
 import { awayOf, waysIn } from "./form.ts";
 
-/** What the page reports of the step before. */
+/** What the page reports of the last step. */
 export type StepReport =
-  /** About the page as a whole. */
   | { readonly kind: "general"; readonly problem: LinkProblem }
   | ({ readonly kind: "problem"; readonly network: NetworkName } & CardProblem)
   | {
@@ -36,7 +35,7 @@ export type StepReport =
     }
   | { readonly kind: "linked"; readonly network: NetworkName };
 
-/** Answers GET of the hosted page, with what the last step left in its address. */
+/** Answers GET of the hosted page. Its address has the result of the last step. */
 export async function showPage(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -72,12 +71,12 @@ async function reportOf(
     : { kind: "choice", network, choice, problem: null };
 }
 
-/** Reports a problem that no form is to blame for. */
+/** Returns the report of a problem that no form caused. */
 export function problemOf(network: NetworkName, problem: LinkProblem): StepReport {
   return { kind: "problem", network, problem, way: "first", typed: {} };
 }
 
-/** Answers with the page of an open session; what was typed is kept, except for secrets. */
+/** Answers with the page of an open session. Keeps what was typed, except secrets. */
 export async function connectPage(
   services: ConnectionsDeps,
   { language }: BrowserRequest,

@@ -28,8 +28,8 @@ interface Start {
 }
 
 /**
- * Leads to the network's own authorisation page. The state is bound to this browser by a cookie, so that nobody can
- * have a victim's browser finish an authorisation that he began.
+ * Leads to the network's own authorisation page. A cookie binds the state to this browser, so that nobody can make a
+ * victim's browser finish an authorisation that somebody else began.
  */
 export async function startOAuth(
   services: ConnectionsDeps,
@@ -64,7 +64,7 @@ export async function startOAuth(
   return redirect(outbound.browserUrl(started.url), [browserCookie(config, browserId)]);
 }
 
-/** A server of a federated network names the page itself: a browser is sent to web pages alone. */
+/** Returns whether an address, which a server of a federated network may have chosen, is that of a web page. */
 function isWebPage(url: string, production: boolean): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol } = new URL(url);

@@ -25,7 +25,7 @@ export function contrast(one: string, other: string): number {
   return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
 }
 
-/** Returns black or white, whichever reads better: on any colour that is at least 4.5 to 1. */
+/** Returns black or white, whichever has the higher contrast, which is at least 4.5 to 1 on any colour. */
 export function textOn(color: string): string {
   return contrast(color, "#ffffff") >= contrast(color, "#000000") ? "#ffffff" : "#000000";
 }
@@ -40,7 +40,7 @@ function mixed(color: string, towards: string, share: number): string {
   return format([mix(red, 0), mix(green, 1), mix(blue, 2)]);
 }
 
-/** Returns the colour itself where it can be read on all of the grounds, else the nearest darker or lighter one that can. */
+/** Returns the colour if it is readable on all grounds, or else the nearest darker or lighter colour that is. */
 export function readableOn(color: string, grounds: readonly string[]): string {
   const towards = textOn(grounds[0] ?? "#ffffff");
   for (let step = 0; step < STEPS; step += 1) {
@@ -52,13 +52,13 @@ export function readableOn(color: string, grounds: readonly string[]): string {
 
 const ACCENT = "#2457d6";
 
-/** What text and lines in the accent colour may stand on. */
+/** The grounds of text and lines in the accent colour. */
 export const GROUNDS = {
   light: ["#f5f6f8", "#ffffff"],
   dark: ["#14161a", "#1e2127"],
 } as const;
 
-/** Returns the page's own style. The colour was matched against `#rrggbb` when the session was made. */
+/** Returns the page's own style. The colour was checked to be `#rrggbb` when the session was made. */
 export function stylesheet(accentColor: string | undefined): Markup {
   const accent = accentColor ?? ACCENT;
   return new Markup(`

@@ -20,14 +20,14 @@ import { connectPage, problemOf } from "./show-page.ts";
 import { startOAuth } from "./start-oauth.ts";
 import { deadEnd, foreignForm, leave, openVisit, type OpenVisit } from "./visit.ts";
 
-/** Somebody waits in front of the page. */
+/** Short, because a person waits for the page. */
 export const SIGN_IN_LIMITS = { callMs: 15_000, totalMs: 40_000 };
 const FIELD_CHARACTERS_MAX = 1_000;
-/** The page must not serve for guessing passwords. */
+/** Keeps the page from being used to guess passwords. */
 const ATTEMPTS_MAX = 50;
 
 const STATUS: Partial<Record<LinkProblem, number>> = { unpaid: 402, too_many_attempts: 429 };
-/** The form was understood, and what was in it did not lead to an account. */
+/** For a form that was understood but did not lead to an account. */
 const STATUS_OTHERWISE = 422;
 
 type Fields = Readonly<Record<string, string>>;
@@ -85,7 +85,7 @@ async function signIn(
   return "problem" in answer ? await trouble(answer.problem) : answer;
 }
 
-/** Leads to the network's own page, or signs in with what was typed. */
+/** Leads to the network's own page, or signs in with the typed fields. */
 async function begin(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -104,7 +104,7 @@ async function begin(
   return await settleLink(services, request, { visit, network, outcome });
 }
 
-/** Answers the form in which one of the accounts that an authorisation covers is chosen. */
+/** Answers the form on which one of the accounts of an authorisation is chosen. */
 async function choose(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -134,7 +134,7 @@ async function choose(
   return "problem" in answer ? await trouble(answer.problem) : answer;
 }
 
-/** Returns the form's own fields and no others; undefined when one of them is malformed. */
+/** Returns only the form's own fields; undefined when one of them is malformed. */
 function readFields(
   fields: readonly LinkField[],
   given: Fields,
@@ -169,7 +169,9 @@ async function countAttempt(
   return hasTooMany ? "too_many_attempts" : "over";
 }
 
-/** Links what signed in and leads on: out when that was the last account asked for, else back to the page. */
+/**
+ * Links the account that signed in. Leads back to the platform if it was the last one asked for, or else to the page.
+ */
 export async function settleLink(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -208,8 +210,8 @@ export async function settleLink(
 }
 
 /**
- * Answers POST of the page's last form. "Done" completes the session when an account is linked, "cancel" ends it; both lead
- * back to the platform. Pressed again they lead there again.
+ * Answers POST of the page's last form, and leads back to the platform. "Done" completes the session if an account is
+ * linked; "cancel" ends it. May be repeated.
  */
 export async function finishVisit(
   services: ConnectionsDeps,
@@ -235,7 +237,7 @@ export async function finishVisit(
   return await connectPage(services, request, visit, { status: 422, report });
 }
 
-/** Answers for a session that had ended before: back to the platform where the end user had completed it. */
+/** Answers for a session that has ended. Leads back to the platform if the end user completed it. */
 async function end(
   services: ConnectionsDeps,
   request: BrowserRequest,

@@ -43,7 +43,7 @@ export async function openVisit(
   return status === "open" ? { kind: "open", session, token } : { kind: "over", session };
 }
 
-/** Answers with the page of a visit that leads no further: what is wrong, and the way back where one is known. */
+/** Answers with a page that says what is wrong, and has the way back if it is known. */
 export function deadEnd(
   services: ConnectionsDeps,
   request: BrowserRequest,
@@ -59,7 +59,7 @@ export function deadEnd(
   return pageAnswer(410, (nonce) => renderNotice(page, nonce));
 }
 
-/** Ends a visit: leads back to the platform's own page, or says that the window can be closed. */
+/** Ends a visit. Leads back to the platform's own page, or says that the window can be closed. */
 export function leave(
   services: ConnectionsDeps,
   { language }: BrowserRequest,
@@ -74,7 +74,7 @@ export function leave(
   return pageAnswer(200, render, formTargets(services, undefined));
 }
 
-/** Answers with a page about a visit whose session is not known, or must not be shown. */
+/** Answers with a page about a visit whose session is unknown, or must not be shown. */
 export function loneNotice(
   { language }: BrowserRequest,
   notice: NoticeName,
@@ -84,7 +84,7 @@ export function loneNotice(
   return pageAnswer(status, (nonce) => renderNotice(page, nonce));
 }
 
-/** Refuses a form that did not come from our page: nothing was done with it. */
+/** Refuses a form that did not come from our page. Nothing was done with it. */
 export function foreignForm(request: BrowserRequest): BrowserAnswer {
   return loneNotice(request, "foreign", 403);
 }
@@ -94,14 +94,14 @@ export type NoticeName = keyof Words["notices"];
 export interface Notice {
   readonly language: Language;
   readonly notice: NoticeName;
-  /** Where the platform waits for the user; null: not known. */
+  /** Where the platform waits for the user; null if unknown. */
   readonly back: string | null;
   readonly branding: Branding;
-  /** By which the log knows what happened. */
+  /** The id under which the log has what happened. */
   readonly requestId?: string;
 }
 
-/** Renders a page with nothing to do on it but to go back. */
+/** Renders a page whose only action is to go back. */
 export function renderNotice(page: Notice, nonce: string): string {
   const { language, notice, back, branding, requestId = "" } = page;
   const words = wordsOf(language);
@@ -123,7 +123,7 @@ export function renderNotice(page: Notice, nonce: string): string {
   return layout({ language, nonce, branding, title, body });
 }
 
-/** Answers a browser with a page whatever happens; the error itself goes to the log, under the id that the page shows. */
+/** Runs a step and answers with a page even if it throws. The error is logged under the id that the page shows. */
 export async function browserStep(
   services: ConnectionsDeps,
   request: BrowserRequest,

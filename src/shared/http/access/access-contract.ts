@@ -1,7 +1,6 @@
 import type { ErrorCode } from "../../runtime/errors.ts";
 import type { RequestHeader } from "../headers.ts";
 
-/** The kinds of credentials. */
 export type CredentialKind = "apiKey" | "session" | "operator";
 
 /** What callers have to know of an access rule: what it asks for, and how it refuses. */
@@ -26,7 +25,7 @@ const PRODUCT_ERRORS = [
   "session_expired",
   "application_disabled",
   "platform_suspended",
-  // A session that names an application which its platform does not have.
+  // When a session names an application that its platform does not have.
   "not_found",
   "rate_limited",
   ...OURS,

@@ -56,7 +56,7 @@ export const signingIn: Access<RequestScope> = {
   },
 };
 
-/** Records and returns a 403, which tells a known caller the reason. A 404, which tells nothing, is not recorded. */
+/** Records and returns a 403, which tells a known caller the reason. A 404, which reveals nothing, is not recorded. */
 export function denied(
   request: AccessRequest,
   caller: Caller,
@@ -144,7 +144,6 @@ async function authenticate(
   return { caller, tenancy };
 }
 
-/** Returns the profiles that the request's headers name. */
 export function profilesOfHeaders(headers: Headers): string[] {
   return [headers.get("x-profile-id"), headers.get("profile-id")]
     .map((text) => text?.trim() ?? "")
@@ -163,7 +162,7 @@ function requireOneProfile({ headers, params }: AccessRequest): void {
   );
 }
 
-/** Identifies the caller, and checks what holds for all routes: credential, platform and application. */
+/** Identifies the caller and requires what every route does: a credential, an active platform and application. */
 export async function identify(
   request: AccessRequest,
   profileId: string | null = null,
@@ -231,7 +230,6 @@ export const keyOrSession: Access<PlatformScope> = {
   resolve: platformScope,
 };
 
-/** Admits an app_admin key or a session. */
 export const appAdmin: Access<PlatformScope> = {
   name: "appAdmin",
   contract: ACCESS_CONTRACTS.appAdmin,
@@ -252,7 +250,6 @@ export const keyOrSessionOfApplication: Access<ApplicationScope> = {
   resolve: async (request) => inApplication(await platformScope(request)),
 };
 
-/** Admits a session, and no key. */
 export const sessionOnly: Access<SessionScope> = {
   name: "sessionOnly",
   contract: ACCESS_CONTRACTS.sessionOnly,

@@ -3,7 +3,6 @@ import type { OperatorScope } from "../../callers/scope.ts";
 import { operatorContract } from "./access-contract.ts";
 import { denied, requestScope, type Access } from "./access.ts";
 
-/** The roles that operators can have. */
 export type OperatorRole = "Admin" | "Operator";
 
 /** Admits a token of the operators' identity provider with one of the roles; without roles, any valid token. */

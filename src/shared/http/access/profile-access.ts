@@ -68,7 +68,7 @@ async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
   if (profileId === null)
     throw new AppError("profile_header_required", "Name the profile with the X-Profile-Id header.");
   if (profileId === undefined) throw notFound();
-  // A bad grant is a bad credential, so it is refused before anything is said about the profile.
+  // A wrong grant is a wrong credential, so it is refused before the answer says anything about the profile.
   const allowed = await mayActFor(request, caller, profileId);
   if (profile === undefined) throw notFound();
   if (application !== undefined && profile.applicationId !== application.id) throw notFound();

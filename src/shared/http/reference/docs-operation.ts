@@ -111,7 +111,6 @@ function answersOf({ responses }: OpenApiOperation, reader: DocumentReader): Mar
     </ul>`;
 }
 
-/** Renders the section of one operation. */
 export function operationSection(placed: Placed, reader: DocumentReader): Markup {
   const { method, path, operation } = placed;
   const parameters = (operation.parameters ?? []).map((one) => reader.parameter(one));

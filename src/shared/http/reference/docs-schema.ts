@@ -19,7 +19,6 @@ function block(text: string): Markup {
   </ul>`;
 }
 
-/** Renders a line of a description. */
 export function phrase(text: string): Markup {
   return new Markup(
     inline(text)
@@ -56,7 +55,6 @@ function form({ pattern, format }: JsonSchema): string | undefined {
   return prefix === undefined ? `matches ${pattern}` : `${prefix}…`;
 }
 
-/** Describes the limits of a value. */
 function limits(schema: JsonSchema): string[] {
   const ofItems = schema.items === undefined ? [] : limits(schema.items);
   return [
@@ -132,7 +130,6 @@ function fieldsOf(schema: JsonSchema): Markup {
   </ul>`;
 }
 
-/** Renders a parameter like a field. */
 export function parameterField(
   name: string,
   schema: JsonSchema,

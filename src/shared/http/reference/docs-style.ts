@@ -1,4 +1,4 @@
-/** Phone first; the list of contents moves to the side where there is room. */
+/** For phones first; on wide screens the list of contents moves to the side. */
 export const DOCS_STYLE = `
 :root { color-scheme: light dark; --ground: #ffffff; --raised: #f4f5f7; --ink: #1a1c21; --soft: #59606d;
   --line: #d9dce2; --link: #1d4fc4; --get: #1d4fc4; --post: #1a6d3b; --patch: #8a5300; --delete: #a51d2d; }

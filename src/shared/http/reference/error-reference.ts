@@ -84,7 +84,7 @@ export const ERROR_REFERENCE = {
   },
   idempotency_conflict: plain("The Idempotency-Key was used with another request."),
   duplicate_content: {
-    when: "The same text was published to every one of these accounts of late.",
+    when: "The same text was recently published to every one of these accounts.",
     details: shape(() =>
       z.strictObject({
         postId: idOf("post").nullable().describe("Null when it is another profile's."),

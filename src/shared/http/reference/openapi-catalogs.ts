@@ -9,7 +9,7 @@ import type { Answer, Content, JsonSchema, Reference } from "./openapi-types.ts"
 /** `input`: what a request may hold. `output`: what an answer holds, to which fields may be added. */
 type Direction = "input" | "output";
 
-/** Formats whose pattern says the same at ten times the length. */
+/** Formats that say the same as their pattern, in a tenth of the length. */
 const SELF_EXPLAINING = new Set(["date-time", "email", "uri"]);
 
 const isNothing = (value: unknown) =>
@@ -21,7 +21,7 @@ function tidyMap(schemas: Readonly<Record<string, JsonSchema>>, direction: Direc
   );
 }
 
-/** `anyOf` of a plain type and null as one schema: it reads better, here and in generated clients. */
+/** Merges `anyOf` of a plain type and null into one schema, which reads better here and in generated clients. */
 function withoutNullBranch(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema;
   const [first, second] = anyOf ?? [];
@@ -30,7 +30,7 @@ function withoutNullBranch(schema: JsonSchema): JsonSchema {
   return { ...first, ...rest, type: [first.type, "null"] };
 }
 
-/** The parts of a schema that are schemas themselves. */
+/** Tidies the parts of a schema that are schemas themselves. */
 function tidyParts(schema: JsonSchema, direction: Direction): JsonSchema {
   const { items, properties, additionalProperties, anyOf, oneOf, allOf } = schema;
   const list = (schemas: readonly JsonSchema[]) => schemas.map((one) => tidy(one, direction));
@@ -47,7 +47,7 @@ function tidyParts(schema: JsonSchema, direction: Direction): JsonSchema {
   };
 }
 
-/** What JavaScript's numbers can hold anyway is no bound. */
+/** Removes bounds that every number in JavaScript keeps. */
 function withoutVacuousBounds({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
   return {
     ...rest,
@@ -56,7 +56,7 @@ function withoutVacuousBounds({ minimum, maximum, ...rest }: JsonSchema): JsonSc
   };
 }
 
-/** A schema as a reader needs it: our components, no noise, answers open to fields that come later. */
+/** Returns a schema as readers need it: with references to our components, and answers open to fields added later. */
 function tidy(schema: JsonSchema, direction: Direction): JsonSchema {
   const tidied = withoutVacuousBounds(withoutNullBranch(tidyParts(schema, direction)));
   const { $ref, pattern, default: fallback, additionalProperties, ...rest } = tidied;
@@ -66,7 +66,7 @@ function tidy(schema: JsonSchema, direction: Direction): JsonSchema {
     ...($ref === undefined ? {} : { $ref: $ref.replace("#/$defs/", "#/components/schemas/") }),
     ...rest,
     ...(pattern === undefined || isRedundant ? {} : { pattern }),
-    // Leaving such a field out says it already, and clients take a default for a promise that it is there.
+    // The field being optional says the same, and clients would read a default as a promise that the field is present.
     ...(fallback === undefined || isNothing(fallback) ? {} : { default: fallback }),
     ...(additionalProperties === undefined || isClosed ? {} : { additionalProperties }),
   };
@@ -76,9 +76,9 @@ function tidy(schema: JsonSchema, direction: Direction): JsonSchema {
 export class SchemaCatalog {
   readonly #components = new Map<string, JsonSchema>();
 
-  /** @throws Error when two schemas go by one name */
+  /** Adds a schema and returns it or a reference to it. @throws Error when two schemas have one name */
   add(schema: z.ZodType, direction: Direction): JsonSchema {
-    // Inside of another one, so that a named schema becomes a reference wherever it is used.
+    // Wrapped in another schema, so that a named schema becomes a reference wherever it is used.
     const { $defs, properties } = z.toJSONSchema(z.object({ wrapped: schema }), {
       io: direction,
       unrepresentable: "any",
@@ -92,7 +92,7 @@ export class SchemaCatalog {
     return tidy(wrapped as JsonSchema, direction);
   }
 
-  /** The same under a name for a schema that has none of its own. @throws Error when two schemas go by one name */
+  /** Adds a schema under a name, if it has none of its own. @throws Error when two schemas have one name */
   addAs(name: string, schema: z.ZodType, direction: Direction): JsonSchema {
     const made = this.add(schema, direction);
     if (made.$ref !== undefined) return made;
@@ -107,7 +107,6 @@ export class SchemaCatalog {
     this.#components.set(name, component);
   }
 
-  /** By name, in the order of the alphabet. */
   components(): Readonly<Record<string, JsonSchema>> {
     return Object.fromEntries(
       [...this.#components].sort(([left], [right]) => (left < right ? -1 : 1)),
@@ -115,7 +114,6 @@ export class SchemaCatalog {
   }
 }
 
-/** The example of a success, in its envelope. */
 function exampleBody({ spec }: Route): unknown {
   const answer = spec.examples?.().answer;
   if (answer === undefined) return undefined;
@@ -151,7 +149,7 @@ function toAnswer(route: Route, declared: DeclaredAnswer, schemas: SchemaCatalog
   };
 }
 
-/** The answers of all routes. Refusals are alike on many of them, and are written once. */
+/** Collects the answers of all routes. A refusal that many routes share is written once. */
 export class AnswerCatalog {
   readonly #schemas: SchemaCatalog;
   readonly #refusals = new Map<string, Answer>();
@@ -173,7 +171,7 @@ export class AnswerCatalog {
     );
   }
 
-  /** `Unauthorized`, `Unauthorized2` …: whichever of them has the same codes and headers. */
+  /** Returns a reference to a refusal, named `Unauthorized`, `Unauthorized2` and so on by its codes and headers. */
   #refuse(status: number, answer: Answer): Reference {
     const base = (STATUS_CODES[status] ?? "").replace(/[^A-Za-z]/g, "");
     for (let number = 1; ; number += 1) {

@@ -9,7 +9,6 @@ import type { SchemaCatalog } from "./openapi-catalogs.ts";
 import type { Parameter, Reference } from "./openapi-types.ts";
 import type { Route } from "../route.ts";
 
-/** The schemas of path parameters, by name. */
 const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   applicationId: () => idOf("application"),
   connectionId: () => idOf("connection"),
@@ -27,7 +26,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   ),
 };
 
-/** Returns the schema of a query parameter: a number is text of digits there, so its schema is that of the parsed value. */
+/** Returns the schema of a query parameter: for a number, which is text there, the schema of the parsed value. */
 function meaning(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodDefault) {
     const inner = meaning(schema.unwrap() as z.ZodType);
@@ -94,7 +93,6 @@ export function parametersOf(route: Route, catalog: SchemaCatalog): (Parameter |
   ];
 }
 
-/** Returns the headers that these routes take. */
 export function headerComponents(
   routes: readonly Route[],
   catalog: SchemaCatalog,

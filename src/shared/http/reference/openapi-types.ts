@@ -1,4 +1,4 @@
-/** As much of OpenAPI 3.1 as our document uses. */
+/** The parts of OpenAPI 3.1 that our document uses. */
 
 export interface JsonSchema {
   readonly $ref?: string;
@@ -58,7 +58,7 @@ export interface OpenApiOperation {
   readonly summary: string;
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  /** Who may call, in words: security schemes alone can't tell a restricted key from another. */
+  /** Who may call, in words: security schemes can't distinguish a restricted key from another key. */
   readonly "x-callers": string;
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: {

@@ -153,7 +153,7 @@ function build(chapters: readonly Chapter[], baseUrl: string): OpenApi {
   const schemas = new SchemaCatalog();
   const answers = new AnswerCatalog(schemas);
   schemas.add(anyError(), "output");
-  // No operation answers it: a path answers it to a method that it does not have.
+  // No operation answers it: it is the answer to a method that a path does not have.
   schemas.add(errorBody(["method_not_allowed"]), "output");
   const paths = toPaths(chapters, { schemas, answers });
   const webhooks = webhooksOf("Webhooks", schemas);

@@ -36,7 +36,7 @@ export function reserveMovement(post: Post, tokens: number): Movement {
   };
 }
 
-/** What accepting costs now: storing for a scheduled post, whose legs are paid for when it starts. */
+/** Returns the movement of accepting: storing for a scheduled post, whose legs are paid for when it starts. */
 function movementOf({ post, legs }: PostWithLegs): Movement {
   const operation = "posts.schedule";
   if (post.status === "scheduled")
@@ -47,7 +47,7 @@ function movementOf({ post, legs }: PostWithLegs): Movement {
 
 /**
  * Makes the accepting transaction: idempotency, post, legs with their reservations, work row, ledger and wallet, all or
- * nothing. Its answer is what the key stands for, which is another post's when somebody was first.
+ * nothing. Its answer is the post accepted under the key, which is another one when a concurrent request came first.
  */
 export function acceptOperation(acceptance: Acceptance): PostOperation<Accepted> {
   const { idempotencyKey, accepted, found, pace } = acceptance;

@@ -9,13 +9,13 @@ import type { NetworkAccount } from "../accounts/account-store.ts";
 import { errorsOf, type NetworkCheck } from "../problems.ts";
 import { checkDraft, checkUnavailable, checkView, problem } from "./check-draft.ts";
 import { legDraft, type Draft } from "../post.ts";
-import { findHolding, textHash } from "../accounts/recent-text.ts";
+import { findTextState, textHash } from "../accounts/recent-text.ts";
 
 export function accountOf({ network, account }: Connection): NetworkAccount {
   return { network, accountId: account.id };
 }
 
-/** The quota that a draft would use on a network; undefined where the network has none for it. */
+/** Returns the quota that a draft uses on a network; undefined if it uses none. */
 export function quotaFor(
   services: PublishingDeps,
   draft: Draft,
@@ -44,11 +44,11 @@ async function findDuplicate(services: PublishingDeps, draft: Draft, check: Netw
   const { network, connection } = check;
   const hash = textHash(legDraft(draft, network).text);
   if (hash === undefined || connection === undefined) return undefined;
-  const { holding } = await findHolding(services, accountOf(connection), hash);
-  return holding.kind === "published" ? holding : undefined;
+  const { state } = await findTextState(services, accountOf(connection), hash);
+  return state.kind === "published" ? state : undefined;
 }
 
-/** A check with what is known of the real account: its quota, and texts that were published to it of late. */
+/** Adds the findings on the real account: its quota, and whether the text was recently published to it. */
 async function checkAccount(
   services: PublishingDeps,
   draft: Draft,
@@ -60,9 +60,9 @@ async function checkAccount(
   ]);
   if (published === undefined)
     return { ...check, quota, problems: [...check.problems, ...problems] };
-  const { place } = published.holder;
-  // Another profile's post, maybe another tenant's, must not be named.
-  const isOwn = place.profileId === check.connection?.profileId;
+  const { ref } = published.claim;
+  // The post may be another profile's or tenant's, which must not be named.
+  const isOwn = ref.profileId === check.connection?.profileId;
   return {
     ...check,
     quota,
@@ -71,13 +71,13 @@ async function checkAccount(
       ...problems,
       problem("duplicate_content", `${check.network}.text.duplicate`),
     ],
-    duplicate: { postId: isOwn ? place.postId : null, allowedAfter: published.allowedAfter },
+    duplicate: { postId: isOwn ? ref.postId : null, allowedAfter: published.allowedAfter },
   };
 }
 
 /**
- * What every network says of a draft: its rules, and for one that goes out at once what is linked and what the
- * accounts still take. A look only: what holds when the leg goes out is claimed then.
+ * Checks a draft on every network: its rules and, if it is published at once, the connection, the quota and the
+ * duplicates of the account. Claims nothing; a worker does that before it sends.
  */
 export async function checkPost(
   services: PublishingDeps,
@@ -95,7 +95,7 @@ export async function checkPost(
   return Promise.all(checks.map((check) => checkAccount(services, draft, check)));
 }
 
-/** `duplicate_content`, when that alone keeps every network from taking the post. */
+/** Returns `duplicate_content` when this alone keeps every network from taking the post. */
 export function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | undefined {
   const isDuplicate = (check: NetworkCheck) =>
     check.duplicate !== undefined &&
@@ -116,7 +116,7 @@ export function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | un
   );
 }
 
-/** `not_publishable`, when not one of the networks could take the post. */
+/** Returns `not_publishable` when no network can take the post. */
 export function unpublishableRefusal(checks: readonly NetworkCheck[]): AppError | undefined {
   if (checks.some((check) => errorsOf(check).length === 0)) return undefined;
   const platforms = Object.fromEntries(checks.map((check) => [check.network, checkView(check)]));

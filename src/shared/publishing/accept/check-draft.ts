@@ -5,7 +5,7 @@ import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { errorsOf, warningsOf, type NetworkCheck } from "../problems.ts";
 import { legDraft, type Draft } from "../post.ts";
 
-/** An error in the words of its code. */
+/** Returns an error with the message of its code. */
 export function problem(code: LegErrorCode, rule: string): Problem {
   const { message, remediation } = LEG_ERRORS[code];
   return { severity: "error", code, rule, message, remediation, field: null, mediaIndex: null };
@@ -19,7 +19,7 @@ function connectionProblems(connection: Connection | undefined): readonly Proble
   return [];
 }
 
-/** Of a network that this deployment can't publish to: not part of it, or its app is not configured. */
+/** Returns the check of a network that this build lacks, or whose app is not configured. */
 export function checkUnavailable(
   network: NetworkName,
   connection: Connection | undefined,
@@ -29,8 +29,7 @@ export function checkUnavailable(
 }
 
 /**
- * Runs a network's rules on a draft; pure. `later`: only what will still hold when a scheduled post fires; what is
- * linked then is judged then.
+ * Runs a network's rules on a draft; pure. `later`: leaves out the connection, which is checked when the post starts.
  */
 export function checkDraft(
   draft: Draft,
@@ -53,7 +52,6 @@ export function checkDraft(
   };
 }
 
-/** One network's part of the validation result. */
 export function checkView(check: NetworkCheck) {
   const { connection, measure } = check;
   const entry = ({ code, rule, message, remediation, field, mediaIndex }: Problem) => {

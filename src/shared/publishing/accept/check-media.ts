@@ -17,7 +17,6 @@ export interface MediaCheck {
   readonly error: string | null;
 }
 
-/** What was found at each address, or why nothing was. */
 export interface CheckedMedia {
   readonly checks: readonly MediaCheck[];
   readonly found: ReadonlyMap<string, MediaProbe | MediaFailure>;
@@ -25,7 +24,7 @@ export interface CheckedMedia {
 
 const AT_ONCE = 4;
 
-/** Looks at media files to see whether they can be had and what they are. Never throws. */
+/** Probes media files, a few at a time. A file that can't be had is part of the result. */
 export async function checkMedia(
   services: PublishingDeps,
   platformId: string,
@@ -53,7 +52,7 @@ export async function checkMedia(
   return { checks, found };
 }
 
-/** A check with what the network will make of the draft's files, as far as they were looked at. */
+/** Adds what the network finds in the draft's files, as far as they were probed. */
 export function withMedia(
   check: NetworkCheck,
   draft: Draft,
@@ -68,20 +67,20 @@ export function withMedia(
   const field = fieldOf(network.name, content, "mediaUrls");
   const files = content.media.map(({ url }) => found.get(url));
   const alone = files.flatMap((file, mediaIndex) => {
-    const place = { field, mediaIndex };
+    const at = { field, mediaIndex };
     if (file === undefined) return [];
-    if (file instanceof MediaFailure) return [failureProblem(network, file, place)];
-    return judgeMedia(network, targets, { probe: file, ...place });
+    if (file instanceof MediaFailure) return [failureProblem(network, file, at)];
+    return judgeMedia(network, targets, { probe: file, ...at });
   });
-  // Publishing refuses the first file that does not fit, and looks at them together when each does.
+  // Publishing refuses the first file that does not fit, and checks the files together only if each one does.
   const isEachTaken = alone.every(({ severity }) => severity !== "error");
   const facts = files.map((file) => (isFound(file) ? file : null));
   const together = isEachTaken ? (network.checkFiles?.(content, limits, facts) ?? []) : [];
-  const isTold = (later: Problem) =>
+  const isKnown = (later: Problem) =>
     problems.some(({ rule, severity }) => rule === later.rule && severity === later.severity);
   return {
     ...check,
-    problems: [...problems, ...alone, ...together.filter((problem) => !isTold(problem))],
+    problems: [...problems, ...alone, ...together.filter((problem) => !isKnown(problem))],
   };
 }
 
@@ -89,13 +88,13 @@ function isFound(file: MediaProbe | MediaFailure | undefined): file is MediaProb
   return file !== undefined && !(file instanceof MediaFailure);
 }
 
-/** A file that could not be had, as the leg would end. */
+/** Returns the error with which a leg ends whose file can't be had. */
 function failureProblem(
   network: Network,
   { code, reason }: MediaFailure,
-  place: Pick<Problem, "field" | "mediaIndex">,
+  at: Pick<Problem, "field" | "mediaIndex">,
 ): Problem {
   return code === "media_rejected"
-    ? refusalError(network, reason ?? "size", place)
-    : unreachableError(network, place);
+    ? refusalError(network, reason ?? "size", at)
+    : unreachableError(network, at);
 }

@@ -29,16 +29,17 @@ export interface CreatePost {
   readonly draft: Draft;
 }
 
-/** The first is about the key itself; with the second a look at the key would fare no better. */
+/** The first is about the key itself. The second would also fail the look-up of the key. */
 const ANSWERED_AS_IS: ReadonlySet<string> = new Set([
   "idempotency_conflict",
   "service_unavailable",
 ]);
-/** Accepted for publishing at once. */
 const ACCEPTED = 202;
-/** Stored for later. */
 const CREATED = 201;
-/** The original post as it is now. @throws AppError `idempotency_conflict` when the key stands for another request */
+/**
+ * Returns the original post as it is now.
+ * @throws AppError `idempotency_conflict` when the key was used for another request
+ */
 async function replay(
   services: PublishingDeps,
   scope: ProfileScope,
@@ -80,8 +81,8 @@ function newPost(services: PublishingDeps, scope: ProfileScope, draft: Draft, no
 }
 
 /**
- * Accepts a post: one transaction, then a hint; one that is scheduled is stored, and starts when it is due. The same
- * Idempotency-Key with the same request answers the original post and charges nothing.
+ * Accepts a post in one transaction and then sends a hint. A scheduled post is stored, and starts when it is due. The
+ * same Idempotency-Key with the same request returns the original post and charges nothing.
  * @throws AppError 400 on the key, 402 when the wallet is short (nothing is written and the key stays unused),
  * `idempotency_conflict`, `not_publishable`
  */
@@ -105,7 +106,6 @@ export async function createPost(
   }
 }
 
-/** As it is counted. */
 function outcomeOf({ replayed, httpStatus }: CreatedPost): "accepted" | "scheduled" | "replayed" {
   if (replayed) return "replayed";
   return httpStatus === CREATED ? "scheduled" : "accepted";
@@ -122,8 +122,8 @@ async function createOnce(
     return await acceptPost(services, scope, { key, print, draft });
   } catch (error) {
     if (!(error instanceof AppError) || ANSWERED_AS_IS.has(error.code)) throw error;
-    // A key that stands for a post answers with it whatever a new request would meet: the look comes after the failure,
-    // so that the many requests with an unused key do without it.
+    // A key that was used answers with its post, whatever a new request would be refused for. It is looked up after the
+    // failure, so that the many requests with an unused key don't pay for it.
     const earlier = await services.idempotency.find(scope.platformId, key);
     if (earlier === undefined) throw error;
     return replay(services, scope, earlier, print);
@@ -144,7 +144,7 @@ async function acceptPost(
   const now = services.clock.now();
   const isScheduled = draft.scheduleAt !== null;
   const { connections } = scope;
-  // Its due row is written before the transaction can say that the key is taken.
+  // The due row is written before the transaction can find that the key is taken.
   const earlier = isScheduled ? await services.idempotency.find(scope.platformId, key) : undefined;
   if (earlier !== undefined) return replay(services, scope, earlier, print);
   refuseIssues(scheduleIssues(draft.scheduleAt, now));

@@ -27,7 +27,7 @@ export function parseIdempotencyKey(given: string | null): string {
 
 const FINGERPRINT_VERSION = 1;
 
-/** Returns JSON whose text does not depend on the order in which an object's names were written. */
+/** Returns the value with sorted names, so that their order does not change the JSON. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value;
@@ -40,7 +40,7 @@ function canonical(value: unknown): unknown {
 }
 
 /**
- * Returns what makes two requests under one Idempotency-Key the same: a hash of application, profile and the parsed body.
+ * Returns what makes two requests under one Idempotency-Key the same: a hash of application, profile and parsed body.
  */
 export function fingerprint(
   scope: { readonly applicationId: string; readonly profileId: string },
@@ -52,12 +52,12 @@ export function fingerprint(
   );
 }
 
-/** However old the key is: a post that ended of late may still be asked for by it. */
+/** A key is kept this long after its post ended, since a client may still repeat the request. */
 const ENDED_MS = 30 * 24 * 60 * 60 * 1000;
 const POSTS_AT_ONCE = 16;
 const OPEN: ReadonlySet<PostStatus> = new Set(["scheduled", "processing"]);
 
-/** Whether the post that a key stands for is long over, or erased. */
+/** Returns whether the post of a key ended long ago, or was erased. */
 async function isSpent(
   services: PublishingDeps,
   platformId: string,
@@ -70,7 +70,7 @@ async function isSpent(
   return services.clock.now().getTime() - endedAt > ENDED_MS;
 }
 
-/** Removes a page of the Idempotency-Keys of posts that are over; one of a post that is still to go out stays. */
+/** Removes a page of the Idempotency-Keys of posts that ended long ago or were erased. */
 export async function removeSpentKeys(
   services: PublishingDeps,
   platformId: string,

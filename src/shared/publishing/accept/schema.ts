@@ -21,7 +21,7 @@ const networkNames = shape(() =>
     .max(NETWORK_NAMES.length)
     .refine((names) => new Set(names).size === names.length, {
       error: "must not repeat a network",
-      // Reported together with an entry that is no network.
+      // So that it is reported together with an entry that is no network.
       when: ({ value }) => Array.isArray(value),
     })
     .meta({ description: "The networks, one leg each.", uniqueItems: true }),
@@ -55,7 +55,7 @@ const PostBody = shape(() =>
 );
 type Fields = ShapeOf<typeof PostBody>;
 
-/** PATCH of a scheduled post: what is not named stays. */
+/** PATCH of a scheduled post: absent fields stay. */
 export const UpdatePostBody = shape(() =>
   z.strictObject({
     text: text().optional().describe(ABOUT.text),
@@ -91,7 +91,7 @@ export const DraftBody = shape(() =>
     .meta({ id: "PostRequest" }),
 );
 
-/** What is wrong with a time unless it lies more than 10 seconds and at most 365 days ahead. */
+/** Returns the issues of a time that is not between 10 seconds and 365 days ahead. */
 export function scheduleIssues(scheduleAt: string | null, now: Date): readonly Issue[] {
   if (scheduleAt === null) return [];
   const aheadMs = Date.parse(scheduleAt) - now.getTime();
@@ -108,7 +108,7 @@ type RequestFields = Readonly<Record<string, unknown>>;
 
 const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
 
-/** What is wrong between fields that may each be right. Of fields that are wrong in themselves the schema tells. */
+/** Returns issues between fields that are right in themselves. The schema reports those that are not. */
 function crossFieldIssues({
   altTexts,
   mediaUrls,
@@ -131,12 +131,12 @@ function crossFieldIssues({
   return issues;
 }
 
-/** What would be wrong with a new post beside what its schema refuses. */
+/** Returns the issues of a new post that its schema does not report. */
 export function issuesOfDraft(body: RequestFields, now: Date): readonly Issue[] {
   return [...crossFieldIssues(body), ...scheduleIssues(timeIn(body), now)];
 }
 
-/** What is wrong with a change of a stored draft; the time that it has may have passed meanwhile. */
+/** Returns the issues of a change of a stored draft, whose own time may have passed. */
 export function issuesOfChange(before: Draft, change: RequestFields, now: Date): readonly Issue[] {
   const { networks: platforms, scheduleAt, ...rest } = before;
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
@@ -149,7 +149,7 @@ function timeIn({ scheduleAt }: RequestFields): string | null {
   return instant().safeParse(scheduleAt).data ?? null;
 }
 
-/** The draft with a change applied that was found to fit it. */
+/** Returns the draft with a valid change applied. */
 export function updatedDraft(draft: Draft, change: UpdatePost): Draft {
   const { networks, ...rest } = draft;
   const defined = Object.fromEntries(

@@ -55,10 +55,7 @@ async function charge(
   await chargeTogether(services, scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
 }
 
-/**
- * Runs the rules that accepting runs, without publishing anything. Charged before the work is done.
- * @throws AppError 402
- */
+/** Runs the rules that accepting runs, and publishes nothing. Charges first. @throws AppError 402 */
 export async function validatePost(
   services: PublishingDeps,
   scope: PublishingScope,
@@ -72,16 +69,16 @@ export async function validatePost(
     checkMedia(services, scope.platformId, urls),
   ]);
   const publishable = checks.filter((check) => errorsOf(check).length === 0);
-  const judged = checks.map((check) => withMedia(check, draft, looked));
+  const checked = checks.map((check) => withMedia(check, draft, looked));
   return {
     valid:
-      judged.every((check) => errorsOf(check).length === 0) && looked.checks.every(({ ok }) => ok),
-    // Accepting looks at no file: it reserves for a leg that one of them will fail, and gives that back.
+      checked.every((check) => errorsOf(check).length === 0) && looked.checks.every(({ ok }) => ok),
+    // Accepting reads no file. It reserves for a leg that a file will fail, and releases that later.
     tokensEstimate: estimateTokens(
       publishable.map(({ network }) => network),
       draft.scheduleAt !== null,
     ),
-    platforms: Object.fromEntries(judged.map((check) => [check.network, checkView(check)])),
+    platforms: Object.fromEntries(checked.map((check) => [check.network, checkView(check)])),
     media: looked.checks,
   };
 }

@@ -13,13 +13,13 @@ export interface NetworkAccount {
   readonly accountId: string;
 }
 
-/** The leg that holds a text of an account. What became of the leg tells whether it still counts. */
-export interface TextHolder {
-  readonly place: PostRef;
+/** The leg that has claimed a text of an account. Its outcome decides whether the claim still counts. */
+export interface TextClaim {
+  readonly ref: PostRef;
   readonly legKey: string;
 }
 
-export interface StoredTextHolder extends TextHolder {
+export interface StoredTextClaim extends TextClaim {
   readonly etag: string;
 }
 
@@ -54,7 +54,9 @@ function toUse(uses: readonly Use[]): QuotaUse {
 
 const usesColumns = (uses: readonly Use[]) => toChunks("uses", JSON.stringify(uses));
 
-/** What was published to an account of late (table `accounts`): texts of 48 hours and a rolling day's quota. */
+/**
+ * Stores what was recently published to an account (table `accounts`): texts of 48 hours, and a rolling day's quota.
+ */
 export class AccountStore {
   readonly #table: Table;
 
@@ -62,25 +64,25 @@ export class AccountStore {
     this.#table = table;
   }
 
-  async findText(account: NetworkAccount, textHash: string): Promise<StoredTextHolder | undefined> {
+  async findText(account: NetworkAccount, textHash: string): Promise<StoredTextClaim | undefined> {
     const stored = await this.#table.find(partitionOf(account), textKey(textHash));
-    return stored === undefined ? undefined : toHolder(stored.row, stored.etag);
+    return stored === undefined ? undefined : toClaim(stored.row, stored.etag);
   }
 
-  /** Takes a text for a leg; of two at once, one gets it. `instead` is the holder that no longer counts. */
-  async holdText(
+  /** Claims a text for a leg, in place of `instead` if given. Returns false when another leg's claim came first. */
+  async claimText(
     account: NetworkAccount,
     textHash: string,
-    holder: TextHolder,
-    instead: StoredTextHolder | undefined,
+    claim: TextClaim,
+    instead: StoredTextClaim | undefined,
   ): Promise<boolean> {
-    const { platformId, profileId, postId } = holder.place;
+    const { platformId, profileId, postId } = claim.ref;
     const row = {
       rowKey: textKey(textHash),
       platformId,
       profileId,
       postId,
-      legKey: holder.legKey,
+      legKey: claim.legKey,
     };
     const partition = partitionOf(account);
     const written =
@@ -90,7 +92,7 @@ export class AccountStore {
     return written !== undefined;
   }
 
-  /** A page of the texts, of all accounts, that posts from before hold; looks through the whole table. */
+  /** Lists a page of the texts, of all accounts, claimed by posts older than the time. Reads the whole table. */
   async listTextsBefore(time: Date, after: string | undefined) {
     const olderThan = { property: "postId", time: idBefore("post", time.getTime()) };
     const page = { from: TEXTS, before: afterPrefix(TEXTS), olderThan };
@@ -100,21 +102,21 @@ export class AccountStore {
       rowKey: row.rowKey,
       // Safe: `partitionOf` begins with a network's name.
       network: partitionKey.split("|")[0] as NetworkName,
-      holder: toHolder(row, etag),
+      claim: toClaim(row, etag),
     }));
     return { texts, next };
   }
 
-  /** A text as it was listed, unless another leg holds it by now. */
+  /** Removes a listed text, unless another leg has claimed it since. */
   async removeText(text: {
     readonly partitionKey: string;
     readonly rowKey: string;
-    readonly holder: StoredTextHolder;
+    readonly claim: StoredTextClaim;
   }): Promise<boolean> {
-    return this.#table.delete(text.partitionKey, text.rowKey, text.holder.etag);
+    return this.#table.delete(text.partitionKey, text.rowKey, text.claim.etag);
   }
 
-  /** Removes a page of the texts that a profile's posts hold; looks through the whole table. */
+  /** Removes a page of the texts that a profile's posts have claimed. Reads the whole table. */
   removeTextsOfProfile(profileId: string, after: string | undefined) {
     return this.#table.removeSelected({ property: "profileId", values: [profileId] }, after);
   }
@@ -124,7 +126,7 @@ export class AccountStore {
     return toUse(stored === undefined ? [] : recent(usesOf(stored.row), now));
   }
 
-  /** Uses the quota once for a leg, however often it is asked; false when a rolling day's quota is used up. */
+  /** Uses the quota once for a leg, even if called again. Returns false when the rolling day's quota is used up. */
   claimQuota(
     account: NetworkAccount,
     quota: { readonly kind: string; readonly limit: number },
@@ -139,7 +141,7 @@ export class AccountStore {
     });
   }
 
-  /** Gives back what a leg used that published nothing. */
+  /** Returns what a leg used that published nothing. */
   async returnQuota(account: NetworkAccount, kind: string, legKey: string): Promise<void> {
     await this.#changeUses(account, kind, (uses) => {
       const rest = uses.filter(({ leg }) => leg !== legKey);
@@ -162,13 +164,13 @@ export class AccountStore {
   }
 }
 
-function toHolder(row: Row, etag: string): StoredTextHolder {
-  const place = {
+function toClaim(row: Row, etag: string): StoredTextClaim {
+  const ref = {
     platformId: textOf(row, "platformId"),
     profileId: textOf(row, "profileId"),
     postId: textOf(row, "postId"),
   };
-  return { place, legKey: textOf(row, "legKey"), etag };
+  return { ref, legKey: textOf(row, "legKey"), etag };
 }
 
 function usesOf(row: Row): Use[] {

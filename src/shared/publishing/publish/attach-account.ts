@@ -49,8 +49,8 @@ export async function releaseTurn(work: Work): Promise<void> {
 }
 
 /**
- * The leg goes out on the account that is linked now, and says so. What was prepared for another account is of no use,
- * and what may have been sent there can't be looked up any more. False when the leg ended or waits.
+ * Moves the leg to the account that is linked now. What was prepared for another account is dropped, and a call that
+ * may have been made there can't be looked up any more. Returns false when the leg ended or waits.
  */
 async function followAccount(work: Work, linked: Connection): Promise<boolean> {
   const account = accountOf(linked);
@@ -72,7 +72,7 @@ async function failUnlinked(work: Work, code: LegFailure["code"]): Promise<undef
   await fail(work, { code, networkCode: null });
 }
 
-/** Finds the account that the leg goes out on and its credentials; undefined when the leg ended or waits for them. */
+/** Returns the linked account and its credentials; undefined when the leg ended or waits for them. */
 export async function attachAccount(work: Work) {
   const { services, ref } = work;
   const opened = await services.connections.open(ref.profileId, work.stored.leg.network);

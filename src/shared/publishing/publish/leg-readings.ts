@@ -4,29 +4,29 @@ import { MediaFailure } from "../../networks/contract/media.ts";
 import { type Draft, legDraft } from "../post.ts";
 import type { Leg, Readings } from "../leg.ts";
 
-/** A file whose reading was begun this often in a row and never ended is not read again. */
+/** A file is not read again once this many readings in a row began and never ended. */
 const UNENDED_READINGS_MAX = 2;
-/** What follows at once on the end of a reading, the reading of the next file as a rule, is written along with it. */
+/** How long the end of a reading waits to be written, to be written together with the start of the next one. */
 const REST_MS = 250;
 /** A file that is none of the draft's media, such as the picture of a link card. */
 const OTHER = "other";
 
-/** What notes need of the worker that has the leg. */
-export interface LegInHand {
-  /** Writes the leg with its notes as they are now; false when another worker took it meanwhile. */
+/** What the notes need from the worker that has the leg. */
+export interface LegWriter {
+  /** Writes the leg with its present notes. Returns false when another worker has taken the leg. */
   save(): Promise<boolean>;
   readonly warn: (error: unknown) => void;
 }
 
 /**
- * Notes in the leg's row which files are being read. A file that ends the process that works on the leg leaves a note
- * behind; a worker that lives on, or is told to stop, takes its note away however the reading ended.
+ * Notes in the leg's row which files are being read. If a file crashes the process, its note stays. A worker that goes
+ * on, or stops in order, removes the note however the reading ended.
  */
 export class LegReadings {
   #counts: Readings;
   #stored: Readings;
   readonly #open = new Map<string, number>();
-  #inHand: LegInHand | undefined;
+  #writer: LegWriter | undefined;
   #rest: NodeJS.Timeout | undefined;
   #isStopping = false;
 
@@ -35,42 +35,41 @@ export class LegReadings {
     this.#stored = readings;
   }
 
-  /** The notes that the leg's next row has to carry. */
   get current(): Readings {
     return this.#counts;
   }
 
-  /** To be called when a row with `current` in it was written. */
+  /** Notes that a row with these notes was written. */
   noteStored(stored: Readings): void {
     this.#stored = stored;
   }
 
-  /** From now on the leg may be written whenever a reading begins or ends. */
-  open(inHand: LegInHand): void {
-    this.#inHand = inHand;
+  /** Lets the start and end of a reading write the leg from now on. */
+  open(writer: LegWriter): void {
+    this.#writer = writer;
   }
 
-  /** The leg has ended, and its notes with it. */
+  /** Ends the writing of notes, because the leg has ended. */
   leave(): void {
-    this.#inHand = undefined;
+    this.#writer = undefined;
     clearTimeout(this.#rest);
   }
 
-  /** The worker is done with the leg for now, in whatever way: what it has read has ended. */
+  /** Writes the ends of all readings, because the worker is done with the leg for now. */
   async close(): Promise<void> {
     clearTimeout(this.#rest);
     await this.#save();
     this.leave();
   }
 
-  /** The process stops: what it breaks off now is not the file's doing. */
+  /** Removes the notes of open readings, because the process stops and the files are not the cause. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     for (const file of this.#open.keys()) this.#forget(file);
     await this.#save();
   }
 
-  /** Does what reads a file, with a note of it in the leg's row. */
+  /** Runs a reading of a file, with a note of it in the leg's row. */
   async reading<T>(file: string, read: () => Promise<T>): Promise<T> {
     await this.#begin(file);
     try {
@@ -86,7 +85,7 @@ export class LegReadings {
     if (others > 0 || this.#isStopping) return;
     clearTimeout(this.#rest);
     const before = this.#stored[file] ?? 0;
-    // Read again at once: the note of the last time still stands.
+    // The file is read again before its last note was removed from the row.
     const isNoted = (this.#counts[file] ?? 0) < before;
     this.#counts = { ...this.#counts, [file]: isNoted ? before : before + 1 };
     if (!isNoted && !(await this.#save())) {
@@ -113,18 +112,18 @@ export class LegReadings {
   }
 
   async #save(): Promise<boolean> {
-    const inHand = this.#inHand;
-    if (inHand === undefined || this.#counts === this.#stored) return inHand !== undefined;
+    const writer = this.#writer;
+    if (writer === undefined || this.#counts === this.#stored) return writer !== undefined;
     try {
-      return await inHand.save();
+      return await writer.save();
     } catch (error) {
-      inHand.warn(error);
+      writer.warn(error);
       return false;
     }
   }
 }
 
-/** The file that ended its readers, by its place in the draft (null: none of its media), if there is one. */
+/** Returns the file that crashed its readers, by its index in the draft (null: none of its media), if there is one. */
 export function fatalFile({ readings, sentAt }: Leg): { mediaIndex: number | null } | undefined {
   if (sentAt !== null) return undefined;
   const found = Object.entries(readings).find(
@@ -134,15 +133,15 @@ export function fatalFile({ readings, sentAt }: Leg): { mediaIndex: number | nul
   return { mediaIndex: found[0] === OTHER ? null : Number(found[0]) };
 }
 
-/** Has every reading of a leg's files noted. */
+/** Returns a reader that notes every reading of the leg's files. */
 export function notingReadings(
   readings: LegReadings,
   { owner, draft, network }: { owner: string; draft: Draft; network: NetworkName },
 ): ReadByFile {
   const { media } = legDraft(draft, network);
   return (reader, url) => {
-    const place = media.findIndex((item) => item.url === url);
-    const file = place < 0 ? OTHER : String(place);
+    const index = media.findIndex((item) => item.url === url);
+    const file = index < 0 ? OTHER : String(index);
     return {
       owner,
       reader: {

@@ -8,17 +8,17 @@ import { claimText, textHash } from "../accounts/recent-text.ts";
 import { type Leg, parked } from "../leg.ts";
 import { legDraft } from "../post.ts";
 import { fail, reject, tryLater } from "./settle.ts";
-import { holdingLease, park, type Work } from "./work.ts";
+import { renewingLease, park, type Work } from "./work.ts";
 
 /** Media that is still processing after this long will not become ready. */
 const PROCESSING_MS_MAX = 60 * 60 * 1000;
 
-/** How soon a leg looks again whether the one with the same text went out. */
-const TWIN_SECONDS = 5;
+/** How soon a leg checks again whether another one with the same text was published. */
+const DUPLICATE_SECONDS = 5;
 
 /**
- * Takes the account's text and quota for a leg before anything is sent; repeatable. False when another leg has them:
- * this one then ended, or waits for what becomes of its twin.
+ * Claims the account's text and quota for a leg before anything is sent. May be repeated. Returns false when the leg
+ * ended, or waits for another one with the same text.
  */
 export async function claimAccount(work: Work, connection: Connection): Promise<boolean> {
   const { services, ref, post, stored } = work;
@@ -26,12 +26,12 @@ export async function claimAccount(work: Work, connection: Connection): Promise<
   const account = accountOf(connection);
   const hash = textHash(legDraft(post.draft, network).text);
   if (hash !== undefined) {
-    const holding = await claimText(services, account, hash, { place: ref, legKey: key });
+    const state = await claimText(services, account, hash, { ref, legKey: key });
     const failure = { code: "duplicate_content", networkCode: null } as const;
-    if (holding.kind === "pending")
-      await tryLater(work, { kind: "try_later", failure, retryAfterSeconds: TWIN_SECONDS });
-    if (holding.kind === "published") await fail(work, failure);
-    if (holding.kind !== "free") return false;
+    if (state.kind === "pending")
+      await tryLater(work, { kind: "try_later", failure, retryAfterSeconds: DUPLICATE_SECONDS });
+    if (state.kind === "published") await fail(work, failure);
+    if (state.kind !== "free") return false;
   }
   const quota = quotaFor(services, post.draft, network, connection.limits);
   if (quota === undefined) return true;
@@ -41,7 +41,7 @@ export async function claimAccount(work: Work, connection: Connection): Promise<
   return false;
 }
 
-/** The tools, with every repair of an image noted: what a reader sees is then not the file that was given. */
+/** Returns the tools with every change to an image noted, since readers will not see the file that was given. */
 function notingRepairs(tools: NetworkTools, noted: MediaRepair[]): NetworkTools {
   return {
     ...tools,
@@ -58,7 +58,7 @@ function notingRepairs(tools: NetworkTools, noted: MediaRepair[]): NetworkTools 
   };
 }
 
-/** The leg with its repairs among its warnings, each once however often it is prepared. */
+/** Returns the leg with a warning for each change to an image, once however often the leg is prepared. */
 function withRepairs(leg: Leg, repairs: readonly MediaRepair[]): Leg {
   const found = repairs
     .map((repair) => repairWarning(leg.network, repair, { field: null, mediaIndex: null }))
@@ -68,7 +68,7 @@ function withRepairs(leg: Leg, repairs: readonly MediaRepair[]): Leg {
   return added.length === 0 ? leg : { ...leg, warnings: [...leg.warnings, ...added] };
 }
 
-/** Uploads and containers. The prepared leg, or undefined when it ended or waits. */
+/** Uploads media and makes containers. Returns the prepared leg, or undefined when it ended or waits. */
 export async function prepare(
   work: Work,
   network: Network,
@@ -77,8 +77,8 @@ export async function prepare(
 ): Promise<LegToPublish | undefined> {
   const repairs: MediaRepair[] = [];
   const tools = notingRepairs(work.tools, repairs);
-  const outcome = await holdingLease(work, () => network.prepare(leg, tools));
-  // Written with whatever the leg's next state is.
+  const outcome = await renewingLease(work, () => network.prepare(leg, tools));
+  // Written with the leg's next state.
   work.stored = { ...work.stored, leg: withRepairs(work.stored.leg, repairs) };
   const now = work.services.clock.now();
   switch (outcome.kind) {

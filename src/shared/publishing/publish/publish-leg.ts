@@ -21,17 +21,16 @@ import { fail } from "./settle.ts";
 import { createTrace } from "./trace.ts";
 import { begun, change, keepingOpened, save, type Work } from "./work.ts";
 
-/** Earlier than this a hint is a stray one: the right one is still under way. */
+/** A hint that comes earlier than this is ignored: the right one is still to come. */
 const EARLY_SECONDS_MAX = 5;
 
-/** A hint that came a moment early, by a clock that runs behind, is sent again for the rest. */
+/** Sends a hint again that came a few seconds early, because of a clock that runs behind. */
 async function hintAgain({ services, ref, stored }: Work, at: string, now: Date): Promise<void> {
   const seconds = (Date.parse(at) - now.getTime()) / 1000;
   if (seconds <= EARLY_SECONDS_MAX)
     await services.publishQueue.hint({ ...ref, networks: [stored.leg.network] }, seconds);
 }
 
-/** Whether the leg has something to do now. */
 async function isDue(work: Work): Promise<boolean> {
   const { services, stored } = work;
   const now = services.clock.now();
@@ -42,8 +41,8 @@ async function isDue(work: Work): Promise<boolean> {
 }
 
 /**
- * Takes the leg for this worker; false when another one was first. What its network chooses once, such as a key of the
- * post, is chosen here, so that it outlives the worker.
+ * Claims the leg for this worker. Returns false when another one was first. What the network chooses once, such as a
+ * key of the post, is chosen and stored here, so that it outlives the worker.
  */
 async function claim(work: Work): Promise<boolean> {
   const { services, stored } = work;
@@ -78,8 +77,8 @@ function toPublish(work: Work, connection: Connection, credentials: NetworkData)
   };
 }
 
-/** The phases of a claimed leg, in their order; each goes on to the next, ends the leg or gives it back. */
-async function walk(work: Work, network: Network): Promise<void> {
+/** Runs the phases of a claimed leg in order. Each goes on to the next, ends the leg or gives it back. */
+async function runPhases(work: Work, network: Network): Promise<void> {
   const usable = await attachAccount(work);
   if (usable === undefined) return;
   const { leg } = work.stored;
@@ -92,8 +91,8 @@ async function walk(work: Work, network: Network): Promise<void> {
   if (prepared !== undefined) await send(work, network, connection, prepared);
 }
 
-/** What is done is written down under the claim, whatever becomes of it. */
-async function tracing({ services, ref, stored, trace }: Work, run: () => Promise<void>) {
+/** Writes the worker's steps to the timeline, whatever becomes of the leg. */
+async function withTrace({ services, ref, stored, trace }: Work, run: () => Promise<void>) {
   try {
     await run();
   } finally {
@@ -101,17 +100,17 @@ async function tracing({ services, ref, stored, trace }: Work, run: () => Promis
   }
 }
 
-/** Whoever read this file did not live to tell: nothing was sent, and nobody reads it again. */
+/** Fails a leg with a file that crashed every worker that read it. Nothing was sent. */
 async function failUnreadable(on: Work, mediaIndex: number | null): Promise<void> {
   const { services, ref, stored } = on;
   const { network } = stored.leg;
-  services.log.error("leg ended for a file that ends its readers", {
+  services.log.error("leg failed, reading its file crashed the process", {
     event: "leg_given_up",
     postId: ref.postId,
     network,
     mediaIndex,
   });
-  const note = "its reading ended the process, twice in a row";
+  const note = "reading it crashed the process, twice in a row";
   await fail(on, mediaRejected(`${network}.media.crash`, note, mediaIndex ?? undefined).failure);
 }
 
@@ -122,7 +121,7 @@ async function work(on: Work): Promise<void> {
   if (network === undefined) return fail(on, { code: "app_misconfigured", networkCode: null });
   const fatal = fatalFile(leg);
   if (fatal !== undefined) return failUnreadable(on, fatal.mediaIndex);
-  if (leg.crashes < CRASHES_MAX) return walk(on, network);
+  if (leg.crashes < CRASHES_MAX) return runPhases(on, network);
   services.log.error("leg given up after crashes", {
     event: "leg_given_up",
     postId: ref.postId,
@@ -132,8 +131,9 @@ async function work(on: Work): Promise<void> {
 }
 
 /**
- * Moves one leg on as far as it goes now. Safe to call any number of times, at any time, from any number of processes:
- * a leg is worked on only under a claim, and nothing visible is sent without a marker that outlives the worker.
+ * Moves one leg on as far as it can go now. May be called at any time, any number of times, in any number of processes:
+ * a leg is worked on only under a claim, and a visible call is made only after a marker was written that outlives the
+ * worker.
  */
 async function publishLeg(
   services: PublishingDeps,
@@ -158,11 +158,11 @@ async function publishLeg(
   };
   if (!(await isDue(on))) return;
   const { account } = stored.leg;
-  // Before the claim, so that waiting in line costs no write of the leg.
+  // Before the claim, so that waiting for the account costs no write of the leg.
   if (account !== null && !(await takeTurn(on, { network, accountId: account.id }))) return;
   const noMoreStop = services.stop.before(() => readings.stop());
   try {
-    if (await claim(on)) await tracing(on, () => work(on));
+    if (await claim(on)) await withTrace(on, () => work(on));
   } finally {
     noMoreStop();
     await files.close();
@@ -171,7 +171,6 @@ async function publishLeg(
   }
 }
 
-/** The errors of legs that failed in an unexpected way. */
 async function publishAll(
   services: PublishingDeps,
   ref: PostRef,
@@ -194,19 +193,20 @@ async function publishAll(
 }
 
 /**
- * What a hint asks for: the named legs side by side, each on its own. Returns for every expected outcome; an error
- * is thrown only after all legs had their turn.
+ * Works on the legs that a hint names, all at once and independently. Returns for every expected outcome.
+ * @throws AggregateError after all legs were worked on, when some failed unexpectedly
  */
 export async function publishLegs(services: PublishingDeps, asked: PublishHint): Promise<void> {
   const { networks, ...ref } = asked;
-  // Events of the start go out at once, not when the slowest network has ended.
+  // Events of the start are sent now, and not when the slowest network has ended.
   const hinted = hint(services, ref, { hasEvents: true });
   const [seen, ...legs] = await Promise.all([
     services.posts.findPost(ref),
     ...networks.map((network) => services.posts.findLeg(ref, network)),
   ]);
   if (seen === undefined) return;
-  // It may have been changed, and started, between the two readings: legs go out with the draft that they started with.
+  // The post may have been changed and started between the two reads. A leg is published with the draft that it started
+  // with.
   const post = hasStarted(seen) ? seen : await services.posts.findPost(ref);
   if (post === undefined) return;
   const found = legs.filter((leg) => leg !== undefined);

@@ -4,12 +4,12 @@ import type { Leg } from "../leg.ts";
 import { fail, failOrLook, lookAgain, outcomeUnknown, succeed } from "./settle.ts";
 import type { Work } from "./work.ts";
 
-/** Whether the network's word on the first call holds for a later one too, which may still be on its way. */
+/** Returns whether what the network says of the first call covers a later one, whose effect may not show yet. */
 function isShown(leg: Leg, now: Date): boolean {
   return leg.calledAt === leg.sentAt || lastLookSeconds(leg, now) === null;
 }
 
-/** True when nothing stands in the way of a (further) visible call. */
+/** Looks up a call of unknown outcome. Returns true when the leg may be sent (again), false when it ended or waits. */
 export async function reconcile(
   work: Work,
   network: Network,

@@ -35,22 +35,22 @@ function movementOf(scope: ProfileScope, post: Post, tokens: number): Movement {
 
 const networksOf = (legs: readonly Leg[]) => legs.map(({ network }) => network);
 
-/** Of a post that did not start, no leg either: it is changed instead. */
+/** Returns the refusal to retry. A post that has not started has nothing to retry: it is changed instead. */
 function nothingToRetry(): AppError {
   return new AppError("nothing_to_retry", "Only failed legs can be retried.");
 }
 
 interface Retry {
-  /** Marks the legs of this very retry: a repeat after a lost answer finds it done. */
+  /** Marks the legs of this retry, so that a repeat after a lost answer recognizes them. */
   readonly round: string;
   readonly scope: ProfileScope;
   readonly found: PostWithLegs;
-  /** All failed legs when absent. */
+  /** All failed legs if absent. */
   readonly networks: readonly NetworkName[] | undefined;
   readonly pace: Pace;
 }
 
-/** Makes the transaction that puts failed legs on their way again. Its answer is their networks. */
+/** Makes the transaction that starts failed legs again. Its answer is their networks. */
 function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
   const { round, scope, found, networks, pace } = retry;
   const isWanted = ({ network, status }: Leg) => networks?.includes(network) ?? status === "failed";
@@ -81,7 +81,7 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
   });
 }
 
-/** Of networks that the post does not have. */
+/** Returns the issues of networks that the post does not have. */
 function foreignIssues(draft: Draft, networks: readonly string[]): readonly Issue[] {
   return networks.flatMap((network, index) =>
     draft.networks.some((own) => own === network)
@@ -96,7 +96,7 @@ function foreignIssues(draft: Draft, networks: readonly string[]): readonly Issu
   );
 }
 
-/** What would be wrong with a retry beside what its schema refuses. */
+/** Returns the issues of a retry that its schema does not report. */
 export async function issuesOfRetry(
   services: PublishingDeps,
   scope: ProfileScope,
@@ -108,8 +108,8 @@ export async function issuesOfRetry(
 }
 
 /**
- * Re-attempts failed legs, reserving for each. A leg whose outcome is unknown is looked up before anything is sent.
- * @throws AppError 400 for a network that is not the post's, 402, 404, `nothing_to_retry`
+ * Retries failed legs, and reserves for each. A call whose outcome is unknown is looked up before anything is sent.
+ * @throws AppError 400 for a network that the post does not have, 402, 404, `nothing_to_retry`
  */
 export async function retryPost(
   services: PublishingDeps,

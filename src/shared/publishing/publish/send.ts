@@ -6,7 +6,6 @@ import { markedSent, putBack, unsent } from "../leg.ts";
 import { fail, lookAgain, reject, succeed, tryLater } from "./settle.ts";
 import { park, save, type Work } from "./work.ts";
 
-/** Whether the lease outlasts the longest call that may follow. */
 function leaseSuffices({ services, stored }: Work): boolean {
   const leftMs = Date.parse(stored.leg.leaseUntil ?? "") - services.clock.now().getTime();
   return leftMs > services.config.publishing.networkTimeoutMs;
@@ -18,7 +17,7 @@ const leaseTooShort: TryLater = {
   retryAfterSeconds: 0,
 };
 
-/** For people to see which accounts are in use; a post does not fail for it. */
+/** Records for people that the account is in use. A failure does not fail the post. */
 async function recordUse({ services }: Work, connection: Connection): Promise<void> {
   try {
     await services.connections.recordUse(connection);
@@ -53,7 +52,7 @@ async function finish(work: Work, connection: Connection, outcome: PublishOutcom
   }
 }
 
-/** The sent marker, then the one visible call; not begun on a lease that could end before the call does. */
+/** Writes the sent marker and makes the one visible call. Does neither if the lease could end before the call does. */
 export async function send(
   work: Work,
   network: Network,
@@ -61,7 +60,7 @@ export async function send(
   ready: LegToPublish,
 ): Promise<void> {
   const { services } = work;
-  // Uploads that took this long must not be done again, or they would use up the next lease as well.
+  // What was uploaded is kept: uploading it again would use up the next lease as well.
   if (!leaseSuffices(work)) return tryLater(work, leaseTooShort, ready.remote);
   const now = services.clock.now();
   const before = work.stored.leg;
@@ -70,7 +69,7 @@ export async function send(
   const notSent = () => {
     work.stored = { ...work.stored, leg: unsent(work.stored.leg, before) };
   };
-  // The marker itself may have taken long.
+  // Writing the marker may have taken long, too.
   if (!leaseSuffices(work)) {
     notSent();
     return tryLater(work, leaseTooShort);
@@ -78,7 +77,7 @@ export async function send(
   const leg = { ...ready, sentAt: new Date(work.doubtSince ?? now) };
   services.log.info("leg sent", { network: network.name, attempt: work.stored.leg.attempts });
   const outcome = await network.publish(leg, work.tools);
-  // Certainly not sent: the owner's permission to send it holds on.
+  // Certainly not sent, so the owner's permission to send without a look-up is kept.
   if (outcome.kind === "try_later" || outcome.kind === "prepare_again") notSent();
   await finish(work, connection, outcome);
 }

@@ -26,7 +26,7 @@ export type LegEnd =
 interface Settlement {
   readonly ref: PostRef;
   readonly post: Post;
-  /** As its worker claimed it: only the owner of the claim may settle. */
+  /** The leg as its worker claimed it. Only the worker with this claim may settle. */
   readonly leg: Leg;
   readonly end: LegEnd;
 }
@@ -48,9 +48,9 @@ function movement(post: Post, leg: Leg, end: LegEnd): Movement {
 }
 
 /**
- * The settling transaction: leg, its reservation, wallet, ledger, the post's aggregate and, with the last leg, the
- * work row. Guarded by the claim and the open reservation: applied once, whoever repeats it. Answers whether the
- * leg was still the caller's to settle.
+ * Makes the settling transaction: leg, reservation, wallet, ledger, the post's state and, with the last leg, the work
+ * row. Applied once, however often it is repeated, because it requires the claim and the open reservation. Its answer
+ * is whether the leg was still the caller's to settle.
  */
 export function settleOperation({ ref, post, leg, end }: Settlement): PostOperation<boolean> {
   return postOperation({
@@ -92,7 +92,7 @@ async function settleLeg(services: PublishingDeps, settlement: Settlement): Prom
   const outcome = end.kind === "failed" ? end.failure.code : "published";
   services.metrics.count("legs.ended", { network, outcome });
   if (end.kind === "failed") {
-    // Not `code`: the log blots out what is called that, for the codes of authenticator apps.
+    // Not named `code`: the log redacts fields of this name, because of the codes of authenticator apps.
     const { code: reason, ...failure } = end.failure;
     services.log.info("leg failed", { ...fields, reason, ...failure });
     return;
@@ -102,7 +102,9 @@ async function settleLeg(services: PublishingDeps, settlement: Settlement): Prom
   services.log.info("leg published", { ...fields, ...end.published });
 }
 
-/** Before the leg ends, so that a crash in between claims anew instead of losing a slot. */
+/**
+ * Returns the leg's use of the quota, before the leg ends: a crash in between repeats this and does not lose the use.
+ */
 async function returnQuota({ services, post, stored }: Work): Promise<void> {
   const { network, account, key } = stored.leg;
   const quota = quotaFor(services, post.draft, network);
@@ -142,7 +144,9 @@ export async function reject(
   await fail(work, failure);
 }
 
-/** Certainly not published: again by the schedule, or failed when it is used up. What was `prepared` is kept. */
+/**
+ * Retries a leg that was certainly not published, or fails it when the schedule is used up. Keeps what was `prepared`.
+ */
 export async function tryLater(
   work: Work,
   { failure, retryAfterSeconds }: TryLater,
@@ -164,7 +168,7 @@ export function outcomeUnknown({ networkCode }: LegFailure): LegFailure {
   return { code: "outcome_unknown", networkCode };
 }
 
-/** An outcome that can't be told yet: looked up again by the schedule, at last reported as unknown. */
+/** Looks an unknown outcome up again by the schedule, and in the end reports it as unknown. */
 export async function lookAgain(
   work: Work,
   failure: LegFailure,
@@ -182,7 +186,7 @@ export async function lookAgain(
   await park(work, toBeLookedUp(leg, remote, now, seconds), failure);
 }
 
-/** The schedule is used up. What may still show of an earlier call is looked up before the outcome is told. */
+/** Fails a leg whose schedule is used up, after a last look-up where an earlier call may still show an effect. */
 export async function failOrLook(work: Work, failure: LegFailure): Promise<void> {
   const { services, stored, doubtSince } = work;
   const now = services.clock.now();

@@ -8,16 +8,16 @@ import { timelineStep, type TimelineStep } from "../timeline-store.ts";
 
 type Recorded = Pick<TimelineStep, "step" | "outcome"> & Partial<TimelineStep>;
 
-/** Collects what one worker does for one leg, and writes it down when the worker is done. */
+/** Collects what one worker does for one leg, and stores it when the worker is done. */
 export interface Trace {
   record(step: Recorded): void;
-  /** The tools, with every call recorded. */
+  /** Returns the tools with every call recorded. */
   tools(tools: NetworkTools): NetworkTools;
-  /** Best effort: a record that could not be written must not undo what it records. */
+  /** Stores the steps, best effort: a failure must not undo what they record. */
   save(services: PublishingDeps, postId: string, run: string): Promise<void>;
 }
 
-/** Returns where a call went, without its query: tokens and codes travel there. */
+/** Returns where a call went, without its query, which may have tokens and codes. */
 function calledAddress(method: string, url: string): string {
   if (!URL.canParse(url)) return method;
   const { host, pathname } = new URL(url);
@@ -37,7 +37,7 @@ async function append(
   }
 }
 
-/** Writes down one step of the post; best effort. */
+/** Stores one step of the post, best effort. */
 export function noteStep(
   services: PublishingDeps,
   postId: string,

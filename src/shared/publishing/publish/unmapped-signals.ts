@@ -2,12 +2,13 @@ import type { Log } from "../../runtime/log.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 
-/** Kinds that are told apart in one process; what comes beyond is still logged. */
+/** Kinds that one process counts apart. Others are logged all the same. */
 const KINDS_MAX = 1_000;
 
 /**
- * Refusals that no error table knows: each is a row that is missing. One line of a fixed name per refusal, for an alert
- * to count over all processes, and how often this process has met the same one. The network's words stay out of it.
+ * Logs refusals that no error table has, each of which is a missing row: one line of a fixed name per refusal, which an
+ * alert counts over all processes, with the number of the same kind in this process. The network's own text is left
+ * out.
  */
 export class UnmappedSignals {
   readonly #log: Log;

@@ -11,10 +11,12 @@ import type { Post, PostRef } from "../post.ts";
 import type { LegReadings } from "./leg-readings.ts";
 import type { Trace } from "./trace.ts";
 
-/** Renewals within one lease: losing one of them loses nothing. */
+/** Renewals within one lease, so that one may fail. */
 const LEASE_RENEWALS = 3;
 
-/** One leg in the hands of one worker. `stored` follows every write; losing a race ends the work quietly. */
+/**
+ * One worker's work on one leg. `stored` follows every write; when another worker takes the leg, the work ends quietly.
+ */
 export interface Work {
   readonly services: PublishingDeps;
   readonly ref: PostRef;
@@ -22,27 +24,25 @@ export interface Work {
   readonly tools: NetworkTools;
   readonly trace: Trace;
   stored: StoredLeg;
-  /** As it was before this worker took it. */
   readonly before: Leg;
-  /** Which of its files are being read. */
   readonly readings: LegReadings;
-  /** The last write of the leg: each waits for the one before, whose version it has to name. */
+  /** The last write of the leg. Each waits for the one before, whose version it names. */
   writing: Promise<unknown>;
-  /** While the leg is the one that its account has in hand. */
+  /** Set while the account works on this leg. */
   turn: Turn | null;
-  /** Of an earlier call whose outcome is not known: until it is, a failure must not claim that nothing went out. */
+  /** When an earlier call was made whose outcome is unknown. No failure may then say that nothing was published. */
   doubtSince: string | null;
 }
 
 export const begun = ({ services, stored: { leg } }: Work, now: Date) =>
   findAvailable(leg.network, services.config.networkApps)?.begin({ key: leg.key, now }) ?? null;
 
-/** Writes the leg's next state; false when another worker took it meanwhile. */
+/** Writes the leg's next state. Returns false when another worker has taken the leg. */
 export function save(work: Work, leg: Leg): Promise<boolean> {
   return change(work, () => leg);
 }
 
-/** Writes what becomes of the leg as it is when its turn to be written comes. */
+/** Writes what `next` makes of the leg as it is after the writes before. */
 export async function change(work: Work, next: (leg: Leg) => Leg): Promise<boolean> {
   const write = async (): Promise<boolean> => {
     const { services, ref, stored, readings } = work;
@@ -59,10 +59,10 @@ export async function change(work: Work, next: (leg: Leg) => Leg): Promise<boole
 }
 
 /**
- * Keeps the leg ours while something takes longer than a lease, as large uploads do. When the lease is lost all the
- * same, the next write of this worker finds it out.
+ * Renews the lease while something runs that may take longer, such as large uploads. If the lease is lost nevertheless,
+ * the next write of this worker fails.
  */
-export async function holdingLease<T>(work: Work, run: () => Promise<T>): Promise<T> {
+export async function renewingLease<T>(work: Work, run: () => Promise<T>): Promise<T> {
   const { services } = work;
   const { leaseSeconds } = services.config.publishing;
   let renewing: Promise<unknown> = Promise.resolve();
@@ -92,8 +92,8 @@ export async function holdingLease<T>(work: Work, run: () => Promise<T>): Promis
 }
 
 /**
- * Gives the leg back until later and hints; the sweeper stands in for a lost hint. `failure`: what it met, where it does
- * not just wait for its turn or its media.
+ * Gives the leg back until its time, and sends a hint; the sweep finds a leg whose hint is lost. `failure` is absent
+ * when the leg only waits for its account or its media.
  */
 export async function park(work: Work, leg: Leg, failure?: LegFailure): Promise<void> {
   const { services, ref } = work;
@@ -112,11 +112,11 @@ export async function park(work: Work, leg: Leg, failure?: LegFailure): Promise<
 
 export interface OpenedFiles {
   readonly tools: NetworkTools;
-  /** Ends what is still open: transfers, and what is held in memory of files whose servers tell no size. */
+  /** Ends open transfers, and frees files held in memory because their servers don't tell their size. */
   close(): Promise<void>;
 }
 
-/** The tools, with every file that was opened with them kept in mind, so that none stays open behind its leg. */
+/** Returns tools that keep track of every file they open, so that none stays open after its leg. */
 export function keepingOpened(tools: NetworkTools): OpenedFiles {
   const files: MediaFile[] = [];
   return {

@@ -64,7 +64,7 @@ export const acceptedExample = (): PostAnswer => ({
   completedAt: null,
 });
 
-/** One leg went out, the other did not: what every caller has to be ready for. */
+/** Returns a post of which one leg succeeded and one failed, which every caller must expect. */
 export const partialExample = (): PostAnswer => ({
   ...acceptedExample(),
   status: "partial",

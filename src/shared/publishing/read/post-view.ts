@@ -3,7 +3,7 @@ import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts
 import { isEnded, type Leg } from "../leg.ts";
 import type { PostWithLegs } from "../post-store.ts";
 
-/** Failures that a repeat can only mend once the account is linked anew. */
+/** Failures that a retry can only fix after the account was linked again. */
 const NEEDS_CONNECTION: ReadonlySet<LegErrorCode> = new Set([
   "connection_missing",
   "connection_needs_reauth",
@@ -11,14 +11,14 @@ const NEEDS_CONNECTION: ReadonlySet<LegErrorCode> = new Set([
   "account_restricted",
 ]);
 
-/** Whether a retry of the unchanged leg is appropriate now. */
+/** Returns whether retrying the unchanged leg makes sense now. */
 function isRetryAvailable(leg: Leg, connection: Connection | undefined): boolean {
   if (leg.status !== "failed" || leg.error === null) return false;
   if (NEEDS_CONNECTION.has(leg.error.code)) return connection?.status === "active";
   return LEG_ERRORS[leg.error.code].retryable;
 }
 
-/** Whether `retryAvailable` of the post depends on what is linked now. */
+/** Returns whether `retryAvailable` of the post depends on the connections. */
 export function dependsOnConnections({ legs }: PostWithLegs): boolean {
   return legs.some((leg) => leg.error !== null && NEEDS_CONNECTION.has(leg.error.code));
 }
@@ -53,7 +53,9 @@ function tokensOf(legs: readonly Leg[]) {
   };
 }
 
-/** A post as its owner sees it. `connections` are the profile's, where `retryAvailable` depends on them. */
+/**
+ * Returns a post as its owner sees it. `connections` are the profile's; needed where `retryAvailable` depends on them.
+ */
 export function postView({ post, legs }: PostWithLegs, connections: readonly Connection[] = []) {
   const { draft } = post;
   return {

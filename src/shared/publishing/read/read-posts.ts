@@ -11,7 +11,7 @@ import type { PostWithLegs } from "../post-store.ts";
 import { timelineStep, type TimelineStep } from "../timeline-store.ts";
 import { dependsOnConnections, postView, type PostView } from "./post-view.ts";
 
-/** The post with its legs, where the scope's own profile has it. */
+/** Returns the post with its legs if it is the scope's own. */
 export async function lookForPost(
   services: PublishingDeps,
   scope: ProfileScope,
@@ -23,7 +23,7 @@ export async function lookForPost(
   return found?.post.applicationId === applicationId ? found : undefined;
 }
 
-/** The post with its legs, found only under the scope's own profile. @throws AppError `not_found` */
+/** Returns the post with its legs if it is the scope's own. @throws AppError `not_found` */
 export async function findPostOf(
   services: PublishingDeps,
   scope: ProfileScope,
@@ -34,7 +34,7 @@ export async function findPostOf(
   return found;
 }
 
-/** Shows a post as it is now; reads what is linked only where the answer depends on it. */
+/** Returns a post as its owner sees it. Reads the connections only if the answer depends on them. */
 export async function viewPost(
   services: PublishingDeps,
   scope: ProfileScope,
@@ -44,7 +44,7 @@ export async function viewPost(
   return postView(found, await services.connections.listOfProfile(scope.profileId));
 }
 
-/** @throws AppError `not_found` */
+/** Returns a post of the profile. @throws AppError `not_found` */
 export async function getPost(
   services: PublishingDeps,
   scope: ProfileScope,
@@ -67,7 +67,7 @@ export const ListPostsQuery = shape(() =>
 );
 type ListPosts = ShapeOf<typeof ListPostsQuery>;
 
-/** Whether a post belongs into the list; "stop" when no older one can. */
+/** Returns whether the post belongs to the list; "stop" when no older one can. */
 function fits({ post }: PostWithLegs, filter: ListPosts): boolean | "stop" {
   if (filter.from !== undefined && post.createdAt < filter.from) return "stop";
   if (filter.to !== undefined && post.createdAt >= filter.to) return false;
@@ -76,7 +76,7 @@ function fits({ post }: PostWithLegs, filter: ListPosts): boolean | "stop" {
   return filter.platform === undefined || post.draft.networks.includes(filter.platform);
 }
 
-/** The profile's posts, newest first. @throws AppError `invalid_cursor` */
+/** Lists the profile's posts, newest first. @throws AppError `invalid_cursor` */
 export async function listPosts(
   services: PublishingDeps,
   scope: ProfileScope,
@@ -99,7 +99,7 @@ export async function listPosts(
   };
 }
 
-/** What the post's own row tells. */
+/** Returns the steps that the post's own row shows. */
 function milestones({ post, legs }: PostWithLegs): TimelineStep[] {
   const { createdAt, startedAt, completedAt, draft, status } = post;
   const steps = [timelineStep(createdAt, "accepted")];
@@ -121,7 +121,7 @@ function milestones({ post, legs }: PostWithLegs): TimelineStep[] {
   return steps;
 }
 
-/** What happened to a post, in order. @throws AppError `not_found` */
+/** Returns what happened to a post, in order. @throws AppError `not_found` */
 export async function getTimeline(
   services: PublishingDeps,
   scope: ProfileScope,

@@ -27,7 +27,9 @@ function requireScheduled(post: Post): void {
   );
 }
 
-/** Replaces a scheduled post and its legs as long as it is scheduled. `revision` marks the post as changed by us. */
+/**
+ * Makes the transaction that replaces a post and its legs while it is scheduled. `revision` marks the change as ours.
+ */
 function changeOperation(before: Post, after: PostWithLegs): PostOperation<void> {
   const { revision } = after.post;
   return postOperation({
@@ -38,7 +40,7 @@ function changeOperation(before: Post, after: PostWithLegs): PostOperation<void>
       const stored = view.row(postKey(refOf(before)));
       if (stored?.row["revision"] === revision) return { kind: "done", answer: undefined };
       if (current?.post.status !== "scheduled") {
-        const message = "The post was changed or started meanwhile. Read it again.";
+        const message = "The post was changed or has started. Read it again.";
         return { kind: "refuse", error: new AppError("invalid_state", message) };
       }
       return { kind: "change", movements: [], after, answer: undefined };
@@ -66,7 +68,7 @@ export async function updatePost(
   if (error !== undefined) throw error;
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt: now.toISOString() };
   const legs = checks.map((check) => firstLeg(post, check, now));
-  // The row of the old time stays: another change may have brought that time back meanwhile. It ends with its hint.
+  // The due row of the old time stays, because a concurrent change may have set that time again. Its hint removes it.
   await commitPost(services, changeOperation(found.post, { post, legs }));
   recordAudit(services, scope, {
     action: "post.updated",
@@ -75,7 +77,7 @@ export async function updatePost(
   return viewPost(services, scope, { post, legs });
 }
 
-/** What would be wrong with a change beside what its schema refuses. */
+/** Returns the issues of a change that its schema does not report. */
 export async function issuesOfUpdate(
   services: PublishingDeps,
   scope: ProfileScope,
@@ -87,7 +89,7 @@ export async function issuesOfUpdate(
 }
 
 /**
- * Cancels a scheduled post; nothing is charged beyond the storing. Of a cancel and a start that race, exactly one wins.
+ * Cancels a scheduled post, which charges nothing more. Of a cancel and a start that race, exactly one wins.
  * @throws AppError 404, `invalid_state` once it started
  */
 export async function cancelPost(

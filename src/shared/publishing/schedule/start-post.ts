@@ -25,23 +25,23 @@ import { postKey } from "../post-store.ts";
 import { refOf, type Post } from "../post.ts";
 import type { NetworkCheck } from "../problems.ts";
 
-/** Later than this a post is not published any more. */
+/** A post that is later than this is not published any more. */
 const LATE_MS_MAX = 24 * 60 * 60 * 1000;
-/** A due row whose post never came to be is left alone this long after the post got its id: it may be on its way. */
+/** How long a due row without a post is kept after the id of the post was made: the post may be about to be written. */
 const ORPHAN_MS = 10 * 60 * 1000;
-/** How soon the post of a suspended platform is looked at again. */
+/** How soon the post of a suspended platform is checked again. */
 const SUSPENDED_MS = 5 * 60 * 1000;
 
-/** Why nothing of a post may go out although it is due. */
-interface Standstill {
+/** Why no leg of a due post may be published. */
+interface Obstacle {
   readonly status: "skipped" | "failed";
   readonly code: LegErrorCode;
 }
 
-/** What is known of a post that is due: whether it may go out, and what its networks say of it now. */
+/** What is known of a due post: whether it may start, and what its networks find in it now. */
 interface Start {
   readonly post: Post;
-  readonly standstill: Standstill | undefined;
+  readonly obstacle: Obstacle | undefined;
   readonly checks: readonly NetworkCheck[];
   readonly pace: Pace;
 }
@@ -50,35 +50,34 @@ type Started =
   | {
       readonly kind: "started";
       readonly networks: readonly NetworkName[];
-      /** Why the wallet did not pay, where it did not. */
+      /** Why the wallet did not pay; undefined if it did. */
       readonly unpaid: AppError | undefined;
     }
-  /** By an earlier try: nothing is to be done. */
+  /** An earlier try started it: nothing is left to do. */
   | { readonly kind: "started_before" }
-  /** Since it was read: what was found out holds no more, its time included. */
+  /** The post was changed after it was read, so what was found no longer counts, its time included. */
   | { readonly kind: "changed" };
 
 interface StartedLegs {
   readonly legs: readonly Leg[];
-  /** The networks whose legs are on their way, and what is reserved for them. */
   readonly networks: readonly NetworkName[];
   readonly tokens: number;
   readonly unpaid?: AppError;
 }
 
-/** Returns the legs of a post that starts: on their way where the wallet pays for all of them, or ended with the reason. */
+/** Returns the legs of a post that starts: with their tokens reserved if the wallet pays for all of them, or ended. */
 function startedLegs(
-  { standstill, checks }: Start,
+  { obstacle, checks }: Start,
   legs: readonly Leg[],
   view: CoreView,
 ): StartedLegs {
   const open = (next: (leg: Leg) => Leg) => legs.map((leg) => (isEnded(leg) ? leg : next(leg)));
-  const none = ({ status, code }: Standstill) => ({
+  const none = ({ status, code }: Obstacle) => ({
     legs: open((leg) => notStarted(leg, status, code)),
     networks: [],
     tokens: 0,
   });
-  if (standstill !== undefined) return none(standstill);
+  if (obstacle !== undefined) return none(obstacle);
   const checkOf = (leg: Leg) => checks.find(({ network }) => network === leg.network);
   const after = open((leg) => started(leg, checkOf(leg), view.now));
   const begun = after.filter(({ reservation }) => reservation.state === "open");
@@ -90,8 +89,8 @@ function startedLegs(
 }
 
 /**
- * Makes the starting transaction: legs on their way with their tokens reserved, or ended with the reason. It starts the
- * very revision that was checked, at its time: of a start and a change or cancel that race, exactly one wins.
+ * Makes the starting transaction: legs with their tokens reserved, or ended with the reason. It starts exactly the
+ * revision that was checked: of a start and a change or cancel that race, exactly one wins.
  */
 function startOperation(start: Start): PostOperation<Started> {
   const { post, pace } = start;
@@ -116,7 +115,7 @@ function startOperation(start: Start): PostOperation<Started> {
   });
 }
 
-async function standstillOf(services: PublishingDeps, post: Post): Promise<Standstill | undefined> {
+async function obstacleOf(services: PublishingDeps, post: Post): Promise<Obstacle | undefined> {
   const { platformId, applicationId, profileId } = post;
   const [application, profile] = await Promise.all([
     services.applications.find(platformId, applicationId),
@@ -130,13 +129,13 @@ async function standstillOf(services: PublishingDeps, post: Post): Promise<Stand
 }
 
 async function start(services: PublishingDeps, post: Post): Promise<Started["kind"]> {
-  const [standstill, connections] = await Promise.all([
-    standstillOf(services, post),
+  const [obstacle, connections] = await Promise.all([
+    obstacleOf(services, post),
     services.connections.listOfProfile(post.profileId),
   ]);
   const checks = await checkPost(services, { ...post.draft, scheduleAt: null }, connections);
   const pace = services.config.publishing;
-  const outcome = await commitPost(services, startOperation({ post, standstill, checks, pace }));
+  const outcome = await commitPost(services, startOperation({ post, obstacle, checks, pace }));
   if (outcome.kind !== "started") return outcome.kind;
   if (outcome.unpaid !== undefined)
     await services.wallets.noteRefusal(post.platformId, outcome.unpaid);
@@ -147,10 +146,10 @@ async function start(services: PublishingDeps, post: Post): Promise<Started["kin
 }
 
 /**
- * Starts the post, unless its platform has to wait; whoever came too late finds nothing to do. One that was changed in
- * between is read anew, by another hint.
+ * Starts the post, or postpones it if its platform is suspended. Does nothing for a post that has started. A post that
+ * changed in between is read again by another hint.
  */
-async function attend(services: PublishingDeps, due: DuePost, post: Post): Promise<void> {
+async function startOrPostpone(services: PublishingDeps, due: DuePost, post: Post): Promise<void> {
   const { ref } = due;
   const now = services.clock.now();
   const platform = await services.platforms.find(ref.platformId);
@@ -164,10 +163,7 @@ async function attend(services: PublishingDeps, due: DuePost, post: Post): Promi
   await services.due.remove(due);
 }
 
-/**
- * Starts a scheduled post when it is due, never before. Safe to repeat at any time; the due row is removed once it
- * stands for nothing any more.
- */
+/** Starts a scheduled post when it is due, never before, and removes its due row. May be repeated at any time. */
 export async function startPost(services: PublishingDeps, hint: StartHint): Promise<void> {
   const { dueAt, platformId, profileId, postId } = hint;
   const ref = { platformId, profileId, postId };
@@ -175,22 +171,22 @@ export async function startPost(services: PublishingDeps, hint: StartHint): Prom
   const now = services.clock.now();
   const post = await services.posts.findPost(ref);
   if (post === undefined) {
-    // Not by `dueAt`, which moves on with every hint that is sent again.
+    // By the id's time and not `dueAt`, which is later in every hint that is sent again.
     if (now.getTime() - timeOfId("post", postId) > ORPHAN_MS) await services.due.remove(due);
     return;
   }
   const scheduleAt = post.draft.scheduleAt ?? "";
   if (post.status === "scheduled" && scheduleAt > now.toISOString()) {
-    // Early by a clock that runs ahead, or the post was moved, which has a row of its own.
+    // The sender's clock runs ahead, or the post was moved to another time, which has a due row of its own.
     const seconds = (Date.parse(scheduleAt) - now.getTime()) / 1000;
     if (scheduleAt === dueAt) await services.startQueue.hint({ ...ref, dueAt }, seconds);
     else await services.due.remove(due);
     return;
   }
-  await continueWork(post, {}, () => attend(services, due, post));
+  await continueWork(post, {}, () => startOrPostpone(services, due, post));
 }
 
-/** Makes the steps that send a hint for every post that is due soon or was missed. */
+/** Returns the steps that send a hint for every post that is due soon or was missed. */
 export function hintDuePosts(services: PublishingDeps): TakeStep {
   return hintDueWork(services, duePosts(services));
 }

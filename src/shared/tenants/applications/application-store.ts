@@ -20,11 +20,11 @@ const PREFIX = "A|";
 const ID_START = "A|0000000000000000|".length;
 const ALL_MAX = 10_000;
 
-/** The row key follows from the id, which has its time: listed newest first, and still found by a point read. */
+/** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
 const rowKey = (applicationId: string) =>
   `${PREFIX}${inverted(timeOfId("application", applicationId))}|${applicationId}`;
 
-/** @throws DamagedRow */
+/** Decodes an application. @throws DamagedRow */
 function toApplication(row: Row): Application {
   return { ...applicationRow.decode(row), id: row.rowKey.slice(ID_START) };
 }

@@ -12,7 +12,6 @@ export interface Application {
   readonly updatedAt: string;
 }
 
-/** What the answer to creating an application shows. */
 export interface ApplicationCreated extends Application {
   /** The first key, with its secret, which no other answer shows; null when none was asked for. */
   readonly apiKey: {

@@ -1,10 +1,9 @@
-import type { ApplicationCreated } from "./application.ts";
 import { recordAudit } from "../../audit/record.ts";
 import type { SessionScope } from "../../callers/scope.ts";
 import { newId } from "../../runtime/ids.ts";
 import { issueKey } from "../keys/create-key.ts";
 import type { TenantsDeps } from "../deps.ts";
-import type { Application } from "./application.ts";
+import type { Application, ApplicationCreated } from "./application.ts";
 import type { CreateApplication } from "./schema.ts";
 
 const KEY_NAME_LENGTH_MAX = 80;

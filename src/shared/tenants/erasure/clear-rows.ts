@@ -17,7 +17,7 @@ type Clear = (
 const SESSIONS_OF_FILTER = 12;
 
 async function clearConnections(services: TenantsDeps, scope: ProfileScope): Promise<ClearedPage> {
-  // One that was being linked while the profile was closed has come to be since.
+  // An account that was being linked while the profile was closed may be linked by now.
   await endConnections(services, scope);
   const connections = await services.connections.listOfProfile(scope.profileId, {
     missesNone: true,
@@ -34,7 +34,7 @@ async function clearSessions(
   const { ids, next } = await services.connectSessions.idsOfProfile(profileId, after);
   for (let start = 0; start < ids.length; start += SESSIONS_OF_FILTER) {
     const batch = ids.slice(start, start + SESSIONS_OF_FILTER);
-    // Before the sessions, without which they would not be found again.
+    // Before the sessions, by which they are found.
     await services.oauthStates.removeOfSessions(batch);
     await Promise.all(batch.map((id) => services.connectSessions.remove(id)));
   }
@@ -42,8 +42,8 @@ async function clearSessions(
 }
 
 /**
- * What workers and browsers may still write for a while, each kind with a step of its own; the cursor of an erasure
- * counts them, so a new kind goes to the end. Posts are not among them: they go when all of this is found empty.
+ * Rows that workers and browsers may still write for a while, with a step for each kind. An erasure stores the number
+ * of its step, so a new kind goes to the end. Posts are removed later, once all of this is found empty.
  */
 export const CLEARING_STEPS: readonly Clear[] = [
   clearConnections,

@@ -7,13 +7,13 @@ import type { TenantsDeps } from "../deps.ts";
 
 const PAGE_POSTS = 50;
 
-/** Ends the profile's authorisations: their secrets are purged and the networks are told. May be repeated. */
+/** Purges the secrets of the profile's accounts and ends their authorisations at the networks. May be repeated. */
 export async function endConnections(services: TenantsDeps, scope: ProfileScope): Promise<void> {
   for (const connection of await services.connections.listOfProfile(scope.profileId, {
     missesNone: true,
   })) {
     if (connection.status !== "revoked") await removeConnection(services, scope, connection.id);
-    // One that was ended by a run which died right after has its row for it, and that goes soon.
+    // A run that crashed right after revoking it may have left its event, which would be removed with the row.
     else await emitPendingEvents(services, connection);
   }
 }
@@ -22,12 +22,12 @@ async function cancel(services: TenantsDeps, scope: ProfileScope, postId: string
   try {
     await cancelPost(services, scope, postId);
   } catch (error) {
-    // It fired meanwhile: its legs end by themselves, for there is no connection any more.
+    // The post has started: its legs end by themselves, because no account is linked any more.
     if (!(error instanceof AppError && error.code === "invalid_state")) throw error;
   }
 }
 
-/** Cancels what is scheduled on a page of the profile's posts; answers how many posts of the page are still open. */
+/** Cancels the scheduled posts of a page of the profile's posts. Returns how many posts of the page are still open. */
 export async function closePosts(
   services: TenantsDeps,
   scope: ProfileScope,
@@ -41,6 +41,6 @@ export async function closePosts(
   );
   for (const { post } of items)
     if (post.status === "scheduled") await cancel(services, scope, post.id);
-  // What was just canceled is looked at once more, for the cancel may have lost against the firing.
+  // Canceled posts count as open until the next round, because the post may have started before the cancel.
   return { open: items.length, next };
 }

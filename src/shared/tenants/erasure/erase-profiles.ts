@@ -11,11 +11,11 @@ import { afterClosing, afterPage, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
 import { refOf } from "../../publishing/post.ts";
 
-/** Of one look: other erasures come between two of them. */
+/** The pieces of work on one erasure before the next erasure's turn. */
 const PIECES_MAX = 10;
 const PAGE_POSTS = 50;
 
-/** The erasure after one bounded piece of work; undefined when nothing of the profile is left. */
+/** A bounded piece of work, and the erasure after it; undefined when nothing of the profile is left. */
 type Advance = (
   services: TenantsDeps,
   scope: ProfileScope,
@@ -53,12 +53,12 @@ async function remove(
 ): Promise<Erasure | undefined> {
   const position = { after: undefined, limit: PAGE_POSTS, missesNone: true } as const;
   const { items } = await services.posts.listOfProfile(scope, position, () => true);
-  // Nothing can have opened one since; should it, its tokens must come back before its rows go.
+  // No leg can have become open since. If one has, its tokens must be released before its rows are removed.
   if (items.some(({ legs }) => legs.some((leg) => !isEnded(leg))))
     return { ...erasure, stage: "closing", cursor: "", foundInRound: 0 };
   for (const found of items) {
     const { scheduleAt } = found.post.draft;
-    // A run that died right after it canceled the post left the row that says when it was due.
+    // A run that crashed right after it canceled the post left the row that says when it was due.
     if (scheduleAt !== null)
       await services.due.remove({ ref: refOf(found.post), dueAt: scheduleAt });
     await services.timeline.remove(found.post.id);
@@ -77,7 +77,7 @@ const STAGES: Readonly<Record<Erasure["stage"], Advance>> = {
 
 async function finish(services: TenantsDeps, scope: ProfileScope, erasure: Erasure): Promise<void> {
   const { profileId, applicationId, requestedAt, requestedBy, removed } = erasure;
-  // Before the row goes: told twice after a crash, but never not at all.
+  // Before the row is removed: after a crash it is recorded twice, but never left out.
   recordAudit(services, scope, {
     action: "profile.erased",
     target: { type: "profile", id: profileId },
@@ -107,17 +107,16 @@ async function advance(
       await finish(services, scope, erasure);
       return false;
     }
-    // Two runs at once do the same to the same rows: the one that loses here leaves the rest to the other.
+    // Two concurrent runs do the same to the same rows. The one that loses here leaves the rest to the other.
     current = await services.erasures.save({ ...next, lookedAt: now.toISOString() }, etag);
   }
   return false;
 }
 
 /**
- * Makes the steps that go on with every erasure whose time has come, in bounded pieces, each of which is kept. What was
- * removed is not found again, so that a crash, a doubled or a late run only begins a piece anew. Rows of a profile that
- * have no key of its own are searched for in whole tables: a page is a piece, and where it ended is kept like the rest,
- * so that no search has to come to its end in one run.
+ * Returns the steps that continue every erasure that is due, in bounded pieces, and store the progress after each. Safe
+ * when missed, doubled or late: what was removed is not found again. Rows that are not stored under the profile's keys
+ * are searched for in whole tables, a page at a time, so that no search must be finished in one run.
  */
 export function eraseProfiles(services: TenantsDeps, system: SystemScope): TakeStep {
   const { erasures, log, clock } = services;

@@ -34,7 +34,7 @@ function toRow({ requestedBy, ...erasure }: Erasure): Row {
   return { ...erasureRow.encode({ ...erasure, actorKind, actorId }), rowKey: erasure.profileId };
 }
 
-/** @throws DamagedRow */
+/** Decodes an erasure. @throws DamagedRow */
 function toErasure(row: Row): Erasure {
   const { actorKind, actorId, ...erasure } = erasureRow.decode(row);
   return { ...erasure, profileId: row.rowKey, requestedBy: { kind: actorKind, id: actorId } };

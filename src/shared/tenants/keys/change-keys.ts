@@ -24,7 +24,7 @@ export async function renameKey(
   return viewKey(renamed, services.clock.now());
 }
 
-/** A key that was being made meanwhile is found by the next round; its maker has been revoked by then. */
+/** A key that was made at the same time is found by the next round. By then its maker is revoked. */
 const ROUNDS_MAX = 10;
 const DELETED_MAX = 1_000;
 

@@ -41,7 +41,7 @@ async function lineageOf(
 }
 
 /**
- * Removes the new key again when the key that made it was revoked meanwhile. Whoever revokes a key with its descendants
+ * Removes the new key again when the key that made it has been revoked. Whoever revokes a key with its descendants
  * may have looked for them before the new one was stored.
  * @throws AppError `api_key_revoked`
  */
@@ -59,7 +59,7 @@ async function requireMakerAlive(
 
 /**
  * Makes and stores a key of the scope's application, and returns it with its secret, which is not stored.
- * @throws AppError `limit_reached`; `api_key_revoked` when the calling key was revoked meanwhile
+ * @throws AppError `limit_reached`; `api_key_revoked` when the calling key has been revoked
  */
 export async function issueKey(
   services: TenantsDeps,

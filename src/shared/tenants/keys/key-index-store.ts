@@ -30,7 +30,7 @@ const TOGETHER_MAX = 90;
 const indexKey = (keyId: string) => `${PREFIX}${inverted(timeOfId("key", keyId))}|${keyId}`;
 const liveKey = (applicationId: string) => LIVE_PREFIX + applicationId;
 
-/** @throws DamagedRow */
+/** Decodes the live keys of an application; none if it has no row. @throws DamagedRow */
 const toLiveKeys = (stored: StoredRow | undefined): LiveKeys =>
   stored === undefined ? NO_LIVE_KEYS : liveKeysRow.decode(stored.row);
 

@@ -41,8 +41,7 @@ export const liveKeysRow = rowCodec("live keys", {
 export type Lineage = readonly string[];
 
 /**
- * Returns the columns of a lineage. Every entry stores its whole lineage, so that deleting a key in between breaks no
- * chain.
+ * Returns the columns of a lineage. Every entry has its whole lineage, so deleting a key in between breaks no chain.
  */
 export function lineageColumns(lineage: Lineage): {
   readonly origin: string;
@@ -61,7 +60,6 @@ export function parseLineage(lineage: string): Lineage {
  * without reading the keys.
  */
 export interface LiveKeys {
-  /** The number of keys that never expire. */
   readonly lasting: number;
   /** When the others expire, in milliseconds. */
   readonly expiring: readonly number[];

@@ -98,9 +98,9 @@ function putBounded<T>(map: Map<string, T>, key: string, value: T): void {
 }
 
 /**
- * Stores API keys: each in a partition of its own in table `keys`, so that one point read authenticates, and in an index
- * in its platform's partition, for lists and counts. The index is written second, so that it never has a key that does
- * not exist. A creation that is cut short in between leaves a key whose secret nobody was told.
+ * Stores API keys: each in a partition of its own in table `keys`, so that one point read authenticates, and in an
+ * index in its platform's partition, for lists and counts. The index is written second, so that it never has a key that
+ * does not exist. A crash in between leaves a key whose secret nobody has seen.
  */
 export class KeyStore {
   readonly #keys: Table;

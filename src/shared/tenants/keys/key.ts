@@ -22,7 +22,6 @@ export interface ApiKey {
   readonly createdBy: Actor | null;
 }
 
-/** What an answer says of a key's state. */
 export type KeyStatus = "active" | "revoked" | "expired";
 
 /** Returns the state of a key at a moment. A revoked key stays revoked after its expiry. */
@@ -34,7 +33,6 @@ export function keyStatus(
   return expiresAt !== null && Date.parse(expiresAt) <= now.getTime() ? "expired" : "active";
 }
 
-/** What an answer shows of a key. */
 export interface KeyView {
   readonly id: string;
   readonly applicationId: string;
@@ -50,7 +48,6 @@ export interface KeyView {
   readonly createdBy: Actor | null;
 }
 
-/** Returns what an answer shows of a key. */
 export function viewKey(key: ApiKey, now: Date): KeyView {
   return {
     id: key.id,
@@ -67,7 +64,6 @@ export function viewKey(key: ApiKey, now: Date): KeyView {
   };
 }
 
-/** What the answer to creating a key shows. */
 export interface KeyCreated extends KeyView {
   /** Shown in this answer only: it is not stored. */
   readonly secret: string;

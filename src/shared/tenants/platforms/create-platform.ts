@@ -46,7 +46,6 @@ export async function openPlatform(
   return { platform, user };
 }
 
-/** What the answer to creating a platform shows. */
 export interface CreatedPlatform {
   readonly platform: PlatformSummary;
   readonly user: UserView;

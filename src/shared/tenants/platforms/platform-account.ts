@@ -12,7 +12,6 @@ export interface ApplicationSummary {
   readonly status: ApplicationStatus;
 }
 
-/** A platform with its wallet. */
 export interface PlatformSummary {
   readonly id: string;
   readonly name: string;

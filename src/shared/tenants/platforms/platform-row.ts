@@ -15,7 +15,6 @@ export const platformRow = rowCodec("platform", {
   disabled: absentIs("", longText()),
 });
 
-/** Parses the ids of the disabled applications. */
 export function parseDisabled(disabled: string): readonly string[] {
   return disabled === "" ? [] : disabled.split(" ");
 }

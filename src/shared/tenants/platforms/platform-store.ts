@@ -16,7 +16,7 @@ const INDEX_TIME_LENGTH = "0000000000000000|".length;
 const indexKey = (platformId: string) =>
   `${inverted(timeOfId("platform", platformId))}|${platformId}`;
 
-/** @throws DamagedRow */
+/** Decodes a platform. @throws DamagedRow */
 function toPlatform(id: string, row: Row): Platform {
   const { name, status, createdAt, updatedAt } = platformRow.decode(row);
   return { id, name, status, createdAt, updatedAt };

@@ -20,7 +20,6 @@ export interface Grant {
   readonly mintedBy: string;
 }
 
-/** Makes and checks profile grants. */
 export interface Grants {
   mint(
     grant: Grant,
@@ -62,7 +61,6 @@ export function createGrants(
   };
 }
 
-/** What the answer to minting a profile grant shows. */
 export interface ProfileGrant {
   readonly token: string;
   readonly profileId: string;

@@ -34,15 +34,14 @@ const PREFIX = "F|";
 const COUNT_PREFIX = "FN|";
 const ID_START = "F|0000000000000000|".length;
 
-/** The row key follows from the id, which has its time: listed newest first, and still found by a point read. */
+/** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
 const rowKey = (profileId: string) =>
   `${PREFIX}${inverted(timeOfId("profile", profileId))}|${profileId}`;
 
-/** The row key of the claim of an external id. */
 const externalKey = (applicationId: string, externalId: string) =>
   `X|${applicationId}|${sha256Hex(externalId)}`;
 
-/** The count of the profiles of one application, or of all. */
+/** Returns the count of the profiles of one application, or of all. */
 function countOf(partitionKey: string, applicationId: string | null): Counted {
   const prefix = applicationId === null ? COUNT_PREFIX : `${COUNT_PREFIX}${applicationId}|`;
   return { partitionKey, prefix };
@@ -57,7 +56,7 @@ function statusOf(status: string): ProfileStatus {
   return PROFILE_STATUSES.find((known) => known === status) ?? "disabled";
 }
 
-/** @throws DamagedRow */
+/** Decodes a profile. @throws DamagedRow */
 function toProfile(row: Row): Profile {
   const profile = profileRow.decode(row);
   return { ...profile, id: row.rowKey.slice(ID_START), status: statusOf(profile.status) };

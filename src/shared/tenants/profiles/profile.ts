@@ -15,7 +15,6 @@ export interface Profile {
   readonly updatedAt: string;
 }
 
-/** Which profiles a list shows. */
 export interface ProfileFilter {
   readonly applicationId: string | null;
   readonly externalId?: string | undefined;
@@ -32,7 +31,6 @@ export function fitsFilter(profile: Profile, filter: ProfileFilter): boolean {
   );
 }
 
-/** What an answer shows of a profile. */
 export interface ProfileView extends Profile {
   readonly connections: readonly {
     readonly platform: string;

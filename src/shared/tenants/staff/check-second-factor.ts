@@ -16,10 +16,9 @@ interface Owner {
   readonly platformId: string;
 }
 
-/** What a sealed secret is bound to: it opens for no other user. */
+/** Returns what a sealed secret is bound to: it opens for no other user. */
 const bindingOf = ({ id, platformId }: Owner) => `totp|${platformId}|${id}`;
 
-/** Encrypts a TOTP secret for storage. */
 export function sealSecret(services: TenantsDeps, owner: Owner, secret: Uint8Array): string {
   const text = Buffer.from(secret).toString("base64");
   return seal(text, bindingOf(owner), services.config.identity.dataKeys);

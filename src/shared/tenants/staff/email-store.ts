@@ -66,7 +66,7 @@ export class EmailStore {
     return etag !== undefined;
   }
 
-  /** Gives the address up, unless another user has claimed it meanwhile. */
+  /** Gives the address up, unless another user has claimed it since. */
   async release(email: string, userId: string): Promise<void> {
     const claim = await this.find(email);
     if (claim?.userId !== userId) return;

@@ -27,7 +27,6 @@ export class HashingQueue<Job> {
     return true;
   }
 
-  /** Takes the next job. */
   take(): Job | undefined {
     return (this.#waiting.log_in.shift() ?? this.#waiting.other.shift())?.job;
   }
@@ -49,7 +48,6 @@ const THREADS_MAX = 2;
 /** By then, many of those that wait now have been answered. */
 const BUSY_RETRY_SECONDS = 10;
 
-/** The message to a hashing thread. */
 export type HashingTask =
   | { readonly kind: "hash"; readonly text: string; readonly cost: number }
   | {
@@ -77,7 +75,7 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
-/** Hashes in threads, so that the event loop goes on meanwhile. They start when first needed and never keep a process alive. */
+/** Hashes in threads, to keep the event loop free. They start when first needed and never keep a process alive. */
 class HashingThreads implements Hasher {
   readonly #idle: Worker[] = [];
   readonly #busy = new Map<Worker, Job>();

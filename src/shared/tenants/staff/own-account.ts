@@ -94,7 +94,7 @@ export async function changePassword(
   const passwordHash = await services.passwords.hash(newPassword);
   const { sessionVersion } = user;
   const changed = await services.users.update(user, (present) =>
-    // With another version, the password was changed meanwhile, or this session was ended by a log-out.
+    // Another version: the password was changed, or this session was ended by a log-out.
     present.sessionVersion === sessionVersion
       ? {
           passwordHash,
@@ -164,7 +164,7 @@ export async function confirmTotp(
     const spent = isSame(present.secondFactor) ? spend(secondFactor, proof) : undefined;
     return spent && { secondFactor: { ...spent, confirmed: true, recoveryHashes: hashes } };
   });
-  if (confirmed === undefined) throw refuse("The secret was confirmed or replaced meanwhile.");
+  if (confirmed === undefined) throw refuse("The secret has been confirmed or replaced.");
   recordOwn(services, scope, TOTP_ENABLED);
   return { recoveryCodes: codes };
 }

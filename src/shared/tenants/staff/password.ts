@@ -6,7 +6,6 @@ import { hashingThreads, type Hasher, type Urgency } from "./hashing-threads.ts"
 const BCRYPT_HASH_LENGTH = 60;
 const PEPPER_ID_LENGTH = 8;
 
-/** Hashes passwords and compares them with hashes. */
 export interface Passwords {
   /** Hashes a password. @throws AppError `service_unavailable` when too many wait */
   hash(password: string, urgency?: Urgency): Promise<string>;

@@ -27,13 +27,11 @@ export function spend(factor: SecondFactor, proof: Proof): SecondFactor | undefi
     : undefined;
 }
 
-/** What the answer to switching TOTP on shows. */
 export interface RecoveryCodes {
   /** Shown in this answer only: they are not stored. */
   readonly recoveryCodes: readonly string[];
 }
 
-/** What the answer to starting TOTP shows. */
 export interface TotpSecret {
   readonly secret: string;
   readonly otpauthUrl: string;

@@ -72,7 +72,7 @@ interface Proved {
   readonly newHash: string | undefined;
 }
 
-/** Returns what a log-in changes about the user, as stored now; undefined when the code was used up meanwhile. */
+/** Returns what a log-in changes about the user, as stored now; undefined when the code has been used up since. */
 function afterLogin(present: User, checked: User, proved: Proved): UserChange | undefined {
   const { at, step, newHash } = proved;
   const { lastLoginAt, secondFactor, passwordHash } = present;
@@ -133,7 +133,7 @@ export async function logIn(
     throw await attempt.failed();
   }
   record("ok");
-  // The version that the password was checked with, so that changing it meanwhile ends this session too.
+  // The version that the password was checked with, so that a concurrent change of the password ends this session too.
   const { sessionVersion } = user;
   return await openSession(services, platform, { ...recorded, sessionVersion });
 }
@@ -150,7 +150,6 @@ function recordLogin(
   recordAudit(services, { ...scope, caller, platformId }, { action, target, outcome });
 }
 
-/** Ends every session of the user. */
 export async function logOut(services: TenantsDeps, scope: SessionScope): Promise<void> {
   const { userId, platformId } = scope.caller;
   await services.users.update({ platformId, id: userId }, ({ sessionVersion }) => ({

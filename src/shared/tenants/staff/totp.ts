@@ -9,7 +9,6 @@ const STEPS_OFF_MAX = 1;
 const ISSUER = "Publishing Relay";
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** Returns the time step of a moment. */
 export function stepAt(now: Date): number {
   return Math.floor(now.getTime() / 1000 / STEP_SECONDS);
 }

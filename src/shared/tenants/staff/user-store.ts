@@ -43,12 +43,11 @@ export const userRow = rowCodec("user", {
 export const removalsRow = rowCodec("removed users", { lastRemoved: text() });
 const REMOVALS = "REMOVALS";
 
-/** What can change about a user. */
 export type UserChange = Partial<
   Pick<User, "passwordHash" | "sessionVersion" | "keptSessionId" | "secondFactor" | "lastLoginAt">
 >;
 
-/** The row key follows from the id, which has its time: listed newest first, and still found by a point read. */
+/** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
 const rowKeyOf = (userId: string) => `${PREFIX}${inverted(timeOfId("user", userId))}|${userId}`;
 
 function factorColumns(factor: SecondFactor | null) {
@@ -71,7 +70,7 @@ export function newUserRow({ secondFactor, ...user }: User): Row {
   return { ...columns, rowKey: rowKeyOf(user.id) };
 }
 
-/** @throws DamagedRow */
+/** Decodes a user. @throws DamagedRow */
 function toUser(platformId: string, row: Row): User {
   const { changeMark: _mark, ...columns } = userRow.decode(row);
   const { totpSecret, totpConfirmed, totpLastStep, recoveryHashes, ...user } = columns;

@@ -17,7 +17,6 @@ export interface User {
   readonly lastLoginAt: string | null;
 }
 
-/** What an answer shows of a user. */
 export interface UserView {
   readonly id: string;
   readonly email: string;
@@ -52,7 +51,6 @@ export function isSessionLive(
   return session.version === user.sessionVersion || session.sessionId === user.keptSessionId;
 }
 
-/** Returns what an answer shows of a user. */
 export function viewUser(user: User): UserView {
   const { id, email, createdAt, lastLoginAt } = user;
   return { id, email, totpEnabled: hasTotp(user), createdAt, lastLoginAt };

@@ -150,7 +150,7 @@ export const en = {
   } as const satisfies Record<LinkProblem, string>,
 } as const;
 
-/** The English file decides what there is to say; the compiler finds what another language leaves out. */
+/** The English file defines the texts. The compiler finds what another language leaves out. */
 type Sentences<Part> = {
   readonly [Name in keyof Part]: Part[Name] extends string ? string : Sentences<Part[Name]>;
 };
@@ -162,6 +162,6 @@ export interface FieldWords {
 }
 
 export interface Words extends Sentences<typeof en> {
-  /** Of the networks' forms, as `network.field`; a network says its own in English. */
+  /** Texts of the networks' forms, by `network.field`. The English ones are in the networks themselves. */
   readonly fields?: Readonly<Record<string, FieldWords>>;
 }
