@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { Browser, formsOf, readable } from "../connect/browser.ts";
 import { authenticatorOf } from "../setup/authenticator.ts";
@@ -8,6 +8,9 @@ import { storedRows } from "../setup/stored-rows.ts";
 import { status, type Received } from "../webhooks/receiver.ts";
 import { named, type KnownPost } from "./dumped.ts";
 import { openOldData, type OldData } from "./open.ts";
+
+/** Every walk goes round in each minute that passes, over the emulator's tables. */
+vi.setConfig({ testTimeout: 60_000 });
 
 const DAY_MINUTES = 24 * 60;
 const MINUTE = 60_000;

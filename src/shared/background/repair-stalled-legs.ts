@@ -96,16 +96,22 @@ async function repairPlatform(services: BackgroundDeps, platformId: string): Pro
 interface Mark {
   readonly minute: string;
   readonly platformId: string;
+  readonly etag: string;
+}
+
+interface MarkedItem extends WalkItem {
+  readonly mark: Mark;
 }
 
 interface Page {
-  readonly items: readonly WalkItem[];
+  readonly items: readonly MarkedItem[];
   readonly next: string | undefined;
 }
 
-const toItem = ({ minute, platformId }: Mark, after: string): WalkItem => ({
-  id: `${minute}|${platformId}`,
+const toItem = (mark: Mark, after: string): MarkedItem => ({
+  id: `${mark.minute}|${mark.platformId}`,
   after,
+  mark,
 });
 
 /** A page of what was marked long enough ago. Whoever stops in it begins it anew: what was looked at is gone. */
@@ -149,23 +155,37 @@ function pageOf(services: BackgroundDeps, at: WalkAt, after = "old"): Promise<Pa
 
 /**
  * Makes the steps of the sweep, which finds open work that no message stands for any more and hints it again. A mark
- * goes when its platform was looked at; one whose platform could not be looked at stays for the next
- * sweep, and is in nobody's way.
+ * goes when its platform was looked at after the mark was read; one whose platform could not be looked at stays for the
+ * next sweep, and is in nobody's way.
  */
 export function repairStalledLegs(services: BackgroundDeps): TakeStep {
   const { openWork, clock, log } = services;
-  const seen = new Set<string>();
+  /** When the last look at a platform began. */
+  const seen = new Map<string, number>();
+  let marks = new Map<string, Mark>();
+  let listedAt = 0;
   return overItems({
     log,
     what: "sweep-stalled-work",
-    page: (at, after) => pageOf(services, at, after),
+    async page(at, after) {
+      const page = await pageOf(services, at, after);
+      marks = new Map(page.items.map(({ id, mark }) => [id, mark]));
+      listedAt = performance.now();
+      return page;
+    },
     async look(id) {
-      const [minute = "", platformId = ""] = id.split("|");
-      if (!seen.has(platformId)) {
+      const mark = marks.get(id);
+      if (mark === undefined) return {};
+      const { minute, platformId } = mark;
+      const isOld = openWork.isOld(minute, clock.now());
+      const lookedAt = seen.get(platformId) ?? -Infinity;
+      // What was looked at before in this run need not be again, but a mark that came after the look must not go.
+      if (lookedAt < (isOld ? listedAt : 0)) {
+        const startedAt = performance.now();
         await repairPlatform(services, platformId);
-        seen.add(platformId);
+        seen.set(platformId, startedAt);
       }
-      if (openWork.isOld(minute, clock.now())) await openWork.remove({ minute, platformId });
+      if (isOld) await openWork.remove(mark);
       return {};
     },
   });

@@ -80,7 +80,12 @@ class Tick {
   /** What waits for others would keep the timer from the next posts that are due. */
   async #isForQueue(walk: Walk): Promise<boolean> {
     if (walk.isSlow !== true) return false;
-    return walk.hasWork === undefined || (await walk.hasWork(this.#services));
+    try {
+      return walk.hasWork === undefined || (await walk.hasWork(this.#services));
+    } catch (error) {
+      this.#services.log.error("a walk failed", { walk: walk.name, error });
+      return true;
+    }
   }
 }
 

@@ -9,6 +9,7 @@ const REMEMBERED_MAX = 10_000;
 interface Mark {
   readonly minute: string;
   readonly platformId: string;
+  readonly etag: string;
 }
 
 /**
@@ -50,9 +51,10 @@ export class OpenWorkStore {
   ): Promise<{ readonly items: readonly Mark[]; readonly next: string | undefined }> {
     const partitions = { before: youngestMinute(now) };
     const { rows, next } = await this.#table.select({ partitions, pageRows: PAGE_ROWS }, after);
-    const items = rows.map(({ partitionKey, row }) => ({
+    const items = rows.map(({ partitionKey, row, etag }) => ({
       minute: partitionKey,
       platformId: row.rowKey,
+      etag,
     }));
     return { items, next };
   }
@@ -68,11 +70,12 @@ export class OpenWorkStore {
       before: afterPrefix("plt_"),
       limit: PAGE_ROWS,
     });
-    const items = rows.map(({ row }) => ({ minute, platformId: row.rowKey }));
+    const items = rows.map(({ row, etag }) => ({ minute, platformId: row.rowKey, etag }));
     return { items, next: rows.length < PAGE_ROWS ? undefined : rows.at(-1)?.row.rowKey };
   }
 
-  async remove({ minute, platformId }: Mark): Promise<void> {
-    await this.#table.delete(minute, platformId);
+  /** Removes a mark as it was listed, unless the platform was marked again since. */
+  async remove({ minute, platformId, etag }: Mark): Promise<void> {
+    await this.#table.delete(minute, platformId, etag);
   }
 }
