@@ -74,7 +74,7 @@ export const adminRoutes = [
   }),
   route("PATCH", "v1/admin/platforms/{platformId}", {
     operationId: "updatePlatform",
-    summary: "Suspend a platform or bring it back.",
+    summary: "Suspend or reactivate a platform.",
     description:
       "Every key and session of a suspended platform gets 403 `platform_suspended`, and its due posts wait.",
     access: operator("Admin"),

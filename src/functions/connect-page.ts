@@ -1,5 +1,5 @@
 import type { RequestScope } from "../shared/callers/scope.ts";
-import { browserStep, loneNotice } from "../shared/connections/hosted-page/visit.ts";
+import { browserStep, plainNotice } from "../shared/connections/hosted-page/visit.ts";
 import type { BrowserAnswer, BrowserRequest } from "../shared/connections/hosted-page/browser.ts";
 import { finishOAuth } from "../shared/connections/hosted-page/finish-oauth.ts";
 import { finishVisit, submitForm } from "../shared/connections/hosted-page/submit-form.ts";
@@ -36,7 +36,7 @@ async function asRefusedPage(refusal: AppError, call: RefusedCall): Promise<Repl
   return await asPage({ services, headers, scope: { requestId, ip } }, (request) =>
     status >= 500
       ? Promise.reject(refusal)
-      : Promise.resolve(loneNotice(request, "unreadable", status)),
+      : Promise.resolve(plainNotice(request, "unreadable", status)),
   );
 }
 

@@ -38,7 +38,7 @@ const loadPage = async () => (await import("./connect-page.ts")).connectPage;
 const LEADS_ON = "On to the network, back to the page, or back to the platform.";
 
 /** The meaning of a page's status, where the page leads no further. */
-const DEAD_ENDS = {
+const END_NOTICES = {
   404: "The link does not work.",
   410: "The visit is over.",
   500: "Our fault; it was recorded.",
@@ -63,7 +63,7 @@ const FORM_ANSWERS = {
   415: "That is no form.",
   422: "The page again, with what is wrong.",
   429: "Too many attempts on this page.",
-  ...DEAD_ENDS,
+  ...END_NOTICES,
 };
 
 /** The documents that networks require this service to publish. */
@@ -143,7 +143,7 @@ export const connectRoutes: readonly Route[] = [
     browserFields: pageFields,
     status: 200,
     produces: "page",
-    answers: { 200: "The page.", ...DEAD_ENDS },
+    answers: { 200: "The page.", ...END_NOTICES },
     async run(call) {
       const { asPage, showPage } = await loadPage();
       return await asPage(call, (request) => showPage(call.services, request, call.query));
@@ -190,7 +190,7 @@ export const connectRoutes: readonly Route[] = [
       200: "The end, where there is no `returnUrl`.",
       303: LEADS_ON,
       403: "Another browser than the one that began.",
-      ...DEAD_ENDS,
+      ...END_NOTICES,
     },
     async run(call) {
       const { asPage, finishOAuth } = await loadPage();

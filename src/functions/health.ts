@@ -10,7 +10,7 @@ import { route } from "../shared/http/route.ts";
 export const healthRoutes = [
   route("GET", "health", {
     operationId: "getHealth",
-    summary: "Whether the process is alive; asks nobody else.",
+    summary: "Whether the process is alive; checks nothing else.",
     access: anyone,
     status: 200,
     response: health,

@@ -38,7 +38,7 @@ export const keyRoutes = [
     operationId: "createKey",
     summary: "Create an API key. Its secret is in this answer and in no other.",
     description:
-      "A key makes keys of its own application only, which expire with it at the latest. A session names the application, with `applicationId` or with the header. An application has at most 1,000 keys in use.",
+      "A key can create keys only for its own application, and none that outlives it. A session names the application, with `applicationId` or with the header. An application has at most 1,000 keys in use.",
     access: appAdmin,
     body: CreateKeyBody,
     issuesBeside: ({ services, scope, body }) => expiryIssues(services, scope, body["expiresAt"]),
@@ -75,7 +75,7 @@ export const keyRoutes = [
     operationId: "revokeKey",
     summary: "Revoke an API key; it stays listed.",
     description:
-      "It stops working at once, and so do the profile grants that it minted. With `descendants=true` so do the keys that it made, and those that they made; a key whose maker is only revoked goes on.",
+      "It stops working at once, and so do the profile grants that it minted. With `descendants=true` so do the keys that it made, and those that they made; otherwise they go on working.",
     access: appAdmin,
     query: EndKeyQuery,
     status: 204,

@@ -36,7 +36,7 @@ export const postReadRoutes = [
     operationId: "getTimeline",
     summary: "What happened to a post, in order.",
     description:
-      "For people who look for the reason of something: every call to a network with its time and status, never a secret. Steps are added without notice; build nothing on them.",
+      "For troubleshooting: every call to a network with its time and status, never a secret. Steps are added without notice; build nothing on them.",
     access: profileScope,
     status: 200,
     response: timeline,

@@ -52,7 +52,7 @@ export const postRoutes = [
     operationId: "createPost",
     summary: "Publish a post.",
     description:
-      "The post is stored and paid for before this is answered, and published after it: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, is charged when it went out and released when it failed. A network that can't take the post does not hold up the others: its leg is `failed` from the start and costs nothing. With `scheduleAt` the post is stored for 2 tokens and its legs are reserved when it is due.",
+      "The post is stored and paid for before this is answered, and published after it: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, is charged when it went out and released when it failed. A network that can't take the post does not delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt` the post is stored for 2 tokens and its legs are reserved when it is due.",
     access: publishingScope,
     headers: ["Idempotency-Key"],
     body: DraftBody,
@@ -136,9 +136,9 @@ export const postRoutes = [
 export const mediaRoutes: readonly Route[] = [
   route("GET", "v1/media/{token}", {
     operationId: "getMedia",
-    summary: "An image of a post, as a network takes it that fetches files itself.",
+    summary: "An image of a post, fitted for a network that fetches files itself.",
     description:
-      "The service hands such addresses to networks; they hold for 26 hours. The token is sealed: nobody else can make one.",
+      "The service gives such addresses to networks; they are valid for 26 hours. The token is sealed: nobody else can make one.",
     access: anyone,
     status: 200,
     produces: "image",

@@ -65,9 +65,9 @@ export const profileRoutes = [
   }),
   route("DELETE", "v1/profiles/{profileId}", {
     operationId: "disableProfile",
-    summary: "Disable a profile; it can be brought back.",
+    summary: "Disable a profile, which can be reactivated.",
     description:
-      "Publishing, validating and connecting get 403 `profile_disabled`, due posts are skipped. Connections and `externalId` are kept; PATCH with `status: active` brings the profile back.",
+      "Publishing, validating and connecting get 403 `profile_disabled`, due posts are skipped. Connections and `externalId` are kept; PATCH with `status: active` reactivates the profile.",
     access: profileScope,
     status: 200,
     response: profile,

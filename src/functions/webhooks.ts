@@ -89,7 +89,7 @@ export const webhookRoutes = [
   route("DELETE", "v1/webhooks/{webhookId}", {
     operationId: "deleteWebhook",
     summary: "Delete a webhook endpoint.",
-    description: "Answers what it was. Deliveries on their way to it end as dead.",
+    description: "Returns the deleted endpoint. Deliveries to it that are under way end as dead.",
     access: appAdmin,
     status: 200,
     response: endpoint,
@@ -112,7 +112,8 @@ export const webhookRoutes = [
   route("POST", "v1/webhooks/{webhookId}/test", {
     operationId: "testWebhook",
     summary: "Send the endpoint a `webhook.test` event.",
-    description: "Whichever events it asked for. List its deliveries to see what became of it.",
+    description:
+      "Sent whichever events the endpoint has chosen. List its deliveries to see the result.",
     access: appAdmin,
     status: 202,
     response: delivery,
@@ -150,7 +151,7 @@ export const webhookRoutes = [
     operationId: "listEvents",
     summary: "The application's events of the last 30 days, oldest first.",
     description:
-      "What webhooks tell, for those who ask: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees what is about the profiles of its allowlist; its pages may be short, or empty, before the last: follow `nextCursor`.",
+      "The events that webhooks send, for clients that poll: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees what is about the profiles of its allowlist; its pages may be short, or empty, before the last: follow `nextCursor`.",
     access: keyOrSessionOfApplication,
     query: ListEventsQuery,
     status: 200,
@@ -166,7 +167,7 @@ export const webhookAdminRoutes = [
     operationId: "redriveDeadDeliveries",
     summary: "Redrive dead webhook deliveries, the latest first.",
     description:
-      "At most 500 in a call, which looks at 1,000 at most; call again with `cursor` until `nextCursor` is null. Calls at the same time redrive no delivery twice. Without a body: those of every platform.",
+      "A call redrives at most 500 deliveries and reads at most 1,000; call again with `cursor` until `nextCursor` is null. Concurrent calls redrive no delivery twice. Without a body: those of every platform.",
     access: operator("Admin"),
     body: RedriveDeadBody,
     status: 200,

@@ -24,7 +24,7 @@ export const balance = shape(
     z
       .strictObject({
         tokenBalance: count().describe("Tokens that the platform owns."),
-        tokenReserved: count().describe("The part of them that is promised to legs on their way."),
+        tokenReserved: count().describe("Tokens reserved for legs that have not ended."),
         available: count().describe("Balance less reserved."),
         dailyTokenBudget: budget(),
         usedToday: usedToday(),

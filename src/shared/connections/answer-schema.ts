@@ -68,7 +68,9 @@ export const connection = shape(
           .describe("What the network said of its limits for this account."),
         quota: quota()
           .nullable()
-          .describe("Of publishing to the account, by whomever; null where the network has none."),
+          .describe(
+            "The account's use of the network's publishing quota, whoever published; null if the network has none.",
+          ),
         expiresAt: time().nullable(),
         lastUsedAt: time().nullable(),
         lastError: z

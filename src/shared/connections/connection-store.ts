@@ -35,7 +35,7 @@ import {
 
 const SAVE_TRIES_MAX = 5;
 const SAVE_WAIT_MS = 50;
-/** How exact `lastUsedAt` is, so that not every post writes it. */
+/** The precision of `lastUsedAt`, so that not every post writes it. */
 const USE_RECORDED_MS = 60_000;
 
 /** A connection with its secrets. */
@@ -103,15 +103,13 @@ export class ConnectionStore {
       : fromConnectionRow({ profileId, network }, stored.row).connection;
   }
 
-  /** Returns it with its secrets. @throws DamagedRow */
+  /** Returns the network's connection with its secrets. @throws DamagedRow */
   async open(profileId: string, network: NetworkName): Promise<OpenedConnection | undefined> {
     const stored = await this.#table.find(profileId, network);
     return stored === undefined ? undefined : this.#opened({ profileId, network }, stored.row);
   }
 
-  /**
-   * Returns the stored secrets without renewing them; undefined when they are gone or another account is linked now.
-   */
+  /** Returns the stored secrets, not renewed; undefined when they are gone or another account is linked now. */
   async openCredentials(connection: Connection): Promise<NetworkData | undefined> {
     const opened = await this.open(connection.profileId, connection.network);
     return opened?.connection.id === connection.id ? opened.credentials : undefined;

@@ -21,7 +21,7 @@ import type { FreshCredentials } from "./credential-flights.ts";
 const LEASE_MS = 30_000;
 const RENEWAL_LIMITS = { callMs: 15_000, totalMs: 20_000 };
 const LEASE_POLL_MS = 150;
-/** With the wait above 6 seconds, after which the leg is tried again later. */
+/** Together with the wait above, 6 seconds. Then the leg is tried again later. */
 const ROUNDS_MAX = 40;
 const BUSY_RETRY_SECONDS = 5;
 /** Errors that linking the account again would not fix. */
@@ -33,9 +33,9 @@ const needsReauth: Rejected = {
 
 /**
  * Returns the connection's credentials, renewed if they are about to end. However many calls and processes ask at once,
- * the network is asked once, because a renewal may end the old ones; renewed ones are stored before they are used. If
- * the network refuses for good, marks the connection as one that must be linked again. `opened`: the connection with
- * its secrets, if just read.
+ * the network is asked once, because a renewal may end the old ones. Renewed ones are stored before they are used. If
+ * the network refuses for good, marks the connection as one to be linked again. `opened`: the connection with its
+ * secrets, if it was just read.
  */
 export function freshCredentials(
   services: ConnectionsDeps,

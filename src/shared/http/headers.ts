@@ -43,7 +43,7 @@ export const ANSWER_HEADERS = {
       .regex(/^[A-Za-z0-9._-]{8,64}$/)
       .describe("The request's own `X-Request-Id` when it has this form, else a new one."),
   ),
-  "Cache-Control": shape(() => z.literal("no-store").describe("No answer may be kept.")),
+  "Cache-Control": shape(() => z.literal("no-store").describe("No answer may be cached.")),
   "X-Content-Type-Options": shape(() => z.literal("nosniff").describe("As the type says.")),
   "Strict-Transport-Security": shape(() =>
     z.string().describe("HTTPS only, for a year, subdomains included."),
@@ -53,12 +53,12 @@ export const ANSWER_HEADERS = {
       .int()
       .min(1)
       .describe(
-        "Requests per minute of this caller; of all keys of its platform where less is left of those.",
+        "Requests per minute of this caller or of all keys of its platform, whichever has less left.",
       ),
   ),
   "RateLimit-Remaining": shape(() => z.int().min(0).describe("What is left of them.")),
   "RateLimit-Reset": shape(() =>
-    z.int().min(0).describe("Seconds until more requests are let through."),
+    z.int().min(0).describe("Seconds until more requests are admitted."),
   ),
   "Retry-After": shape(() => z.int().min(0).describe("Seconds to wait before the next try.")),
   "WWW-Authenticate": shape(() => z.literal("Bearer").describe("The scheme that is asked for.")),

@@ -120,9 +120,7 @@ export class SharedWindow {
     return { current: this.#current.total, previous: this.#previous.total };
   }
 
-  /**
-   * Returns how many instances count in this window. In its first minute a new one can't know who else has just begun.
-   */
+  /** Returns the number of instances. One that has just started can't count those that have started with it. */
   #instances(): number {
     const columns = new Set([...this.#current.columns, ...this.#previous.columns]);
     const seen = columns.size + 1;
@@ -218,7 +216,7 @@ interface Moment {
   readonly askedAt: number;
 }
 
-/** A window that a request is counted in, and how much of it there is. */
+/** A window that a request is counted in, and its limit. */
 export interface Bucket {
   readonly window: SharedWindow;
   readonly limit: number;

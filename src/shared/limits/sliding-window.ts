@@ -12,9 +12,7 @@ const ROUNDING = 1e-9;
 /** Returns the number of the minute that a time lies in. */
 export const minuteOf = (now: number): number => Math.floor(now / WINDOW_MS);
 
-/**
- * Returns the count of the last sixty seconds: this minute, and the share of the previous one that they still overlap.
- */
+/** Counts the last sixty seconds: this minute, and the share of the previous one that they still overlap. */
 export function weightedCount({ current, previous }: Usage, now: number): number {
   const elapsed = (now % WINDOW_MS) / WINDOW_MS;
   return current + previous * (1 - elapsed);
@@ -62,7 +60,7 @@ export interface WindowView {
   readonly unseen: number;
   /** The number of instances that count in this window, with this one. */
   readonly instances: number;
-  /** Whether counts were exchanged a short time ago, or that failed a short time ago. */
+  /** Whether an exchange of counts ended or failed a short time ago. */
   readonly isFresh: boolean;
   /** Whether the last exchange failed or takes too long. The decision is then made by what this process knows. */
   readonly failing: boolean;

@@ -18,7 +18,7 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
 
 /*
  * A leg is one network's part of a post. This file has its type and every transition of it, as pure functions: the
- * clock is handed in, and nothing is written here. `leg-times.ts` says when the next attempt or look is due.
+ * clock is handed in, and nothing is written here. `leg-times.ts` says when the next attempt or look-up is due.
  *
  * State is `status`, `phase` where the leg is under way, and whether tokens are reserved (`reservation`). A leg with a claim
  * (`claimId`, `leaseUntil`) belongs to one worker until the lease ends.
@@ -43,7 +43,7 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  *   publishing claimed       network still processes media    publishing waiting    parked: remote, notBefore     -
  *   publishing claimed, sent the visible call is next         publishing sent       markedSent: remote, sentAt    -
  *   publishing claimed, sent certainly not published, retry   pending idle, open    putBack: retries + 1          -
- *   publishing sent          outcome not known, look again    publishing sent       toBeLookedUp: retries + 1     -
+ *   publishing sent          outcome not known, look up again publishing sent       toBeLookedUp: retries + 1     -
  *   publishing claimed, sent published                        succeeded, captured   succeeded: id, url            settle
  *   publishing claimed, sent failed, or stays unknown         failed, released      failed: error                 release
  *   failed                   owner retries                    pending idle, open    retried: round, resend        reserve
@@ -51,7 +51,7 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  *   * `sent` instead of `claimed` where an earlier call's outcome is not known: it is looked up before anything else.
  *
  * What publishing costs is reserved before the leg can be claimed, and captured or released by the transaction that ends
- * it. `succeeded` and `skipped` are final; of `failed` only a retry leads away.
+ * it. `succeeded` and `skipped` are final; only a retry changes a failed leg.
  */
 
 export type LegStatus = "pending" | "publishing" | "succeeded" | "failed" | "skipped";
@@ -107,7 +107,7 @@ export interface Leg {
   readonly sentAt: string | null;
   /** When the latest such call was made. Its effect may show only later. */
   readonly calledAt: string | null;
-  /** The caller retried although an earlier call may have published: an outcome that can't be known is no obstacle. */
+  /** The caller retried a leg of unknown outcome: if it can't be looked up either, the leg is sent again. */
   readonly resend: boolean;
   readonly remote: NetworkData | null;
   readonly reservation: Reservation;
@@ -123,7 +123,7 @@ export interface Leg {
   readonly warnings: readonly LegWarning[];
 }
 
-/** A leg whose lease ended this often without an outcome is given up, because it may be what ends its workers. */
+/** A leg whose lease ended this often without an outcome is given up, because it may be what crashes its workers. */
 export const CRASHES_MAX = 8;
 const after = (now: Date, seconds: number) =>
   new Date(now.getTime() + seconds * 1000).toISOString();

@@ -137,7 +137,7 @@ interface PacedLegs {
   readonly nextCheckAt?: string;
 }
 
-/** Returns the legs with the times at which those that this change starts begin, at the platform's pace. */
+/** Returns the legs, with a start time at the platform's pace for those that this change starts. */
 function withPace(
   before: readonly Leg[],
   after: readonly Leg[],
@@ -200,8 +200,8 @@ export function postOperation<Answer>(change: PostChange<Answer>): PostOperation
 /**
  * Commits a change of a post. Before it, marks the platform as having open work and writes the due row of a new start
  * time, so that a crash in between leaves at most a mark and a row without a post, and never a post that nobody finds.
- * After it, sends the hints. `by`: a worker needs no mark, because the post is open work already, and sends one hint
- * for the events of all legs itself.
+ * After it, sends the hints. `by`: a worker needs no mark, because the post is open work already, and itself
+ * sends one hint for the events of all its legs.
  */
 export async function commitPost<Answer>(
   services: PublishingDeps,

@@ -15,7 +15,7 @@ import { createNetworkTools } from "../network-tools.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { FoundAttempt, OAuthAttempt } from "../oauth-state-store.ts";
 import { settleLink, SIGN_IN_LIMITS } from "./submit-form.ts";
-import { deadEnd, loneNotice, openVisit } from "./visit.ts";
+import { endNotice, plainNotice, openVisit } from "./visit.ts";
 
 const STATE_CHARACTERS_MAX = 200;
 
@@ -31,12 +31,12 @@ export async function finishOAuth(
   if (atHome !== undefined) return redirect(atHome);
   const state = (callback.params["state"] ?? "").slice(0, STATE_CHARACTERS_MAX);
   const found = await findStarted(services, state, callback.network);
-  if (found === undefined) return loneNotice(request, "usedStep", 410);
+  if (found === undefined) return plainNotice(request, "usedStep", 410);
   const { attempt } = found;
   if (!isSameBrowser(services.config, request, attempt.cookieHash))
-    return loneNotice(request, "otherBrowser", 403);
+    return plainNotice(request, "otherBrowser", 403);
   if (!(await services.oauthStates.consume(state, found)))
-    return loneNotice(request, "usedStep", 410);
+    return plainNotice(request, "usedStep", 410);
   return await linkReturned(services, request, attempt, callback.params);
 }
 
@@ -49,8 +49,8 @@ async function linkReturned(
 ): Promise<BrowserAnswer> {
   const { sessionId, secrets, network: name } = attempt;
   const visit = await openVisit(services, { session: sessionId, token: secrets.token });
-  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
-  if (visit.kind === "over") return deadEnd(services, request, visit.session);
+  if (visit.kind === "unknown") return endNotice(services, request, undefined);
+  if (visit.kind === "over") return endNotice(services, request, visit.session);
   const back = (problem: LinkProblem) =>
     redirect(pageAddress(services.config, sessionId, secrets.token, { network: name, problem }));
   if (Date.parse(attempt.expiresAt) <= services.clock.now().getTime()) return back("step_over");

@@ -20,7 +20,7 @@ import {
   type ShownAccount,
 } from "./connect-page.ts";
 import { isProfileActive } from "../link-account.ts";
-import { deadEnd, openVisit, type OpenVisit } from "./visit.ts";
+import { endNotice, openVisit, type OpenVisit } from "./visit.ts";
 import { awayOf, waysIn } from "./form.ts";
 
 /** What the page reports of the last step. */
@@ -42,10 +42,10 @@ export async function showPage(
   fields: Readonly<Record<string, string>>,
 ): Promise<BrowserAnswer> {
   const visit = await openVisit(services, fields);
-  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
+  if (visit.kind === "unknown") return endNotice(services, request, undefined);
   const { session } = visit;
-  if (visit.kind === "over") return deadEnd(services, request, session);
-  if (!(await isProfileActive(services, session))) return deadEnd(services, request, session);
+  if (visit.kind === "over") return endNotice(services, request, session);
+  if (!(await isProfileActive(services, session))) return endNotice(services, request, session);
   const report = await reportOf(services, request, { visit, fields });
   return await connectPage(services, request, visit, { status: 200, report });
 }

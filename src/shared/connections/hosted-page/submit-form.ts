@@ -18,7 +18,7 @@ import { createNetworkTools } from "../network-tools.ts";
 import { WAY_FIELD, wayOf, waysIn, type WayIn } from "./form.ts";
 import { connectPage, problemOf } from "./show-page.ts";
 import { startOAuth } from "./start-oauth.ts";
-import { deadEnd, foreignForm, leave, openVisit, type OpenVisit } from "./visit.ts";
+import { endNotice, foreignForm, leave, openVisit, type OpenVisit } from "./visit.ts";
 
 /** Short, because a person waits for the page. */
 export const SIGN_IN_LIMITS = { callMs: 15_000, totalMs: 40_000 };
@@ -40,11 +40,11 @@ export async function submitForm(
 ): Promise<BrowserAnswer> {
   if (isForeign(request)) return foreignForm(request);
   const visit = await openVisit(services, step.fields);
-  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
-  if (visit.kind === "over") return deadEnd(services, request, visit.session);
+  if (visit.kind === "unknown") return endNotice(services, request, undefined);
+  if (visit.kind === "over") return endNotice(services, request, visit.session);
   const name = networkNamed(step.network);
   if (name === undefined || !visit.session.networks.includes(name))
-    return deadEnd(services, request, undefined);
+    return endNotice(services, request, undefined);
   const network = findAvailable(name, services.config.networkApps);
   if (network === undefined) {
     const report = problemOf(name, "not_available");
@@ -79,7 +79,7 @@ async function signIn(
   if (form === undefined) return await trouble("input_invalid");
   const counted = await countAttempt(services, visit);
   if (counted === "over")
-    return deadEnd(services, request, await services.connectSessions.find(visit.session.id));
+    return endNotice(services, request, await services.connectSessions.find(visit.session.id));
   if (counted !== "counted") return await trouble(counted);
   const answer = await begin(services, request, { visit, network, chosen, form });
   return "problem" in answer ? await trouble(answer.problem) : answer;
@@ -198,7 +198,11 @@ export async function settleLink(
   if (result.kind === "unpaid") return { problem: "unpaid" };
   if (result.kind === "failed") return { problem: result.code };
   if (result.kind === "closed")
-    return deadEnd(services, request, (await services.connectSessions.find(session.id)) ?? session);
+    return endNotice(
+      services,
+      request,
+      (await services.connectSessions.find(session.id)) ?? session,
+    );
   const { platformId, applicationId } = session;
   const caller = { kind: "connect_session", sessionId: session.id } as const;
   const target = { type: "connection", id: result.connection.id };
@@ -220,7 +224,7 @@ export async function finishVisit(
 ): Promise<BrowserAnswer> {
   if (isForeign(request)) return foreignForm(request);
   const visit = await openVisit(services, fields);
-  if (visit.kind === "unknown") return deadEnd(services, request, undefined);
+  if (visit.kind === "unknown") return endNotice(services, request, undefined);
   if (visit.kind === "over") return end(services, request, visit.session.id);
   const isCancel = fields["action"] === "cancel";
   const now = services.clock.now();
@@ -246,5 +250,5 @@ async function end(
   const session = await services.connectSessions.find(sessionId);
   return session?.status === "completed"
     ? leave(services, request, session)
-    : deadEnd(services, request, session);
+    : endNotice(services, request, session);
 }

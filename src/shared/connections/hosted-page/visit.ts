@@ -44,12 +44,12 @@ export async function openVisit(
 }
 
 /** Answers with a page that says what is wrong, and has the way back if it is known. */
-export function deadEnd(
+export function endNotice(
   services: ConnectionsDeps,
   request: BrowserRequest,
   session: ConnectSession | undefined,
 ): BrowserAnswer {
-  if (session === undefined) return loneNotice(request, "unknown", 404);
+  if (session === undefined) return plainNotice(request, "unknown", 404);
   const now = services.clock.now();
   const { language } = request;
   const { branding } = session;
@@ -75,7 +75,7 @@ export function leave(
 }
 
 /** Answers with a page about a visit whose session is unknown, or must not be shown. */
-export function loneNotice(
+export function plainNotice(
   { language }: BrowserRequest,
   notice: NoticeName,
   status: number,
@@ -86,7 +86,7 @@ export function loneNotice(
 
 /** Refuses a form that did not come from our page. Nothing was done with it. */
 export function foreignForm(request: BrowserRequest): BrowserAnswer {
-  return loneNotice(request, "foreign", 403);
+  return plainNotice(request, "foreign", 403);
 }
 
 export type NoticeName = keyof Words["notices"];

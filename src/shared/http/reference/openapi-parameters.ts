@@ -22,7 +22,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   userId: () => idOf("user"),
   webhookId: () => idOf("endpoint"),
   token: shape(() =>
-    z.string().describe("Sealed: names the file, and until when the address holds."),
+    z.string().describe("Sealed: names the file, and until when the address is valid."),
   ),
 };
 

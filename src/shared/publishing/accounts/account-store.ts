@@ -141,7 +141,7 @@ export class AccountStore {
     });
   }
 
-  /** Returns what a leg used that published nothing. */
+  /** Gives back the use of the quota by a leg that published nothing. */
   async returnQuota(account: NetworkAccount, kind: string, legKey: string): Promise<void> {
     await this.#changeUses(account, kind, (uses) => {
       const rest = uses.filter(({ leg }) => leg !== legKey);

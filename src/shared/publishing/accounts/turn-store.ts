@@ -55,7 +55,7 @@ function toLane(row: Row): Lane {
   };
 }
 
-/** The lane with one more in line; undefined when there is no room. */
+/** Returns the lane with one more leg in line; undefined when it is full. */
 function withWaiter(lane: Lane, waiter: LegOfAccount): Lane | undefined {
   if (lane.waiters.some(({ legKey }) => legKey === waiter.legKey)) return lane;
   if (lane.waiters.length >= WAITERS_MAX) return undefined;
@@ -69,8 +69,8 @@ const isHeld = (lane: Lane, legKey: string, now: Date) =>
   lane.legKey !== legKey && lane.until > now.toISOString();
 
 /**
- * Which leg a real account has in hand (table `accounts`): one at a time, whoever linked it. The others wait in line, and
- * whoever ends calls the first of them, so that an account with much to do is never idle.
+ * Lets one leg at a time be worked on for a real account, whoever linked it (table `accounts`). The others wait in line.
+ * A leg that ends calls the first of them, so that a busy account is never idle.
  */
 export class TurnStore {
   readonly #table: Table;
@@ -80,8 +80,8 @@ export class TurnStore {
   }
 
   /**
-   * The account for a leg, or a place in line. A leg that has it already keeps it: it was interrupted. `until` ends what
-   * a dead worker holds.
+   * Takes the account for a leg, or adds the leg to the line. A leg that has the account already keeps it, since it was
+   * interrupted. After `until` another leg may take it, in case the worker has crashed.
    * @throws AppError `service_unavailable` when others keep writing in between
    */
   async take(
@@ -119,7 +119,7 @@ export class TurnStore {
     return this.#table.replaceIfUnchanged(partition, toRow(lane), etag);
   }
 
-  /** Keeps it for longer; where somebody took it over, nothing happens. */
+  /** Keeps the account for longer, unless another leg has taken it over. */
   async extend({ account, legKey }: Turn, until: string): Promise<void> {
     await this.#table.update(partitionOf(account), ROW_KEY, (row) =>
       textOf(row, "legKey") === legKey ? { until } : undefined,
@@ -127,7 +127,7 @@ export class TurnStore {
   }
 
   /**
-   * Hands over to the first in line, who is to be called. An account that nobody waits for leaves no row.
+   * Gives the account to the first leg in line and returns it, to be hinted. Without one, removes the account's row.
    * @throws AppError `service_unavailable` when others keep writing in between
    */
   async release(turn: Turn, now: Date): Promise<LegOfAccount | undefined> {

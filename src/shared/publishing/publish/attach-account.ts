@@ -14,8 +14,8 @@ const LINE_FULL_SECONDS = 60;
 const MOVED_SECONDS = 1;
 
 /**
- * Whether the leg is the one that its account has in hand now. Else it stands in line, claimed by nobody, and is hinted
- * when its turn has come.
+ * Takes the account for the leg, so that no other leg is worked on for it. Returns false if another leg has the account:
+ * this one then waits in the account's queue, without a claim, and gets a hint when it is first.
  */
 export async function takeTurn(work: Work, account: NetworkAccount): Promise<boolean> {
   const { services, ref, stored } = work;
@@ -35,7 +35,7 @@ export async function takeTurn(work: Work, account: NetworkAccount): Promise<boo
   return true;
 }
 
-/** Calls the next in line. Best effort: a turn that is not given back ends with its lease. */
+/** Gives the account to the next leg in its queue, best effort: a turn that is not given back ends with its lease. */
 export async function releaseTurn(work: Work): Promise<void> {
   const { services, ref, turn } = work;
   if (turn === null) return;

@@ -205,8 +205,7 @@ export async function publishLegs(services: PublishingDeps, asked: PublishHint):
     ...networks.map((network) => services.posts.findLeg(ref, network)),
   ]);
   if (seen === undefined) return;
-  // The post may have been changed and started between the two reads. A leg is published with the draft that it started
-  // with.
+  // The post may have been changed and started between the two reads. Legs are published with the draft at the start.
   const post = hasStarted(seen) ? seen : await services.posts.findPost(ref);
   if (post === undefined) return;
   const found = legs.filter((leg) => leg !== undefined);

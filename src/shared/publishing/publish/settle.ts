@@ -102,9 +102,7 @@ async function settleLeg(services: PublishingDeps, settlement: Settlement): Prom
   services.log.info("leg published", { ...fields, ...end.published });
 }
 
-/**
- * Returns the leg's use of the quota, before the leg ends: a crash in between repeats this and does not lose the use.
- */
+/** Gives back the leg's use of the quota. Called before the leg ends, so that a crash in between repeats it. */
 async function returnQuota({ services, post, stored }: Work): Promise<void> {
   const { network, account, key } = stored.leg;
   const quota = quotaFor(services, post.draft, network);
@@ -144,9 +142,7 @@ export async function reject(
   await fail(work, failure);
 }
 
-/**
- * Retries a leg that was certainly not published, or fails it when the schedule is used up. Keeps what was `prepared`.
- */
+/** Retries a leg that was certainly not published, or fails it after the last retry. Keeps what was `prepared`. */
 export async function tryLater(
   work: Work,
   { failure, retryAfterSeconds }: TryLater,

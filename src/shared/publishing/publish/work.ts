@@ -14,9 +14,7 @@ import type { Trace } from "./trace.ts";
 /** Renewals within one lease, so that one may fail. */
 const LEASE_RENEWALS = 3;
 
-/**
- * One worker's work on one leg. `stored` follows every write; when another worker takes the leg, the work ends quietly.
- */
+/** One worker's work on one leg. `stored` follows every write. If another worker takes the leg, the work just ends. */
 export interface Work {
   readonly services: PublishingDeps;
   readonly ref: PostRef;

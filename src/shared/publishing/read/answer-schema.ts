@@ -36,8 +36,8 @@ const leg = shape(() =>
         .strictObject({ id: z.string(), username: z.string(), url: z.string() })
         .nullable()
         .describe("Where it was published."),
-      networkPostId: z.string().nullable().describe("The network's own id of what is live."),
-      url: z.string().nullable().describe("The address of what is live."),
+      networkPostId: z.string().nullable().describe("The network's own id of the published post."),
+      url: z.string().nullable().describe("The address of the published post."),
       publishedAt: time().nullable(),
       attempts: count(),
       lastAttemptAt: time().nullable(),

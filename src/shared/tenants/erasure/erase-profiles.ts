@@ -87,7 +87,7 @@ async function finish(services: TenantsDeps, scope: ProfileScope, erasure: Erasu
   await services.erasures.remove(erasure);
 }
 
-/** Some pieces of an erasure; true when there is more to do at once. */
+/** Does some pieces of work on an erasure. Returns true when more can be done now. */
 async function advance(
   services: TenantsDeps,
   system: SystemScope,

@@ -53,7 +53,7 @@ export class ErasureStore {
     await this.#table.insertIfAbsent(PARTITION, toRow(erasure));
   }
 
-  /** Says whether there is one whose time has come. */
+  /** Returns whether any erasure is due. */
   async hasDue(now: Date): Promise<boolean> {
     let after: string | undefined;
     do {
@@ -64,7 +64,7 @@ export class ErasureStore {
     return false;
   }
 
-  /** Lists a page of all of them but those that are damaged, whenever their time comes. */
+  /** Lists a page of erasures, due or not. Leaves out damaged rows. */
   async list(after: string | undefined): Promise<{
     readonly items: readonly Erasure[];
     readonly next: string | undefined;
@@ -74,7 +74,7 @@ export class ErasureStore {
     return { items, next };
   }
 
-  /** @throws DamagedRow */
+  /** Finds the erasure of a profile. @throws DamagedRow */
   async find(profileId: string): Promise<StoredErasure | undefined> {
     const stored = await this.#table.find(PARTITION, profileId);
     return stored === undefined ? undefined : { erasure: toErasure(stored.row), etag: stored.etag };

@@ -84,7 +84,9 @@ const fields = shape(() => ({
   createdAt: time(),
   createdBy: actor()
     .nullable()
-    .describe("The key or the person that made it; null where that was not kept yet."),
+    .describe(
+      "The key or the person that made it; null for keys of a version that did not store it.",
+    ),
 }));
 
 export const apiKey = shape(

@@ -38,7 +38,7 @@ export const platform = shape(
 
 const walletFields = shape(() => ({
   tokenBalance: count().describe("Tokens that the platform owns."),
-  tokenReserved: count().describe("The part of them that is promised to legs on their way."),
+  tokenReserved: count().describe("Tokens reserved for legs that have not ended."),
 }));
 
 export const platformSummary = shape(

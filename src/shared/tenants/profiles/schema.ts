@@ -26,7 +26,7 @@ export const UpdateProfileBody = shape(() =>
     status: z
       .enum(["active", "disabled"])
       .optional()
-      .describe("`disabled` stops publishing for it, `active` brings it back."),
+      .describe("`disabled` stops publishing for it, `active` allows it again."),
   }),
 );
 export type UpdateProfile = ShapeOf<typeof UpdateProfileBody>;
@@ -52,7 +52,7 @@ export const profile = shape(
         status: z
           .enum(PROFILE_STATUSES)
           .describe(
-            "A disabled profile can be read, but not published for; one that is being erased is gone soon.",
+            "A disabled profile can be read, but not published for. One that is being erased will soon be gone.",
           ),
         connections: z
           .array(z.strictObject({ platform: z.string(), status: z.string(), username: z.string() }))

@@ -46,7 +46,7 @@ async function fanOut(
   await services.events.removePending(platformId, events);
 }
 
-/** Answers the errors: one event that can't be fanned out does not hold up the others. */
+/** Answers the errors: one event that can't be fanned out does not delay the others. */
 async function fanOutAll(
   services: WebhooksDeps,
   platformId: string,
