@@ -36,7 +36,7 @@ export function openRunning(config: Config): Running {
     work: (name, message, host) => workerOf(name).handle(services, message, host),
     runTimer: (timer, isPastDue, host) => runTimer(services, timer, isPastDue, host),
     async end() {
-      await services.stop.announce();
+      await services.stop.begin();
       services.metrics.flush();
       stopReporting();
     },

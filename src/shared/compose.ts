@@ -58,10 +58,10 @@ import { openQueue, openTables, type Tables } from "./runtime/storage/tables.ts"
 import { Metrics } from "./runtime/telemetry/metrics.ts";
 import { WalkStore } from "./background/walk-store.ts";
 
-/** What the process has. Each folder says in its `deps.ts` what its verbs take of it; they get it as their first argument. */
+/** What the process has. The `deps.ts` of each folder declares what its verbs need; they take it as first argument. */
 export type Services = HttpDeps;
 
-/** What a test may replace: storage, time, of which the delays of queues are a part, and the outside world. */
+/** What a test may replace: storage, queues with their delays, time, outbound calls and the log. */
 export interface Overrides {
   readonly tables?: Tables;
   readonly queue?: (name: string) => MessageQueue;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { lookedAt } from "../../src/shared/media/held-memory.ts";
+import { probedFiles } from "../../src/shared/media/held-memory.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { readFacts } from "../../src/shared/media/read-facts.ts";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
@@ -40,8 +40,8 @@ test("one customer's files whose servers tell no size leave room in memory for o
     openMedia(outbound, `${AT}/large.pdf`, ownedBy("greedy")),
   );
   const settled = Promise.allSettled(opening);
-  for (let look = 0; look < 200 && lookedAt.total < 40 * MEGABYTE; look += 1) await delay(10);
-  expect(lookedAt.total).toBeGreaterThan(0);
+  for (let look = 0; look < 200 && probedFiles.total < 40 * MEGABYTE; look += 1) await delay(10);
+  expect(probedFiles.total).toBeGreaterThan(0);
   const other = await openMedia(outbound, `${AT}/small.jpg`, ownedBy("other"));
   expect(other).toMatchObject({ contentType: "image/jpeg", width: 600 });
   await other.close();
@@ -50,9 +50,9 @@ test("one customer's files whose servers tell no size leave room in memory for o
     one.status === "rejected" ? String(one.reason.message) : "opened",
   );
   expect(told.filter((each) => each === "too many files at once").length).toBeGreaterThanOrEqual(5);
-  expect(lookedAt.total).toBeLessThanOrEqual(64 * MEGABYTE);
+  expect(probedFiles.total).toBeLessThanOrEqual(64 * MEGABYTE);
   for (const one of await settled) if (one.status === "fulfilled") await one.value.close();
-  expect(lookedAt.total).toBe(0);
+  expect(probedFiles.total).toBe(0);
   await outbound.close();
 }, 30_000);
 
@@ -69,9 +69,9 @@ test("pieces of files that are looked at count, and no longer than the look", as
   );
   const settled = Promise.allSettled(looks);
   await delay(10);
-  expect(lookedAt.total).toBeLessThanOrEqual(64 * MEGABYTE);
+  expect(probedFiles.total).toBeLessThanOrEqual(64 * MEGABYTE);
   answer(new Uint8Array(1_000_000));
   const refused = (await settled).filter(({ status }) => status === "rejected");
   expect(refused.length).toBeGreaterThan(30);
-  expect(lookedAt.total).toBe(0);
+  expect(probedFiles.total).toBe(0);
 });

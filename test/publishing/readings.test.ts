@@ -196,7 +196,7 @@ describe("a good file", () => {
     const { id } = await submitted(publisher);
     for (let deployment = 0; deployment < 4; deployment += 1) {
       const services = { ...relay.services, stop: new Stop() };
-      await dieReading(publisher, id, { services, before: () => services.stop.announce() });
+      await dieReading(publisher, id, { services, before: () => services.stop.begin() });
     }
     expect(await swept(publisher, id)).toMatchObject({ status: "succeeded" });
   });
@@ -206,7 +206,7 @@ describe("a good file", () => {
     const { id } = await submitted(publisher);
     for (let deployment = 0; deployment < 4; deployment += 1) {
       const services = { ...relay.services, stop: new Stop() };
-      await services.stop.announce();
+      await services.stop.begin();
       await dieReading(publisher, id, { services });
     }
     expect(await swept(publisher, id)).toMatchObject({ status: "succeeded" });

@@ -21,6 +21,8 @@ import { eventRow } from "../../src/shared/webhooks/events/event.ts";
 import { watermarkRow } from "../../src/shared/due/due-store.ts";
 import { poisonRow } from "../../src/shared/background/housekeeping-store.ts";
 import { walkRow } from "../../src/shared/background/walk-store.ts";
+import { quotaRow, recentTextRow } from "../../src/shared/publishing/accounts/account-store.ts";
+import { turnRow } from "../../src/shared/publishing/accounts/turn-store.ts";
 import { acceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import { legRow, postRow } from "../../src/shared/publishing/post-row.ts";
 import { workRow } from "../../src/shared/publishing/post-store.ts";
@@ -99,6 +101,9 @@ const KINDS: readonly Kind[] = [
   kind(workRow, "core", starting("X|")),
   kind(acceptedRow, "core", starting("I|")),
   kind(timelineRow, "timeline", () => true),
+  kind(recentTextRow, "accounts", starting("T|")),
+  kind(quotaRow, "accounts", starting("Q|")),
+  kind(turnRow, "accounts", (key) => key === "B"),
   kind(DUE_POSTS.codec, "due", starting("2")),
   kind(DUE_DELIVERIES.codec, "duedeliveries", starting("2")),
   kind(watermarkRow, "due", (key) => key === "due"),

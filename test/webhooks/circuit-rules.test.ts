@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   circuitAfterFailure,
-  passage,
+  admission,
   type Circuit,
 } from "../../src/shared/webhooks/endpoints/circuit.ts";
 
@@ -36,38 +36,38 @@ describe("the circuit of an endpoint", () => {
   });
 
   test("that is closed holds nothing back", () => {
-    expect(passage(null, fresh(0), at(1))).toEqual({ kind: "pass" });
+    expect(admission(null, fresh(0), at(1))).toEqual({ kind: "pass" });
   });
 
   test("gives those that come one after the other the times of the probes to come", () => {
     let circuit = opened;
     const times: number[] = [];
     for (let count = 0; count < 5; count += 1) {
-      const decided = passage(circuit, fresh(1), at(1));
+      const decided = admission(circuit, fresh(1), at(1));
       if (decided.kind !== "wait") throw new Error(`it was to wait: ${decided.kind}`);
       times.push((Date.parse(decided.until) - OPENED) / SECOND);
       ({ circuit } = decided);
     }
     expect(times).toEqual([30, 80, 180, 380, 680]);
     // What lies beyond looks again all the same, and changes nothing.
-    const beyond = passage(circuit, fresh(1), at(1));
+    const beyond = admission(circuit, fresh(1), at(1));
     expect(beyond).toEqual({ kind: "wait", until: time(15 * MINUTE + 1), circuit });
-    const old = passage(circuit, fresh(1), at(29_000));
+    const old = admission(circuit, fresh(1), at(29_000));
     expect(old).toEqual({ kind: "wait", until: time(15 * MINUTE + 29_000), circuit });
   });
 
   test("leaves one that waits already where it is", () => {
     const waiting = { createdAt: time(1), waitsUntil: time(20_000) };
-    const decided = passage(opened, waiting, at(10_000));
+    const decided = admission(opened, waiting, at(10_000));
     expect(decided).toEqual({ kind: "wait", until: time(20_000), circuit: opened });
   });
 
   test("lets the first that comes after the pause probe, and the next one only a pause later", () => {
-    const first = passage(opened, fresh(1), at(30_000));
+    const first = admission(opened, fresh(1), at(30_000));
     expect(first).toEqual({ kind: "probe", circuit: { ...opened, probeAt: time(60_000) } });
     if (first.kind !== "probe") return;
-    expect(passage(first.circuit, fresh(1), at(30_001))).toMatchObject({ kind: "wait" });
-    expect(passage(first.circuit, fresh(1), at(60_000))).toMatchObject({ kind: "probe" });
+    expect(admission(first.circuit, fresh(1), at(30_001))).toMatchObject({ kind: "wait" });
+    expect(admission(first.circuit, fresh(1), at(60_000))).toMatchObject({ kind: "probe" });
   });
 
   test("never lets two probe within 30 seconds, and lets nobody wait for more than an hour", () => {
@@ -86,7 +86,7 @@ describe("the circuit of an endpoint", () => {
             circuit = circuitAfterFailure(circuit, 6, at(now)) ?? circuit;
             continue;
           }
-          const decided = passage(circuit, fresh(0), at(now));
+          const decided = admission(circuit, fresh(0), at(now));
           if (decided.kind === "pass") throw new Error("an open circuit let one pass");
           ({ circuit } = decided);
           if (decided.kind === "probe") {

@@ -4,7 +4,7 @@ import { needOf } from "../../src/shared/due/enqueue-due.ts";
 import { newId, timeOfId, isId } from "../../src/shared/runtime/ids.ts";
 import {
   deliveryIdOf,
-  nextStep,
+  deliveryStep,
   type Delivery,
   type DeliveryStep,
   nextAttemptSeconds,
@@ -129,7 +129,7 @@ describe("what a worker may do with a delivery", () => {
     ["succeeded", { status: "succeeded" }, { kind: "ended" }],
     ["dead", { status: "dead", nextAttemptAt: null }, { kind: "ended" }],
   ])("that is %s", (_, change, expected) => {
-    expect(nextStep({ ...pending, ...change }, 10, now)).toEqual(expected);
+    expect(deliveryStep({ ...pending, ...change }, 10, now)).toEqual(expected);
   });
 });
 

@@ -4,7 +4,7 @@ import type { PlatformScope } from "../callers/scope.ts";
 import type { BillingDeps } from "./deps.ts";
 import { nextUtcDay, spentToday, type Wallet, viewBalance, type Balance } from "./wallet.ts";
 
-/** The wallet as its owner sees it. */
+/** Returns the wallet as its owner sees it. */
 export async function getBalance(services: BillingDeps, scope: PlatformScope): Promise<Balance> {
   return viewBalance(await services.wallets.read(scope.platformId), services.clock.now());
 }
@@ -25,7 +25,7 @@ function toLimits(wallet: Wallet, now: Date): Limits {
   };
 }
 
-/** The customer's own cap on what a UTC day may cost; reserved tokens count. */
+/** Returns the customer's own limit for a UTC day; reserved tokens count. */
 export async function getLimits(services: BillingDeps, scope: PlatformScope): Promise<Limits> {
   return toLimits(await services.wallets.read(scope.platformId), services.clock.now());
 }

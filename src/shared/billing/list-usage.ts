@@ -62,15 +62,15 @@ async function totalUsage(
   return [...totals.values()];
 }
 
-/** A ledger entry as its platform sees it. */
+/** Returns a ledger entry as its platform sees it. */
 export function entryView(entry: StoredEntry) {
   const { sequence: _, network, ...shown } = entry;
   return { ...shown, platform: network };
 }
 
 /**
- * The ledger, newest first, or with `groupBy` its totals. A key sees its own application's entries, a restricted one those
- * of its profiles.
+ * Lists the ledger, newest first, or with `groupBy` its totals. A key sees the entries of its application, a restricted
+ * one those of its profiles.
  * @throws AppError `application_mismatch`, `invalid_cursor`
  */
 export async function listUsage(

@@ -10,7 +10,7 @@ const at = (offset: number, text: string, contentType: string): Signature => ({
   text,
 });
 
-/** File signatures; the first that fits counts, so the longer of two that start alike comes first. */
+/** File signatures; the first match counts, so the longer of two with the same start comes first. */
 const SIGNATURES: readonly Signature[] = [
   at(0, "\xff\xd8\xff", "image/jpeg"),
   at(0, "\x89PNG\r\n\x1a\n", "image/png"),
@@ -47,17 +47,17 @@ const SIGNATURES: readonly Signature[] = [
 ];
 const HEAD_BYTES = 64;
 const UNKNOWN = "application/octet-stream";
-/** Where the first box of an MP4 and its kin has its name. */
+/** Where the first box of an MP4 or a related format has its name. */
 const BOX_NAME = 4;
 
-/** What is in a RIFF file, by the four letters behind its length. */
+/** Types of RIFF files, by the four letters after the length. */
 const RIFF: Readonly<Record<string, string>> = {
   WEBP: "image/webp",
   WAVE: "audio/wav",
   "AVI ": "video/x-msvideo",
 };
 
-/** Two letters are soon there: a bitmap goes on with the length of one of its few headers. */
+/** Lengths of bitmap headers: the two letters `BM` alone may begin any file. */
 const BITMAP_HEADERS: readonly number[] = [12, 16, 40, 52, 56, 64, 108, 124];
 const BITMAP_HEADER_AT = 14;
 
@@ -67,14 +67,14 @@ function isNoBitmap({ contentType }: Signature, head: Buffer): boolean {
   return !BITMAP_HEADERS.includes(length);
 }
 
-/** Tells what a file is by its first bytes; a server's own word is often wrong. */
+/** Returns the type of a file by its first bytes; the type that its server states is often wrong. */
 export function contentTypeOf(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES));
   const text = head.toString("latin1");
   if (text.startsWith("RIFF")) return RIFF[text.slice(8, 12)] ?? UNKNOWN;
   const signature = SIGNATURES.find((known) => text.startsWith(known.text, known.offset));
   if (signature === undefined) return UNKNOWN;
-  // A box begins with its length, which is below 16 MiB where the first one tells the type: no text passes for one.
+  // A box begins with its length. That of the first box is below 16 MiB, which no text looks like.
   const isText = signature.offset === BOX_NAME && head[0] !== 0;
   return isText || isNoBitmap(signature, head) ? UNKNOWN : signature.contentType;
 }

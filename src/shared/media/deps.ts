@@ -3,7 +3,7 @@ import type { Config } from "../runtime/config.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 
-/** What handing out an image takes of the process. */
+/** What serving an image needs of the process. */
 export interface MediaDeps {
   readonly config: Config;
   readonly clock: Clock;

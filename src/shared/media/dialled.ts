@@ -5,7 +5,7 @@ import { HttpFailure } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 
-/** What media files are fetched with: each address, that of a redirect too, is judged there when it is dialled. */
+/** What fetches media files. It checks each address when it is dialled, those of redirects too. */
 export type Dialler = Pick<Outbound, "request" | "open">;
 
 const REDIRECTS_MAX = 2;
@@ -20,7 +20,7 @@ export const refused = (reason: MediaReason, message: string, cause?: unknown) =
 export const tooLarge = (bytesMax: number, cause?: unknown) =>
   refused("size", `larger than ${bytesMax} bytes`, cause);
 
-/** What a call that brought no answer means for the file. */
+/** Turns a call without an answer into a `MediaFailure`; returns other errors as they are. */
 export function toMediaFailure(error: unknown): unknown {
   return error instanceof HttpFailure ? unreachable(error.reason, error) : error;
 }
@@ -36,8 +36,8 @@ interface Arrived<Answer> {
 }
 
 /**
- * Asks for a file and follows up to two redirects, each judged like the first address. The answer is the first that is
- * no redirect, whatever its status.
+ * Asks for a file and follows up to two redirects, each checked like the first address. Returns the first answer that
+ * is no redirect, whatever its status.
  */
 export async function follow<Answer extends Answered>(
   url: string,
@@ -68,7 +68,7 @@ export function mediaRequest(
   return { method, url, headers: { ...HEADERS, ...headers } };
 }
 
-/** Opens a file, from its beginning or for a range of it. */
+/** Opens a file, from its beginning or for a range. @throws MediaFailure when there is no answer */
 export async function openResponse(
   dialler: Dialler,
   request: HttpRequest,
@@ -84,13 +84,13 @@ export async function openResponse(
   }
 }
 
-/** Where a file was found, after its redirects. */
-export interface Place {
+/** A file at its address after redirects. */
+export interface RemoteFile {
   readonly dialler: Dialler;
   readonly url: string;
 }
 
-/** A weak tag promises the same meaning, not the same bytes. */
+/** Returns the ETag or `Last-Modified`; null without one. Ignores weak tags, which don't promise the same bytes. */
 export function versionOf({ headers }: Pick<OpenedResponse, "headers">): string | null {
   const { etag } = headers;
   if (etag !== undefined && etag !== "" && !etag.startsWith("W/")) return etag;

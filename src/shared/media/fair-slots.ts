@@ -5,16 +5,16 @@ interface Waiting {
 }
 
 export interface FairLimits {
-  /** What may be in hand at a time, in units of weight. */
+  /** The weight that may run at a time. */
   readonly capacity: number;
-  /** What one owner may have in hand at a time: less than all, so that there is always room for others. */
+  /** The weight that one owner may run at a time: less than all, so that there is always room for others. */
   readonly perOwner: number;
   readonly waitingMax: number;
 }
 
 /**
- * Lets a bounded amount of work go on at a time and shares it among owners: of those that wait, the owner with the
- * least in hand comes first, and of one owner's the one that came first and fits. One owner never fills the line.
+ * Bounds the work that runs at a time and shares it among owners: of the waiting owners, the one with the least running
+ * is next, with its oldest work that fits. One owner never fills the queue.
  */
 export class FairSlots {
   readonly #limits: FairLimits;
@@ -26,11 +26,11 @@ export class FairSlots {
     this.#limits = limits;
   }
 
-  /** Runs the work when its turn comes. Undefined, and the work not begun, when too many wait. */
+  /** Waits for a slot and runs the work. Returns undefined, without running it, when too many wait. */
   async run<T>(owner: string, weight: number, work: () => Promise<T>): Promise<T | undefined> {
     const asked = Math.min(weight, this.#limits.perOwner);
     if (this.#waiting.length > 0 || !this.#isFree(owner, asked)) {
-      if (this.#isLineFull(owner)) return undefined;
+      if (this.#isQueueFull(owner)) return undefined;
       await new Promise<void>((begin) => {
         this.#waiting.push({ owner, weight: asked, begin });
         this.#beginNext();
@@ -44,7 +44,7 @@ export class FairSlots {
     }
   }
 
-  #isLineFull(owner: string): boolean {
+  #isQueueFull(owner: string): boolean {
     const { waitingMax } = this.#limits;
     const own = this.#waiting.filter((waiting) => waiting.owner === owner).length;
     return this.#waiting.length >= waitingMax || own >= waitingMax / 2;
@@ -69,7 +69,7 @@ export class FairSlots {
     else this.#used.set(owner, used);
   }
 
-  /** What is heavy and next in turn is waited for: lighter work behind it would keep it from ever beginning. */
+  /** Starts the next work. Lighter work does not overtake a heavy one that is next, which might then never start. */
   #beginNext(): void {
     for (let isFree = true; isFree;) {
       const next = this.#waiting

@@ -4,14 +4,14 @@ import { refuseUnreadable } from "./fit-bytes.ts";
 import { factsOfSample, mediaTypeOf } from "./image-facts.ts";
 import { videoFacts } from "./video-facts.ts";
 
-/** Longer images are not decoded at a look, which has to be short. */
+/** Longer images are not decoded here, since reading facts has to be fast. */
 const DECODED_BYTES_MAX = 131_072;
 
 type File = Pick<MediaFacts, "contentType" | "size">;
 
 /**
- * Says what a file is by some of its bytes, the first among them. Runs where it may be stopped at any time.
- * @throws MediaFailure of an image that could never be decoded
+ * Reads the facts of a file from some of its bytes, which include the first. Runs in a process that may be stopped.
+ * @throws MediaFailure for an image that can't be decoded
  */
 export async function factsOf(file: File, pieces: readonly Piece[]): Promise<FileAnswer> {
   if (!file.contentType.startsWith("image/")) return videoFacts(file, pieces);

@@ -10,8 +10,8 @@ export interface Piece {
 }
 
 /**
- * What a reading process is asked; the bytes come along with it, piece after piece.
- * `facts`: what the file is, as far as the pieces tell. `fit`: the whole image, made to fit a target.
+ * A job for a reading process; the bytes follow it, piece after piece. `facts`: reads what the pieces show of the file.
+ * `fit`: makes a whole image fit a target.
  */
 export type FileJob =
   | {
@@ -22,7 +22,7 @@ export type FileJob =
     }
   | { readonly kind: "fit"; readonly target: ImageTarget };
 
-/** Said of a job when all that reads it is there: from then on, what ends the process is the file. */
+/** Sent when the libraries are loaded: from then on, the file is the cause when the process ends. */
 export const BEGUN = "begun";
 
 const length = () => z.number().nonnegative();
@@ -33,22 +33,22 @@ const imageFactsShape = shape(() =>
     contentType: z.string(),
     /** In bytes. */
     size: length(),
-    /** As it is seen; 0 where it can't be told. */
+    /** As it is seen; 0 when unknown. */
     width: length(),
     height: length(),
     orientation: length(),
     hasLocation: z.boolean(),
     isAnimated: z.boolean(),
     hasAlpha: z.boolean(),
-    /** Whether its colours are of print, which few readers show right. */
+    /** Whether its colours are for print (CMYK), which few readers show correctly. */
     isPrint: z.boolean(),
   }),
 );
 export type ImageFacts = Readonly<ShapeOf<typeof imageFactsShape>>;
 
 /**
- * What a reading process answers. It has read what a stranger sent, so that its answer is checked like a stranger's.
- * `bytes`: how many of an image come along with it; null: the file itself fits.
+ * The answer of a reading process. The process has read an untrusted file, so its answer is checked as untrusted too.
+ * `bytes`: how many bytes of an image follow; null: the file itself fits.
  */
 export const fileAnswerShape = shape(() =>
   z.discriminatedUnion("kind", [
@@ -59,7 +59,7 @@ export const fileAnswerShape = shape(() =>
       durationSeconds: length().nullable(),
       image: imageFactsShape().nullable(),
     }),
-    /** Nothing can be said before the bytes from `start` up to and without `end` are there as well. */
+    /** The bytes from `start` (inclusive) to `end` (exclusive) are needed as well. */
     z.strictObject({ kind: z.literal("missing"), start: length().int(), end: length().int() }),
     z.strictObject({
       kind: z.literal("refused"),

@@ -12,29 +12,29 @@ import { type FitPlan, planFit, STRIPPED_TYPES } from "./fit-plan.ts";
 import { factsOfImage, mediaTypeOf } from "./image-facts.ts";
 import { withoutMetadata, withoutChunks } from "./metadata.ts";
 
-/** A few hundred bytes can claim to be a picture that fills the memory. */
+/** A file of a few hundred bytes can declare an image that fills the memory. */
 const PIXELS_MAX = 120_000_000;
-/** Of the picture once it is decoded, where it passes through line by line. */
+/** Largest decoded image when it is decoded line by line. */
 const DECODED_BYTES_MAX = 256 * 1024 * 1024;
-/** Where the decoder has to hold all of it at once, or more than its eight bits. */
+/** Largest decoded image when the decoder needs all of it at once, or more than eight bits. */
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
-/** Of AVIF and HEIC the decoder takes eight times as much. */
+/** Largest decoded AVIF or HEIC, whose decoder takes eight times as much memory. */
 const HEIF_BYTES_MAX = 64 * 1024 * 1024;
 const SIZES_MAX = 6;
 const QUALITIES = [88, 76] as const;
-/** Aimed below the limit: the size of a picture follows its area only roughly. */
+/** Aims below the limit, since the size of an image follows its area only roughly. */
 const MARGIN = 0.92;
 
 type Repair = Extract<FitPlan, { kind: "repair" }>;
 
-/** `isUntouched`: it is the file itself, byte for byte. */
+/** `isUntouched`: the bytes are those of the file. */
 export interface FittedBytes extends FittedImage {
   readonly isUntouched: boolean;
 }
 
 /**
  * Makes an image fit the target. What fits stays as it is, byte for byte; the same file and target always give the same
- * bytes. Hostile files may fill the memory or never end: this runs where it is stopped then.
+ * bytes. Hostile files may fill the memory or never end, so it runs in a process that can be stopped.
  * @throws MediaFailure
  */
 export async function fitBytes(bytes: Uint8Array, target: ImageTarget): Promise<FittedBytes> {
@@ -60,7 +60,7 @@ async function fit(bytes: Uint8Array, target: ImageTarget): Promise<FittedImage>
   }
 }
 
-/** By what is read of each type; the decoder has to come to the same opinion of the file. */
+/** The decoder's name of each type; a file that the decoder takes for another type is refused. */
 const DECODERS: Readonly<Record<string, string>> = {
   "image/jpeg": "jpeg",
   "image/png": "png",
@@ -71,7 +71,7 @@ const DECODERS: Readonly<Record<string, string>> = {
   "image/heif": "heif",
   "image/tiff": "tiff",
 };
-/** Undefined of a type that can't be read here. */
+/** Reads an image's metadata; undefined for a type that can't be read here. */
 async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Metadata | undefined> {
   const decoder = DECODERS[contentType];
   if (decoder === undefined) return undefined;
@@ -80,7 +80,7 @@ async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Met
   try {
     metadata = await image.metadata();
   } catch (error) {
-    // Every picture of these can be read: what fails in one of them is damaged.
+    // These types can always be read: a file that fails is damaged.
     if (READABLE_IMAGES.includes(contentType)) throw error;
     return undefined;
   }
@@ -92,8 +92,8 @@ async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Met
 }
 
 /**
- * Refuses an image that could never be made to fit: too large to be decoded, or, where these are all of its bytes,
- * damaged. Of a longer one the damage shows when all of it is there.
+ * Refuses an image that can't be made to fit: too large to decode, or damaged. Finds damage only when the sample is the
+ * whole file.
  * @throws MediaFailure
  */
 export async function refuseUnreadable(
@@ -129,14 +129,14 @@ function decodedMax(metadata: Metadata): number {
   return isStreamed(metadata) ? DECODED_BYTES_MAX : HELD_BYTES_MAX;
 }
 
-/** Whether it is decoded line by line. */
+/** Returns whether the image is decoded line by line. */
 function isStreamed({ format, isProgressive, depth }: Metadata): boolean {
   return (format === "jpeg" || format === "png") && !isProgressive && depth === "uchar";
 }
 
 const SAMPLE_EDGE = 256;
 
-/** Whether anything shines through: many images have a channel for it and nothing in it. */
+/** Returns whether the image has transparent pixels: many have an alpha channel that is opaque throughout. */
 async function isClear(bytes: Uint8Array): Promise<boolean> {
   const image = await openImage(bytes);
   const alpha = image.extractChannel("alpha").resize(SAMPLE_EDGE, SAMPLE_EDGE, { fit: "fill" });
@@ -144,7 +144,7 @@ async function isClear(bytes: Uint8Array): Promise<boolean> {
   return sample.some((value) => value < 255);
 }
 
-/** Of the library's many loaders, drawings and documents among them, those of the types above. */
+/** The library's loaders for the types above; its others, for drawings and documents among them, are blocked. */
 const LOADERS = ["Jpeg", "Png", "Webp", "Nsgif", "Heif", "Tiff"].map(
   (type) => `VipsForeignLoad${type}Buffer`,
 );
@@ -157,13 +157,13 @@ async function loadLibrary(): Promise<Library> {
   const { default: sharp } = await import("sharp");
   sharp.block({ operation: ["VipsForeignLoad"] });
   sharp.unblock({ operation: LOADERS });
-  // One thread each, or two images would take all cores; nothing is worth keeping for the next.
+  // One thread each, or two images would use all cores. No cache, since images don't repeat.
   sharp.concurrency(1);
   sharp.cache(false);
   return sharp;
 }
 
-/** Loads what reads images. Rejects where the installation is at fault, and no image. */
+/** Loads the image library. Rejects when the installation is broken. */
 export function loadImageLibrary(): Promise<unknown> {
   return (library ??= loadLibrary());
 }
@@ -174,7 +174,7 @@ async function openImage(bytes: Uint8Array): Promise<Sharp> {
   return sharp(bytes, { ...options, sequentialRead: true });
 }
 
-/** BMP for one: left to a network that takes it. */
+/** Passes on an image that can't be read here, such as BMP, when the network takes its type and size. */
 function unread(file: Omit<FittedImage, "repairs">, target: ImageTarget): FittedImage {
   if (!target.types.includes(file.contentType))
     throw refused("type", `${file.contentType} is not taken`);
@@ -182,7 +182,7 @@ function unread(file: Omit<FittedImage, "repairs">, target: ImageTarget): Fitted
   return { ...file, repairs: [] };
 }
 
-/** A damaged file is found here, where it can be said, and not by the network. */
+/** Returns the file as it is. Decodes it first, so that damage is reported here and not by the network. */
 async function untouched(bytes: Uint8Array, facts: ImageFacts): Promise<FittedImage> {
   await decode(bytes);
   return toFitted(bytes, facts, []);
@@ -230,14 +230,14 @@ function stripOf(contentType: string, bytes: Uint8Array): Uint8Array {
   return contentType === "image/jpeg" ? withoutMetadata(bytes) : withoutChunks(contentType, bytes);
 }
 
-/** In the better quality that stays below the limit, or in the worse one. */
+/** Encodes the image in the best quality that stays below the limit, or in the lowest. */
 async function encoded(
   bytes: Uint8Array,
   { width, height }: { readonly width: number; readonly height: number },
   contentType: string,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  // Colours go to sRGB, and all metadata is left out, unless the library is told otherwise.
+  // By default the library converts colours to sRGB and leaves out all metadata.
   const frame = async () =>
     (await openImage(bytes)).autoOrient().resize(width, height, { fit: "fill" });
   if (contentType === "image/png") {
@@ -260,8 +260,8 @@ function toFitted(
 }
 
 function undecodable(error: unknown): MediaFailure {
-  const told = error instanceof Error ? error.message : "";
-  return /pixel limit/.test(told)
+  const message = error instanceof Error ? error.message : "";
+  return /pixel limit/.test(message)
     ? refused("pixels", `more than ${PIXELS_MAX} pixels`, error)
     : refused("damaged", "the image can't be read", error);
 }

@@ -14,12 +14,12 @@ import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { SAMPLE_BYTES } from "./open-media.ts";
 import { inTime } from "./read-facts.ts";
 
-/** Longest PNG that a network may fetch from its own address: longer ones are made anew. */
-const SEEN_BYTES_MAX = 1_048_576;
-/** For a whole image from its server; a connection of 1 MB a second brings the largest. */
+/** Longest PNG or WebP of which a check reads the whole file. */
+const CHECKED_BYTES_MAX = 1_048_576;
+/** For the download of a whole image; 1 MB a second is enough for the largest. */
 const FETCH_MS_MAX = 60_000;
 
-/** Images that are held in memory, in bytes: never so many that the process grows large, nor all of them one owner's. */
+/** Bytes of images in memory: bounded for the process, and for each owner. */
 const held = new FairSlots({
   capacity: 128 * 1024 * 1024,
   perOwner: 64 * 1024 * 1024,
@@ -44,7 +44,7 @@ export async function fitImage(
   refuseUnfit(file);
   const fitted = await held.run(owner, file.size, async () => {
     const bytes = await readAll(file);
-    // By what has come: the first answer of its server may have been of another file.
+    // By the bytes that arrived: the server's first answer may have been for another file.
     const contentType = contentTypeOf(bytes);
     if (!contentType.startsWith("image/")) throw refused("type", `${contentType} is no image`);
     const { width, height } = file;
@@ -55,8 +55,8 @@ export async function fitImage(
 }
 
 /**
- * What `fitImage` would do to an opened image, as far as its first bytes tell; of a short PNG or WebP, which may tell a
- * place behind the picture, all of them.
+ * Returns what `fitImage` would do to an opened image, by its first bytes. Reads all of a short PNG or WebP, whose
+ * location may be stored after the picture.
  * @throws MediaFailure when it would refuse the image
  */
 export async function planImage(
@@ -66,8 +66,8 @@ export async function planImage(
 ): Promise<readonly MediaRepair[]> {
   refuseUnfit(file);
   let plan = await planOf(file, SAMPLE_BYTES, { by, target });
-  const isMoreToSee = file.size > SAMPLE_BYTES && file.size <= SEEN_BYTES_MAX;
-  if (plan.kind === "fits" && isMoreToSee && hasChunks(file.contentType))
+  const isMoreToRead = file.size > SAMPLE_BYTES && file.size <= CHECKED_BYTES_MAX;
+  if (plan.kind === "fits" && isMoreToRead && hasChunks(file.contentType))
     plan = await planOf(file, file.size, { by, target });
   if (plan.kind === "refused") throw refused(plan.reason, plan.message);
   return plan.kind === "fits" ? [] : plan.repairs;
@@ -88,7 +88,7 @@ async function planOf(
   return planFit(image, target);
 }
 
-/** All of a file in one piece of memory, which is as long as was told ahead. */
+/** Reads a whole file into a buffer of the size that its server stated. */
 async function readAll(file: MediaFile): Promise<Uint8Array> {
   const bytes = Buffer.alloc(file.size);
   const until = performance.now() + FETCH_MS_MAX;
@@ -98,12 +98,12 @@ async function readAll(file: MediaFile): Promise<Uint8Array> {
     for (;;) {
       const { value, done } = await inTime(chunks.next(), until);
       if (done === true) break;
-      if (filled + value.length > bytes.length) throw unreachable("longer than was told");
+      if (filled + value.length > bytes.length) throw unreachable("longer than its server said");
       bytes.set(value, filled);
       filled += value.length;
     }
   } finally {
-    // Not waited for: what is late now would be late again.
+    // Not awaited: a slow server would delay this too.
     void Promise.resolve(chunks.return?.()).catch(() => undefined);
   }
   if (filled < bytes.length) throw unreachable("connection_lost");

@@ -13,12 +13,12 @@ export type FitPlan =
     }
   | { readonly kind: "refused"; readonly reason: MediaReason; readonly message: string };
 
-/** A shape is judged with the rounding that the network's own pixels have. */
+/** Allows for the rounding of a network's own pixel sizes. */
 const RATIO_TOLERANCE = 0.005;
 
 /**
- * What has to be done to an image so that a network takes it: judged alike when a draft is validated, by the first
- * bytes of the file, and when it is published, by all of them.
+ * Decides what has to be done to an image so that a network takes it. Used when a draft is validated, with the first
+ * bytes of the file, and when it is published, with all of them.
  */
 export function planFit(facts: ImageFacts, target: ImageTarget): FitPlan {
   const refusal = refusalOf(facts, target);
@@ -38,14 +38,14 @@ export function planFit(facts: ImageFacts, target: ImageTarget): FitPlan {
   };
 }
 
-/** Types whose metadata can be left out without making the picture anew. */
+/** Types whose metadata can be removed without encoding the image again. */
 export const STRIPPED_TYPES: ReadonlySet<string> = new Set([
   "image/jpeg",
   "image/png",
   "image/webp",
 ]);
 
-/** What moves is never made anew: it would stand still. */
+/** Plans an animation, which is never encoded again, since that would stop it. */
 function planMoving({ contentType, width, height, hasLocation }: ImageFacts): FitPlan {
   return hasLocation && STRIPPED_TYPES.has(contentType)
     ? { kind: "repair", repairs: ["metadataRemoved"], width, height, contentType }
@@ -61,7 +61,7 @@ function isFrameOf({ width, height }: ImageFacts, frame: Frame): boolean {
   return frame.width === width && frame.height === height;
 }
 
-/** Whether the image moves, and goes on moving where it is published. */
+/** Returns whether the image is an animation that the network publishes as one. */
 function plays({ isAnimated, contentType }: ImageFacts, target: ImageTarget): boolean {
   return isAnimated && target.takesAnimation && target.types.includes(contentType);
 }
@@ -78,13 +78,13 @@ function refusalOf(
       shape < ratio.min * (1 - RATIO_TOLERANCE) || shape > ratio.max * (1 + RATIO_TOLERANCE);
     if (isOutside) return { reason: "ratio", message: `${width} × ${height}` };
   }
-  // A still of an animation that the network would show moving is another post.
+  // A still instead of an animation would be another post than the customer wants.
   return plays(facts, target) && size > target.bytesMax
     ? { reason: "animation", message: `an animation of ${size} bytes` }
     : undefined;
 }
 
-/** The network's own type where it can stay: nothing but JPEG and PNG is ever made anew. */
+/** Returns the type of the result: the image's own when it can stay as it is, else JPEG or PNG. */
 function resultType(facts: ImageFacts, target: ImageTarget): string {
   const { contentType, size, isAnimated, hasAlpha } = facts;
   const { types, bytesMax, pngBytesMax = Infinity } = target;
@@ -100,7 +100,7 @@ function resultType(facts: ImageFacts, target: ImageTarget): string {
 }
 
 function isTurned({ orientation, hasLocation }: ImageFacts, target: ImageTarget): boolean {
-  // With its EXIF goes what says how it was held.
+  // Removing the EXIF block removes the orientation too.
   return orientation !== 1 && (!target.turnsByExif || hasLocation);
 }
 
@@ -128,7 +128,7 @@ function scaled({ width, height }: Frame, factor: number): Frame {
   return { width: side(width), height: side(height) };
 }
 
-/** The frame within what the network takes, in the image's own shape. */
+/** Returns the largest frame that the network takes, with the image's own ratio. */
 function frameWithin({ width, height }: Frame, { edgeMax, pixelsMax }: ImageTarget): Frame {
   if (width === 0 || height === 0) return { width, height };
   const byEdge = (edgeMax ?? Infinity) / Math.max(width, height);
@@ -136,7 +136,7 @@ function frameWithin({ width, height }: Frame, { edgeMax, pixelsMax }: ImageTarg
   return scaled({ width, height }, Math.min(1, byEdge, byPixels));
 }
 
-/** What is made anew anyway is made as wide as the network shows it. */
+/** Returns the frame of an image that is encoded again: as wide as the network shows it. */
 function madeFrame(frame: Frame, { madeWidth }: ImageTarget): Frame {
   if (madeWidth === undefined || frame.width === 0) return frame;
   const width = Math.min(Math.max(frame.width, madeWidth.min), madeWidth.max);

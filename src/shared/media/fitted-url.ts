@@ -16,7 +16,7 @@ import { openMedia } from "./open-media.ts";
 import { FairSlots } from "./fair-slots.ts";
 import { mediaReader } from "./media-reader.ts";
 
-/** A network may fetch a file as long as it works on the post, which on Instagram is a day. */
+/** A network may fetch a file while it processes the post, which takes up to a day on Instagram. */
 const LIFETIME_MS = 26 * 3_600_000;
 const BOUND_TO = "media address";
 const TOKEN_LENGTH_MAX = 6_000;
@@ -24,7 +24,7 @@ const TOKEN_LENGTH_MAX = 6_000;
 const claimsShape = shape(() =>
   z.strictObject({
     url: z.string(),
-    /** Safe: the seal is ours, and so is what is under it. */
+    /** Safe: only this service seals tokens. */
     target: z.custom<ImageTarget>((value) => typeof value === "object" && value !== null),
     until: z.number().int(),
   }),
@@ -36,14 +36,14 @@ interface Issuing {
   readonly clock: Clock;
 }
 
-/** The address at which a network finds a customer's image as it takes it. Nothing of it is kept: the token says all. */
+/** Returns the address of a customer's image, fitted for a network. The token has all data; nothing is stored. */
 export function fittedUrl({ config, clock }: Issuing, url: string, target: ImageTarget): string {
   const claims: FittedClaims = { url, target, until: clock.now().getTime() + LIFETIME_MS };
   const token = seal(JSON.stringify(claims), BOUND_TO, config.identity.dataKeys);
   return `${config.publicBaseUrl}/v1/media/${token}`;
 }
 
-/** What a token of ours says, or undefined when it is none, was changed or has expired. */
+/** Opens a token; undefined when it is not valid, was changed or has expired. */
 function openToken(token: string, keys: DataKeys, now: Date): FittedClaims | undefined {
   if (token.length > TOKEN_LENGTH_MAX) return undefined;
   const text = unseal(token, BOUND_TO, keys);
@@ -52,7 +52,7 @@ function openToken(token: string, keys: DataKeys, now: Date): FittedClaims | und
   return claims !== undefined && claims.until > now.getTime() ? claims : undefined;
 }
 
-/** Whoever has an address may ask for it any number of times: never more at once than leaves room for publishing. */
+/** Anybody with an address may fetch it any number of times: this leaves room for publishing. */
 const slots = new FairSlots({ capacity: 2, perOwner: 1, waitingMax: 16 });
 
 export interface ServedImage extends Pick<FittedImage, "bytes" | "contentType"> {
@@ -63,8 +63,8 @@ export interface ServedImage extends Pick<FittedImage, "bytes" | "contentType"> 
 const notFound = () => new AppError("not_found", "There is no such file.");
 
 /**
- * The image of an address that `fittedUrl` made: fetched and fitted anew each time.
- * @throws AppError 404 when the token is not ours or has expired, or its image can't be had; 503
+ * Returns the image of an address that `fittedUrl` made. Fetches and fits it each time.
+ * @throws AppError 404 when the token is not valid or its image is refused; 503 when the image can't be fetched now
  */
 export async function serveFitted(services: MediaDeps, token: string): Promise<ServedImage> {
   const now = services.clock.now();

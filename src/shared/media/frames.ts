@@ -1,4 +1,4 @@
-/** What goes between a reading process and its parent: a message as JSON, and bytes that belong to it. */
+/** What a reading process and its parent exchange: a message as JSON, and its bytes. */
 export interface Frame {
   readonly message: unknown;
   readonly bytes: Buffer;
@@ -10,10 +10,10 @@ export interface FrameLimits {
   readonly bytesMax: number;
 }
 
-/** Two lengths in front: of the message and of the bytes. */
+/** The head has two lengths: of the message and of the bytes. */
 const HEAD_BYTES = 8;
 
-/** The beginning of a frame: `length` bytes have to be written behind it. */
+/** Returns the head and message of a frame; `length` bytes have to be written after it. */
 export function frameHead(message: unknown, length: number): Buffer {
   const json = Buffer.from(JSON.stringify(message));
   const head = Buffer.alloc(HEAD_BYTES);
@@ -35,7 +35,7 @@ class Part {
     return this.#filled === this.content.length;
   }
 
-  /** Takes what belongs to it; returns the rest. */
+  /** Takes its bytes of the chunk and returns the rest. */
   take(chunk: Buffer): Buffer {
     const taken = chunk.subarray(0, this.content.length - this.#filled);
     this.content.set(taken, this.#filled);
@@ -44,7 +44,7 @@ class Part {
   }
 }
 
-/** Puts frames together as they come. Whoever sends them is not trusted: nothing is kept or parsed beyond the limits. */
+/** Assembles frames from chunks. The sender is not trusted: nothing beyond the limits is kept or parsed. */
 export class FrameReader {
   readonly #limits: FrameLimits;
   #head = new Part(HEAD_BYTES);
@@ -55,7 +55,7 @@ export class FrameReader {
     this.#limits = limits;
   }
 
-  /** The frames that are whole with this chunk. Throws when one is too long or no JSON. */
+  /** Adds a chunk and returns the frames that are now complete. @throws Error when one is too long or no JSON */
   push(chunk: Buffer): Frame[] {
     const frames: Frame[] = [];
     let rest = chunk;

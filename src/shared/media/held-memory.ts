@@ -2,13 +2,13 @@ import { unreachable } from "./dialled.ts";
 
 export interface MemoryLimits {
   readonly bytesMax: number;
-  /** Less than all, so that there is always room for others. */
+  /** Less than `bytesMax`, so that there is always room for others. */
   readonly perOwnerMax: number;
 }
 
 /**
- * Counts what is held in memory of customers' files, in bytes. Nobody waits: a server may take its time over what it
- * sends, and somebody else's files would stand in line behind it.
+ * Counts the bytes of customers' files in memory. It has no queue: a slow server would delay the files of other
+ * customers.
  */
 export class MemoryBudget {
   readonly #limits: MemoryLimits;
@@ -23,7 +23,7 @@ export class MemoryBudget {
     return this.#total;
   }
 
-  /** False, and nothing taken, where it would be too much. */
+  /** Takes bytes. Returns false, and takes nothing, when that would exceed a limit. */
   take(owner: string, bytes: number): boolean {
     const used = (this.#used.get(owner) ?? 0) + bytes;
     const { bytesMax, perOwnerMax } = this.#limits;
@@ -43,27 +43,27 @@ export class MemoryBudget {
 
 const MEGABYTE = 1024 * 1024;
 
-/** Of files that are looked at and of those whose servers tell no size. Images to be fitted are counted elsewhere. */
-export const lookedAt = new MemoryBudget({ bytesMax: 128 * MEGABYTE, perOwnerMax: 64 * MEGABYTE });
+/** Memory of files that are probed, or whose servers state no size. Images to be fitted are counted elsewhere. */
+export const probedFiles = new MemoryBudget({ bytesMax: 128 * MEGABYTE, perOwnerMax: 64 * MEGABYTE });
 
-/** What is held of one file. */
+/** The memory of one file. */
 export class HeldMemory {
   readonly #owner: string;
   readonly #budget: MemoryBudget;
   #bytes = 0;
 
-  constructor(owner: string, budget = lookedAt) {
+  constructor(owner: string, budget = probedFiles) {
     this.#owner = owner;
     this.#budget = budget;
   }
 
-  /** To be called before the bytes are kept. Throws `MediaFailure` where too much is held already. */
+  /** Takes bytes; call it before they are kept. @throws MediaFailure when too many are in memory */
   take(bytes: number): void {
     if (!this.#budget.take(this.#owner, bytes)) throw unreachable("too many files at once");
     this.#bytes += bytes;
   }
 
-  /** The file is held no longer; again does no harm. */
+  /** Gives back all bytes of the file. Safe to repeat. */
   release(): void {
     this.#budget.giveBack(this.#owner, this.#bytes);
     this.#bytes = 0;

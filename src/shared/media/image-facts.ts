@@ -1,7 +1,7 @@
 import { imageSize } from "image-size";
 import type { Metadata } from "sharp";
 import type { MediaFacts } from "../networks/contract/media.ts";
-import { exifFacts, FIRST_SIDEWAYS, jpegFacts, chunksTellPlace } from "./metadata.ts";
+import { exifFacts, FIRST_SIDEWAYS, jpegFacts, chunksHaveLocation } from "./metadata.ts";
 import { contentTypeOf } from "./content-type.ts";
 import type { ImageFacts } from "./file-job.ts";
 
@@ -11,7 +11,7 @@ export interface MediaType {
   readonly height: number | null;
 }
 
-/** Tells what a file is by its first bytes. Size as it is seen, for images alone: it is read where it may be stopped. */
+/** Returns the type of a file by its first bytes, and for an image its size as it is seen. */
 export function mediaTypeOf(bytes: Uint8Array): MediaType {
   const contentType = contentTypeOf(bytes);
   const size = contentType.startsWith("image/") ? sizeOf(bytes) : undefined;
@@ -23,12 +23,12 @@ function sizeOf(bytes: Uint8Array): { width: number; height: number } | undefine
     const { width, height, orientation = 1 } = imageSize(bytes);
     return orientation >= FIRST_SIDEWAYS ? { width: height, height: width } : { width, height };
   } catch {
-    // A damaged header: the network says what it makes of the file.
+    // A damaged header: whether the file is published is up to the network.
     return undefined;
   }
 }
 
-/** Said of images whose first bytes do not tell. */
+/** Assumed when an image's first bytes don't show it. */
 const PLAIN = {
   orientation: 1,
   hasLocation: false,
@@ -37,7 +37,7 @@ const PLAIN = {
   isPrint: false,
 } as const;
 
-/** By the first bytes of a file alone: what they don't tell is taken for the usual. */
+/** Returns the facts of an image by its first bytes; assumes the usual for what they don't show. */
 export function factsOfSample(
   { contentType, size, width, height }: MediaFacts,
   sample: Uint8Array,
@@ -45,11 +45,11 @@ export function factsOfSample(
   const facts = { ...PLAIN, contentType, size, width: width ?? 0, height: height ?? 0 };
   if (contentType === "image/jpeg") return { ...facts, ...jpegFacts(sample) };
   const start = Buffer.from(sample.buffer, sample.byteOffset, sample.byteLength);
-  const hasLocation = chunksTellPlace(contentType, sample);
+  const hasLocation = chunksHaveLocation(contentType, sample);
   return { ...facts, hasLocation, isAnimated: isMoving(contentType, start) };
 }
 
-/** Each frame of a moving GIF has a control block in front, and one that repeats says so before them. */
+/** Each frame of an animated GIF begins with a control block; a GIF that repeats has a mark before the first. */
 const GIF_CONTROL = "\x21\xf9\x04";
 
 function isMoving(contentType: string, start: Buffer): boolean {
@@ -59,7 +59,7 @@ function isMoving(contentType: string, start: Buffer): boolean {
   return frames > 1 || start.includes("NETSCAPE2.0");
 }
 
-/** By all of the file, as the image library reads it. */
+/** Returns the facts of an image by the whole file, as the image library reads it. */
 export function factsOfImage(
   contentType: string,
   bytes: Uint8Array,
@@ -69,11 +69,11 @@ export function factsOfImage(
   const orientation = metadata.orientation ?? exif.orientation;
   const isSideways = orientation >= FIRST_SIDEWAYS;
   const { width, height, pageHeight = height } = metadata;
-  // The library reads what stands in front of the picture.
+  // The library reads only metadata that are stored before the picture.
   const hasLocation =
     exif.hasLocation ||
     metadata.xmp?.includes("GPSL") === true ||
-    chunksTellPlace(contentType, bytes);
+    chunksHaveLocation(contentType, bytes);
   return {
     contentType,
     size: bytes.length,

@@ -5,7 +5,7 @@ import { FairSlots } from "./fair-slots.ts";
 import type { FileAnswer, FileJob, ImageFacts, Piece } from "./file-job.ts";
 import { ReadingProcess, type Reading, type ReadingLimits } from "./reading-process.ts";
 
-/** What the bytes of a file tell of it. */
+/** What the bytes of a file show. */
 export interface FileFacts extends Pick<MediaFacts, "width" | "height" | "durationSeconds"> {
   /** Of images: what decides whether a network takes it as it is. */
   readonly image: ImageFacts | null;
@@ -15,15 +15,15 @@ export type FactsAnswer =
   | { readonly kind: "facts"; readonly facts: FileFacts }
   | { readonly kind: "missing"; readonly start: number; readonly end: number };
 
-/** Reads files where they can do no harm. `owner`: whose file it is, so that nobody takes the place of others. */
+/** Reads files in isolation. `owner`: whose file it is, so that owners share the readers fairly. */
 export interface MediaReader {
-  /** Says what the file is, or which of its bytes it takes to say so. Throws `MediaFailure`. */
+  /** Returns the facts of a file, or which bytes are missing to read them. @throws MediaFailure */
   facts(
     owner: string,
     file: Pick<MediaFacts, "contentType" | "size">,
     pieces: readonly Piece[],
   ): Promise<FactsAnswer>;
-  /** Makes a whole image fit. Throws `MediaFailure`. */
+  /** Makes a whole image fit. @throws MediaFailure */
   fit(owner: string, image: WholeImage, target: ImageTarget): Promise<FittedImage>;
 }
 
@@ -53,21 +53,21 @@ export const FIT_LIMITS: ReadingLimits = {
   answerBytes: IMAGE_SOURCE_BYTES_MAX,
 };
 
-/** Looks are short; publishing and validating share them. */
+/** Reading facts is fast; publishing and validation share these slots. */
 const factsSlots = new FairSlots({ capacity: 3, perOwner: 2, waitingMax: 256 });
-/** In units of a light image: all together stay well below the memory of the smallest instance. */
+/** In units of a light image; in total well below the memory of the smallest instance. */
 const fitSlots = new FairSlots({ capacity: 4, perOwner: 3, waitingMax: 64 });
 const LIGHT = 1;
 const HEAVY = 2;
 const LIGHT_PIXELS_MAX = 16_000_000;
 const LIGHT_RESIDENT_BYTES = 400 * MEGABYTE;
-/** Their decoder holds a picture several times over: of 30 megapixels in 630 MB. */
+/** Types whose decoder keeps several copies of an image: 630 MB for 30 megapixels. */
 const HUNGRY_TYPES: ReadonlySet<string> = new Set(["image/avif", "image/heic", "image/heif"]);
 const HUNGRY_PIXELS_MAX = 8_000_000;
 const HUNGRIEST = 3;
 
 const IDLE_MS = 30_000;
-/** A process that ended by itself may have been ended by the machine: its file gets another one, once. */
+/** A process that died may have been killed for the machine's sake: its file is tried once more. */
 const ATTEMPTS_MAX = 2;
 
 interface Idle {
@@ -89,7 +89,7 @@ class ReadingProcesses {
     }
   }
 
-  /** Undefined where none can be started. */
+  /** Takes an idle process or starts one; undefined when none can be started. */
   #take(): ReadingProcess | undefined {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       clearTimeout(idle.timer);
@@ -143,7 +143,7 @@ async function read(
 
 const unexpected = (answer: FileAnswer) => new Error(`a reading process answered ${answer.kind}`);
 
-/** Makes a reader that reads in processes of their own, each job within its limits of memory and computing. */
+/** Makes a reader that works in child processes, each job within limits of memory and CPU time. */
 export function createMediaReader(limits: {
   readonly facts: ReadingLimits;
   readonly fit: ReadingLimits;
@@ -166,7 +166,7 @@ export function createMediaReader(limits: {
       const { bytes } = image;
       const job: FileJob = { kind: "fit", target };
       const weight = weightOf(image);
-      // By what its server told of it: an image that turns out heavier must not take the memory of others.
+      // By the size that its server stated: an image that is in fact heavier must not use the memory of others.
       const residentBytes = weight === LIGHT ? LIGHT_RESIDENT_BYTES : limits.fit.residentBytes;
       const { answer, bytes: made } = await read(fitSlots, { owner, weight }, () =>
         processes.run(job, [bytes], { ...limits.fit, residentBytes }),
@@ -178,7 +178,7 @@ export function createMediaReader(limits: {
   };
 }
 
-/** The reader of this process: 3 s and 256 MB to look at a file, 20 s and 640 MB to make an image fit. */
+/** The reader of this process: 3 s and 256 MB to read facts, 20 s and 640 MB to make an image fit. */
 export const mediaReader = createMediaReader({ facts: FACTS_LIMITS, fit: FIT_LIMITS });
 
 /** For files that are no customer's own. */

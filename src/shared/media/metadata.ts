@@ -3,7 +3,7 @@ import { inflateSync } from "node:zlib";
 const asBuffer = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** What of a photo's EXIF block matters: how it was held, and whether it tells where it was taken. */
+/** Orientation of a photo, and whether its metadata contain a location. */
 export interface ExifFacts {
   readonly orientation: number;
   readonly hasLocation: boolean;
@@ -18,7 +18,7 @@ const ENTRY_BYTES = 12;
 const ENTRIES_MAX = 512;
 const HEADER = "Exif\0\0";
 
-/** Reads a TIFF block, with or without the header that JPEG puts in front. A damaged one tells nothing. */
+/** Reads a TIFF block, with or without JPEG's header before it. Ignores the damaged rest of one. */
 export function exifFacts(block: Uint8Array): ExifFacts {
   const all = asBuffer(block);
   const tiff = all.toString("latin1", 0, HEADER.length) === HEADER ? all.subarray(6) : all;
@@ -31,7 +31,7 @@ export function exifFacts(block: Uint8Array): ExifFacts {
   return { orientation, hasLocation };
 }
 
-/** The entries of the first directory, which alone says these things. */
+/** Yields the entries of the first directory, the only one with these tags. */
 function* entries(tiff: Buffer): Generator<{ readonly tag: number; readonly value: number }> {
   const order = tiff.toString("latin1", 0, 2);
   if (tiff.length < 8 || (order !== "II" && order !== "MM")) return;
@@ -57,7 +57,7 @@ interface Segment {
   readonly end: number;
 }
 
-/** The segments in front of the picture data. */
+/** Yields the segments before the picture data. */
 function* segments(jpeg: Buffer): Generator<Segment> {
   let start = 2;
   for (let count = 0; count < SEGMENTS_MAX && start + 4 <= jpeg.length; count += 1) {
@@ -70,7 +70,7 @@ function* segments(jpeg: Buffer): Generator<Segment> {
   }
 }
 
-/** Of a JPEG or the beginning of one. XMP can tell a place as well as EXIF. */
+/** Reads a JPEG or the beginning of one. XMP may contain a location as well as EXIF. */
 export function jpegFacts(bytes: Uint8Array): ExifFacts {
   const jpeg = asBuffer(bytes);
   let facts: ExifFacts = { orientation: 1, hasLocation: false };
@@ -85,7 +85,7 @@ export function jpegFacts(bytes: Uint8Array): ExifFacts {
   return facts;
 }
 
-/** The same picture, bit for bit, without its EXIF and XMP; colours are told elsewhere and stay. */
+/** Removes EXIF and XMP. The picture and its colour profile stay the same, bit for bit. */
 export function withoutMetadata(bytes: Uint8Array): Uint8Array {
   const jpeg = asBuffer(bytes);
   const kept: Buffer[] = [];
@@ -98,7 +98,7 @@ export function withoutMetadata(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([...kept, jpeg.subarray(at)]);
 }
 
-/** A piece of a PNG or WebP file; those that tell of the camera may stand behind the picture. */
+/** A chunk of a PNG or WebP file; chunks with metadata may come after the picture. */
 interface Chunk {
   readonly type: string;
   readonly content: Buffer;
@@ -110,7 +110,7 @@ const PNG_START = 8;
 const WEBP_START = 12;
 const TEXT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** The whole pieces: of the beginning of a file, those that are in it. */
+/** Yields the complete chunks; the file may be cut off. */
 function* pngChunks(png: Buffer): Generator<Chunk> {
   let start = PNG_START;
   while (start + 12 <= png.length) {
@@ -131,7 +131,7 @@ function* webpChunks(webp: Buffer): Generator<Chunk> {
     const length = webp.readUInt32LE(start + 4);
     const last = content + length;
     if (last > webp.length) return;
-    // Some writers leave out the filling behind the last piece.
+    // Some programs leave out the padding after the last chunk.
     const end = Math.min(last + (length % 2), webp.length);
     const type = webp.toString("latin1", start, start + 4);
     yield { type, content: webp.subarray(content, last), start, end };
@@ -142,37 +142,37 @@ function* webpChunks(webp: Buffer): Generator<Chunk> {
 const PNG_METADATA: ReadonlySet<string> = new Set(["eXIf", "tEXt", "zTXt", "iTXt"]);
 const WEBP_METADATA: ReadonlySet<string> = new Set(["EXIF", "XMP "]);
 
-/** Whether the format's metadata may be behind what the beginning of a file shows. */
+/** Returns whether the format's metadata may come after the picture. */
 export function hasChunks(contentType: string): boolean {
   return contentType === "image/png" || contentType === "image/webp";
 }
 
-/** Whether a PNG or WebP, or the beginning of one, tells where it was taken. */
-export function chunksTellPlace(contentType: string, bytes: Uint8Array): boolean {
+/** Returns whether a PNG or WebP, or the beginning of one, contains a location. */
+export function chunksHaveLocation(contentType: string, bytes: Uint8Array): boolean {
   const file = asBuffer(bytes);
-  if (contentType === "image/png") return [...pngChunks(file)].some(pngTellsPlace);
-  if (contentType === "image/webp") return [...webpChunks(file)].some(webpTellsPlace);
+  if (contentType === "image/png") return [...pngChunks(file)].some(pngHasLocation);
+  if (contentType === "image/webp") return [...webpChunks(file)].some(webpHasLocation);
   return false;
 }
 
-function webpTellsPlace({ type, content }: Chunk): boolean {
+function webpHasLocation({ type, content }: Chunk): boolean {
   if (type === "EXIF") return exifFacts(content).hasLocation;
   return type === "XMP " && content.includes("GPSL");
 }
 
-function pngTellsPlace({ type, content }: Chunk): boolean {
+function pngHasLocation({ type, content }: Chunk): boolean {
   if (type === "eXIf") return exifFacts(content).hasLocation;
   if (!PNG_METADATA.has(type)) return false;
-  const text = textOf(type, content);
-  // Older tools write the block of a JPEG as text, in hexadecimal behind three lines of heading.
+  const text = chunkText(type, content);
+  // Older tools write a JPEG's block as text, in hexadecimal after three heading lines.
   const block = /^Raw profile type \w+\0+\s*\w+\s+\d+\s+([\da-f\s]+)/i.exec(text)?.[1];
   if (block === undefined) return text.includes("GPSL");
   const profile = Buffer.from(block.replace(/\s/g, ""), "hex");
   return exifFacts(profile).hasLocation || profile.includes("GPSL");
 }
 
-/** Keyword and text of a text chunk; what can't be unpacked tells nothing to anyone. */
-function textOf(type: string, content: Buffer): string {
+/** Returns keyword and text of a text chunk; "" when it can't be unpacked. */
+function chunkText(type: string, content: Buffer): string {
   const keyword = content.indexOf(0);
   if (keyword < 0) return "";
   const isPacked = type === "zTXt" || (type === "iTXt" && content[keyword + 1] === 1);
@@ -186,17 +186,17 @@ function textOf(type: string, content: Buffer): string {
   }
 }
 
-/** Behind the language and the translated keyword, each with a zero at its end. */
+/** Returns the offset after the language and the translated keyword, each of which ends with a zero. */
 function afterTranslation(content: Buffer, start: number): number {
   return content.indexOf(0, content.indexOf(0, start) + 1) + 1;
 }
 
-/** The same picture, bit for bit, without its metadata; its colours are told elsewhere and stay. */
+/** Removes the metadata. The picture and its colour profile stay the same, bit for bit. */
 export function withoutChunks(contentType: string, bytes: Uint8Array): Uint8Array {
   const file = asBuffer(bytes);
   return contentType === "image/png"
     ? without(file, pngChunks(file), PNG_METADATA)
-    : resealed(without(file, webpChunks(file), WEBP_METADATA));
+    : withHeader(without(file, webpChunks(file), WEBP_METADATA));
 }
 
 function without(file: Buffer, chunks: Iterable<Chunk>, left: ReadonlySet<string>): Buffer {
@@ -212,8 +212,8 @@ function without(file: Buffer, chunks: Iterable<Chunk>, left: ReadonlySet<string
 
 const EXIF_AND_XMP_FLAGS = 0b0000_1100;
 
-/** A WebP says ahead how long it is and whether metadata follows. */
-function resealed(webp: Buffer): Buffer {
+/** Corrects a WebP's header, which states the length and whether metadata follow. */
+function withHeader(webp: Buffer): Buffer {
   webp.writeUInt32LE(webp.length - 8, 4);
   const flags = WEBP_START + 8;
   if (webp.toString("latin1", WEBP_START, WEBP_START + 4) === "VP8X")

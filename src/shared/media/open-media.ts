@@ -1,7 +1,7 @@
 import type { MediaFile } from "../networks/contract/media.ts";
 import type { ImageFacts } from "./file-job.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
-import type { Dialler, Place } from "./dialled.ts";
+import type { Dialler, RemoteFile } from "./dialled.ts";
 import { mediaRequest, openResponse, tooLarge, unreachable, versionOf } from "./dialled.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { HeldMemory } from "./held-memory.ts";
@@ -10,9 +10,9 @@ import { readFacts } from "./read-facts.ts";
 import { HeldBytes, RangedBytes, StreamedBytes, takeUpTo } from "./remote-bytes.ts";
 import type { RemoteBytes } from "./remote-bytes.ts";
 
-/** Holds the header of any image that is not padded on purpose, its EXIF block included. */
+/** Enough for the header of any image, its EXIF block included, that is not padded on purpose. */
 export const SAMPLE_BYTES = 131_072;
-/** Longest file that is kept in memory because its server does not tell how long it is. */
+/** Longest file that is kept in memory because its server states no size. */
 const HELD_BYTES_MAX = 32 * 1024 * 1024;
 
 interface Opened {
@@ -22,22 +22,22 @@ interface Opened {
 
 export interface OpenLimits {
   readonly bytesMax: number;
-  /** The size that another answer told, in case this one does not. */
+  /** The size by an earlier answer, in case this one has none. */
   readonly toldSize?: number | undefined;
-  /** Whose file it is and where it is read; in a process of its own, as nobody's, when absent. */
+  /** Whose file it is, and its reader; nobody's and in a child process when absent. */
   readonly readBy?: ReadBy | undefined;
 }
 
-/** An opened file, with what else its bytes told. */
+/** An opened file with the facts of its bytes. */
 export interface OpenedMedia extends MediaFile {
   /** Of images: what decides whether a network takes it as it is. */
   readonly image: ImageFacts | null;
 }
 
 /**
- * Opens a customer's media file without downloading it: type, size and dimensions come from its first bytes, of a video
- * also from those that tell its length. A server that knows ranges is asked for pieces; of one that does not, the file
- * is streamed, from its beginning each time.
+ * Opens a customer's media file without downloading it: reads type, size and dimensions from its first bytes, and for a
+ * video from more. From a server that supports ranges it fetches pieces; from others it streams the file, each time
+ * from the beginning.
  * @throws MediaFailure
  */
 export async function openMedia(
@@ -81,20 +81,20 @@ async function open(dialler: Dialler, url: string, limits: OwnedLimits): Promise
   throw unreachable(answer.status === 416 ? "empty" : `http_${answer.status}`);
 }
 
-async function ranged(place: Place, answer: OpenedResponse): Promise<Opened> {
+async function ranged(file: RemoteFile, answer: OpenedResponse): Promise<Opened> {
   const total = /^bytes 0-\d+\/(\d+)$/.exec(answer.headers["content-range"] ?? "")?.[1];
   if (total === undefined) {
     answer.cancel();
-    throw unreachable("its server tells no size");
+    throw unreachable("its server states no size");
   }
   const { bytes: sample } = await takeUpTo(answer, SAMPLE_BYTES);
   const size = Number(total);
   if (sample.length < Math.min(size, SAMPLE_BYTES)) throw unreachable("connection_lost");
-  return { sample, bytes: new RangedBytes(place, { size, version: versionOf(answer), sample }) };
+  return { sample, bytes: new RangedBytes(file, { size, version: versionOf(answer), sample }) };
 }
 
 async function streamed(
-  place: Place,
+  file: RemoteFile,
   answer: OpenedResponse,
   { bytesMax, toldSize, owner }: OwnedLimits,
 ): Promise<Opened> {
@@ -103,7 +103,7 @@ async function streamed(
   const size = Number(told);
   const { bytes: sample } = await takeUpTo(answer, Math.min(SAMPLE_BYTES, size));
   if (sample.length < Math.min(size, SAMPLE_BYTES)) throw unreachable("connection_lost");
-  return { sample, bytes: new StreamedBytes(place, { size, version: versionOf(answer), sample }) };
+  return { sample, bytes: new StreamedBytes(file, { size, version: versionOf(answer), sample }) };
 }
 
 async function held(answer: OpenedResponse, bytesMax: number, memory: HeldMemory): Promise<Opened> {
@@ -116,5 +116,5 @@ async function held(answer: OpenedResponse, bytesMax: number, memory: HeldMemory
     throw error;
   }
   memory.release();
-  throw bytesMax > limit ? unreachable("its server tells no size") : tooLarge(limit);
+  throw bytesMax > limit ? unreachable("its server states no size") : tooLarge(limit);
 }

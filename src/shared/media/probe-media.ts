@@ -9,19 +9,19 @@ import type { Network } from "../networks/contract/network.ts";
 import type { Problem } from "../networks/contract/rules.ts";
 import { planFit } from "./fit-plan.ts";
 
-/** What was found out about a file without downloading it. */
+/** The facts of a file that was not downloaded. */
 export interface MediaProbe extends MediaFacts {
   /** Of images: what decides whether a network takes it as it is. */
   readonly image: ImageFacts | null;
 }
 
-/** For all that is asked of one file: somebody waits. */
+/** For all calls for one file, because a caller waits. */
 const PROBE_MS = 15_000;
 const CALL_MS = 5_000;
 
 /**
- * Looks at a media file: asks for its headers, then for its first bytes, and of a video for those that tell its length.
- * Servers that know no HEAD, no ranges or no sizes are taken as they are, for a bounded number of bytes and seconds.
+ * Probes a media file: requests its headers, then its first bytes, and for a video those with its length. Works with
+ * servers without HEAD, ranges or sizes, within a bounded number of bytes and 15 seconds.
  * @throws MediaFailure
  */
 export async function probeMedia(
@@ -42,7 +42,7 @@ export async function probeMedia(
   }
 }
 
-/** Best effort: many servers refuse HEAD for what they answer to GET. */
+/** Returns the size by a HEAD request; undefined when unknown, since many servers refuse HEAD. */
 async function askForSize(dialler: Dialler, url: string): Promise<number | undefined> {
   try {
     const ask = (address: string) => dialler.request(mediaRequest("HEAD", address));
@@ -54,7 +54,7 @@ async function askForSize(dialler: Dialler, url: string): Promise<number | undef
   }
 }
 
-/** No call takes longer than its share, and none goes on beyond the whole time. */
+/** Returns a dialler that limits each call to 5 seconds and all calls to the total time. */
 function within(dialler: Dialler, totalMs: number): Dialler {
   const startedAt = performance.now();
   const hurry = (request: HttpRequest): HttpRequest => {
@@ -68,18 +68,18 @@ function within(dialler: Dialler, totalMs: number): Dialler {
   };
 }
 
-/** The file that is judged, and where it stands in the request. */
-export interface Judged {
+/** A probed file, and where the request names it. */
+export interface CheckedMedia {
   readonly probe: MediaProbe;
   readonly field: string;
   readonly mediaIndex: number;
 }
 
-/** What publishing would do to a file, or refuse it for, as far as its first bytes tell. */
-export function judgeMedia(
+/** Returns the problems of a file: why publishing would refuse it or how it would change it, by its first bytes. */
+export function checkMediaFile(
   network: Pick<Network, "name" | "rules">,
   targets: MediaTargets,
-  { probe, field, mediaIndex }: Judged,
+  { probe, field, mediaIndex }: CheckedMedia,
 ): readonly Problem[] {
   const place = { field, mediaIndex };
   const refused = (reason: MediaReason) => [refusalError(network, reason, place)];

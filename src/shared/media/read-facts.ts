@@ -6,10 +6,10 @@ import type { FileFacts, ReadBy } from "./media-reader.ts";
 import type { RemoteBytes } from "./remote-bytes.ts";
 import type { Piece } from "./file-job.ts";
 
-/** What is asked for at once: what comes next in a file is mostly wanted next. */
+/** Least size of a request, since the bytes after it are usually needed next. */
 const PIECE_BYTES_MIN = 256 * 1024;
 
-/** The parts of a file that are there already, each as long as they can be joined. */
+/** The parts of a file in memory; adjacent ones are joined. */
 class KnownPieces {
   #pieces: readonly Piece[] = [];
   #length = 0;
@@ -18,12 +18,12 @@ class KnownPieces {
     return this.#pieces;
   }
 
-  /** How many bytes have been added, those twice that came twice. */
+  /** How many bytes were added; repeated bytes count again. */
   get length(): number {
     return this.#length;
   }
 
-  /** The range to fetch so that `start` up to and without `end` is there, of a file that is `size` bytes long. */
+  /** Returns the range to fetch for the bytes from `start` to `end` (exclusive) of a file of `size` bytes. */
   toFetch(
     start: number,
     end: number,
@@ -55,23 +55,23 @@ function join(left: Piece, right: Piece): Piece {
   return { start: left.start, bytes: Buffer.concat([left.bytes, beyond]) };
 }
 
-/** Index tables of long videos take a few megabytes; what needs more is left to the network to judge. */
+/** Index tables of long videos take a few megabytes; the network checks files that need more. */
 const BYTES_MAX = 8 * 1024 * 1024;
-/** Each look goes over all that is there: what is in so many parts is left to the network as well. */
-const LOOKS_MAX = 24;
-/** For all that is asked of its server: somebody else's files wait. */
+/** Each reading parses all known bytes again; the network also checks files that need more readings. */
+const READINGS_MAX = 24;
+/** For all calls to the file's server, because other files wait. */
 const FETCH_MS_MAX = 30_000;
 
 const UNKNOWN: FileFacts = { width: null, height: null, durationSeconds: null, image: null };
 
 type File = Pick<MediaFacts, "contentType" | "size">;
 
-/** Types whose inside is looked into; of others the first bytes say all that is known. */
-const isLookedInto = (contentType: string) => /^(?:image|video|audio)\//.test(contentType);
+/** Types whose content is read; others are known by their first bytes alone. */
+const isParsed = (contentType: string) => /^(?:image|video|audio)\//.test(contentType);
 
 /**
- * Finds out what a file is by a bounded number of its bytes, the first of which are there already. Its server is waited
- * for here; no reader is kept from other files meanwhile.
+ * Reads the facts of a file from a bounded number of its bytes; `sample` has the first. No reader is in use while this
+ * waits for the file's server.
  * @throws MediaFailure
  */
 export async function readFacts(
@@ -80,13 +80,13 @@ export async function readFacts(
   bytes: Pick<RemoteBytes, "read">,
   sample: Uint8Array,
 ): Promise<FileFacts> {
-  if (!isLookedInto(file.contentType)) return UNKNOWN;
+  if (!isParsed(file.contentType)) return UNKNOWN;
   const known = new KnownPieces();
   known.add({ start: 0, bytes: sample });
   const until = performance.now() + FETCH_MS_MAX;
   const memory = new HeldMemory(owner);
   try {
-    for (let look = 0; look < LOOKS_MAX; look += 1) {
+    for (let reading = 0; reading < READINGS_MAX; reading += 1) {
       const answer = await reader.facts(owner, file, known.pieces);
       if (answer.kind === "facts") return answer.facts;
       const { start, end } = known.toFetch(answer.start, answer.end, file.size);
@@ -100,7 +100,7 @@ export async function readFacts(
   }
 }
 
-/** Returns what a call to the file's server brings. @throws MediaFailure when that takes too long */
+/** Waits for a call to the file's server. @throws MediaFailure when that takes too long */
 export function inTime<T>(work: Promise<T>, until: number): Promise<T> {
   return withTimeLimit(Math.max(0, until - performance.now()), work, () => {
     throw unreachable("its server is too slow");

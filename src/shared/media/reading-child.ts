@@ -5,7 +5,7 @@ import { fitBytes, loadImageLibrary } from "./fit-bytes.ts";
 import { factsOf } from "./file-facts.ts";
 import { loadVideoLibrary } from "./video-facts.ts";
 
-/** Entry point of a reading process: an entry point of the build, too. Nothing else runs here, so it may block. */
+/** The program of a reading process, and an entry of the build. Nothing else runs here, so it may block. */
 
 interface Answer {
   readonly answer: FileAnswer;
@@ -29,7 +29,7 @@ function send(message: unknown, bytes: Uint8Array = new Uint8Array()): void {
   process.stdout.write(bytes);
 }
 
-/** What a job takes. Where it is not there, no file is at fault: the process ends without having begun. */
+/** Loads a job's library. When that fails, the file is not the cause: the process ends before the job begins. */
 async function loadFor(job: FileJob): Promise<void> {
   const isImage = job.kind === "fit" || job.contentType.startsWith("image/");
   try {
@@ -58,7 +58,7 @@ async function workOn(job: FileJob, input: Buffer): Promise<Answer> {
   };
 }
 
-/** Whatever the readers stumble over is in the file: they are given nothing else. */
+/** Turns an error into a refusal of the file, the only input of the readers. */
 function refusalOf(error: unknown): Answer {
   const refusal = error instanceof MediaFailure ? error : undefined;
   const message = (refusal?.message ?? "the file can't be read").slice(0, 500);
@@ -74,9 +74,9 @@ async function answer({ message, bytes: input }: Frame): Promise<void> {
 }
 
 const jobs = new FrameReader({ messageMax: 1024 * 1024, bytesMax: 64 * 1024 * 1024 });
-// Only its parent ends it: a signal to the whole group must not break off what the parent still waits for.
+// Only its parent ends it: a signal to the process group must not interrupt a job that the parent awaits.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-// A read that nobody waits for any more may still fail.
+// A read that is no longer awaited may still fail.
 process.on("unhandledRejection", () => undefined);
 process.stdout.on("error", () => undefined);
 process.stdin.on("data", (chunk: Buffer) => {

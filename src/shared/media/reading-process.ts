@@ -13,16 +13,16 @@ export interface ProcessUsage {
   readonly residentBytes: number;
 }
 
-/** Linux counts a process's time in hundredths of a second on every kind of machine (`USER_HZ`). */
+/** Linux counts CPU time in hundredths of a second on every architecture (`USER_HZ`). */
 const TICK_MS = 10;
-/** Behind the name, which is in brackets and may hold anything: user and system time. */
+/** Fields after the name, which is in brackets and may contain anything: user and system time. */
 const USER_TIME = 11;
 const SYSTEM_TIME = 12;
 const RESIDENT = "VmRSS:";
 
 /**
- * Returns the CPU time and resident memory of a process of ours, or undefined when it has ended or the system does not
- * tell: only Linux, where the service runs, keeps them as files.
+ * Returns the CPU time and resident memory of a child process; undefined when it has ended or the system is not Linux,
+ * which has them as files.
  */
 export function usageOf(pid: number): ProcessUsage | undefined {
   if (process.platform !== "linux") return undefined;
@@ -41,7 +41,7 @@ export function usageOf(pid: number): ProcessUsage | undefined {
 
 /** What one job may use. */
 export interface ReadingLimits {
-  /** Of the process's own computing; it never waits for anything but its input. */
+  /** CPU time of the process, which waits for nothing but its input. */
   readonly cpuMs: number;
   readonly residentBytes: number;
   /** Longest answer in bytes. */
@@ -49,8 +49,8 @@ export interface ReadingLimits {
 }
 
 /**
- * What became of a job. `died`: the process ended by itself, before it had begun where the file can't be why.
- * `unavailable`: it could not be started or asked.
+ * The result of a job. `died`: the process ended by itself; the file can't be the cause unless `hasBegun`.
+ * `unavailable`: the process could not be started or used.
  */
 export type Reading =
   | { readonly kind: "answered"; readonly answer: FileAnswer; readonly bytes: Buffer | null }
@@ -58,21 +58,21 @@ export type Reading =
   | { readonly kind: "died"; readonly signal: string | null; readonly hasBegun: boolean }
   | { readonly kind: "unavailable" };
 
-/** Of JavaScript objects in the process: the tables of hours of video fit into it. */
+/** Heap of JavaScript objects: enough for the tables of hours of video. */
 const HEAP_MEGABYTES = 192;
-/** How often a process at work is looked at: it can fill some 50 MB between two looks. */
-const LOOK_MS = 25;
-/** Real time beyond what the limit of computing allows: a machine that is busy is no fault of the file. */
+/** How often a busy process is measured: it can fill some 50 MB in between. */
+const MEASURE_MS = 25;
+/** Real time that a job may take beyond its CPU time, since the machine may be busy. */
 const PATIENCE = 6;
 const PATIENCE_MS = 10_000;
-/** A process that has computed this long, over all its jobs, is not used again. */
+/** A process that has used this much CPU time over all its jobs is not used again. */
 const RETIRE_CPU_MS = 30_000;
-/** What a process keeps after a large job would count against the next. */
+/** A process that keeps this much memory is not used again: it would count against the next job. */
 const RETIRE_RESIDENT_BYTES = 160 * 1024 * 1024;
-/** By the kernel, for a process whose parent was killed and can't watch it any more. */
+/** The kernel's limit, for a process whose parent was killed. */
 const ORPHAN_CPU_SECONDS = 90;
 const SHELL = "/bin/sh";
-/** Where the machine has no memory left, Linux ends this process and not the service. */
+/** When the machine runs out of memory, Linux kills this process and not the service. */
 const FIRST_TO_GO = "echo 1000 2>/dev/null >/proc/self/oom_score_adj";
 const ANSWER_MAX = { messageMax: 64 * 1024, bytesMax: IMAGE_SOURCE_BYTES_MAX };
 
@@ -81,9 +81,9 @@ function open(): ChildProcess {
   const node = [process.execPath, `--max-old-space-size=${HEAP_MEGABYTES}`, reader];
   const limited = `${FIRST_TO_GO}; ulimit -t ${ORPHAN_CPU_SECONDS}; exec "$@"`;
   const [program = "", ...args] = existsSync(SHELL) ? [SHELL, "-c", limited, "sh", ...node] : node;
-  // None of the service's settings, its secrets among them, is any use to it.
+  // It needs none of the service's settings, which contain secrets.
   const child = spawn(program, args, { env: {}, stdio: ["pipe", "pipe", "ignore"] });
-  // Told as an event, too, which ends this process where nobody listens.
+  // The error is also an event, which would end this process without a listener.
   child.on("error", () => undefined);
   if (child.pid === undefined) throw new Error("a reading process could not be started");
   return child;
@@ -92,15 +92,15 @@ function open(): ChildProcess {
 interface Work {
   readonly limits: ReadingLimits;
   readonly startedAt: number;
-  /** Computing before the job has begun: to start and to load is no file's doing. */
+  /** CPU time before the job began, which the file did not cause. */
   usedBefore: number;
   readonly end: (reading: Reading) => void;
   hasBegun: boolean;
 }
 
 /**
- * A process that reads files, one at a time: what a file does to whoever reads it, it does there. It is stopped when it
- * uses more than a job may, and ends when its parent does.
+ * A child process that reads files, one at a time, so that a hostile file harms nothing else. It is stopped when it
+ * exceeds a job's limits, and ends with its parent.
  */
 export class ReadingProcess {
   readonly #child = open();
@@ -111,7 +111,7 @@ export class ReadingProcess {
   #isUsable = true;
   #last: ProcessUsage | undefined;
 
-  /** Throws where the machine has no process or file descriptor left. */
+  /** @throws Error when the machine has no process or file descriptor left */
   constructor() {
     const { stdin, stdout } = this.#child;
     if (stdin === null || stdout === null) throw new Error("a reading process has no pipes");
@@ -120,24 +120,24 @@ export class ReadingProcess {
     stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
     this.#child.on("error", () => this.#ended({ kind: "unavailable" }));
     this.#child.on("exit", (_code, signal) => this.#ended(this.#meaningOf(signal)));
-    this.#hold(false);
+    this.#keepAlive(false);
   }
 
-  /** Whether it can take another job. */
+  /** Returns whether it can take another job. */
   get isUsable(): boolean {
     return this.#isUsable;
   }
 
-  /** Works on one file; never rejects. Not to be called while another is worked on. */
+  /** Runs a job; never rejects. Must not be called during another job. */
   run(job: FileJob, input: readonly Uint8Array[], limits: ReadingLimits): Promise<Reading> {
     return new Promise((resolve) => {
       if (!this.#isUsable) return resolve({ kind: "unavailable" });
-      const watch = setInterval(() => this.#look(), LOOK_MS);
+      const watch = setInterval(() => this.#measure(), MEASURE_MS);
       const end = (reading: Reading) => {
         clearInterval(watch);
         this.#work = undefined;
         this.#retireIfSpent();
-        this.#hold(false);
+        this.#keepAlive(false);
         resolve(reading);
       };
       const usedBefore = this.#usage()?.cpuMs ?? 0;
@@ -148,7 +148,7 @@ export class ReadingProcess {
         end,
         hasBegun: false,
       };
-      this.#hold(true);
+      this.#keepAlive(true);
       const length = input.reduce((sum, bytes) => sum + bytes.length, 0);
       this.#stdin.write(frameHead(job, length));
       for (const bytes of input) this.#stdin.write(bytes);
@@ -161,8 +161,8 @@ export class ReadingProcess {
     this.#child.kill("SIGKILL");
   }
 
-  /** An idle process keeps nobody's event loop alive. */
-  #hold(isBusy: boolean): void {
+  /** Keeps the parent's event loop alive while the process is busy, and not while it is idle. */
+  #keepAlive(isBusy: boolean): void {
     const { stdin, stdout } = this.#child;
     // Safe: pipes of a child process are sockets, whose types lack it only here.
     const held = [this.#child, stdin, stdout] as readonly (
@@ -181,7 +181,7 @@ export class ReadingProcess {
     return usage;
   }
 
-  #look(): void {
+  #measure(): void {
     const work = this.#work;
     if (work === undefined) return;
     const { limits, startedAt, usedBefore, hasBegun } = work;
@@ -191,7 +191,7 @@ export class ReadingProcess {
     else if (hasBegun && usage !== undefined && usage.cpuMs - usedBefore > limits.cpuMs)
       this.#end("time");
     else if (passedMs > limits.cpuMs * PATIENCE + PATIENCE_MS)
-      // Where its computing is known, what is late has waited for a busy machine: the file may be a good one.
+      // With a known CPU time, a late job has waited for a busy machine: the file may be good.
       this.#end(usage === undefined ? "time" : "late");
   }
 
@@ -200,7 +200,7 @@ export class ReadingProcess {
     this.stop();
   }
 
-  /** V8 aborts when its heap is full, and the kernel ends what computes beyond its limit. */
+  /** Returns why the process ended. V8 aborts when its heap is full; the kernel enforces the CPU limit. */
   #meaningOf(signal: NodeJS.Signals | null): Reading {
     const hasBegun = this.#work?.hasBegun ?? false;
     if (this.#stopped === "late") return { kind: "unavailable" };
@@ -216,7 +216,7 @@ export class ReadingProcess {
     this.#work?.end(reading);
   }
 
-  /** What comes may be whatever a file has made of the process: what is not an answer to what was asked ends it. */
+  /** Reads answers. A file may have taken over the process: anything but a valid answer ends it. */
   #receive(chunk: Buffer): void {
     try {
       for (const frame of this.#frames.push(chunk)) this.#answered(frame);
@@ -227,17 +227,17 @@ export class ReadingProcess {
 
   #answered({ message, bytes }: Frame): void {
     const work = this.#work;
-    if (work === undefined) throw new Error("an answer that nobody asked for");
+    if (work === undefined) throw new Error("an answer without a job");
     if (message === BEGUN) {
       work.usedBefore = this.#usage()?.cpuMs ?? work.usedBefore;
       work.hasBegun = true;
       return;
     }
     const answer = fileAnswerShape().parse(message);
-    const told = answer.kind === "fitted" ? answer.bytes : null;
-    if (bytes.length !== (told ?? 0) || bytes.length > work.limits.answerBytes)
-      throw new Error("not the bytes that were told");
-    work.end({ kind: "answered", answer, bytes: told === null ? null : bytes });
+    const stated = answer.kind === "fitted" ? answer.bytes : null;
+    if (bytes.length !== (stated ?? 0) || bytes.length > work.limits.answerBytes)
+      throw new Error("not the stated number of bytes");
+    work.end({ kind: "answered", answer, bytes: stated === null ? null : bytes });
   }
 
   #retireIfSpent(): void {

@@ -3,23 +3,23 @@ import { MediaFailure } from "../networks/contract/media.ts";
 import { HttpFailure } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import { mediaRequest, openResponse, toMediaFailure, unreachable, versionOf } from "./dialled.ts";
-import type { Place } from "./dialled.ts";
+import type { RemoteFile } from "./dialled.ts";
 import type { HeldMemory } from "./held-memory.ts";
 
-/** The bytes of an opened file, wherever they are. */
+/** The bytes of an opened file, in memory or on their server. */
 export type RemoteBytes = Pick<MediaFile, "size" | "version" | "read" | "chunks" | "close">;
 
-/** What is asked for at once, and so about what one transfer holds in memory. */
+/** Size of one request, and so of a transfer's memory. */
 const PIECE_BYTES = 2 * 1024 * 1024;
-/** A piece that broke off is asked for again; what breaks every time is down. */
+/** A piece that broke off is requested again, up to this many times in all. */
 const ATTEMPTS_MAX = 3;
-/** For a whole file that can't be had in pieces. */
+/** For a whole file from a server without ranges. */
 const STREAM_TIMEOUT_MS = 15 * 60_000;
 
 interface Known {
   readonly size: number;
   readonly version: string | null;
-  /** The file's first bytes, which are there already. */
+  /** The file's first bytes, already in memory. */
   readonly sample: Uint8Array;
 }
 
@@ -28,7 +28,7 @@ const changed = () =>
     reason: "changed",
   });
 
-/** At most so many bytes of a body; the rest is left. Throws `MediaFailure` when it breaks off or `memory` is full. */
+/** Reads at most so many bytes of a body. @throws MediaFailure when it breaks off or `memory` is full */
 export async function takeUpTo(
   answer: OpenedResponse,
   bytesMax: number,
@@ -49,7 +49,7 @@ export async function takeUpTo(
   return { bytes: Buffer.concat(chunks).subarray(0, bytesMax), isWhole: length <= bytesMax };
 }
 
-/** A file that had to be downloaded to be measured. */
+/** A file in memory, because its server states no size. */
 export class HeldBytes implements RemoteBytes {
   readonly #bytes: Uint8Array;
   readonly #memory: HeldMemory | undefined;
@@ -78,15 +78,15 @@ export class HeldBytes implements RemoteBytes {
   }
 }
 
-/** A file that stays on its server: only its first bytes are there already. */
+/** A file that stays on its server, with its first bytes in memory. */
 abstract class DistantBytes implements RemoteBytes {
   readonly size: number;
   readonly version: string | null;
-  protected readonly place: Place;
+  protected readonly file: RemoteFile;
   readonly #sample: Uint8Array;
 
-  constructor(place: Place, { size, version, sample }: Known) {
-    this.place = place;
+  constructor(file: RemoteFile, { size, version, sample }: Known) {
+    this.file = file;
     this.size = size;
     this.version = version;
     this.#sample = sample;
@@ -102,7 +102,7 @@ abstract class DistantBytes implements RemoteBytes {
   abstract close(): Promise<void>;
 }
 
-/** A file on a server that knows ranges: every piece is a call of its own, and stands for itself. */
+/** A file on a server that supports ranges: every piece is a call of its own. */
 export class RangedBytes extends DistantBytes {
   protected override async fetch(first: number, last: number): Promise<Uint8Array> {
     for (let attempt = 1; ; attempt += 1) {
@@ -126,7 +126,7 @@ export class RangedBytes extends DistantBytes {
 
   async #ask(first: number, last: number): Promise<Uint8Array> {
     const { version, size } = this;
-    const { dialler, url } = this.place;
+    const { dialler, url } = this.file;
     const wanted = last - first + 1;
     const answer = await dialler.request({
       ...mediaRequest("GET", url, {
@@ -136,7 +136,7 @@ export class RangedBytes extends DistantBytes {
       bytesMax: wanted,
       beyondMax: "cut",
     });
-    // The whole file instead of the piece: its version is not the one that was asked for.
+    // The server sends the whole file instead of the piece when its version is another one.
     if (answer.status === 200 || answer.status === 416) throw changed();
     if (answer.status !== 206) throw unreachable(`http_${answer.status}`);
     const isMeant = answer.headers["content-range"] === `bytes ${first}-${last}/${size}`;
@@ -149,17 +149,17 @@ export class RangedBytes extends DistantBytes {
 interface Cursor {
   readonly chunks: AsyncIterator<Uint8Array>;
   at: number;
-  /** What the last chunk had beyond what was wanted. */
+  /** The unread rest of the last chunk. */
   rest: Uint8Array;
 }
 
 const NOTHING = new Uint8Array();
 
-/** A file on a server that only sends all of it: pieces are cut out of one transfer as it goes by. */
+/** A file on a server without ranges: pieces are cut out of one transfer. */
 export class StreamedBytes extends DistantBytes {
   #cursor: Cursor | undefined;
 
-  /** Forward is cheap; for what has gone by the transfer begins anew. */
+  /** Reads forward in the transfer under way; starts a new one to read bytes before its position. */
   protected override async fetch(first: number, last: number): Promise<Uint8Array> {
     try {
       return await this.#cut(first, last);
@@ -217,7 +217,7 @@ export class StreamedBytes extends DistantBytes {
   }
 
   async #open(): Promise<AsyncIterable<Uint8Array>> {
-    const { dialler, url } = this.place;
+    const { dialler, url } = this.file;
     const request = { ...mediaRequest("GET", url), timeoutMs: STREAM_TIMEOUT_MS };
     const { answer } = await openResponse(dialler, request);
     const isSame =

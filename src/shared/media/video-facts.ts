@@ -19,20 +19,20 @@ function cutFrom(pieces: readonly Piece[], { start, end }: Range): Uint8Array | 
   return piece?.bytes.subarray(start - piece.start, end - piece.start);
 }
 
-/** A number that says something: what a damaged table adds up to does not. */
-const told = (value: number | null | undefined) =>
+/** Returns the number when it is valid: the sums of a damaged table may not be. */
+const valid = (value: number | null | undefined) =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
 
 const loadLibrary = () => import("mediabunny");
 
-/** Loads what reads videos. Rejects where the installation is at fault, and no video. */
+/** Loads the video library. Rejects when the installation is broken. */
 export function loadVideoLibrary(): Promise<unknown> {
   return loadLibrary();
 }
 
 /**
- * Tells length and frame of a video, upright as it is seen, out of some of its bytes, or which others it takes to tell.
- * Nulls where they don't tell. It may fill the memory or never end: it runs where it is stopped then.
+ * Reads a video's length and its frame as it is seen from some of its bytes, or returns which others are needed.
+ * Unknown values are null. Hostile files may fill the memory or never end, so it runs in a process that can be stopped.
  */
 export async function videoFacts(
   { size }: Pick<MediaFacts, "size">,
@@ -60,12 +60,12 @@ export async function videoFacts(
     if (missing === undefined)
       return {
         ...UNKNOWN,
-        durationSeconds: told(durationSeconds),
-        width: told(width),
-        height: told(height),
+        durationSeconds: valid(durationSeconds),
+        width: valid(width),
+        height: valid(height),
       };
   } catch {
-    // Damaged, in pieces or of another kind: none of it keeps a network from taking it.
+    // Damaged, incomplete or of another type: a network may still take it.
   } finally {
     input.dispose();
   }

@@ -30,7 +30,7 @@ export interface Config {
   readonly identity: {
     readonly allowSignup: boolean;
     readonly sessionSecret: string;
-    /** Still accepted, like the two below; nothing new is signed or hashed with it. */
+    /** Still accepted, like the previous ones below, but not used to sign or hash anything new. */
     readonly previousSessionSecret: string | undefined;
     readonly grantSecret: string;
     readonly previousGrantSecret: string | undefined;
@@ -54,7 +54,7 @@ export interface Config {
     readonly leaseSeconds: number;
     readonly retrySeconds: readonly number[];
     readonly workCheckSeconds: number;
-    /** At which a platform's legs go out once it asked for many at a time. */
+    /** The rate at which a platform's legs are published when it accepts many at once. */
     readonly legsPerSecond: number;
     /** Per rolling day and real account, by `<network>.<kind>`. */
     readonly quotas: Readonly<Record<string, number>>;
@@ -110,7 +110,7 @@ function operators(settings: Settings): OperatorConfig | undefined {
   return issuers.length === 0 ? undefined : { issuers, audience, jwksUrl, tenantId };
 }
 
-/** What the networks make of their own settings. */
+/** Reads the settings of each network. */
 function readNetworks(values: Readonly<Record<string, unknown>>) {
   const read = Object.entries(SETTINGS_BY_NETWORK).map(([name, settings]) => ({
     name,
@@ -125,7 +125,7 @@ function readNetworks(values: Readonly<Record<string, unknown>>) {
   return { apps, quotas, problems: read.flatMap(({ problems = [] }) => problems) };
 }
 
-/** What a setting alone can't tell: the rules between settings. */
+/** Checks the rules between settings. */
 function problemsBetween(settings: Settings, production: boolean): string[] {
   const problems: string[] = [];
   const operatorParts = [settings.OPERATOR_ISSUER, settings.OPERATOR_JWKS_URL].filter(
@@ -162,7 +162,7 @@ function parseSettings(environment: Readonly<Record<string, string | undefined>>
     const text = given ?? fallback;
     if (text === null) continue;
     const result = schema().safeParse(text);
-    // Where a reference can't be resolved the platform hands over its text, which anybody could guess.
+    // The platform passes on the text of a reference that it can't resolve, which anybody could guess.
     if (text.startsWith(UNRESOLVED))
       problems.push(`${name}: the Key Vault reference is not resolved`);
     else if (result.success) values[name] = result.data;
@@ -191,8 +191,8 @@ function identityConfig(settings: Settings): Config["identity"] {
 }
 
 /**
- * The environment as a typed `Config`.
- * @throws Error whose one message names every setting that is missing or wrong.
+ * Reads the environment into a typed `Config`.
+ * @throws Error with one message that names every setting that is missing or wrong
  */
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const settings = parseSettings(environment);
@@ -257,7 +257,6 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   };
 }
 
-/** The configuration of this process. */
 export function readConfig(): Config {
   return parseConfig(process.env);
 }

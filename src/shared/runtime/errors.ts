@@ -66,12 +66,12 @@ export class AppError extends Error {
   }
 }
 
-/** One answer for the absent and for what another tenant owns: the two can't be told apart. */
+/** Makes the one error for what is absent and for what another tenant owns: callers can't tell them apart. */
 export function notFound(): AppError {
   return new AppError("not_found", "There is no such resource.");
 }
 
-/** Nothing is known of the outcome, or storage can't be reached; repeating the same request is safe. */
+/** Makes the error for an unknown outcome or unreachable storage. Repeating the same request is safe. */
 export function serviceUnavailable(cause?: unknown): AppError {
   return new AppError("service_unavailable", "The service can't answer right now. Try again.", {
     cause,
@@ -85,7 +85,7 @@ export interface Issue {
   readonly message: string;
 }
 
-/** All problems of a request at once, each with the field's path. */
+/** Makes one error of all problems of a request, each with the field's path. */
 export function validationFailed(issues: readonly Issue[]): AppError {
   const first = issues[0];
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
@@ -94,15 +94,15 @@ export function validationFailed(issues: readonly Issue[]): AppError {
   return new AppError("validation_failed", message, { details: { issues } });
 }
 
-/** Told at once: a body can hold thousands of wrong fields. */
+/** Reported at once: a body can have thousands of wrong fields. */
 const ISSUES_MAX = 100;
 
-/** @throws AppError `validation_failed` when there is any */
+/** Refuses a request with issues. @throws AppError `validation_failed` when there is any */
 export function refuseIssues(issues: readonly Issue[]): void {
   if (issues.length > 0) throw validationFailed(issues.slice(0, ISSUES_MAX));
 }
 
-/** Stops the request when the program's own rules are broken. */
+/** Asserts a rule of the program itself. @throws Error, which callers see as a 500 */
 export function invariant(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${message}`);
 }

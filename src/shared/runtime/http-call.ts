@@ -1,4 +1,4 @@
-/** A body that is made while it is sent. Its length is told ahead, exactly: some servers take no chunked body. */
+/** A body that is made while it is sent. Its exact length is known before: some servers take no chunked body. */
 export interface StreamedBody {
   readonly size: number;
   /** From the beginning, each time it is called. */

@@ -22,44 +22,44 @@ const nextUlid = monotonicFactory();
 /** Of the 26 of a ULID. */
 const TIME_CHARACTERS = 10;
 
-/** A prefixed ULID: unique, and sortable by the time it was made. */
+/** Makes a prefixed ULID: unique, and sortable by the time it was made. */
 export function newId(kind: IdKind, now: Date): string {
   return PREFIXES[kind] + nextUlid(now.getTime());
 }
 
-// 26 characters hold 130 bits: a first one beyond 7 is a time that no decoder takes.
+// 26 characters have 130 bits: a first one beyond 7 is a time that no decoder takes.
 const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
 const WHOLE_ULID = new RegExp(`^${ULID}$`);
 
-/** Whether the text has the form of an id of this kind; says nothing about the thing's existence. */
+/** Returns whether the text has the form of an id of this kind. Nothing is looked up. */
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = PREFIXES[kind];
   return text.startsWith(prefix) && WHOLE_ULID.test(text.slice(prefix.length));
 }
 
-/** The form of an id, for schemas. */
+/** Returns the form of an id, for schemas. */
 export function idPattern(kind: IdKind): RegExp {
   return new RegExp(`^${PREFIXES[kind]}${ULID}$`);
 }
 
-/** An id that nothing has, for examples: the same for the same kind and number. */
+/** Returns an unused id for examples: the same for the same kind and number. */
 export function exampleId(kind: IdKind, number = 1): string {
   return `${PREFIXES[kind]}01M7W9E67FZ0MY7YCJ6NF25H${String(number).padStart(2, "0")}`;
 }
 
-/** What sorts before every id of this kind that was made then or later, and after those made before. */
+/** Returns a bound that sorts before every id of this kind made then or later, and after those made earlier. */
 export function idBefore(kind: IdKind, time: number): string {
   return PREFIXES[kind] + encodeTime(time, TIME_CHARACTERS);
 }
 
-/** Milliseconds since the epoch at which the id was made. */
+/** Returns when the id was made, in milliseconds since the epoch. */
 export function timeOfId(kind: IdKind, id: string): number {
   return decodeTime(id.slice(PREFIXES[kind].length));
 }
 
 const INVERTED_MAX = 9_999_999_999_999_999n;
 
-/** Sixteen digits that sort the other way round: newest first in a table that sorts ascending. */
+/** Returns sixteen digits that sort in reverse: newest first in a table that sorts ascending. */
 export function inverted(value: number): string {
   return (INVERTED_MAX - BigInt(value)).toString().padStart(16, "0");
 }

@@ -7,7 +7,7 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** A log whose every line carries these fields too. */
+  /** Returns a log that adds these fields to every line. */
   with(fields: LogFields): Log;
 }
 
@@ -19,7 +19,7 @@ const URLS = /(https?:\/\/[^\s"'?#]+)([?#][^\s"']*)?/g;
 const DEPTH_MAX = 6;
 const TEXT_MAX = 4_000;
 
-/** What a log line may show of a value: no secret by its name or its form, no query of a URL, bounded in size. */
+/** Removes secrets (by name or form) and queries of URLs from a value, and bounds its size. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === "string") {
     return value
@@ -52,8 +52,8 @@ export function redact(value: unknown, depth = 0): unknown {
 type Sink = (level: LogLevel, line: string) => void;
 
 /**
- * A line of an invocation goes to the host under its name, which files it with the operation; anything else goes to the
- * process's streams, which the host takes too: errors and warnings from stderr, the rest from stdout.
+ * Writes a line to the host's log of the invocation under way, which keeps it with the operation. Other lines go to the
+ * streams of the process, which the host reads too: errors and warnings to stderr, the rest to stdout.
  */
 function toHost(level: LogLevel, line: string): void {
   const invocation = currentInvocation();
@@ -62,14 +62,14 @@ function toHost(level: LogLevel, line: string): void {
   else console.log(line);
 }
 
-/** Structured lines, one JSON object each, redacted. Every line of a piece of work shows whose it is. */
+/** Makes a log of redacted JSON lines. Each line has the fields of the work under way, such as the request's id. */
 export function createLog(options: { level: LogLevel; sink?: Sink }, fields: LogFields = {}): Log {
   const order: readonly LogLevel[] = ["debug", "info", "warn", "error"];
   const sink = options.sink ?? toHost;
   const write = (level: LogLevel) => (message: string, more?: LogFields) => {
     if (order.indexOf(level) < order.indexOf(options.level)) return;
     const shown = redact({ ...workFields(), ...fields, ...more }) as object;
-    // Alerts find lines by their message: no field may take its place.
+    // Alerts find lines by their message: no field may replace it.
     const own = { at: new Date().toISOString(), level, message };
     sink(level, JSON.stringify({ ...own, ...shown, ...own }));
   };

@@ -15,7 +15,7 @@ const NOT_SENT: Readonly<Record<string, HttpFailure["reason"]>> = {
   UND_ERR_CONNECT_TIMEOUT: "timeout",
 };
 
-/** What a failed call means for the question whether the other side may have got it. */
+/** Turns a failed call into an `HttpFailure`, which says whether the other side may have got the request. */
 export function toFailure(error: unknown): HttpFailure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const reason = NOT_SENT[code];
@@ -75,13 +75,13 @@ export async function readBody(
 
 /** An answer whose body is read piece by piece, or not at all. */
 export interface OpenedResponse extends Pick<HttpResponse, "status" | "headers"> {
-  /** Once; leaving the loop early ends the transfer. Throws HttpFailure when it breaks off. */
+  /** Can be read once; leaving the loop early ends the transfer. Throws HttpFailure when it breaks off. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Ends the transfer of what nobody reads. */
+  /** Ends the transfer without reading the body. */
   cancel(): void;
 }
 
-/** A body as the client library takes it; keeps what broke the making of it, which is no fault of the other side. */
+/** A body as the client library takes it. Keeps an error of making it, which is no failure of the other side. */
 export class SentBody {
   readonly #body: HttpRequest["body"];
   failure: unknown;
@@ -95,7 +95,7 @@ export class SentBody {
     return typeof body === "object" && "chunks" in body ? body : undefined;
   }
 
-  /** Without it the client library sends a stream in chunks; with it, no byte more or less. */
+  /** The length of a stream: without it the client library would send chunks. */
   get headers(): Record<string, string> {
     const streamed = this.#streamed;
     return streamed === undefined ? {} : { "content-length": String(streamed.size) };
@@ -121,7 +121,7 @@ export class SentBody {
 
 export function toOpened(response: Dispatcher.ResponseData): OpenedResponse {
   const { body } = response;
-  // An ended transfer is reported as an error of the body, which nobody awaits any more.
+  // An ended transfer is reported as an error of the body, which no caller awaits any more.
   body.on("error", () => undefined);
   return {
     status: response.statusCode,
@@ -139,7 +139,7 @@ export function toOpened(response: Dispatcher.ResponseData): OpenedResponse {
   };
 }
 
-/** The client library knows only forms of its own class; it then sends an exact Content-Length. */
+/** Copies a form into the client library's own class, for which it sends an exact Content-Length. */
 export function copyForm<Form extends { append(name: string, value: never, file?: string): void }>(
   from: FormData,
   to: Form,

@@ -36,7 +36,7 @@ const DENIED_V4: readonly (readonly [string, number])[] = [
   ["203.0.113.0", 24],
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
-  // Azure's platform address lies in public space, so that no generic list has it.
+  // Azure's platform address is a public one, so no generic list has it.
   ["168.63.129.16", 32],
 ];
 /** Only 2000::/3 is public; these ranges inside it are not. */
@@ -59,7 +59,7 @@ const deniedV4 = blockList(DENIED_V4, "ipv4");
 const deniedV6 = blockList(DENIED_V6, "ipv6");
 const publicV6 = blockList([["2000::", 3]], "ipv6");
 
-/** The IPv4 address inside an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2), in either of its notations. */
+/** Returns the IPv4 address inside an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2), in either notation. */
 function unmapped(address: string): string | undefined {
   const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (dotted !== undefined) return dotted;
@@ -69,7 +69,7 @@ function unmapped(address: string): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
-/** Whether an address may be dialled: public, or in a range that the settings allow. */
+/** Returns whether an address may be dialled: it is public, or in a range that the settings allow. */
 export function isAllowedAddress(address: string, allowed?: BlockList): boolean {
   const v4 = unmapped(address) ?? address;
   const family = isIP(v4);
@@ -105,8 +105,8 @@ function isAllowedPort({ port }: URL): boolean {
 }
 
 /**
- * The reason why a URL that somebody else chose must not be dialled, or undefined. Judges the text alone; the address
- * behind a name is judged when it is dialled.
+ * Returns why a URL that a caller chose must not be dialled, or undefined. Checks the text alone; the address behind a
+ * name is checked when it is dialled.
  */
 export function refusedUrl(text: string, allowed?: BlockList): string | undefined {
   if (text.length > URL_LENGTH_MAX) return `longer than ${URL_LENGTH_MAX} characters`;
@@ -122,7 +122,7 @@ export function refusedUrl(text: string, allowed?: BlockList): string | undefine
   return undefined;
 }
 
-/** Development only: plain http to an address that the settings name; production refuses such settings. */
+/** Returns whether a URL is plain http to an address that the settings allow, which production refuses. */
 function isAllowedPlainHttp(url: URL, allowed: BlockList): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const family = isIP(host);
@@ -159,7 +159,7 @@ function checkedLookup(allowed: BlockList) {
   };
 }
 
-/** Whatever was resolved: nothing is sent over a connection to an address that may not be dialled. */
+/** Checks the address of each connection before anything is sent over it, whatever was resolved. */
 function checkedConnector(
   build: typeof buildConnector,
   allowed: BlockList,
@@ -176,13 +176,13 @@ function checkedConnector(
 
 export interface Outbound {
   /**
-   * One call: https only, public addresses only, judged on the address that is dialled; no redirect is followed.
-   * @throws HttpFailure when no answer came back.
+   * Makes one call: https only, public addresses only, checked on the address that is dialled; follows no redirect.
+   * @throws HttpFailure when no answer came back
    */
   request(request: HttpRequest): Promise<HttpResponse>;
-  /** As `request`, with the body still on its way; `bytesMax` and `beyondMax` mean nothing here. */
+  /** Like `request`, but leaves the body to be read; ignores `bytesMax` and `beyondMax`. */
   open(request: HttpRequest): Promise<OpenedResponse>;
-  /** The address a browser is sent to: the stand-in of a mapped host, else unchanged. */
+  /** Returns the address to send a browser to: that of the stand-in for a mapped host, else unchanged. */
   browserUrl(url: string): string;
   close(): Promise<void>;
 }
@@ -197,7 +197,7 @@ interface Rules {
   readonly hostMap: ReadonlyMap<string, string>;
 }
 
-/** Where a call goes; throws `HttpFailure` when it may not be made. */
+/** Returns where a call goes. @throws HttpFailure when it may not be made */
 function targetOf(text: string, { allowed, hostMap }: Rules): Target {
   if (!URL.canParse(text)) throw blocked();
   const url = new URL(text);
@@ -216,13 +216,13 @@ function targetOf(text: string, { allowed, hostMap }: Rules): Target {
   return { url: url.href, headers: {} };
 }
 
-/** Whoever is called can name the step of ours that called; nothing else of the trace leaves the house. */
+/** Returns the trace header of a call: it names the calling step, and no other part of the trace is sent. */
 function traceHeaders(): Record<string, string> {
   const traceparent = traceParentOfCall();
   return traceparent === undefined ? {} : { traceparent };
 }
 
-/** The only place that dials out. The client library is loaded with the first call: its import is slow. */
+/** Creates the only client for outbound calls. Loads its library with the first call, since that is slow. */
 export function createOutbound(config: Config): Outbound {
   const allowed = allowList(config.outbound.allowCidrs);
   const hostMap = new Map(Object.entries(config.outbound.hostMap));

@@ -29,11 +29,11 @@ export const pageQuery = shape(() => ({
 const Position = shape(() => z.strictObject({ after: z.string(), query: z.string() }));
 const TAG_LENGTH = 16;
 
-/** Makes and reads cursors: opaque, and valid only for the query they came from. */
+/** Makes and reads cursors, which are opaque and valid for one query alone. */
 export interface Cursors {
-  /** `query` is everything but `limit` and `cursor` that makes the list what it is, the tenant included. */
+  /** Makes a cursor. `query`: all that the list depends on, the tenant included, except `limit` and `cursor`. */
   make(after: string, query: unknown): string;
-  /** The position to go on after; undefined for a first page. @throws AppError `invalid_cursor` */
+  /** Returns the position to continue after; undefined for a first page. @throws AppError `invalid_cursor` */
   read(cursor: string | undefined, query: unknown): string | undefined;
 }
 
@@ -65,7 +65,7 @@ export function createCursors({ current, previous }: RotatingKeys): Cursors {
   };
 }
 
-/** A page out of what a listing found and where it stopped. */
+/** Makes a page of what a listing found and where it stopped. */
 export function toPage<Stored, T>(
   listed: { readonly items: readonly Stored[]; readonly next: string | undefined },
   limit: number,

@@ -1,29 +1,29 @@
 type Callback = () => Promise<void>;
 
-/** The end of the process, as far as it is told of it beforehand. */
+/** What runs before the process ends, when it gets a signal beforehand. */
 export class Stop {
   readonly #callbacks = new Set<Callback>();
-  #isAnnounced = false;
+  #isStopping = false;
 
-  /** Has the callback called when the process is told to stop, at once where it was. Returns the function that takes it back. */
+  /** Calls the callback when the process is about to stop, at once if it already is. Returns a function to undo it. */
   before(callback: Callback): () => void {
     this.#callbacks.add(callback);
-    // A host hands out work for a while after that.
-    if (this.#isAnnounced) void Promise.allSettled([callback()]);
+    // The host still starts work for a while after the signal.
+    if (this.#isStopping) void Promise.allSettled([callback()]);
     return () => void this.#callbacks.delete(callback);
   }
 
-  /** The process is about to stop: whoever has something to write down does it now. */
-  async announce(): Promise<void> {
-    this.#isAnnounced = true;
+  /** Runs all callbacks, because the process is about to stop. Waits for them and never rejects. */
+  async begin(): Promise<void> {
+    this.#isStopping = true;
     await Promise.allSettled([...this.#callbacks].map((callback) => callback()));
   }
 }
 
 /**
- * Returns where a program that the app starts beside itself lies: beside the module that asks, in the sources; in a
- * build, beside the bundle, of which the module is in a part, a folder below. `moduleUrl`: `import.meta.url` of the
- * module; `name`: of the program's file, without its ending, as an entry of the build.
+ * Returns the file of a child program: in the sources, it is beside the calling module; in a build, beside the bundle,
+ * whose parts are in a folder below. `moduleUrl`: `import.meta.url` of the caller. `name`: the program's entry in the
+ * build, without the file's ending.
  */
 export function programFile(moduleUrl: string, name: string): URL {
   if (moduleUrl.endsWith(".ts")) return new URL(`./${name}.ts`, moduleUrl);

@@ -24,7 +24,7 @@ export function rotatingKeys(
   };
 }
 
-/** Verifies a token with either key; everything else of it is judged the same way. @throws jose's errors */
+/** Verifies a token with either key, with the same checks. @throws jose's errors */
 async function verifyRotating(
   token: string,
   { current, previous }: RotatingKeys,
@@ -42,7 +42,7 @@ async function verifyRotating(
 const ISSUER = "publishing-relay";
 const CLOCK_TOLERANCE_SECONDS = 5;
 
-/** Each kind has a type, an audience and a key of its own, so that none of ours passes for another one (RFC 8725). */
+/** A kind of token: each has its own type, audience and key, so that none passes for another (RFC 8725). */
 interface TokenKind {
   readonly type: string;
   readonly audience: string;
@@ -58,7 +58,7 @@ export interface OwnTokens {
     claims: JWTPayload,
     seconds: number,
   ): Promise<{ readonly token: string; readonly expiresAt: string }>;
-  /** The claims of a token of this kind that we signed and that has not expired. @throws jose's errors */
+  /** Returns the claims of a token of this kind that we signed and that has not expired. @throws jose's errors */
   verify(token: string): Promise<JWTPayload>;
 }
 

@@ -20,17 +20,17 @@ export function hmacSha256(key: string | Uint8Array, text: string): Buffer {
   return createHmac("sha256", key).update(text).digest();
 }
 
-/** Compares secrets without telling by its duration where they differ. */
+/** Compares secrets in a time that does not depend on where they differ. */
 export function equalSecrets(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** One purpose, one key: a token or tag made for one can't be used for another (RFC 5869). */
+/** Derives the key of one purpose (RFC 5869): a token or tag made for one can't be used for another. */
 export function deriveKey(master: string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", master, "", purpose, 32));
 }
 
-/** Random text of the given length; every character equally likely. */
+/** Returns random text of the given length; every character is equally likely. */
 export function randomBase62(length: number): string {
   let text = "";
   while (text.length < length) {
@@ -42,7 +42,7 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-/** URL-safe random text with the given number of random bytes behind it. */
+/** Returns URL-safe text of the given number of random bytes. */
 export function randomToken(bytes = 32): string {
   return randomBytes(bytes).toString("base64url");
 }
@@ -62,8 +62,8 @@ const SECRET_PART_LENGTH = 43;
 const API_KEY = /^sk_live_([0-9A-HJKMNP-TV-Z]{26})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 
 /**
- * `sk_live_<key id>_<secret part>_<checksum>`: the row is found by one point read, and a mistyped or scanned key is
- * recognised without one.
+ * Makes a key of the form `sk_live_<key id>_<secret part>_<checksum>`: one point read finds its row, and a mistyped key
+ * is recognised without any.
  */
 export function newApiKey(keyId: string): {
   secret: string;
@@ -80,7 +80,7 @@ export function newApiKey(keyId: string): {
   };
 }
 
-/** The parts of a well-formed key with a right checksum, or undefined; nothing is looked up. */
+/** Returns the parts of a well-formed key with a right checksum, or undefined. Nothing is looked up. */
 export function parseApiKey(text: string): { keyId: string; secretPart: string } | undefined {
   const match = API_KEY.exec(text);
   if (match === null) return undefined;
@@ -96,8 +96,8 @@ const SEAL_VERSION = "v1";
 export type DataKeys = ReadonlyMap<string, Uint8Array>;
 
 /**
- * Seals text with AES-256-GCM under the first data key. `boundTo` names the place it is stored in: copied to
- * another row it does not open.
+ * Seals text with AES-256-GCM under the first data key. `boundTo` names the row that stores it: copied to another row,
+ * it does not open.
  */
 export function seal(text: string, boundTo: string, keys: DataKeys): string {
   const first = keys.entries().next().value;
@@ -111,7 +111,7 @@ export function seal(text: string, boundTo: string, keys: DataKeys): string {
   return [SEAL_VERSION, keyId, ...parts].join(".");
 }
 
-/** The sealed text, or undefined when its key is gone or it was changed or moved. */
+/** Opens sealed text. Returns undefined when its key is gone or it was changed or moved. */
 export function unseal(sealed: string, boundTo: string, keys: DataKeys): string | undefined {
   const [version, keyId = "", iv = "", text = "", tag = ""] = sealed.split(".");
   const key = keys.get(keyId);
@@ -128,12 +128,12 @@ export function unseal(sealed: string, boundTo: string, keys: DataKeys): string 
   }
 }
 
-/** The id of the data key that text was sealed with. */
+/** Returns the id of the data key that text was sealed with. */
 export function sealingKey(sealed: string): string {
   return sealed.split(".")[1] ?? "";
 }
 
-/** The text sealed anew under the first data key; undefined when it is already, or when it does not open. */
+/** Seals the text again with the first data key; undefined when it is sealed with it, or does not open. */
 export function reseal(sealed: string, boundTo: string, keys: DataKeys): string | undefined {
   if (keys.keys().next().value === sealingKey(sealed)) return undefined;
   const text = unseal(sealed, boundTo, keys);

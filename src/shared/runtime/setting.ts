@@ -16,7 +16,7 @@ export const text = shape(() => z.string().min(1));
 export const secret = shape(() => z.string().min(32, "at least 32 characters"));
 export const flag = shape(() => z.enum(["true", "false"]).transform((value) => value === "true"));
 const wholeNumber = shape(() => z.string().regex(/^\d+$/, "a whole number").transform(Number));
-/** One check on a shared schema, since a start waits for each schema that it makes. */
+/** Returns the schema of a whole number in a range: a check on a shared one, since a start waits for each schema. */
 export const integer = (min: number, max: number) =>
   shape(() =>
     wholeNumber().refine((value) => value >= min && value <= max, `from ${min} to ${max}`),

@@ -142,7 +142,7 @@ const OWN_SETTINGS = {
   LEG_PACE_PER_SECOND: withDefault(
     integer(1, 10_000),
     "10",
-    "Legs per second at which a platform's bursts of more than 50 legs are spread, to leave room for the others.",
+    "Legs per second to which a platform's bursts of more than 50 legs are slowed, for the sake of other platforms.",
   ),
   DUPLICATE_WINDOW_HOURS: withDefault(
     integer(0, 8_760),
@@ -158,7 +158,7 @@ const OWN_SETTINGS = {
   WORK_CHECK_SECONDS: withDefault(
     integer(1, 3_600),
     "60",
-    "How soon the sweeper looks at open work again.",
+    "How soon the sweep checks open work again.",
   ),
   WEBHOOK_RETRY_SECONDS: withDefault(
     seconds,
@@ -173,18 +173,18 @@ const OWN_SETTINGS = {
   FIRE_SCHEDULE: withDefault(
     text,
     "0 * * * * *",
-    "NCRONTAB of the look for scheduled posts and webhook deliveries that are due.",
+    "NCRONTAB of the check for scheduled posts and webhook deliveries that are due.",
   ),
-  SWEEP_SCHEDULE: withDefault(text, "0 * * * * *", "NCRONTAB of the sweeper for stalled work."),
+  SWEEP_SCHEDULE: withDefault(text, "0 * * * * *", "NCRONTAB of the sweep for stalled work."),
   PURGE_SCHEDULE: withDefault(
     text,
     "0 30 3 * * *",
-    "NCRONTAB of the removal of rows that have no say any more.",
+    "NCRONTAB of the removal of expired rows.",
   ),
   HEALTH_SCHEDULE: withDefault(
     text,
     "0 17 * * * *",
-    "NCRONTAB of the look after linked accounts: each is looked at once a day, a part of them in each run.",
+    "NCRONTAB of the account checks: each linked account is checked once a day, a part of them in each run.",
   ),
   RECONCILE_SCHEDULE: withDefault(
     text,

@@ -1,9 +1,9 @@
 import type * as z from "zod";
 
-/** A schema that is built when it is first asked for: a start need not pay for what the reference alone reads. */
+/** A schema that is built when it is first used, so that a start does not pay for it. */
 export type Shape<Schema extends z.ZodType> = () => Schema;
 
-/** The same on every call, so that the reference can tell that a schema is one. */
+/** Builds a value when it is first used. Returns the same one on every call. */
 export function shape<Made>(build: () => Made): () => Made {
   let made: Made | undefined;
   return () => (made ??= build());

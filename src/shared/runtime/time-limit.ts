@@ -1,6 +1,6 @@
 /**
- * Waits for `work` for this long. Settles as `work` does, or as `late` does when that takes longer: the work then goes
- * on, and nobody learns how it ends. The timer keeps no process alive.
+ * Waits for `work` for this long. Settles as `work` does, or as `late` does after that time: the work then continues,
+ * and its result is dropped. The timer does not keep the process alive.
  */
 export async function withTimeLimit<Result, Late>(
   ms: number,

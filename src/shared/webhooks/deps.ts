@@ -27,7 +27,7 @@ interface WebhookStep {
   readonly note: string;
 }
 
-/** What events and their deliveries take of the process. */
+/** What events and their deliveries need of the process. */
 export interface WebhooksDeps extends BillingDeps {
   readonly config: Config;
   readonly metrics: Metrics;
@@ -36,7 +36,7 @@ export interface WebhooksDeps extends BillingDeps {
     listIds(platformId: string): Promise<readonly string[]>;
   };
   readonly openWork: OpenWorkStore;
-  /** Where people look for what became of a post. */
+  /** What happened to a post, for people to read. */
   readonly timeline: {
     append(postId: string, run: string, steps: readonly WebhookStep[]): Promise<void>;
   };

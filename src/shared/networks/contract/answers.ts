@@ -158,7 +158,7 @@ function rank({ code, codes, subcode, field, isTransient, message }: SignalPatte
   return hasWords ? 6 : 7;
 }
 
-/** Rows of the same rank keep their order: the first that fits wins. */
+/** Makes the table. Rows of the same rank keep their order: the first that fits wins. */
 export function errorTable(...parts: readonly (readonly TableRow[])[]): ErrorTable {
   return parts.flat().toSorted((one, other) => rank(one.signal) - rank(other.signal));
 }

@@ -1,4 +1,4 @@
-import { type MediaProbe, judgeMedia } from "../../media/probe-media.ts";
+import { type MediaProbe, checkMediaFile } from "../../media/probe-media.ts";
 import { fieldOf } from "../../networks/contract/draft.ts";
 import { networkOf } from "../../networks/lookup.ts";
 import { MediaFailure } from "../../networks/contract/media.ts";
@@ -70,7 +70,7 @@ export function withMedia(
     const at = { field, mediaIndex };
     if (file === undefined) return [];
     if (file instanceof MediaFailure) return [failureProblem(network, file, at)];
-    return judgeMedia(network, targets, { probe: file, ...at });
+    return checkMediaFile(network, targets, { probe: file, ...at });
   });
   // Publishing refuses the first file that does not fit, and checks the files together only if each one does.
   const isEachTaken = alone.every(({ severity }) => severity !== "error");

@@ -1,6 +1,8 @@
 import type { NetworkName } from "../../networks/lookup.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
-import { fromChunks, textOf, toChunks, type Row } from "../../runtime/storage/row.ts";
+import { longJson, rowCodec, text } from "../../runtime/storage/codec.ts";
+import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import { idBefore } from "../../runtime/ids.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { PostRef } from "../post.ts";
@@ -34,6 +36,17 @@ interface Use {
   readonly at: string;
 }
 
+/** The leg that published a text to an account, or is about to. */
+export const recentTextRow = rowCodec("recent text", {
+  platformId: text(),
+  profileId: text(),
+  postId: text(),
+  legKey: text(),
+});
+
+/** What legs used of an account's quota. */
+export const quotaRow = rowCodec("quota", { uses: longJson<readonly Use[]>() });
+
 const partitionOf = ({ network, accountId }: NetworkAccount) =>
   `${network}|${sha256Hex(accountId)}`;
 const TEXTS = "T|";
@@ -51,8 +64,6 @@ function toUse(uses: readonly Use[]): QuotaUse {
     oldest === undefined ? null : new Date(Date.parse(oldest.at) + DAY_MS).toISOString();
   return { used: uses.length, resetsAt };
 }
-
-const usesColumns = (uses: readonly Use[]) => toChunks("uses", JSON.stringify(uses));
 
 /**
  * Stores what was recently published to an account (table `accounts`): texts of 48 hours, and a rolling day's quota.
@@ -76,14 +87,8 @@ export class AccountStore {
     claim: TextClaim,
     instead: StoredTextClaim | undefined,
   ): Promise<boolean> {
-    const { platformId, profileId, postId } = claim.ref;
-    const row = {
-      rowKey: textKey(textHash),
-      platformId,
-      profileId,
-      postId,
-      legKey: claim.legKey,
-    };
+    const { ref, legKey } = claim;
+    const row = { ...recentTextRow.encode({ ...ref, legKey }), rowKey: textKey(textHash) };
     const partition = partitionOf(account);
     const written =
       instead === undefined
@@ -97,14 +102,13 @@ export class AccountStore {
     const olderThan = { property: "postId", time: idBefore("post", time.getTime()) };
     const page = { from: TEXTS, before: afterPrefix(TEXTS), olderThan };
     const { rows, next } = await this.#table.select(page, after);
-    const texts = rows.map(({ partitionKey, row, etag }) => ({
-      partitionKey,
-      rowKey: row.rowKey,
+    const texts = rows.map(({ partitionKey, row, etag }) => {
+      const claim = unlessDamaged(() => toClaim(row, etag));
       // Safe: `partitionOf` begins with a network's name.
-      network: partitionKey.split("|")[0] as NetworkName,
-      claim: toClaim(row, etag),
-    }));
-    return { texts, next };
+      const network = partitionKey.split("|")[0] as NetworkName;
+      return claim && { partitionKey, rowKey: row.rowKey, network, claim };
+    });
+    return { texts: texts.filter((text) => text !== undefined), next };
   }
 
   /** Removes a listed text, unless another leg has claimed it since. */
@@ -123,7 +127,7 @@ export class AccountStore {
 
   async readQuota(account: NetworkAccount, kind: string, now: Date): Promise<QuotaUse> {
     const stored = await this.#table.find(partitionOf(account), quotaKey(kind));
-    return toUse(stored === undefined ? [] : recent(usesOf(stored.row), now));
+    return toUse(stored === undefined ? [] : recent(quotaRow.decode(stored.row).uses, now));
   }
 
   /** Uses the quota once for a leg, even if called again. Returns false when the rolling day's quota is used up. */
@@ -156,23 +160,15 @@ export class AccountStore {
   ): Promise<boolean> {
     let answered = false;
     await this.#table.change(partitionOf(account), quotaKey(kind), (stored) => {
-      const { answer, uses } = change(stored === undefined ? [] : usesOf(stored.row));
+      const { answer, uses } = change(stored === undefined ? [] : quotaRow.decode(stored.row).uses);
       answered = answer;
-      return uses === undefined ? { kind: "leave" } : { kind: "write", columns: usesColumns(uses) };
+      return uses === undefined ? { kind: "leave" } : { kind: "write", columns: quotaRow.encode({ uses }) };
     });
     return answered;
   }
 }
 
 function toClaim(row: Row, etag: string): StoredTextClaim {
-  const ref = {
-    platformId: textOf(row, "platformId"),
-    profileId: textOf(row, "profileId"),
-    postId: textOf(row, "postId"),
-  };
-  return { ref, legKey: textOf(row, "legKey"), etag };
-}
-
-function usesOf(row: Row): Use[] {
-  return JSON.parse(fromChunks("uses", row)) as Use[];
+  const { legKey, ...ref } = recentTextRow.decode(row);
+  return { ref, legKey, etag };
 }

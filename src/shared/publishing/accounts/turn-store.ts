@@ -1,6 +1,7 @@
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
-import { fromChunks, textOf, toChunks, type Row } from "../../runtime/storage/row.ts";
+import { longJsonOrNull, rowCodec, text } from "../../runtime/storage/codec.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { NetworkAccount } from "./account-store.ts";
 import type { PostRef } from "../post.ts";
@@ -40,19 +41,21 @@ interface Lane {
 const partitionOf = ({ network, accountId }: NetworkAccount) =>
   `${network}|${sha256Hex(accountId)}`;
 
-function toRow({ legKey, until, waiters }: Lane): Row {
-  const text = waiters.length === 0 ? "" : JSON.stringify(waiters);
-  return { rowKey: ROW_KEY, legKey, until, ...toChunks("waiters", text) };
+/** The leg that has an account, and the legs that wait for it. */
+export const turnRow = rowCodec("account turn", {
+  legKey: text(),
+  until: text(),
+  waiters: longJsonOrNull<readonly LegOfAccount[]>(),
+});
+
+function toRow({ waiters, ...lane }: Lane): Row {
+  const columns = { ...lane, waiters: waiters.length === 0 ? null : waiters };
+  return { ...turnRow.encode(columns), rowKey: ROW_KEY };
 }
 
 function toLane(row: Row): Lane {
-  const text = fromChunks("waiters", row);
-  return {
-    legKey: textOf(row, "legKey"),
-    until: textOf(row, "until"),
-    // Safe: the row was written by `toRow`.
-    waiters: text === "" ? [] : (JSON.parse(text) as LegOfAccount[]),
-  };
+  const { waiters, ...lane } = turnRow.decode(row);
+  return { ...lane, waiters: waiters ?? [] };
 }
 
 /** Returns the lane with one more leg in line; undefined when it is full. */
@@ -122,7 +125,7 @@ export class TurnStore {
   /** Keeps the account for longer, unless another leg has taken it over. */
   async extend({ account, legKey }: Turn, until: string): Promise<void> {
     await this.#table.update(partitionOf(account), ROW_KEY, (row) =>
-      textOf(row, "legKey") === legKey ? { until } : undefined,
+      turnRow.decode(row).legKey === legKey ? turnRow.encodePart({ until }) : undefined,
     );
   }
 

@@ -3,7 +3,7 @@ import { invariant } from "../errors.ts";
 import { DamagedRow } from "./damaged-row.ts";
 import { fromChunks, toChunks, type Columns, type Row, type RowValue } from "./row.ts";
 
-/** What a column can hold, for whoever has to make such values. */
+/** The kind of values that a column has, for tests that generate them. */
 export type ColumnForm =
   | { readonly kind: "text" | "text_or_null" | "long_text" }
   | { readonly kind: "integer" | "integer_or_null" | "truth" }
@@ -14,7 +14,7 @@ export type ColumnForm =
 export interface Column<Value> {
   readonly form: ColumnForm;
   write(into: Record<string, RowValue>, name: string, value: Value): void;
-  /** @throws Misfit when the row does not hold such a value */
+  /** Reads the value from a row. @throws Misfit when the row has no such value */
   read(row: Row, name: string): Value;
 }
 
@@ -23,17 +23,17 @@ class Misfit extends Error {}
 
 type ValueOf<Of> = Of extends Column<infer Value> ? Value : never;
 type Declared = Readonly<Record<string, Column<unknown>>>;
-/** The value that a row stands for. */
+/** The value that a row is decoded to. */
 type RowOf<Of extends Declared> = { readonly [Name in keyof Of]: ValueOf<Of[Name]> };
 
-/** A kind of row: its columns, declared once, and both directions. The row key is the store's. */
+/** A kind of row: its columns, and how they are written and read. The store makes the row key. */
 export interface RowCodec<Value> {
   readonly kind: string;
   readonly columns: Declared;
   encode(value: Value): Columns;
-  /** The columns of what is given alone, for a merge, which can't cut a long column. */
+  /** Returns the columns of the given fields alone, for a merge. Long columns can't be merged. */
   encodePart(value: Partial<Value>): Columns;
-  /** @throws DamagedRow when a column is missing whose absence has no meaning, or holds what it can't hold */
+  /** Reads a row. @throws DamagedRow when a required column is missing, or a column has an invalid value */
   decode(row: Row): Value;
 }
 
@@ -76,7 +76,7 @@ const long = (into: Record<string, RowValue>, name: string, value: string) => {
   Object.assign(into, toChunks(name, value));
 };
 
-/** Text that may be empty. */
+/** Declares text that may be empty. */
 export const text = <Value extends string = string>(): Column<Value> => ({
   form: { kind: "text" },
   write: short,
@@ -84,7 +84,7 @@ export const text = <Value extends string = string>(): Column<Value> => ({
   read: (row, name) => textIn(row, name) as Value,
 });
 
-/** Text, or null, which is stored as "": rows hold no nulls. */
+/** Declares text or null. Null is stored as "": rows have no nulls. */
 export const textOrNull = <Value extends string = string>(): Column<Value | null> => ({
   form: { kind: "text_or_null" },
   write: (into, name, value) => short(into, name, value ?? ""),
@@ -92,7 +92,7 @@ export const textOrNull = <Value extends string = string>(): Column<Value | null
   read: (row, name) => (textIn(row, name) || null) as Value | null,
 });
 
-/** One of these texts and no other. */
+/** Declares one of these texts and no other. */
 export const oneOf = <const Value extends string>(values: readonly Value[]): Column<Value> => ({
   form: { kind: "one_of", values },
   write: short,
@@ -110,7 +110,7 @@ export const integer = (): Column<number> => ({
   read: integerIn,
 });
 
-/** A number that is never negative, or null, which is stored as -1. */
+/** Declares a number that is never negative, or null, which is stored as -1. */
 export const integerOrNull = (): Column<number | null> => ({
   form: { kind: "integer_or_null" },
   write: (into, name, value) => short(into, name, value ?? -1),
@@ -136,7 +136,7 @@ export const json = <Value>(schema?: () => z.ZodType<Value>): Column<Value> => (
   read: (row, name) => parsed(textIn(row, name), schema),
 });
 
-/** JSON, or null, which is stored as "". */
+/** Declares JSON or null, which is stored as "". */
 export const jsonOrNull = <Value>(schema?: () => z.ZodType<Value>): Column<Value | null> => ({
   form: { kind: "json_or_null" },
   write: (into, name, value) => short(into, name, value === null ? "" : JSON.stringify(value)),
@@ -151,7 +151,7 @@ function longTextIn(row: Row, name: string): string {
   return fromChunks(name, row);
 }
 
-/** Text in as many properties as it needs: `<name>0`, `<name>1` … */
+/** Declares text that is split over properties: `<name>0`, `<name>1` … */
 export const longText = (): Column<string> => ({
   form: { kind: "long_text" },
   write: long,
@@ -173,7 +173,7 @@ export const longJsonOrNull = <Value>(schema?: () => z.ZodType<Value>): Column<V
   },
 });
 
-/** A column that rows of earlier versions lack, with what its absence means. */
+/** Declares a column that rows of earlier versions lack, and the value that its absence means. */
 export const absentIs = <Value>(absent: Value, column: Column<Value>): Column<Value> => ({
   form: column.form,
   write: (into, name, value) => column.write(into, name, value),

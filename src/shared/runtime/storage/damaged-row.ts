@@ -9,12 +9,12 @@ interface Damage {
   readonly reason: string;
 }
 
-/** Every damaged row passes through it once for each time that it is read, whoever reads it. */
+/** Gets a message each time that a damaged row is read. */
 const FOUND = channel("relay:damaged-row");
 
 /**
- * A row that was stored and can't be understood. Nobody may take it for an empty one: a read of it fails, a list leaves
- * it out, and whoever walks over many rows goes on with the next.
+ * A stored row that can't be read. It never counts as an empty one: a read of it fails, a list leaves it out, and a
+ * walk over many rows continues with the next.
  */
 export class DamagedRow extends Error {
   readonly damage: Damage;
@@ -27,15 +27,15 @@ export class DamagedRow extends Error {
   }
 }
 
-/** Calls `report` for every damaged row that is read from now on. Answers what ends that. */
+/** Calls `report` for every damaged row that is read from now on. Returns a function that ends it. */
 export function onDamagedRow(report: (damage: Damage) => void): () => void {
   // Safe: nothing else is published there.
-  const hear = (message: unknown) => report(message as Damage);
-  subscribe(FOUND.name, hear);
-  return () => void unsubscribe(FOUND.name, hear);
+  const listener = (message: unknown) => report(message as Damage);
+  subscribe(FOUND.name, listener);
+  return () => void unsubscribe(FOUND.name, listener);
 }
 
-/** What `read` makes of a row; undefined when the row is damaged. For lists, which leave it out. */
+/** Returns the result of `read`, or undefined when the row is damaged. For lists, which leave it out. */
 export function unlessDamaged<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -45,7 +45,7 @@ export function unlessDamaged<T>(read: () => T): T | undefined {
   }
 }
 
-/** The same of a row that is being read. */
+/** Returns the result of a read, or undefined when the row is damaged. */
 export async function undefinedIfDamaged<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

@@ -1,7 +1,7 @@
 import type { TableEntityResult, TransactionAction } from "@azure/data-tables";
 import type { RowPut, RowValue, RowWrite, StoredRow } from "./row.ts";
 
-/** What the service adds to a row, or what its place says already. */
+/** Properties that the service adds, and the partition key, which callers know. */
 const NOT_OURS: ReadonlySet<string> = new Set([
   "etag",
   "timestamp",
@@ -36,7 +36,7 @@ export function actionOf(partitionKey: string, write: RowWrite | RowPut): Transa
   }
 }
 
-/** What a storage call's error says, whatever shape the SDK gave it. */
+/** Status and code of a storage call's error, which the SDK puts in different places. */
 export interface Failure {
   readonly status: number | undefined;
   readonly code: string | undefined;
@@ -62,7 +62,7 @@ export function failedWrite(error: unknown): number | undefined {
   return found === null ? undefined : Number(found[1]);
 }
 
-/** The server answered that it did not do it; anything else may still have its effect. */
+/** Returns whether the service refused the call; after any other error it may still take effect. */
 export function isDefinite(error: unknown): boolean {
   const { status } = failureOf(error);
   return status !== undefined && status >= 400 && status < 500 && status !== 408;
@@ -75,7 +75,7 @@ export function isMissingContainer(error: unknown): boolean {
 
 const READ_TRIES = 3;
 
-/** Reads may be repeated freely: twice more, with full jitter. */
+/** Repeats a failed read up to twice, with full jitter. */
 export async function retryRead<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -5,7 +5,7 @@ import { shape } from "../shape.ts";
 import { currentTraceParent } from "../telemetry/work-context.ts";
 
 const CALL_TIMEOUT_MS = 10_000;
-/** The service allows seven days; whoever receives a hint too early sends it again for the rest. */
+/** The service allows seven days. A worker that gets a hint too early sends it again for the rest of the delay. */
 const DELAY_SECONDS_MAX = 6 * 24 * 3600;
 
 /** A queue as its users see it. */
@@ -14,7 +14,7 @@ export interface MessageQueue {
   ping(): Promise<void>;
 }
 
-/** A queue of hints. Messages carry ids only; losing, doubling or reordering them must never matter. */
+/** A queue of hints. Messages contain ids alone; losing, doubling or reordering them does no harm. */
 export class Queue implements MessageQueue {
   readonly #open: () => Promise<QueueClient>;
   #client: Promise<QueueClient> | undefined;
@@ -25,7 +25,7 @@ export class Queue implements MessageQueue {
 
   /**
    * Sends a message in the form the Functions trigger reads (base64 JSON), to be seen after the delay. Not retried:
-   * a repeat after a lost answer would enqueue twice, and the sweeper sends lost hints again.
+   * a repeat after a lost answer would enqueue twice, and the sweep sends lost hints again.
    */
   async send(message: object, delaySeconds = 0): Promise<void> {
     this.#client ??= this.#open();
@@ -33,7 +33,7 @@ export class Queue implements MessageQueue {
     const text = Buffer.from(JSON.stringify(message)).toString("base64");
     const send = () =>
       client.sendMessage(text, {
-        // The default of seven days would silently lose the work of a queue that stood still for a week.
+        // The default of seven days would silently lose the messages of a queue that is stopped for a week.
         messageTimeToLive: -1,
         visibilityTimeout: Math.min(Math.max(0, Math.ceil(delaySeconds)), DELAY_SECONDS_MAX),
         abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS),
@@ -47,14 +47,14 @@ export class Queue implements MessageQueue {
     }
   }
 
-  /** Throws when the queue service does not answer. */
+  /** Checks the queue service. @throws Error when it does not answer */
   async ping(): Promise<void> {
     this.#client ??= this.#open();
     await (await this.#client).exists({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
   }
 }
 
-/** What every hint carries beside the ids of what it is about. */
+/** What every hint has beside its ids. */
 interface HintFrame {
   readonly v: 1;
   readonly trace?: string | undefined;
@@ -66,7 +66,7 @@ export const hintShape = <Fields extends z.ZodRawShape>(fields: () => Fields) =>
     z.object({ v: z.literal(1), ...fields(), trace: z.string().optional().catch(undefined) }),
   );
 
-/** A queue of hints. Each names rows, which are the truth: it may be lost, doubled, early or late without harm. */
+/** A queue of typed hints. The rows that they name are the truth: a hint may be lost, doubled, early or late. */
 export class HintQueue<Hint extends HintFrame> {
   readonly #queue: MessageQueue;
 
@@ -83,7 +83,7 @@ export class HintQueue<Hint extends HintFrame> {
     );
   }
 
-  /** Throws when the queue service does not answer. */
+  /** Checks the queue service. @throws Error when it does not answer */
   async ping(): Promise<void> {
     await this.#queue.ping();
   }

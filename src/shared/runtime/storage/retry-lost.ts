@@ -2,16 +2,16 @@ import { setTimeout as wait } from "node:timers/promises";
 import { serviceUnavailable } from "../errors.ts";
 import type { ChangedRow, Row, RowChange, StoredRow } from "./row.ts";
 
-/** Somebody else wrote first: what was decided rests on a row that is not there any more. */
+/** The result of an attempt whose row was changed by another writer first. */
 export const LOST = Symbol("lost race");
 
 /** Enough for every instance of a large deployment to write the same row at the same moment. */
 export const RACES_MAX = 20;
 const PAUSE_MS = 10;
-/** The pause stops growing: whoever lost often waits no longer than those who came later. */
+/** The pause stops growing here, so that an early writer does not wait longer than later ones. */
 const PAUSES_GROWN_MAX = 10;
 
-/** Waits as long as chance has it, longer on average after each lost race, up to a tenth of a second. */
+/** Waits for a random time that grows with each lost race, up to a tenth of a second. */
 export function pauseAfter(races: number): Promise<void> {
   return wait(Math.random() * PAUSE_MS * Math.min(races, PAUSES_GROWN_MAX));
 }
@@ -31,7 +31,7 @@ export async function untilWon<T>(
   throw serviceUnavailable();
 }
 
-/** What a table does to a single row on a condition. */
+/** The conditional writes of a single row. */
 interface ConditionalWrites {
   insertIfAbsent(partitionKey: string, row: Row): Promise<string | undefined>;
   replaceIfUnchanged(partitionKey: string, row: Row, etag: string): Promise<string | undefined>;
@@ -39,15 +39,15 @@ interface ConditionalWrites {
   delete(partitionKey: string, rowKey: string, etag: string): Promise<boolean>;
 }
 
-interface Place {
+interface RowKeys {
   readonly partitionKey: string;
   readonly rowKey: string;
 }
 
-/** Writes what was decided of a row; undefined when the row is not as it was read any more. */
+/** Writes a change of a row; undefined when the row was changed since it was read. */
 export async function applyChange(
   table: ConditionalWrites,
-  { partitionKey, rowKey }: Place,
+  { partitionKey, rowKey }: RowKeys,
   stored: StoredRow | undefined,
   change: RowChange,
 ): Promise<ChangedRow | undefined> {

@@ -23,20 +23,20 @@ export type RowWrite =
   | { readonly kind: "replace"; readonly row: Row; readonly etag: string }
   /** Changes only the named properties. */
   | { readonly kind: "merge"; readonly row: Row; readonly etag: string }
-  /** Whatever its version: the SDK knows no conditional delete inside a transaction. Refused when the row is gone. */
+  /** Deletes any version: the SDK has no conditional delete in a transaction. Refused when the row is gone. */
   | { readonly kind: "delete"; readonly rowKey: string };
 
 export function keyOfWrite(write: RowWrite): string {
   return write.kind === "delete" ? write.rowKey : write.row.rowKey;
 }
 
-/** Writes a row whatever was there: what a platform's wallet is changed with knows its rows, and never does so. */
+/** Writes a row whatever was there. The commits of a platform's wallet know their rows and never use it. */
 export interface RowPut {
   readonly kind: "put";
   readonly row: Row;
 }
 
-/** What is to become of a row that was read, or of its absence. A row that is absent can't be merged into or removed. */
+/** A change of a row that was read or is absent. Merging into an absent row, or removing it, does nothing. */
 export type RowChange =
   | { readonly kind: "leave" }
   | { readonly kind: "remove" }
@@ -45,16 +45,16 @@ export type RowChange =
   /** The named columns alone. */
   | { readonly kind: "merge"; readonly columns: Columns };
 
-/** What became of it, and the row as it is after. */
+/** The result of a change, with the row after it. */
 export type ChangedRow =
   | { readonly kind: "created" | "replaced" | "merged"; readonly row: Row }
   | { readonly kind: "removed"; readonly row: undefined }
   | { readonly kind: "left"; readonly row: Row | undefined };
 
 /**
- * What became of a transaction. `refused`: none of it was applied by this call (somebody else's write, or an earlier
- * try of ours, was first); `at` is the index of the write whose condition did not hold, where the service names it.
- * `in_doubt`: it may be applied now, later or never.
+ * The result of a transaction. `refused`: this call applied nothing (another write, or an earlier try of this one, was
+ * first); `at` is the index of the write whose condition was not met, when the service names it. `in_doubt`: it may be
+ * applied now, later or never.
  */
 export type TransactionResult =
   | { readonly kind: "applied"; readonly etags: ReadonlyMap<string, string> }
@@ -78,7 +78,7 @@ export const PROPERTY_LENGTH_MAX = 32_000;
 /** More would not fit into a row anyway. */
 const CHUNKS_MAX = 20;
 
-/** Long text as properties `<name>0`, `<name>1` …; never cut inside a surrogate pair, which JSON could not carry. */
+/** Splits text into properties `<name>0`, `<name>1` …; never inside a surrogate pair, which JSON can't express. */
 export function toChunks(name: string, text: string): Record<string, string> {
   const chunks: Record<string, string> = {};
   let start = 0;
@@ -103,7 +103,7 @@ export function fromChunks(name: string, row: Row): string {
   return text;
 }
 
-/** Chunks to merge into a row: what a longer text left in it is emptied. */
+/** Returns chunks to merge into a row, with the chunks that a longer text left there emptied. */
 export function replacedChunks(name: string, text: string, row: Row): Record<string, string> {
   const isChunk = (property: string) =>
     property.startsWith(name) && /^\d+$/.test(property.slice(name.length));

@@ -2,13 +2,13 @@ import { unlessDamaged } from "./damaged-row.ts";
 import type { StoredRow } from "./row.ts";
 import type { Table } from "./table.ts";
 
-/** Rows that one listing reads at most before it hands out where to go on. */
+/** Rows that one listing reads at most before it returns where to continue. */
 const SCAN_ROWS_MAX = 2_000;
 const PAGE_ROWS_MAX = 1_000;
 
 export interface Scanned<T> {
   readonly items: readonly T[];
-  /** Where to go on; undefined at the end of the range. */
+  /** Where to continue; undefined at the end of the range. */
   readonly next: string | undefined;
 }
 
@@ -19,13 +19,13 @@ interface Scan<T> {
   /** Exclusive. */
   readonly before: string;
   readonly limit: number;
-  /** The item of a row, undefined to pass over it, or "stop" when nothing later can fit. */
+  /** Returns the item of a row, undefined to skip it, or "stop" when no later row can fit. */
   pick(stored: StoredRow): T | undefined | "stop";
 }
 
 /**
  * Reads a range in key order and picks from it. The number of rows read is bounded: with a narrow filter a listing may
- * be short, or empty, and still say where to go on. Rows that are damaged are left out.
+ * be short, or empty, without being at the end. Leaves out damaged rows.
  */
 export async function scan<T>(table: Table, options: Scan<T>): Promise<Scanned<T>> {
   const { partitionKey, before, limit } = options;

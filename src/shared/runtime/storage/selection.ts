@@ -1,6 +1,6 @@
 import type { StoredRow } from "./row.ts";
 
-/** Rows of a table by what they hold, in one partition, in a range of partitions or in all. */
+/** A selection of a table's rows by their values, in one partition, a range of partitions or all. */
 export interface Selection {
   readonly partitionKey?: string;
   /** By their keys, first inclusive, then exclusive. */
@@ -18,13 +18,13 @@ export interface Selection {
   readonly pageRows?: number;
 }
 
-/** A page of what was selected; where the next one begins, undefined at the end. It may be empty and not the last. */
+/** A page of selected rows, and where the next one begins, undefined at the end. It may be empty and not the last. */
 export interface SelectedPage {
   readonly rows: readonly (StoredRow & { readonly partitionKey: string })[];
   readonly next: string | undefined;
 }
 
-/** A text as a filter names it. Not with the SDK's own `odata`: the SDK is loaded when storage is first used. */
+/** Quotes text for a filter. Not with the SDK's `odata`, since the SDK is loaded when storage is first used. */
 function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
@@ -39,7 +39,7 @@ function ofPartitions({ partitionKey, partitions }: Selection): string[] {
   return conditions;
 }
 
-/** The selection as the service reads it; "" for a whole table. */
+/** Returns the OData filter of a selection; "" for a whole table. */
 export function filterOf(selection: Selection): string {
   const { from, before, property, values = [], olderThan } = selection;
   const fits = values.map((value) => `${property} eq ${literal(value)}`).join(" or ");

@@ -4,7 +4,7 @@ import { integer, rowCodec } from "./codec.ts";
 import type { RowWrite, TransactionResult } from "./row.ts";
 import { afterPrefix, type Table } from "./table.ts";
 
-/** Lets work on the same row go one at a time within this process, so that only other processes can be in its way. */
+/** Serializes work on the same row within this process, so that it competes with other processes alone. */
 export class RowTurns {
   readonly #last = new Map<string, Promise<void>>();
 
@@ -12,7 +12,7 @@ export class RowTurns {
     return this.#last.has(row);
   }
 
-  /** In the order in which they came. */
+  /** Runs the work after all work on the row that was passed before. */
   async run<T>(row: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(row);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -27,14 +27,14 @@ export class RowTurns {
   }
 }
 
-/** Rows that one count is spread over, so that many can be counted at the same time. */
+/** Rows over which a count is spread, for concurrent changes. */
 const SHARDS = 8;
 const ROWS_MAX = 100_000;
 
 /** One of the rows that a count is spread over. */
 export const countRow = rowCodec("count", { count: integer() });
 
-/** What is counted: its rows lie in the partition of what they count. */
+/** A count. Its rows are in the partition of the rows that it counts. */
 export interface Counted {
   readonly partitionKey: string;
   /** What the keys of the count's rows begin with, and no others do. */
@@ -43,27 +43,27 @@ export interface Counted {
 
 export interface CountedChange {
   readonly by: 1 | -1;
-  /** What is counted: refused as a whole when it is there, or gone, already. */
+  /** The counted rows' own writes: refused as a whole when they were made already. */
   readonly writes: readonly RowWrite[];
 }
 
-interface Place extends Counted {
+interface CountRow extends Counted {
   readonly rowKey: string;
 }
 
-/** Of one change, over all the rows that it was tried on. */
+/** Tries of one change, over all rows of the count. */
 interface Tries {
   made: number;
 }
 
-const turnOf = ({ partitionKey, rowKey }: Pick<Place, "partitionKey" | "rowKey">) =>
+const turnOf = ({ partitionKey, rowKey }: Pick<CountRow, "partitionKey" | "rowKey">) =>
   `${partitionKey}\n${rowKey}`;
 const keysOf = (prefix: string) =>
   Array.from({ length: SHARDS }, (_, shard) => `${prefix}${shard}`);
 
 /**
- * Counts rows that come and go, in the very transactions in which they do: exact after each of them, whatever crashes.
- * A single row of a count may be negative, for a row need not be counted off where it was counted on; the sum is right.
+ * Counts rows in the transactions that create and delete them: the count is exact after each, also after a crash. One
+ * row of a count may be negative, since a deletion may be counted on another row than the creation; the sum is right.
  */
 export class ShardedCounter {
   readonly #table: Table;
@@ -74,9 +74,9 @@ export class ShardedCounter {
   }
 
   /**
-   * Writes and counts, all or nothing, again and again while others are in the way. After a try that was not applied
-   * `settled` looks at the rows themselves: what it finds ends the tries and is answered, undefined lets them go on.
-   * Answers undefined when it was applied. @throws AppError `service_unavailable`
+   * Writes and counts in one transaction; repeats it after a lost race. After a try that was not applied, `settled`
+   * reads the rows themselves: its result ends the tries and is returned, undefined continues them. Returns undefined
+   * when the change was applied. @throws AppError `service_unavailable`
    */
   async commit<T>(
     counted: Counted,
@@ -85,16 +85,16 @@ export class ShardedCounter {
   ): Promise<T | undefined> {
     const tries: Tries = { made: 0 };
     while (tries.made < RACES_MAX) {
-      const place = { ...counted, rowKey: this.#pick(counted, tries.made > 0) };
-      const ended = await this.#turns.run(turnOf(place), () =>
-        this.#persist(place, tries, { change, settled }),
+      const row = { ...counted, rowKey: this.#pick(counted, tries.made > 0) };
+      const ended = await this.#turns.run(turnOf(row), () =>
+        this.#persist(row, tries, { change, settled }),
       );
       if (ended !== undefined) return ended.outcome;
     }
     throw serviceUnavailable();
   }
 
-  /** Of all counts whose rows begin with the prefix: one request, and one more for each thousand rows. */
+  /** Sums all counts whose row keys begin with the prefix: one request for each thousand rows. */
   async sum({ partitionKey, prefix }: Counted): Promise<number> {
     const rows = await this.#table.list({
       partitionKey,
@@ -105,28 +105,28 @@ export class ShardedCounter {
     return rows.reduce((sum, { row }) => sum + countRow.decode(row).count, 0);
   }
 
-  /** Undefined when another row may do better. */
+  /** Tries the change on one row; undefined when another row of the count is free. */
   async #persist<T>(
-    place: Place,
+    row: CountRow,
     tries: Tries,
     wanted: { readonly change: CountedChange; readonly settled: () => Promise<T | undefined> },
   ): Promise<{ readonly outcome: T | undefined } | undefined> {
     while (tries.made < RACES_MAX) {
       tries.made += 1;
-      const result = await this.#try(place, wanted.change);
+      const result = await this.#try(row, wanted.change);
       if (result.kind === "applied") return { outcome: undefined };
       const outcome = await wanted.settled();
       if (outcome !== undefined) return { outcome };
       if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
       await pauseAfter(tries.made);
-      // With every row taken, a turn for another one would have to be waited for.
-      if (this.#freeRows(place).length > 0) return undefined;
+      // When every row is taken, another one would have to be waited for.
+      if (this.#freeRows(row).length > 0) return undefined;
     }
     return undefined;
   }
 
   async #try(
-    { partitionKey, rowKey }: Place,
+    { partitionKey, rowKey }: CountRow,
     { by, writes }: CountedChange,
   ): Promise<TransactionResult> {
     const stored = await this.#table.find(partitionKey, rowKey);
@@ -147,7 +147,7 @@ export class ShardedCounter {
     );
   }
 
-  /** The first free row, so that who is never in anybody's way has one to read; any after having met another process. */
+  /** Picks the first free row, so that a quiet count has one row to read; any row after a lost race. */
   #pick(counted: Counted, isAnyRow: boolean): string {
     const free = this.#freeRows(counted);
     const [first] = free;

@@ -1,6 +1,6 @@
 import { withTimeLimit } from "../time-limit.ts";
 
-/** A read that takes longer holds up nobody who came after it. */
+/** Later calls don't wait for a read that takes longer. */
 const STALL_MS = 100;
 
 interface Reading {
@@ -8,20 +8,19 @@ interface Reading {
 }
 
 /**
- * Lets calls for the same thing share reads without weakening what they see: an answer is only given to calls that came
- * before its read began, so that everything written before a call is in its answer. While one read is under way, the
- * calls that arrive share the next one.
+ * Shares reads between calls for the same thing. A call only gets the answer of a read that began after it, so the
+ * answer has everything that was written before the call. Calls that arrive during a read share the next one.
  */
 export class SharedReads {
   readonly #running = new Map<string, Reading>();
   readonly #next = new Map<string, Promise<unknown>>();
 
-  /** `key` names what is read: calls with the same key get the same (shared, never to be changed) answer. */
+  /** Reads, or shares a read. Calls with the same key get the same answer, which they must not change. */
   read<T>(key: string, read: () => Promise<T>): Promise<T> {
     const running = this.#running.get(key);
     if (running === undefined) return this.#start(key, read);
     const waiting = this.#next.get(key);
-    // Safe: one key stands for one read, and so for one type.
+    // Safe: one key means one read, and so one type.
     if (waiting !== undefined) return waiting as Promise<T>;
     const next = endOf(running).then(() => {
       this.#next.delete(key);
@@ -43,7 +42,7 @@ export class SharedReads {
     return answer;
   }
 
-  /** A read that stalled may have been overtaken: then the entry is another's. */
+  /** Removes the entry of a read, unless a later read has replaced it because this one stalled. */
   #finish(key: string, reading: Reading): void {
     if (this.#running.get(key) === reading) this.#running.delete(key);
   }

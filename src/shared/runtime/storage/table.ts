@@ -56,8 +56,8 @@ export function afterPrefix(prefix: string): string {
 const callOptions = () => ({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
 
 /**
- * A table whose conditional writes answer instead of throwing when they lost a race. A write whose outcome is not
- * known throws `service_unavailable` (single rows) or answers `in_doubt` (transactions). The table is made on first use.
+ * A table whose conditional writes return a value instead of throwing when they lose a race. A write with an unknown
+ * outcome throws `service_unavailable` (single rows) or returns `in_doubt` (transactions). Created on first use.
  */
 export class Table {
   readonly #open: () => Promise<TableClient>;
@@ -85,7 +85,7 @@ export class Table {
     }
   }
 
-  /** `undefined` when the condition did not hold. */
+  /** Writes on a condition; undefined when the condition was not met. */
   async #conditional<T>(
     lost: readonly number[],
     write: (client: TableClient) => Promise<T>,
@@ -95,14 +95,14 @@ export class Table {
     } catch (error) {
       const { status } = failureOf(error);
       if (status !== undefined && lost.includes(status)) return undefined;
-      // A conflict where none can be is what a repeat below us makes of its own lost answer.
+      // A conflict that can't be comes from a repeat in the network below, whose first answer was lost.
       const isImpossible = status === 409 || status === 412;
       if (isDefinite(error) && !isImpossible) throw error;
       throw serviceUnavailable(error);
     }
   }
 
-  /** As it is when the call is made, or later; calls at the same time may share one read. */
+  /** Returns the row as it is when the call is made or later; concurrent calls may share one read. */
   find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined> {
     return this.#reads.read(`${partitionKey}\n${rowKey}`, () => this.#find(partitionKey, rowKey));
   }
@@ -118,7 +118,7 @@ export class Table {
     }
   }
 
-  /** The new row's version, or undefined when a row with this key exists. */
+  /** Inserts a row. Returns its version, or undefined when a row with this key exists. */
   insertIfAbsent(partitionKey: string, row: Row): Promise<string | undefined> {
     return this.#conditional([409], async (client) => {
       const { etag } = await client.createEntity({ partitionKey, ...row }, callOptions());
@@ -126,7 +126,7 @@ export class Table {
     });
   }
 
-  /** The new version, or undefined when the row is gone or was changed since. */
+  /** Replaces a row. Returns its new version, or undefined when the row is gone or was changed since. */
   replaceIfUnchanged(partitionKey: string, row: Row, etag: string): Promise<string | undefined> {
     return this.#conditional([404, 412], async (client) => {
       const options = { ...callOptions(), etag };
@@ -143,9 +143,8 @@ export class Table {
   }
 
   /**
-   * Reads a row, lets `decide` say what becomes of it, and writes that unless somebody else wrote in between: then it
-   * reads and decides again, with one policy of pauses and one bound for all rows. Answers what came of it. Whatever
-   * `decide` does besides deciding has to bear repetition.
+   * Reads a row, asks `decide` for a change, and writes it unless the row was changed in between: then it pauses,
+   * reads and decides again. Returns what was written. `decide` may be called several times.
    * @throws AppError `service_unavailable` when the outcome is not known (the change may be stored now, later or never),
    * or after 20 lost races (it is not)
    */
@@ -162,8 +161,8 @@ export class Table {
   }
 
   /**
-   * Merges what `change` makes of the present row; `undefined` from it leaves the row alone. Answers the row as it is
-   * then, or undefined when there is none. @throws AppError as `change` does
+   * Merges the columns that `change` returns for the present row; undefined leaves the row as it is. Returns the row
+   * after that, or undefined when there is none. @throws AppError as `change` does
    */
   async update(
     partitionKey: string,
@@ -191,7 +190,7 @@ export class Table {
     );
   }
 
-  /** Whether this call removed the row. Without an etag: whatever its version. */
+  /** Deletes a row, without an etag in any version. Returns whether this call deleted it. */
   async delete(partitionKey: string, rowKey: string, etag = "*"): Promise<boolean> {
     const deleted = await this.#conditional([404, 412], async (client) => {
       await client.deleteEntity(partitionKey, rowKey, { ...callOptions(), etag });
@@ -200,7 +199,7 @@ export class Table {
     return deleted ?? false;
   }
 
-  /** The rows of a range in key order: `limit` of them, fewer only at the end of the range. Shared like `find`. */
+  /** Lists a range in key order: `limit` rows, fewer only at the end of the range. Shared like `find`. */
   list(range: RowRange): Promise<readonly StoredRow[]> {
     return this.#reads.read(JSON.stringify(range), () => this.#list(range));
   }
@@ -216,9 +215,8 @@ export class Table {
   }
 
   /**
-   * A page of rows, wherever they are, for work that keeps its place between two pages. It may be short or empty: the
-   * end is where `next` is undefined, and nothing else. The service reads past everything that does not fit: without a
-   * partition that is the whole table, so this is for work in the background alone.
+   * Lists a page of selected rows. It may be short or empty: the end is reached only when `next` is undefined. The
+   * service reads every row in between: without a partition that is the whole table, so use it in background work alone.
    */
   async select(selection: Selection, after: string | undefined): Promise<SelectedPage> {
     const { pageRows = PAGE_ROWS_MAX } = selection;
@@ -236,7 +234,7 @@ export class Table {
     return { rows: [], next: undefined };
   }
 
-  /** The pages of a query to its end, as the service cuts them: any of them may be short, or empty. */
+  /** Yields the pages of a query to its end. Any page may be short or empty. */
   async *#pages(
     filter: string,
     size: () => number,
@@ -278,7 +276,7 @@ export class Table {
     }
   }
 
-  /** Removes a page of what was selected, whatever its version, and says how much it was and where to go on. */
+  /** Removes a page of selected rows in any version. Returns their number and where to continue. */
   async removeSelected(
     selection: Selection,
     after: string | undefined,
@@ -307,7 +305,7 @@ export class Table {
     });
   }
 
-  /** Inserts the rows that are not there, and answers their keys. */
+  /** Inserts the rows that are absent and returns their keys. */
   async insertAllIfAbsent(
     partitionKey: string,
     rows: readonly Row[],
@@ -332,8 +330,8 @@ export class Table {
   }
 
   /**
-   * As many at a time as fit into a transaction; those of one that is refused, each alone.
-   * @throws AppError `service_unavailable` when an outcome is not known: everything here may be repeated
+   * Writes in transactions of 100; when one is refused, each of its items alone.
+   * @throws AppError `service_unavailable` when an outcome is unknown; repeating the call is safe
    */
   async #together<Item>(
     partitionKey: string,
@@ -357,7 +355,7 @@ export class Table {
   }
 
   /**
-   * All or nothing: at most 100 rows of one partition, each once.
+   * Writes at most 100 rows of one partition, each once, all or none.
    * @throws InvalidTransaction when the service will never take it
    */
   async transact(

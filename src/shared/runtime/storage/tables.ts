@@ -8,7 +8,7 @@ const tableOptions = { retryOptions: { maxRetries: 0 } };
 /** The queue's client counts tries, not retries. */
 const queueOptions = { retryOptions: { maxTries: 1 } };
 
-/** One per identity for all tables and queues: each has a token of its own, and the platform gives them out slowly. */
+/** One credential for all tables and queues: each has its own token, and the platform is slow to issue one. */
 const credentials = new Map<string | undefined, Promise<TokenCredential>>();
 
 function credential(clientId: string | undefined): Promise<TokenCredential> {
@@ -31,7 +31,7 @@ function isInsecure(connectionString: string): boolean {
   );
 }
 
-/** The tables of an account, by name; one client each. Nothing is loaded or dialled before the first call. */
+/** Opens a table of an account. Loads and dials nothing before the first call. */
 export function openTable(account: StorageAccount, name: string): Table {
   return new Table(async () => {
     const { TableClient } = await import("@azure/data-tables");
@@ -46,7 +46,7 @@ export function openTable(account: StorageAccount, name: string): Table {
   });
 }
 
-/** A queue of an account, by name; one client each. */
+/** Opens a queue of an account. Loads and dials nothing before the first call. */
 export function openQueue(account: StorageAccount, name: string): Queue {
   return new Queue(async () => {
     const { QueueClient } = await import("@azure/storage-queue");
@@ -72,7 +72,7 @@ export const TABLE_NAMES = [
   "connectsessions",
   /** PartitionKey = hash of the OAuth state. */
   "oauthstates",
-  /** What all accounts of one host share: client registrations. PartitionKey = network and host. */
+  /** Client registrations, which all accounts of a host share. PartitionKey = network and host. */
   "instances",
   /** Texts and quotas of real network accounts. PartitionKey = network and hash of the account's id. */
   "accounts",
@@ -80,17 +80,17 @@ export const TABLE_NAMES = [
   "due",
   /** Webhook deliveries that wait for an attempt. PartitionKey = minute. */
   "duedeliveries",
-  /** Webhook deliveries, and how their endpoint does. PartitionKey = endpoint id. */
+  /** Webhook deliveries, and their endpoint's health. PartitionKey = endpoint id. */
   "deliveries",
   /** Webhook deliveries that are dead, the latest first. One partition. */
   "dead",
-  /** What happened, in order. PartitionKey = application id. */
+  /** Events, in order. PartitionKey = application id. */
   "events",
   /** What workers did for a post, for people to read. PartitionKey = post id. */
   "timeline",
   /** Profiles that are being erased. One partition. */
   "erasures",
-  /** How far long searches of the service came, and messages that no worker could do. */
+  /** Positions of long walks, and messages that no worker could handle. */
   "housekeeping",
   /** Platforms with open work. PartitionKey = minute. */
   "dirty",
@@ -100,7 +100,7 @@ export const TABLE_NAMES = [
 
 export type Tables = { readonly [Name in (typeof TABLE_NAMES)[number]]: Table };
 
-/** Every table of the app; none is dialled before its first use. */
+/** Opens every table of the app; none is dialled before its first use. */
 export function openTables(config: Config): Tables {
   const { data, prefix } = config.storage;
   return Object.fromEntries(

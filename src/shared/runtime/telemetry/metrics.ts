@@ -10,7 +10,7 @@ interface Counter {
 interface Histogram {
   readonly kind: "histogram";
   readonly labels: readonly string[];
-  /** Upper ends of the ranges in which values are counted; what lies beyond the last has a range of its own. */
+  /** Upper bounds of the ranges in which values are counted; one more range counts larger values. */
   readonly bounds: readonly number[];
 }
 
@@ -18,8 +18,8 @@ const MILLISECONDS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
 const SECONDS = [1, 2, 5, 10, 30, 60, 120, 300, 900, 3_600, 86_400];
 
 /**
- * Everything that is counted. The names are a contract: alerts, the workbook and the runbook ask for them. Labels have
- * few values each (networks, codes of lists in the code), never an id.
+ * All metrics. The names are a contract: alerts, the workbook and the runbook use them. Labels have few values each
+ * (networks, codes of lists in the code), never an id.
  */
 export const METRICS = {
   "posts.accepted": { kind: "counter", labels: ["outcome"] },
@@ -53,7 +53,7 @@ export type LabelsOf<Name extends MetricName> = Readonly<
 >;
 
 const FLUSH_MS = 60_000;
-/** Of one metric in one minute: labels that turn out to have many values must not cost memory without end. */
+/** Series of one metric in one minute: bounds the memory when a label has more values than expected. */
 const SERIES_MAX = 200;
 const OTHER = "(other)";
 
@@ -73,7 +73,7 @@ function boundsOf(name: MetricName): readonly number[] {
   return metric.kind === "histogram" ? metric.bounds : [];
 }
 
-/** `{"<=5": 12, "<=10": 3, ">10": 1}`, without the ranges that had nothing. */
+/** Returns `{"<=5": 12, "<=10": 3, ">10": 1}`, without empty ranges. */
 function rangesOf({ name, ranges }: Series): Record<string, number> {
   const bounds = boundsOf(name);
   const named = ranges.map((count, index): [string, number] => {
@@ -83,10 +83,10 @@ function rangesOf({ name, ranges }: Series): Record<string, number> {
   return Object.fromEntries(named.filter(([, count]) => count > 0));
 }
 
-/** A process's counters and distributions, gathered in memory and logged as one line a minute for each series. */
+/** The counters and histograms of a process, kept in memory and logged once a minute, one line for each series. */
 export class Metrics {
   readonly #log: Log;
-  /** Tells apart the lines of processes that run side by side. */
+  /** Distinguishes the lines of concurrent processes. */
   readonly #process = randomBytes(4).toString("hex");
   readonly #series = new Map<MetricName, Map<string, Series>>();
   #since = "";
@@ -155,14 +155,14 @@ export class Metrics {
     return series;
   }
 
-  /** Begins with the first value, so that a process with nothing to do says nothing. */
+  /** Starts the minute with its first value, so that an idle process logs nothing. */
   #startMinute(): NodeJS.Timeout {
     this.#since = new Date().toISOString();
     return outsideWork(() => setTimeout(() => this.flush(), FLUSH_MS)).unref();
   }
 }
 
-/** Sums of fractions have tails of noise. */
+/** Removes the rounding errors of a sum. */
 function rounded(sum: number): number {
   return Math.round(sum * 1_000) / 1_000;
 }

@@ -1,27 +1,27 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 
-/** The request that something goes back to. Kept in rows, so that whoever works on them later tells of it too. */
+/** The request that caused something. Kept in rows, so that the logs of later work on them name it too. */
 export interface Origin {
   readonly traceId: string | null;
   readonly requestId: string | null;
 }
 
-/** Of what no request asked for, and of rows from before origins were kept. */
+/** The origin of work without a request, and of rows that were written before origins were kept. */
 export const NO_ORIGIN: Origin = { traceId: null, requestId: null };
 
-/** Where a piece of work stands in a trace (W3C Trace Context): the whole's id, and that of the step that asked. */
+/** A position in a trace (W3C Trace Context): the trace's id and that of the calling step. */
 export interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** A version of the future may add fields at the end; the fields of this one keep their places. */
+/** Later versions may add fields at the end; the first fields stay the same. */
 const TRACE_PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
 const ZEROS = /^0+$/;
 const LONGEST = 512;
 
-/** The header's content, or undefined where it is not a valid one: then a trace of our own begins. */
+/** Parses the header; undefined when it is not valid, and then a new trace begins. */
 export function parseTraceParent(text: unknown): TraceParent | undefined {
   if (typeof text !== "string" || text.length > LONGEST) return undefined;
   const [, version, traceId = "", spanId = "", more] = TRACE_PARENT.exec(text.trim()) ?? [];
@@ -31,7 +31,7 @@ export function parseTraceParent(text: unknown): TraceParent | undefined {
   return { traceId, spanId };
 }
 
-/** Always flagged as recorded, which it is: a log line is written for each of our steps. */
+/** Formats the header, always with the recorded flag: each step writes a log line. */
 export function formatTraceParent({ traceId, spanId }: TraceParent): string {
   return `00-${traceId}-${spanId}-01`;
 }
@@ -53,12 +53,12 @@ export interface Invocation {
   write(level: LogLevel, line: string): void;
 }
 
-/** What every log line of a piece of work shows of it. */
+/** The fields that every log line of a piece of work has. */
 export type WorkFields = Readonly<Record<string, string | undefined>>;
 
 interface WorkContext {
   readonly traceId: string;
-  /** Of this step: what it calls names it as its parent. */
+  /** The id of this step: calls that it makes name it as their parent. */
   readonly spanId: string;
   readonly requestId: string | null;
   fields: WorkFields;
@@ -66,7 +66,7 @@ interface WorkContext {
 }
 
 interface Beginning {
-  /** Where the trace comes from, the first that is valid: headers and message fields as they were received. */
+  /** Headers and message fields as they were received; the first valid one is the parent. */
   readonly parents: readonly unknown[];
   readonly requestId?: string;
   readonly fields?: WorkFields;
@@ -75,7 +75,7 @@ interface Beginning {
 
 const contexts = new AsyncLocalStorage<WorkContext | undefined>();
 
-/** Runs a request, a message or a timer: everything that it does, however late, is known to belong to it. */
+/** Runs a request, a message or a timer: all that it does, however late, belongs to it. */
 export async function beginWork<T>(beginning: Beginning, run: () => Promise<T>): Promise<T> {
   const { parents, requestId = null, fields = {}, host } = beginning;
   const given = parents.map(parseTraceParent).find((parent) => parent !== undefined);
@@ -89,7 +89,7 @@ export async function beginWork<T>(beginning: Beginning, run: () => Promise<T>):
   }
 }
 
-/** Goes on with the work of an earlier request, as its row tells it; what the row does not tell is as it was. */
+/** Continues the work of an earlier request, whose origin a row has; fields without an origin stay the same. */
 export function continueWork<T>(origin: Origin, fields: WorkFields, run: () => T): T {
   const now = contexts.getStore();
   const next: WorkContext = {
@@ -102,23 +102,23 @@ export function continueWork<T>(origin: Origin, fields: WorkFields, run: () => T
   return contexts.run(next, run);
 }
 
-/** A part of the work under way, with fields that its own lines show beside the others. */
+/** Runs a part of the work under way, whose lines have more fields. */
 export function withinWork<T>(fields: WorkFields, run: () => T): T {
   return continueWork(NO_ORIGIN, fields, run);
 }
 
-/** Adds to what the rest of this piece of work shows in its lines. */
+/** Adds fields to the later lines of the work under way. */
 export function noteWork(fields: WorkFields): void {
   const now = contexts.getStore();
   if (now !== undefined) now.fields = { ...now.fields, ...fields };
 }
 
-/** For what outlives the work that happens to start it: timers, caches. */
+/** Runs what outlives the work that starts it, such as timers and caches. */
 export function outsideWork<T>(run: () => T): T {
   return contexts.run(undefined, run);
 }
 
-/** What a log line shows of the work it belongs to. */
+/** Returns the fields of the work under way, for a log line. */
 export function workFields(): WorkFields {
   const now = contexts.getStore();
   if (now === undefined) return {};
@@ -126,19 +126,19 @@ export function workFields(): WorkFields {
   return { ...(requestId === null ? {} : { requestId }), traceId, ...fields };
 }
 
-/** What a row keeps of the work that writes it. */
+/** Returns the origin that a row written now keeps. */
 export function currentOrigin(): Origin {
   const { traceId, requestId } = contexts.getStore() ?? NO_ORIGIN;
   return { traceId, requestId };
 }
 
-/** For whoever goes on with this work, our own workers: names this step as the parent. */
+/** Returns the trace header for our own workers, which continue this work: this step is the parent. */
 export function currentTraceParent(): string | undefined {
   const now = contexts.getStore();
   return now === undefined ? undefined : formatTraceParent(now);
 }
 
-/** For a call to somebody else: each call is a step of its own. */
+/** Returns the trace header of a call to another service: each call is a step of its own. */
 export function traceParentOfCall(): string | undefined {
   const now = contexts.getStore();
   return now === undefined
@@ -146,7 +146,7 @@ export function traceParentOfCall(): string | undefined {
     : formatTraceParent({ traceId: now.traceId, spanId: newSpanId() });
 }
 
-/** Where the host takes lines of the work under way; after its end the host would only complain. */
+/** Returns the invocation under way; undefined after its end, when the host no longer takes lines. */
 export function currentInvocation(): Invocation | undefined {
   const invocation = contexts.getStore()?.invocation;
   return invocation?.isOver === false ? invocation.host : undefined;
@@ -165,7 +165,7 @@ export function traceOfHint(message: unknown): string | undefined {
   return textIn(message, "trace");
 }
 
-/** The ids in a message, which may be anything: also what no worker could read is to be found by them. */
+/** Returns the ids in a message of any form, so that messages which no worker could read are found by them. */
 export function hintFields(message: unknown): WorkFields {
   const found = SHOWN.flatMap((name) => {
     const value = textIn(message, name);

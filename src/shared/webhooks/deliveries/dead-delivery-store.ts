@@ -29,7 +29,7 @@ export const deadDeliveryRow = rowCodec("dead delivery", {
 const rowKey = ({ diedAt, ref }: Pick<DeadDelivery, "diedAt" | "ref">) =>
   `${inverted(Date.parse(diedAt))}|${ref.deliveryId}`;
 
-/** Which deliveries are dead and were not redriven yet (table `dead`), the latest first, for the operators. */
+/** The index of dead deliveries that were not redriven yet (table `dead`), the latest first, for operators. */
 export class DeadDeliveryStore {
   readonly #table: Table;
 
@@ -37,7 +37,7 @@ export class DeadDeliveryStore {
     this.#table = table;
   }
 
-  /** Written before the delivery says so: what a crash leaves in between is passed over and removed. */
+  /** Adds a delivery before it is marked as dead: an entry that a crash leaves alone is skipped and removed. */
   async add(delivery: Delivery, diedAt: string): Promise<void> {
     const ref = refOf(delivery);
     const columns = deadDeliveryRow.encode({ platformId: delivery.platformId, ...ref, diedAt });

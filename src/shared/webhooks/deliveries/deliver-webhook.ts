@@ -2,12 +2,12 @@ import { invariant } from "../../runtime/errors.ts";
 import { isId, timeOfId } from "../../runtime/ids.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
-import { nextStep, type Delivery, type DeliveryError, nextAttemptSeconds } from "./delivery.ts";
+import { deliveryStep, type Delivery, type DeliveryError, nextAttemptSeconds } from "./delivery.ts";
 import type { DeliveryHint } from "./delivery-queue.ts";
 import type { StoredDelivery } from "./delivery-store.ts";
 import { addDueDelivery, hintDueDelivery, type DueDelivery } from "./queue-delivery.ts";
 import { isAbandoned } from "../endpoints/endpoint.ts";
-import { closeCircuit, heldUntil, openCircuit } from "../endpoints/endpoint-circuit.ts";
+import { closeCircuit, waitUntil, openCircuit } from "../endpoints/endpoint-circuit.ts";
 import type { OpenedEndpoint } from "../endpoints/endpoint-store.ts";
 import type { Event } from "../events/event.ts";
 import { isRelease, releaseWaiting } from "./release-waiting.ts";
@@ -15,7 +15,7 @@ import { sendDelivery, type Attempt } from "./send-delivery.ts";
 
 /** A worker's lease outlasts its longest call by this much. */
 const LEASE_BEYOND_CALL_MS = 20_000;
-/** A due row without a delivery is left alone this long after the delivery got its id: it may be on its way. */
+/** How old a delivery's id has to be before a due row without a delivery is removed: it may yet be written. */
 const ORPHAN_MS = 10 * 60 * 1000;
 const GONE_REASON = "The receiver answered 410 Gone.";
 const ABANDONED_REASON = "Nothing could be delivered for 5 days.";
@@ -23,27 +23,27 @@ const ABANDONED_REASON = "Nothing could be delivered for 5 days.";
 /** The first attempt, and one after each delay of the schedule. */
 const attemptsMax = ({ config }: WebhooksDeps) => config.webhooks.retrySeconds.length + 1;
 
-/** A delivery in the hands of one worker, with the row that brought it here. */
+/** A delivery that a worker handles, with its due row. */
 interface Work {
   readonly services: WebhooksDeps;
   readonly due: DueDelivery;
   readonly stored: StoredDelivery;
 }
 
-/** What was learnt of an attempt's endpoint before it was made. */
+/** The work with the state of its endpoint's circuit before the attempt. */
 interface Call extends Work {
   readonly isCircuitOpen: boolean;
 }
 
-/** Writes what the delivery has become; when another worker took it meanwhile, that one's word counts. */
+/** Writes the changed delivery and removes its due row. Returns false when another worker wrote it first. */
 async function write({ services, due, stored }: Work, delivery: Delivery): Promise<boolean> {
   const written = await services.deliveries.replaceIfUnchanged(delivery, stored.etag);
   if (written !== undefined) await services.dueDeliveries.remove(due);
   return written !== undefined;
 }
 
-/** No further attempt is made. `isFinal`: nor can one be made by a redrive. */
-async function die(work: Work, last: Partial<Delivery>, isFinal = false): Promise<void> {
+/** Ends the delivery as dead. `isFinal`: it can't be redriven either. */
+async function endAsDead(work: Work, last: Partial<Delivery>, isFinal = false): Promise<void> {
   const { services, stored } = work;
   const diedAt = services.clock.now().toISOString();
   if (!isFinal) await services.deadDeliveries.add(stored.delivery, diedAt);
@@ -51,7 +51,7 @@ async function die(work: Work, last: Partial<Delivery>, isFinal = false): Promis
   await write(work, { ...stored.delivery, ...last, ...ended });
 }
 
-/** Why the delivery ends without a call, where it does. */
+/** Returns why the delivery ends without a call; undefined when a call can be made. */
 function obstacle(
   opened: OpenedEndpoint | undefined,
   event: Event | undefined,
@@ -85,7 +85,7 @@ async function recordSuccess(work: Call, attempt: Attempt): Promise<void> {
   if (isCircuitOpen) await closeCircuit(services, stored.delivery);
 }
 
-/** The time of the next look is kept before the delivery says so: no crash leaves it without either. */
+/** Moves the delivery to a later time. Writes the due row first, so that no crash leaves a delivery without one. */
 async function postpone(work: Work, dueAt: string, change: Partial<Delivery>): Promise<void> {
   const { services, stored } = work;
   const due = { ref: work.due.ref, dueAt };
@@ -102,7 +102,7 @@ async function recordFailure(work: Work, attempt: Attempt): Promise<void> {
     ? null
     : nextAttemptSeconds(retrySeconds, delivery.attempts, Math.random(), attempt.retryAfterSeconds);
   const last = lastOf(attempt);
-  if (seconds === null) return die(work, last);
+  if (seconds === null) return endAsDead(work, last);
   const dueAt = new Date(services.clock.now().getTime() + seconds * 1000).toISOString();
   await postpone(work, dueAt, last);
 }
@@ -114,8 +114,8 @@ async function disable(services: WebhooksDeps, delivery: Delivery, reason: strin
     services.log.warn("webhook endpoint disabled", { platformId, endpointId, reason });
 }
 
-/** For people who look for what became of a post; best effort. */
-async function note(services: WebhooksDeps, delivery: Delivery, attempt: Attempt): Promise<void> {
+/** Adds the attempt to the timeline of its post; best effort. */
+async function appendToTimeline(services: WebhooksDeps, delivery: Delivery, attempt: Attempt): Promise<void> {
   if (delivery.postId === null) return;
   const step = {
     at: services.clock.now().toISOString(),
@@ -135,7 +135,7 @@ async function note(services: WebhooksDeps, delivery: Delivery, attempt: Attempt
   }
 }
 
-/** As it is counted: of a receiver's many ways to refuse the kind alone. */
+/** Returns the outcome as metrics count it: statuses by their class alone, since labels have few values. */
 function outcomeOf({ error, statusCode }: Attempt): string {
   if (error === null) return "ok";
   return statusCode === null ? error : `http_${Math.floor(statusCode / 100)}xx`;
@@ -163,14 +163,14 @@ async function record(work: Call, attempt: Attempt): Promise<void> {
   if (isAbandoned(health, now)) await disable(services, delivery, ABANDONED_REASON);
 }
 
-/** It waits until its endpoint is well, which whoever delivers to it says; to look again is for when nobody does. */
-async function hold(work: Work, until: string): Promise<void> {
+/** Delays the delivery while its circuit is open. Closing the circuit sends it earlier; `until` is the latest time. */
+async function delayWhileOpen(work: Work, until: string): Promise<void> {
   const { services, due, stored } = work;
   if (stored.delivery.nextAttemptAt === until) return wait(services, due, until);
   await postpone(work, until, { lastError: "endpoint_failing" });
 }
 
-/** The delivery as this worker's, for as long as a call takes; undefined when another one was first. */
+/** Leases the delivery for the duration of a call; undefined when another worker was first. */
 async function claim(work: Work, now: Date): Promise<Work | undefined> {
   const { services, due, stored } = work;
   const { delivery, etag } = stored;
@@ -182,7 +182,7 @@ async function claim(work: Work, now: Date): Promise<Work | undefined> {
     const claimed = await services.deliveries.replaceIfUnchanged(taken, etag);
     return claimed && { ...work, stored: claimed };
   }
-  // It waited and need not any more: should this worker die, somebody has to look after the lease and not much later.
+  // It no longer has to wait: should this worker die, it is due when the lease ends and not much later.
   const dueNow = { ref: due.ref, dueAt: at };
   await addDueDelivery(services, dueNow);
   const claimed = await services.deliveries.replaceIfUnchanged(
@@ -204,26 +204,26 @@ async function attempt(work: Work): Promise<void> {
     services.events.find(applicationId, eventId),
   ]);
   const lastError = obstacle(opened, event);
-  if (lastError !== undefined) return die(work, { lastError }, lastError !== "endpoint_disabled");
+  if (lastError !== undefined) return endAsDead(work, { lastError }, lastError !== "endpoint_disabled");
   invariant(opened !== undefined && event !== undefined, "a delivery without its parts");
   invariant(opened.secrets.length > 0, "the endpoint's secret can't be opened");
   const { isCircuitOpen } = opened;
-  const until = await heldUntil(services, delivery, isCircuitOpen);
-  if (until !== null) return hold(work, until);
+  const until = await waitUntil(services, delivery, isCircuitOpen);
+  if (until !== null) return delayWhileOpen(work, until);
   const claimed = await claim(work, now);
   if (claimed === undefined) return;
   const made = await sendDelivery(services, opened, claimed.stored.delivery, event);
   await record({ ...claimed, isCircuitOpen }, made);
-  await note(services, claimed.stored.delivery, made);
+  await appendToTimeline(services, claimed.stored.delivery, made);
 }
 
-/** A hint that came early is sent again for the rest; a stray one of another time is no longer needed. */
+/** Sends an early hint again for the rest of the delay. Removes the row when the delivery is due at another time. */
 async function wait(services: WebhooksDeps, due: DueDelivery, at: string): Promise<void> {
   if (due.dueAt === at) await hintDueDelivery(services, due);
   else await services.dueDeliveries.remove(due);
 }
 
-async function attend(services: WebhooksDeps, due: DueDelivery): Promise<void> {
+async function handleDue(services: WebhooksDeps, due: DueDelivery): Promise<void> {
   const stored = await services.deliveries.find(due.ref);
   const now = services.clock.now();
   if (stored === undefined) {
@@ -236,12 +236,12 @@ async function attend(services: WebhooksDeps, due: DueDelivery): Promise<void> {
   }
   const { origin, platformId, postId } = stored.delivery;
   const whose = { platformId, ...(postId === null ? {} : { postId }) };
-  await continueWork(origin, whose, () => moveOn({ services, due, stored }));
+  await continueWork(origin, whose, () => takeStep({ services, due, stored }));
 }
 
-async function moveOn(work: Work): Promise<void> {
+async function takeStep(work: Work): Promise<void> {
   const { services, due, stored } = work;
-  const step = nextStep(stored.delivery, attemptsMax(services), services.clock.now());
+  const step = deliveryStep(stored.delivery, attemptsMax(services), services.clock.now());
   switch (step.kind) {
     case "ended":
       return services.dueDeliveries.remove(due);
@@ -252,13 +252,13 @@ async function moveOn(work: Work): Promise<void> {
     case "attempt":
       return attempt(work);
     case "give_up":
-      return die(work, { lastError: "interrupted" });
+      return endAsDead(work, { lastError: "interrupted" });
   }
 }
 
 /**
- * One attempt of a delivery that is due. At least once: after a crash between the call and its record the receiver is
- * called again with the same `webhook-id`. Too many at once to one endpoint are put back and cost nobody else time.
+ * Makes one attempt of a delivery that is due. Delivers at least once: after a crash between the call and its record,
+ * the receiver is called again with the same `webhook-id`. Deliveries beyond an endpoint's limit return to the queue.
  */
 export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint): Promise<void> {
   const { endpointId, deliveryId, dueAt } = hint;
@@ -270,7 +270,7 @@ export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint)
     return services.deliveryQueue.hint({ ...due.ref, dueAt }, seconds);
   }
   try {
-    await attend(services, due);
+    await handleDue(services, due);
   } finally {
     slot.release();
   }

@@ -41,7 +41,7 @@ export const deliveryRow = rowCodec("delivery", {
 });
 
 const PREFIX = "D|";
-/** More than an endpoint gets while it fails; of still more the newest are listed. */
+/** More than an endpoint gets while it fails; beyond that the newest are listed. */
 const UNTRIED_MAX = 20_000;
 
 export interface StoredDelivery {
@@ -65,7 +65,6 @@ function toRow({ origin, ...delivery }: Delivery): Row {
   return { ...columns, rowKey: rowKey(delivery.id) };
 }
 
-/** @throws DamagedRow */
 function toDelivery(endpointId: string, row: Row): Delivery {
   const { traceId, requestId, ...delivery } = deliveryRow.decode(row);
   return { ...delivery, endpointId, origin: { traceId, requestId } };
@@ -87,7 +86,7 @@ export class DeliveryStore {
     this.#table = table;
   }
 
-  /** Of one endpoint. Answers those that were not made before: a repeated fan-out finds its own. */
+  /** Inserts an endpoint's deliveries. Returns those that were not there, for a fan-out may be repeated. */
   async insertAbsent(endpointId: string, deliveries: readonly Delivery[]): Promise<Delivery[]> {
     const inserted = await this.#table.insertAllIfAbsent(endpointId, deliveries.map(toRow));
     return deliveries.filter(({ id }) => inserted.has(rowKey(id)));
@@ -100,7 +99,7 @@ export class DeliveryStore {
     return { delivery: toDelivery(endpointId, stored.row), etag: stored.etag };
   }
 
-  /** Undefined when somebody else wrote it since. */
+  /** Replaces the delivery; undefined when it was changed since. */
   async replaceIfUnchanged(delivery: Delivery, etag: string): Promise<StoredDelivery | undefined> {
     const written = await this.#table.replaceIfUnchanged(
       delivery.endpointId,
@@ -115,7 +114,7 @@ export class DeliveryStore {
     return this.#table.removeSelected({ property: "profileId", values: [profileId] }, after);
   }
 
-  /** The endpoint that comes after that one, of all that have deliveries, deleted ones too. */
+  /** Returns the next endpoint that has deliveries, in the order of ids; it may be deleted. */
   async nextEndpoint(after: string): Promise<string | undefined> {
     let next: string | undefined;
     do {
@@ -140,7 +139,7 @@ export class DeliveryStore {
     );
   }
 
-  /** An endpoint's deliveries of events since then of which no attempt was begun, oldest first. */
+  /** Lists an endpoint's pending deliveries since a time of which no attempt was begun, oldest first. */
   async listUntried(endpointId: string, since: Date): Promise<Delivery[]> {
     const values = ["pending"] satisfies DeliveryStatus[];
     const range = { from: PREFIX, before: afterPrefix(PREFIX + inverted(since.getTime())) };
@@ -158,7 +157,7 @@ export class DeliveryStore {
     return untried.toReversed();
   }
 
-  /** `after` is where the last listing stopped. */
+  /** Lists an endpoint's deliveries, newest first; `after` is where the last listing stopped. */
   list(
     endpointId: string,
     filter: DeliveryFilter,

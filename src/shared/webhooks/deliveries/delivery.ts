@@ -36,7 +36,7 @@ export interface Delivery {
   readonly applicationId: string;
   readonly eventId: string;
   readonly eventType: EventType;
-  /** Whom the event is about: what is erased with the profile is found by it. */
+  /** The profile that the event is about; erasing the profile removes its deliveries. */
   readonly profileId: string | null;
   readonly postId: string | null;
   /** The request that its event goes back to. */
@@ -44,7 +44,7 @@ export interface Delivery {
   readonly status: DeliveryStatus;
   /** Attempts begun. */
   readonly attempts: number;
-  /** Of one that waits for its endpoint to be well: when it looks again at the latest. */
+  /** While the endpoint's circuit is open: the latest time of the next check. */
   readonly nextAttemptAt: string | null;
   /** Until when a worker owns it. */
   readonly leaseUntil: string | null;
@@ -53,7 +53,7 @@ export interface Delivery {
   readonly durationMs: number | null;
   readonly responseBody: string | null;
   readonly redriveOf: string | null;
-  /** The delivery that a redrive made in its stead. */
+  /** The delivery that a redrive made of it. */
   readonly redrivenAs: string | null;
   readonly createdAt: string;
   readonly deliveredAt: string | null;
@@ -76,8 +76,8 @@ const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const RANDOM_CHARACTERS = 16;
 
 /**
- * The id of an event's first delivery to an endpoint: the same whoever makes it, however often. Its time is the
- * event's, and the rest a hash in the place of a ULID's random part.
+ * Returns the id of an event's first delivery to an endpoint, which is always the same: the event's time, and a hash
+ * instead of a ULID's random part.
  */
 export function deliveryIdOf(eventId: string, endpointId: string): string {
   const digest = createHash("sha256").update(`${eventId}|${endpointId}`).digest();
@@ -89,19 +89,19 @@ export function deliveryIdOf(eventId: string, endpointId: string): string {
 /** What a worker may do with a delivery now. */
 export type DeliveryStep =
   | { readonly kind: "ended" }
-  /** Another worker has it; should that one be dead, the timer sends a hint after its lease. */
+  /** Another worker has it; should that one die, the timer sends a hint after its lease. */
   | { readonly kind: "taken" }
   | { readonly kind: "later"; readonly at: string }
   | { readonly kind: "attempt" }
   /** Every attempt was begun, and the last one was cut short. */
   | { readonly kind: "give_up" };
 
-export function nextStep(delivery: Delivery, attemptsMax: number, now: Date): DeliveryStep {
+export function deliveryStep(delivery: Delivery, attemptsMax: number, now: Date): DeliveryStep {
   const { status, leaseUntil, nextAttemptAt, attempts } = delivery;
   if (status !== "pending") return { kind: "ended" };
   const at = now.toISOString();
   if (leaseUntil !== null && leaseUntil > at) return { kind: "taken" };
-  // One that nobody tried yet waits for its endpoint alone, and whether that is well again is for the attempt to see.
+  // Without an attempt it waits for its endpoint's circuit alone, which the attempt checks.
   const waits = attempts > 0 && nextAttemptAt !== null && nextAttemptAt > at;
   if (waits) return { kind: "later", at: nextAttemptAt };
   return { kind: attempts < attemptsMax ? "attempt" : "give_up" };
@@ -147,12 +147,12 @@ export function viewDelivery(delivery: Delivery): DeliveryView {
 
 const JITTER = 0.1;
 const RETRY_AFTER_SECONDS_MAX = 24 * 60 * 60;
-/** Statuses whose `Retry-After` is the receiver's own wish (RFC 9110, 10.2.3). */
+/** Statuses whose `Retry-After` is respected (RFC 9110, 10.2.3). */
 const ASKS_FOR_PATIENCE: ReadonlySet<number> = new Set([429, 503]);
 
 /**
- * The delay before the next attempt, or null when there is none left. `random` lies in [0, 1) and spreads the attempts
- * of an outage by a tenth either way; a receiver that asks for more time gets it.
+ * Returns the delay before the next attempt, or null when none is left. `random` lies in [0, 1) and spreads attempts
+ * by a tenth either way. A receiver that asks for more time gets it.
  */
 export function nextAttemptSeconds(
   delaysSeconds: readonly number[],
@@ -166,7 +166,7 @@ export function nextAttemptSeconds(
   return Math.max(spread, retryAfterSeconds ?? 0);
 }
 
-/** What an answer asks for: seconds or a date, at most a day; null when it asks for nothing that can be read. */
+/** Reads `Retry-After`, which holds seconds or a date. Returns at most a day; null when there is nothing valid. */
 export function retryAfterSeconds(
   status: number,
   header: string | undefined,

@@ -7,7 +7,7 @@ import { getEndpoint } from "../endpoints/get-endpoint.ts";
 import type { ListDeliveries } from "../schema.ts";
 
 /**
- * What was and is to be sent to an endpoint, newest first; for a restricted key what is about its profiles.
+ * Lists an endpoint's deliveries, newest first; for a restricted key, those about its profiles.
  * @throws AppError `not_found`, `invalid_cursor`
  */
 export async function listDeliveries(

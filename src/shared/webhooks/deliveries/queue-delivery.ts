@@ -19,14 +19,14 @@ function dueDeliveries({
   };
 }
 
-/** Before the delivery's own row is written: no crash may leave it without a time at which somebody looks. */
+/** Adds a due row. Call it before the delivery's own row is written, so that a crash never leaves it without one. */
 export async function addDueDelivery(services: WebhooksDeps, due: DueDelivery): Promise<void> {
   const now = services.clock.now();
   if (isSoon(due, now)) await services.dueDeliveries.addHinted([due], now);
   else await services.dueDeliveries.add(due, now);
 }
 
-/** After it. What is not soon is the timer's. */
+/** Sends a hint when the delivery is due soon; the timer sends the others. Call it after the delivery is written. */
 export function hintDueDelivery(services: WebhooksDeps, due: DueDelivery): Promise<void> {
   return hintIfSoon(services, dueDeliveries(services), due);
 }
@@ -36,7 +36,7 @@ export function hintDueDeliveries(services: WebhooksDeps): TakeStep {
   return hintDueWork(services, dueDeliveries(services));
 }
 
-/** What holds for every delivery that nobody has tried yet. */
+/** Returns the fields of a delivery without an attempt. */
 function untried(now: Date) {
   const at = now.toISOString();
   return {
@@ -55,7 +55,7 @@ function untried(now: Date) {
   } as const;
 }
 
-/** The first delivery of an event to an endpoint. */
+/** Returns the first delivery of an event to an endpoint. */
 export function firstDelivery(event: Event, endpoint: Endpoint, now: Date): Delivery {
   return {
     id: deliveryIdOf(event.id, endpoint.id),
@@ -72,7 +72,7 @@ export function firstDelivery(event: Event, endpoint: Endpoint, now: Date): Deli
   };
 }
 
-/** Another delivery of the same event. */
+/** Returns a new delivery of the same event. */
 export function redriveOf(before: Delivery, id: string, now: Date): Delivery {
   return {
     ...before,
@@ -83,9 +83,8 @@ export function redriveOf(before: Delivery, id: string, now: Date): Delivery {
 }
 
 /**
- * Puts deliveries on their way: the rows that say when they are due, then the deliveries, then the hints. Answers those
- * that were not on their way already; a crash in between leaves what the timer finds, and a repeat by whoever asked
- * finishes it.
+ * Queues deliveries: writes the due rows, then the deliveries, then sends the hints. Returns those that were not queued
+ * already. After a crash in between, the timer finds what was written, and a repeat by the caller finishes it.
  */
 export async function queueDeliveries(
   services: WebhooksDeps,
@@ -107,7 +106,7 @@ export async function queueDeliveries(
   return added.flat();
 }
 
-/** The same for one; false when it was on its way already. */
+/** Queues one delivery; false when it was queued already. */
 export async function queueDelivery(services: WebhooksDeps, delivery: Delivery): Promise<boolean> {
   return (await queueDeliveries(services, [delivery])).length > 0;
 }

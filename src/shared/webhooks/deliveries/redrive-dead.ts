@@ -24,8 +24,8 @@ export interface RedriveCounts {
 }
 
 /**
- * The delivery that takes a dead one's place, named in the dead one's row: whoever else redrives it, also after a crash,
- * makes the same. Undefined when somebody changed the row meanwhile.
+ * Returns the redrive of a dead delivery and notes its id in the dead one's row: every other redrive of it, also after
+ * a crash, makes the same. Undefined when the row was changed since.
  */
 async function claim(
   services: WebhooksDeps,
@@ -40,7 +40,7 @@ async function claim(
   return written === undefined ? undefined : again;
 }
 
-/** Whether this call put it on its way. What can never be redriven leaves the index. */
+/** Redrives a dead delivery; returns whether this call queued it. Removes what can't be redriven from the index. */
 async function redrive(services: WebhooksDeps, dead: DeadDelivery): Promise<boolean> {
   const { ref, platformId } = dead;
   const [stored, endpoint] = await Promise.all([

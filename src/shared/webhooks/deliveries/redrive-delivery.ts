@@ -14,7 +14,7 @@ function requireEnded({ status }: Delivery): void {
   throw new AppError("invalid_state", message, { details: { status } });
 }
 
-/** The operators' bulk redrive passes over what its owner redrove. */
+/** Marks the delivery, so that the operators' bulk redrive skips it. */
 async function markRedriven(
   services: WebhooksDeps,
   { delivery, etag }: StoredDelivery,
@@ -26,7 +26,7 @@ async function markRedriven(
 }
 
 /**
- * Sends the event of a delivery that ended once more, as a delivery of its own with attempts of its own.
+ * Sends the event of an ended delivery again, as a new delivery with attempts of its own.
  * @throws AppError `not_found`, `invalid_state` while it is on its way, the endpoint is disabled or the event not kept
  */
 export async function redriveDelivery(

@@ -2,15 +2,15 @@ import type { WebhooksDeps } from "../deps.ts";
 import { refOf, type Delivery } from "./delivery.ts";
 import { addDueDelivery, hintDueDelivery, type DueDelivery } from "./queue-delivery.ts";
 
-/** In the place of a delivery's id: the endpoint's name tells two apart that are due at one time. */
+/** Replaces a delivery's id; followed by the endpoint's id, so that two due at one time differ. */
 const RELEASE_PREFIX = "waiting|";
 const AT_ONCE = 16;
-/** What has its turn later than this is left to the next round. Turns are given for a minute at most. */
+/** Deliveries that would be sent later than this are left to the next round; `secondsToWait` is at most a minute. */
 const ROUND_SECONDS = 50;
 /** An event is fanned out a little after its id was made, and clocks differ. */
 const BEFORE_OPENING_MS = 60 * 60_000;
 
-/** When what waited at an endpoint is to be sent: work like a delivery, and found again like one. */
+/** Returns the due row that sends an endpoint's waiting deliveries; the timer finds it like any other. */
 export function releaseDue(endpointId: string, at: Date): DueDelivery {
   return {
     ref: { endpointId, deliveryId: RELEASE_PREFIX + endpointId },
@@ -40,8 +40,8 @@ async function hintInTurn(services: WebhooksDeps, waiting: readonly Delivery[]):
 }
 
 /**
- * Tells the deliveries that waited for their endpoint to be well, the oldest first and no faster than it takes them,
- * and looks again until none is left. Stops when the circuit opens anew: the next success begins where it stopped.
+ * Sends hints for the deliveries that waited for their endpoint, the oldest first and no faster than it takes them, and
+ * repeats itself until none is left. Stops when the circuit opens again; the next success continues.
  */
 export async function releaseWaiting(services: WebhooksDeps, due: DueDelivery): Promise<void> {
   const { endpointId } = due.ref;
@@ -50,7 +50,7 @@ export async function releaseWaiting(services: WebhooksDeps, due: DueDelivery): 
   const from = new Date(Date.parse(since) - BEFORE_OPENING_MS);
   const waiting = await services.deliveries.listUntried(endpointId, from);
   await hintInTurn(services, waiting);
-  // New ones that come meanwhile are tried at once; they don't keep this going.
+  // Deliveries created since are attempted at once; they need no further round.
   if (!waiting.some(({ lastError }) => lastError === "endpoint_failing")) {
     await services.endpointHealth.noteReleased(endpointId);
     return services.dueDeliveries.remove(due);

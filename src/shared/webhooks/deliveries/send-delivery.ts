@@ -6,10 +6,10 @@ import { type Event, eventPayload } from "../events/event.ts";
 import { signatureHeaders } from "./signature.ts";
 
 export const BODY_BYTES_MAX = 64 * 1024;
-/** Of a post's text, where the whole does not fit. */
+/** Of a post's text, when the whole event does not fit. */
 const TEXT_CHARACTERS = 1_000;
 const ITEMS_MAX = 20;
-/** The longest that texts may be, tried in this order. None of our ids, codes, states and times is longer than the last. */
+/** Lengths to which texts are cut, tried in this order. No id, code, state or time of the API exceeds the last. */
 const CHARACTERS_TRIED = [256, 64, 40] as const;
 
 type Data = Event["data"];
@@ -17,7 +17,7 @@ type Data = Event["data"];
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** At most that long, ending in `…` where something is missing; never cut inside a surrogate pair. */
+/** Cuts text to a length, ending in `…` when something is missing; never cuts inside a surrogate pair. */
 function cut(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   const last = text.charCodeAt(charactersMax - 2);
@@ -25,7 +25,7 @@ function cut(text: string, charactersMax: number): string {
   return `${text.slice(0, charactersMax - (isSplit ? 2 : 1))}…`;
 }
 
-/** What its sender knows anyway goes first: what became of the post stays whole. */
+/** Removes a post's content, which its sender knows, and keeps its results. */
 function withoutContent({ post, ...others }: Data, more: Readonly<Record<string, unknown>>): Data {
   if (!isRecord(post)) return { post, ...others };
   const text = cut(typeof post["text"] === "string" ? post["text"] : "", TEXT_CHARACTERS);
@@ -33,7 +33,7 @@ function withoutContent({ post, ...others }: Data, more: Readonly<Record<string,
   return { post: { ...post, text, ...empty, ...more }, ...others };
 }
 
-/** With every text and list cut, wherever it is: what networks tell of accounts and refusals has no length of ours. */
+/** Cuts every text and list at any depth: what networks return has no limit. */
 function withShortTexts(value: unknown, charactersMax: number): unknown {
   if (typeof value === "string") return cut(value, charactersMax);
   if (Array.isArray(value))
@@ -44,7 +44,7 @@ function withShortTexts(value: unknown, charactersMax: number): unknown {
   );
 }
 
-/** What may be sent of an event's things in place of all of it, from nearly everything to nothing. */
+/** Yields shorter versions of an event's data, the most complete first. */
 function* shorterData(data: Data): Generator<Data> {
   yield withoutContent(data, {});
   const bare = withoutContent(data, { metadata: {} });
@@ -53,8 +53,8 @@ function* shorterData(data: Data): Generator<Data> {
 }
 
 /**
- * The bytes that every attempt of every delivery of an event sends, 64 KiB at most: of a larger event as much as fits,
- * which says of itself that it is `truncated`. It depends on the event alone.
+ * Returns the body of an event's deliveries, at most 64 KiB. Of a larger event it contains as much as fits, with
+ * `truncated` set. It depends on the event alone, so all attempts send the same bytes.
  */
 export function deliveryBody(event: Event): string {
   const payload = eventPayload(event);
@@ -72,7 +72,7 @@ const KEPT_BYTES_MAX = 2 * 1024;
 const GONE = 410;
 const USER_AGENT = "Social-Restapi-Webhooks/1";
 
-/** What one attempt came to. */
+/** The result of one attempt. */
 export interface Attempt {
   /** Null: the receiver answered with a 2xx. */
   readonly error: DeliveryError | null;
@@ -80,11 +80,11 @@ export interface Attempt {
   readonly durationMs: number;
   readonly responseBody: string | null;
   readonly retryAfterSeconds: number | null;
-  /** The receiver asks never to be called again. */
+  /** The receiver answered 410: it is not called again. */
   readonly isGone: boolean;
 }
 
-/** What is kept of an answer: its start, as text that can be stored and shown. */
+/** Returns the start of an answer, at most 2 KiB, without control characters; null when nothing is left. */
 export function keptText(body: Uint8Array): string | null {
   // A character that is cut in two is dropped, for its replacement would be longer than what was cut.
   const text = new TextDecoder().decode(body.subarray(0, KEPT_BYTES_MAX), {
@@ -96,7 +96,7 @@ export function keptText(body: Uint8Array): string | null {
   return plain === "" ? null : plain;
 }
 
-/** One call, signed afresh. Whatever the receiver does is an outcome, never an error. */
+/** Makes one signed call. Every failure of the receiver is an outcome and never throws. */
 export async function sendDelivery(
   services: WebhooksDeps,
   { endpoint, secrets }: OpenedEndpoint,

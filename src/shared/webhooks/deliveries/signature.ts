@@ -9,7 +9,7 @@ export function newSigningSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
-/** Enough of the secret to recognise it by. */
+/** Returns enough of the secret to recognise it by. */
 export function secretHint(secret: string): string {
   return `${secret.slice(0, PREFIX.length + HINT_CHARACTERS)}…`;
 }
@@ -25,7 +25,7 @@ interface ToSign {
   readonly body: string;
 }
 
-/** `X-Social-Restapi-Signature`: one `v1` for each secret, the newest first. */
+/** Returns the `X-Social-Restapi-Signature`: one `v1` for each secret, the newest first. */
 export function signature({ timestamp, body }: ToSign, secrets: readonly string[]): string {
   const signed = secrets.map(
     (secret) => `v1=${hmacSha256(keyOf(secret), `${timestamp}.${body}`).toString("hex")}`,
@@ -33,7 +33,7 @@ export function signature({ timestamp, body }: ToSign, secrets: readonly string[
   return [`t=${timestamp}`, ...signed].join(",");
 }
 
-/** `webhook-signature` of Standard Webhooks 1.0: the event's id is signed too. */
+/** Returns the `webhook-signature` of Standard Webhooks 1.0, which signs the event's id too. */
 export function standardSignature(
   { eventId, timestamp, body }: ToSign,
   secrets: readonly string[],
@@ -44,7 +44,7 @@ export function standardSignature(
     .join(" ");
 }
 
-/** Both forms, so that a receiver can verify with a few lines or with any Standard Webhooks library. */
+/** Returns both signatures: one takes a few lines to verify, the other any Standard Webhooks library. */
 export function signatureHeaders(
   toSign: ToSign,
   secrets: readonly string[],

@@ -1,32 +1,32 @@
 const FAILURES_TO_OPEN = 5;
-/** A probe comes a little late and takes a while to fail: those that are to come next must not come before its pause ends. */
+/** A probe starts late and takes time to fail: the next delivery must not come before the pause after it ends. */
 const ROOM_MS = 20_000;
 const PAUSE_MS_MIN = 30_000;
 const PAUSE_MS_MAX = 5 * 60_000 - ROOM_MS;
-/** However long it takes, a delivery that waits looks again: should nobody call it, it is late by this much at most. */
+/** Bounds of the time until a waiting delivery's next check, in case the hint of a closing circuit is lost. */
 const WAIT_MS_MIN = 15 * 60_000;
 const WAIT_MS_MAX = 60 * 60_000;
 
-/** An endpoint that fails again and again: new deliveries wait, and one at a time tries whether it is well. */
+/** The state of an endpoint that keeps failing: new deliveries wait, and one at a time probes the endpoint. */
 export interface Circuit {
   readonly openedAt: string;
-  /** Before then none of those that wait is tried. Every failure puts it off. */
+  /** The time of the next probe. Every failure moves it. */
   readonly probeAt: string;
-  /** When the next one that has to wait may look again; those before it were given earlier times. */
+  /** The next free time for the check of a waiting delivery. */
   readonly wakeAt: string;
 }
 
 const clamp = (value: number, least: number, most: number) =>
   Math.min(Math.max(value, least), most);
 
-/** Grows with the time that the endpoint has been failing, which doubles it from probe to probe. */
+/** Returns the pause until the next probe, which doubles from probe to probe. */
 function pauseAfter({ openedAt }: Pick<Circuit, "openedAt">, at: number): number {
   return clamp(at - Date.parse(openedAt), PAUSE_MS_MIN, PAUSE_MS_MAX);
 }
 
 const later = (at: number, ms: number) => new Date(at + ms).toISOString();
 
-/** The circuit after a failure, the last of so many in a row. */
+/** Returns the circuit after so many failures in a row; null while it stays closed. */
 export function circuitAfterFailure(
   before: Circuit | null,
   failures: number,
@@ -38,28 +38,28 @@ export function circuitAfterFailure(
   return { openedAt, probeAt, wakeAt: before?.wakeAt ?? probeAt };
 }
 
-/** A delivery that nobody tried yet, as far as the circuit goes. */
+/** What the circuit needs to know of a delivery without an attempt. */
 export interface Waiting {
   readonly createdAt: string;
-  /** When it is to look again, where it was told to. */
+  /** When it is checked again; null when it does not wait yet. */
   readonly waitsUntil: string | null;
 }
 
-/** What such a delivery may do. `circuit`: what becomes of the circuit by it. */
-export type Passage =
+/** What such a delivery may do. `circuit`: the circuit after it. */
+export type Admission =
   | { readonly kind: "pass" }
   | { readonly kind: "probe"; readonly circuit: Circuit }
   | { readonly kind: "wait"; readonly until: string; readonly circuit: Circuit };
 
 /**
- * Whoever comes after the pause is the probe and begins the next pause. The others look again one after the other, at
- * the times of the probes to come; those beyond what can be foreseen look again all the same, the older the rarer.
+ * Decides whether a delivery may be attempted. The first one after the pause is the probe and begins the next pause.
+ * The others are checked again one by one at the times of later probes, at latest after a wait that grows with age.
  */
-export function passage(
+export function admission(
   circuit: Circuit | null,
   { createdAt, waitsUntil }: Waiting,
   now: Date,
-): Passage {
+): Admission {
   if (circuit === null) return { kind: "pass" };
   const time = now.getTime();
   const at = now.toISOString();

@@ -32,8 +32,8 @@ async function pay(services: WebhooksDeps, scope: ApplicationScope, id: string):
 }
 
 /**
- * Registers an endpoint of the scope's application. It is there before it is paid for and goes again when it can't be:
- * a crash in between is to the customer's advantage.
+ * Registers an endpoint of the scope's application. It is stored before it is charged and removed when the charge is
+ * refused: a crash in between leaves it uncharged.
  * @throws AppError `validation_failed` on the address, `limit_reached`, 402
  */
 export async function createEndpoint(
@@ -68,7 +68,7 @@ export async function createEndpoint(
   try {
     await pay(services, scope, endpoint.id);
   } catch (error) {
-    // What may have been paid for after all is not taken away.
+    // The charge may have succeeded: the endpoint stays.
     if (error instanceof AppError && error.code !== "service_unavailable")
       await services.endpoints.delete(endpoint);
     throw error;

@@ -5,12 +5,12 @@ import { releaseDue } from "../deliveries/release-waiting.ts";
 
 type WhoseEndpoint = Pick<Delivery, "platformId" | "endpointId">;
 
-/** What somebody asked for by hand is sent at once, and what was begun keeps its schedule. */
+/** Redrives and test events are sent at once, and a delivery that was attempted keeps its schedule. */
 const canWait = ({ attempts, redriveOf, eventType }: Delivery) =>
   attempts === 0 && redriveOf === null && eventType !== "webhook.test";
 
-/** When a delivery that its endpoint's circuit holds back looks again; null when it may be made now. */
-export async function heldUntil(
+/** Returns until when the endpoint's circuit delays a delivery; null when it may be attempted now. */
+export async function waitUntil(
   services: WebhooksDeps,
   delivery: Delivery,
   isCircuitOpen: boolean,
@@ -18,23 +18,23 @@ export async function heldUntil(
   if (!isCircuitOpen || !canWait(delivery)) return null;
   const { endpointId, createdAt, nextAttemptAt } = delivery;
   const waiting = { createdAt, waitsUntil: nextAttemptAt };
-  const passage = await services.endpointHealth.pass(endpointId, waiting, services.clock.now());
-  return passage.kind === "wait" ? passage.until : null;
+  const admission = await services.endpointHealth.admit(endpointId, waiting, services.clock.now());
+  return admission.kind === "wait" ? admission.until : null;
 }
 
-/** From now on new deliveries wait. Lost, the next failure says it again. */
+/** Makes new deliveries to the endpoint wait. When a crash prevents it, the next failure does it. */
 export async function openCircuit(
   services: WebhooksDeps,
   { platformId, endpointId }: WhoseEndpoint,
 ): Promise<void> {
-  if (!(await services.endpoints.turnCircuit(platformId, endpointId, true))) return;
+  if (!(await services.endpoints.setCircuit(platformId, endpointId, true))) return;
   services.metrics.count("webhooks.circuits", { change: "opened" });
   services.log.warn("webhook circuit opened", { platformId, endpointId });
 }
 
 /**
- * After the endpoint's failures are forgotten: sends what waited. Cut short before the endpoint says that it is closed,
- * the next success does it; after that, the row that says when the sending is due.
+ * Closes the circuit and sends the deliveries that waited. Call it after the endpoint's failures are cleared. After a
+ * crash, the next success repeats it, or the due row does once the circuit is closed.
  */
 export async function closeCircuit(
   services: WebhooksDeps,
@@ -42,9 +42,9 @@ export async function closeCircuit(
 ): Promise<void> {
   const due = releaseDue(endpointId, services.clock.now());
   await addDueDelivery(services, due);
-  if (!(await services.endpoints.turnCircuit(platformId, endpointId, false)))
+  if (!(await services.endpoints.setCircuit(platformId, endpointId, false)))
     return services.dueDeliveries.remove(due);
-  // How long its failures took says nothing about now.
+  // The duration of its failures says nothing about its present speed.
   services.deliverySlots.forgetPace(endpointId);
   services.metrics.count("webhooks.circuits", { change: "closed" });
   services.log.info("webhook circuit closed", { platformId, endpointId });

@@ -3,15 +3,15 @@ import type { Columns, Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import {
   circuitAfterFailure,
-  passage,
+  admission,
   type Circuit,
-  type Passage,
+  type Admission,
   type Waiting,
 } from "./circuit.ts";
 import { HEALTHY, type EndpointHealth } from "./endpoint.ts";
 
 const ROW_KEY = "S";
-/** A busy endpoint's successes are noted this often, so that its one row does not become what limits it. */
+/** How often a busy endpoint's successes are written: more often would make its one row a bottleneck. */
 const SUCCESS_NOTED_MS = 10_000;
 const REMEMBERED_MAX = 10_000;
 
@@ -26,7 +26,7 @@ export const endpointHealthRow = rowCodec("endpoint health", {
   openedAt: time(),
   probeAt: time(),
   wakeAt: time(),
-  // Where what waits begins, until all of it was sent: over more than one opening.
+  // When the first delivery began to wait; kept over several openings until all that waited was sent.
   waitingSince: time(),
 });
 type Stored = ReturnType<typeof endpointHealthRow.decode>;
@@ -62,10 +62,10 @@ function withFailure(before: Stored, now: Date): Columns {
   });
 }
 
-/** How the deliveries of an endpoint went (table `deliveries`, one row beside them). */
+/** The recent results of an endpoint's deliveries (table `deliveries`, one row beside them). */
 export class EndpointHealthStore {
   readonly #table: Table;
-  /** When this process noted an endpoint's last success; none after a failure. */
+  /** When this process last wrote an endpoint's success; none after a failure. */
   readonly #succeededAt = new Map<string, number>();
 
   constructor(table: Table) {
@@ -77,11 +77,11 @@ export class EndpointHealthStore {
     return stored === undefined ? HEALTHY : toHealth(stored.row);
   }
 
-  /** Ends a row of failures, and closes the circuit. `lastSuccessAt` is right to ten seconds. */
+  /** Records a success: clears the failures and the circuit. `lastSuccessAt` is exact to ten seconds. */
   async noteSuccess(endpointId: string, now: Date, isFailing = false): Promise<void> {
     const noted = this.#succeededAt.get(endpointId);
     const isFresh = noted !== undefined && now.getTime() - noted < SUCCESS_NOTED_MS;
-    // Of an endpoint that fails the one success counts, whatever this process noted before others noted failures.
+    // The success of a failing endpoint is always written: other processes may have written failures since.
     if (isFresh && !isFailing) return;
     const lastSuccessAt = now.toISOString();
     await this.#table.putProperties(endpointId, {
@@ -93,7 +93,7 @@ export class EndpointHealthStore {
     this.#succeededAt.set(endpointId, now.getTime());
   }
 
-  /** Answers how it stands with this failure. */
+  /** Records a failure. Returns the endpoint's health after it. */
   async noteFailure(endpointId: string, now: Date): Promise<EndpointHealth> {
     this.#succeededAt.delete(endpointId);
     const at = now.toISOString();
@@ -106,12 +106,12 @@ export class EndpointHealthStore {
     return row === undefined ? HEALTHY : toHealth(row);
   }
 
-  /** What a delivery that nobody tried yet may do; of those that ask at once one alone is the probe. */
-  async pass(endpointId: string, waiting: Waiting, now: Date): Promise<Passage> {
-    let decided: Passage = { kind: "pass" };
+  /** Decides whether a delivery without an attempt may be attempted; of several at once, one alone is the probe. */
+  async admit(endpointId: string, waiting: Waiting, now: Date): Promise<Admission> {
+    let decided: Admission = { kind: "pass" };
     await this.#table.update(endpointId, ROW_KEY, (row) => {
       const before = circuitOf(endpointHealthRow.decode(row));
-      decided = passage(before, waiting, now);
+      decided = admission(before, waiting, now);
       if (decided.kind === "pass") return undefined;
       const { probeAt, wakeAt } = decided.circuit;
       const isSame = probeAt === before?.probeAt && wakeAt === before.wakeAt;
@@ -120,7 +120,7 @@ export class EndpointHealthStore {
     return decided;
   }
 
-  /** Since when deliveries may wait that a circuit held back; null while it is open, or when none of them is left. */
+  /** Returns since when deliveries wait that can be sent now; null while the circuit is open, or when none is left. */
   async releasableSince(endpointId: string): Promise<string | null> {
     const stored = await this.#table.find(endpointId, ROW_KEY);
     if (stored === undefined) return null;
@@ -128,7 +128,7 @@ export class EndpointHealthStore {
     return circuitOf(health) === null ? health.waitingSince : null;
   }
 
-  /** All that waited was sent; what waits by a circuit that opened again is not forgotten. */
+  /** Records that all waiting deliveries were sent, unless the circuit opened again. */
   async noteReleased(endpointId: string): Promise<void> {
     await this.#table.update(endpointId, ROW_KEY, (row) =>
       toHealth(row).circuit === null
@@ -137,7 +137,7 @@ export class EndpointHealthStore {
     );
   }
 
-  /** An endpoint that is made active again, or moves to another address, starts without a past. */
+  /** Clears the failures of an endpoint that is made active again or has a new address. */
   async forgetFailures(endpointId: string): Promise<void> {
     await this.#table.putProperties(endpointId, { ...NO_FAILURES, rowKey: ROW_KEY });
   }

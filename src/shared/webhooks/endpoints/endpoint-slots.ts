@@ -1,5 +1,5 @@
 const SLOTS = 4;
-/** A receiver that takes this long gets one at a time: many slow ones must not use up the process. */
+/** A receiver that takes this long gets one delivery at a time: slow receivers must not use up the process. */
 const SLOW_MS = 5_000;
 const WAIT_SECONDS_MAX = 60;
 const EXPECTED_MS = 500;
@@ -7,9 +7,9 @@ const LANES_MAX = 10_000;
 
 interface Lane {
   running: number;
-  /** How long deliveries take of late. */
+  /** How long a delivery is expected to take, by the last ones. */
   expectedMs: number;
-  /** When the next one that had to wait may come. */
+  /** When the next delivery that found no slot may come. */
   turnAt: number;
 }
 
@@ -18,8 +18,8 @@ export interface Slot {
 }
 
 /**
- * How many deliveries to one endpoint are under way in this process. One too many does not wait for its turn, which
- * would hold up the deliveries behind it: it is told when to come back.
+ * Limits the deliveries to one endpoint that this process makes at once. A delivery beyond the limit does not wait for
+ * a slot, which would delay the deliveries behind it: it returns to the queue with a delay.
  */
 export class EndpointSlots {
   readonly #lanes = new Map<string, Lane>();
@@ -30,7 +30,7 @@ export class EndpointSlots {
     this.#now = now;
   }
 
-  /** Undefined while the endpoint has as many as it may have. */
+  /** Takes a slot of the endpoint; undefined while all are in use. */
   take(endpointId: string): Slot | undefined {
     const lane = this.#lane(endpointId);
     if (lane.running >= slotsOf(lane)) return undefined;
@@ -44,7 +44,7 @@ export class EndpointSlots {
     };
   }
 
-  /** When one that found no slot should come back: each a turn after the one before, at most a minute. */
+  /** Returns the seconds after which a delivery without a slot should come back: one after the other, at most 60. */
   secondsToWait(endpointId: string): number {
     const lane = this.#lane(endpointId);
     const now = this.#now();
@@ -53,7 +53,7 @@ export class EndpointSlots {
     return (lane.turnAt - now) / 1000;
   }
 
-  /** The endpoint is another one than it was: what is expected of it begins anew. */
+  /** Forgets how long the endpoint's deliveries took. */
   forgetPace(endpointId: string): void {
     const lane = this.#lane(endpointId);
     lane.expectedMs = EXPECTED_MS;

@@ -51,10 +51,9 @@ export const ENDPOINTS_MAX = 20;
 const rowKey = (endpointId: string) =>
   `${PREFIX}${inverted(timeOfId("endpoint", endpointId))}|${endpointId}`;
 const indexKey = (applicationId: string) => INDEX_PREFIX + applicationId;
-/** What the secrets of an endpoint are sealed to. */
+/** The text that an endpoint's secrets are sealed to. */
 const bindingOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
 
-/** @throws DamagedRow */
 function toEndpoint(platformId: string, row: Row): Endpoint {
   const { applicationId, url, description, events, status, ...rest } = endpointRow.decode(row);
   const { disabledReason, secretHint: hint, createdAt, updatedAt } = rest;
@@ -85,7 +84,7 @@ export interface EndpointChange {
 /** An endpoint with what its deliveries are signed with, the newest first. */
 export interface OpenedEndpoint {
   readonly endpoint: Endpoint;
-  /** Whether its health has to be asked before something new is sent. */
+  /** While it is open, a new delivery asks the endpoint's health before it is sent. */
   readonly isCircuitOpen: boolean;
   readonly secrets: readonly string[];
 }
@@ -101,7 +100,7 @@ function toProperties(change: EndpointChange): Columns {
   });
 }
 
-/** The webhook endpoints of a platform (table `tenants`): another platform's id is simply not found. */
+/** The webhook endpoints of a platform (table `tenants`). The id of another platform's endpoint is not found. */
 export class EndpointStore {
   readonly #tenants: Table;
   readonly #dataKeys: DataKeys;
@@ -112,8 +111,8 @@ export class EndpointStore {
   }
 
   /**
-   * False when the application has as many as it may have, however many are being created at once. Repeating it with
-   * the same endpoint is harmless.
+   * Creates an endpoint. Returns false when the application has its maximum, however many are created at once. Safe to
+   * repeat with the same endpoint.
    */
   async create(endpoint: Endpoint, secret: string): Promise<boolean> {
     const { platformId, applicationId, id } = endpoint;
@@ -129,7 +128,7 @@ export class EndpointStore {
     });
   }
 
-  /** Whether it was there to be deleted. */
+  /** Returns whether it was there to be deleted. */
   async delete({ platformId, applicationId, id }: Endpoint): Promise<boolean> {
     return untilWon(async (attempts) => {
       const index = await this.#index(platformId, applicationId);
@@ -175,7 +174,7 @@ export class EndpointStore {
     return stored === undefined ? undefined : toEndpoint(platformId, stored.row);
   }
 
-  /** With its secrets: the present one, and the one before for as long as it still signs. */
+  /** Returns the endpoint with its secrets: the present one, and the previous one while it still signs. */
   async open(
     platformId: string,
     endpointId: string,
@@ -195,7 +194,7 @@ export class EndpointStore {
     };
   }
 
-  /** Undefined when it is gone. */
+  /** Changes the named fields; undefined when the endpoint is gone. */
   async update(
     platformId: string,
     endpointId: string,
@@ -209,7 +208,7 @@ export class EndpointStore {
     return row === undefined ? undefined : toEndpoint(platformId, row);
   }
 
-  /** False when it is gone, or disabled already: the first reason stays. */
+  /** Disables the endpoint. Returns false when it is gone or disabled already: the first reason stays. */
   async disable(
     platformId: string,
     endpointId: string,
@@ -225,8 +224,8 @@ export class EndpointStore {
     return isOurs;
   }
 
-  /** Beside what every delivery reads anyway, so that none has to ask for it. Whether this call turned it. */
-  async turnCircuit(
+  /** Notes the circuit's state in the row that every delivery reads anyway. Returns whether this call changed it. */
+  async setCircuit(
     platformId: string,
     endpointId: string,
     isCircuitOpen: boolean,
@@ -239,7 +238,7 @@ export class EndpointStore {
     return isOurs;
   }
 
-  /** The one before signs along until then; an older one no more. */
+  /** Replaces the secret. The previous one also signs until the given time; an older one no longer does. */
   async rotateSecret(
     platformId: string,
     endpointId: string,
@@ -259,7 +258,7 @@ export class EndpointStore {
     return row === undefined ? undefined : toEndpoint(platformId, row);
   }
 
-  /** Newest first, of one application or of all; `after` is where the last listing stopped. */
+  /** Lists endpoints of one application or of all, newest first; `after` is where the last listing stopped. */
   list(
     platformId: string,
     applicationId: string | null,

@@ -22,7 +22,7 @@ export interface Endpoint {
   readonly updatedAt: string;
 }
 
-/** How its deliveries went of late. Kept apart from the endpoint, so that they never stand in the way of a change. */
+/** The recent results of an endpoint's deliveries. In a row of its own, so that they never conflict with a change. */
 export interface EndpointHealth {
   readonly lastSuccessAt: string | null;
   readonly lastFailureAt: string | null;
@@ -44,7 +44,7 @@ export const HEALTHY: EndpointHealth = {
 const FAILURES_MIN = 20;
 const FAILING_MS_MIN = 5 * 24 * 60 * 60 * 1000;
 
-/** Nothing was delivered for days although much was tried: nobody listens any more. */
+/** Returns whether the endpoint has failed for five days and at least 20 attempts. */
 export function isAbandoned({ failures, failingSince }: EndpointHealth, now: Date): boolean {
   if (failures < FAILURES_MIN || failingSince === null) return false;
   return now.getTime() - Date.parse(failingSince) >= FAILING_MS_MIN;
@@ -57,7 +57,7 @@ export function wants({ events }: Endpoint, type: EventType): boolean {
 export interface EndpointView {
   readonly id: string;
   readonly applicationId: string;
-  /** Null, like the hint, for a restricted key: an address may be a secret as much as what signs. */
+  /** Null, like the hint, for a restricted key: an address may contain a secret. */
   readonly url: string | null;
   readonly description: string | null;
   readonly events: readonly EventFilter[];
@@ -98,7 +98,7 @@ interface Settings {
   readonly config: Pick<Config, "outbound">;
 }
 
-/** Development only: a host that the settings map to a stand-in may be any name. */
+/** Returns whether the settings map the host to a stand-in, whatever its name. Development only. */
 function isMapped({ config }: Settings, { protocol, hostname, username, password }: URL): boolean {
   const isPlain = protocol === "https:" && username === "" && password === "";
   return isPlain && config.outbound.hostMap[hostname] !== undefined;
@@ -112,13 +112,13 @@ function reasonAgainst(services: Settings, text: string): string | undefined {
   return url.hash === "" ? undefined : "carries a fragment, which no server gets to see";
 }
 
-/** What is wrong with an endpoint's address. What is no text, or none that fits, the schema tells. */
+/** Returns what is wrong with an endpoint's address. The schema reports what is no text or too long. */
 export function endpointUrlIssues(services: Settings, url: unknown): readonly Issue[] {
   const message = typeof url === "string" ? reasonAgainst(services, url) : undefined;
   return message === undefined ? [] : [{ path: "url", code: "refused_url", message }];
 }
 
-/** The address of an endpoint in its normal form. @throws AppError `validation_failed` with the reason */
+/** Returns the address of an endpoint in its normal form. @throws AppError `validation_failed` with the reason */
 export function endpointUrl(services: Settings, text: string): string {
   refuseIssues(endpointUrlIssues(services, text));
   return new URL(text).href;

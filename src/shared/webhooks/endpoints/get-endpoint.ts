@@ -6,7 +6,7 @@ import { listViewOf } from "../../callers/caller.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { ListEndpoints } from "../schema.ts";
 
-/** An endpoint of the platform, and of the scope's application where it has one. @throws AppError `not_found` */
+/** Returns an endpoint of the platform, or of the application that the scope names. @throws AppError `not_found` */
 export async function getEndpoint(
   services: WebhooksDeps,
   { platformId, applicationId }: PlatformScope,
@@ -19,8 +19,8 @@ export async function getEndpoint(
 }
 
 /**
- * The application's endpoints, or the platform's for a session that names none; newest first. A restricted key sees
- * neither addresses nor hints.
+ * Lists the application's endpoints, or the platform's for a session that names none; newest first. A restricted key
+ * sees neither addresses nor hints.
  * @throws AppError `invalid_cursor`
  */
 export async function listEndpoints(
@@ -46,7 +46,7 @@ export async function listEndpoints(
   );
 }
 
-/** @throws AppError `invalid_state` while nothing is sent to the endpoint */
+/** Requires that the endpoint is active. @throws AppError `invalid_state` */
 export function requireActive({ status }: Endpoint): void {
   if (status === "active") return;
   const message = "The webhook endpoint is disabled. Make it active first.";

@@ -8,7 +8,7 @@ import { getEndpoint, requireActive } from "./get-endpoint.ts";
 import { firstDelivery, queueDelivery } from "../deliveries/queue-delivery.ts";
 
 /**
- * Sends the endpoint, and no other, an event of its own, whichever it asked for.
+ * Sends a `webhook.test` event to this endpoint alone, whichever events it subscribes to.
  * @throws AppError `not_found`, `invalid_state` while it is disabled
  */
 export async function testEndpoint(

@@ -48,7 +48,7 @@ export async function updateEndpoint(
   return viewEndpoint(endpoint, await services.endpointHealth.find(webhookId));
 }
 
-/** Nothing is sent to it any more: what is on its way ends as dead. Answers what it was. @throws AppError `not_found` */
+/** Deletes an endpoint and returns it as it was. Its pending deliveries end as dead. @throws AppError `not_found` */
 export async function deleteEndpoint(
   services: WebhooksDeps,
   scope: PlatformScope,
@@ -65,7 +65,7 @@ export async function deleteEndpoint(
 
 const BOTH_SIGN_MS = 24 * 60 * 60 * 1000;
 
-/** A new secret; the one before signs along for a day. @throws AppError `not_found` */
+/** Replaces the signing secret; the previous one also signs for a day. @throws AppError `not_found` */
 export async function rotateSecret(
   services: WebhooksDeps,
   scope: PlatformScope,

@@ -5,11 +5,11 @@ import type { Event } from "./event.ts";
 const TRIES_MAX = 5;
 const WAIT_MS = 100;
 
-/** Under one id, so that a try whose answer was lost adds the same event as the next. */
+/** Adds the event under one id, so that a repeat after a lost answer adds it once. */
 async function add(services: WebhooksDeps, platformId: string, event: Event): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      // First, so that the sweeper finds the event should its hint be lost.
+      // First, so that the sweep finds the event when its hint is lost.
       await services.openWork.mark(platformId, services.clock.now());
       return await services.events.add(platformId, event);
     } catch (error) {

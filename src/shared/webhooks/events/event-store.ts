@@ -32,7 +32,7 @@ export class EventStore {
   /** Returns whether the event is pending or was fanned out. */
   async isEmitted(platformId: string, applicationId: string, eventId: string): Promise<boolean> {
     const pending = await this.#core.find(platformId, PENDING_ROWS + eventId);
-    // The log second: an event that leaves the one in between is found in the other.
+    // The log second: an event that moves in between is found there.
     return pending !== undefined || (await this.find(applicationId, eventId)) !== undefined;
   }
 

@@ -29,7 +29,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Something that happened, with what it concerns as it was then. */
+/** Something that happened, with the data as they were then. */
 export interface Event {
   readonly id: string;
   readonly type: EventType;
@@ -41,7 +41,7 @@ export interface Event {
   readonly profileId: string | null;
   readonly postId: string | null;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The request that it goes back to. Never sent to receivers. */
+  /** The request that caused it. Never sent to receivers. */
   readonly origin: Origin;
 }
 
@@ -81,7 +81,6 @@ export function toEventRow(rowKey: string, { origin, ...event }: Event): Row {
   return { ...eventRow.encode({ ...event, traceId, requestId }), rowKey };
 }
 
-/** @throws DamagedRow */
 export function toEvent(row: Row): Event {
   const { traceId, requestId, ...event } = eventRow.decode(row);
   return { ...event, origin: { traceId, requestId } };

@@ -17,7 +17,7 @@ export type FanOutHint = ShapeOf<typeof FanOutHint>;
 
 export const FAN_OUT_QUEUE = "fan-out-events";
 
-/** Hints that nobody has to wait for: a pending event stays in its row, and the sweep sends a lost hint again. */
+/** The queue of these hints. A failure to send does no harm: the event stays pending until the sweep sends another. */
 export class FanOutQueue {
   readonly #queue: HintQueue<FanOutHint>;
   readonly #openWork: OpenWorkStore;
@@ -38,7 +38,7 @@ export class FanOutQueue {
     }
   }
 
-  /** Has a shard of a walk gone on with. Never throws: the timer finds a walk that stands still. */
+  /** Sends a hint to continue a shard of a walk. Never throws: the timer finds a walk that stopped. */
   async continueWalk(name: string, shard: number): Promise<void> {
     try {
       await this.#queue.hint({ platformId: "", walk: { name, shard } });
@@ -47,7 +47,7 @@ export class FanOutQueue {
     }
   }
 
-  /** Does the same for a change whose platform was not marked before it was made. Never throws either. */
+  /** Marks the platform in the open-work index, then sends a hint. Never throws. */
   async markAndHint(platformId: string, now: Date): Promise<void> {
     try {
       await this.#openWork.mark(platformId, now);
