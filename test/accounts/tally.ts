@@ -2,7 +2,7 @@ import { keyStatus } from "../../src/shared/tenants/keys/key.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { afterPrefix, type Table } from "../../src/shared/runtime/storage/table.ts";
-import { textOf, textOrNull, type Row } from "../../src/shared/runtime/storage/row.ts";
+import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import { aLinkedAccount, dataOf, type TestApplication } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
 
@@ -40,8 +40,8 @@ export async function tallyOf(
   const { tenants, connections } = relay.tables;
   const isMeant = (row: Row) => whole === "platform" || row["applicationId"] === id;
   const isActive = (row: Row) => {
-    const revoked = textOf(row, "status") === "revoked";
-    const expiresAt = textOrNull(row, "expiresAt");
+    const revoked = row["status"] === "revoked";
+    const expiresAt = String(row["expiresAt"] ?? "") || null;
     return keyStatus({ revoked, expiresAt }, relay.clock.now()) === "active";
   };
   const [profiles, keys, webhooks, linked, applications] = await Promise.all([

@@ -1,7 +1,7 @@
 import { isEnded, postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { Draft, Post } from "../../src/shared/publishing/post.ts";
 import { toLeg, toPost } from "../../src/shared/publishing/post-row.ts";
-import { numberOf, type Row } from "../../src/shared/runtime/storage/row.ts";
+import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import { toRow, type Version } from "./history.ts";
 import { isSilence, type Ask, type Change } from "./requests.ts";
 import type { Simulation } from "./simulation.ts";
@@ -64,6 +64,7 @@ function ledgerOf(model: TableModel, platformId: string): Row[] {
   return rows.sort((left, right) => Number(left["sequence"]) - Number(right["sequence"]));
 }
 
+const numberOf = (row: Row, name: string) => Number(row[name] ?? 0);
 const isOf = (types: readonly string[], { type }: Row) => types.includes(String(type));
 
 /** Sum, numbers and chain of a ledger; what the wallet says; what open legs hold. */

@@ -5,7 +5,7 @@ import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
 import type { Balance } from "./wallet.ts";
 import type { creditPlatform } from "./credit-platform.ts";
-import type { Limits } from "./balance.ts";
+import type { SpendingLimits } from "./balance.ts";
 import type { entryView, UsageTotal } from "./list-usage.ts";
 import { RATE_CARD, type BillableOperation, type Operation, type RateCard } from "./rate-card.ts";
 
@@ -42,7 +42,7 @@ export const limits = shape(
         resetsAt: resetsAt(),
         updatedAt: time().nullable().describe("When the budget was last set."),
       })
-      .meta({ id: "BillingLimits" }) satisfies z.ZodType<Limits>,
+      .meta({ id: "BillingLimits" }) satisfies z.ZodType<SpendingLimits>,
 );
 
 export const ledgerEntry = shape(

@@ -9,14 +9,14 @@ export async function getBalance(services: BillingDeps, scope: PlatformScope): P
   return viewBalance(await services.wallets.read(scope.platformId), services.clock.now());
 }
 
-export interface Limits {
+export interface SpendingLimits {
   readonly dailyTokenBudget: number | null;
   readonly usedToday: number;
   readonly resetsAt: string;
   readonly updatedAt: string | null;
 }
 
-function toLimits(wallet: Wallet, now: Date): Limits {
+function toLimits(wallet: Wallet, now: Date): SpendingLimits {
   return {
     dailyTokenBudget: wallet.dailyBudget,
     usedToday: spentToday(wallet, now),
@@ -26,16 +26,16 @@ function toLimits(wallet: Wallet, now: Date): Limits {
 }
 
 /** Returns the customer's own limit for a UTC day; reserved tokens count. */
-export async function getLimits(services: BillingDeps, scope: PlatformScope): Promise<Limits> {
+export async function getLimits(services: BillingDeps, scope: PlatformScope): Promise<SpendingLimits> {
   return toLimits(await services.wallets.read(scope.platformId), services.clock.now());
 }
 
-/** Sets or lifts the cap. Below what is spent already it blocks only new spending. */
+/** Sets or removes the limit. One below today's spending only blocks new spending. */
 export async function updateLimits(
   services: BillingDeps,
   scope: PlatformScope,
   { dailyTokenBudget }: { readonly dailyTokenBudget: number | null },
-): Promise<Limits> {
+): Promise<SpendingLimits> {
   await services.wallets.commit(scope.platformId, {
     id: `budget|${randomUUID()}`,
     rowKeys: [],

@@ -6,11 +6,11 @@ import { applyChange, type LedgerEntry, type Wallet } from "./wallet.ts";
 
 type Rows = ReadonlyMap<string, StoredRow | undefined>;
 
-/** What an operation's caller is answered once its transaction is through. */
+/** The answer to an operation's caller once its transaction is applied. */
 export type Outcome =
   | { readonly kind: "answer"; readonly answer: unknown }
   | { readonly kind: "refusal"; readonly error: AppError }
-  /** It threw: on readings that never belonged together, or because it is wrong. */
+  /** It threw: because of a torn read, or of a defect. */
   | { readonly kind: "failure"; readonly error: unknown };
 
 /** The rows that an operation can be decided on. `etag`: the wallet's version under which they were read. */
@@ -18,7 +18,7 @@ type Readable =
   | { readonly kind: "known"; readonly rows: Rows }
   | { readonly kind: "read"; readonly rows: Rows; readonly etag: string };
 
-/** Where an operation stands; the table above `GroupCommit` has the transitions. */
+/** The state of an operation; the table above `GroupCommit` has the transitions. */
 type State =
   | Readable
   | { readonly kind: "unread"; readonly isWalletOld: boolean }
@@ -29,7 +29,7 @@ type State =
 export interface Pending {
   readonly operation: CoreOperation<unknown>;
   readonly submittedAt: number;
-  /** When the last request that shares the answer came. */
+  /** When the last request that shares the answer arrived. */
   askedAt: number;
   readonly promise: Promise<unknown>;
   resolve(answer: unknown): void;
@@ -45,11 +45,11 @@ export interface Pending {
   doubtedEtag: string | undefined;
 }
 
-/** Of 100 that a transaction may hold. */
+/** A transaction may have 100. */
 const BATCH_ROWS_MAX = 90;
-/** Of 4 MiB that a transaction may hold; the rest is for its own framing. */
+/** A transaction may have 4 MiB, its framing included. */
 const BATCH_CHARACTERS_MAX = 1024 * 1024;
-/** A broken rule on this many fresh readings is a defect, not a torn one. */
+/** A broken rule on this many reads is a defect and no torn read. */
 const TORN_TRIES_MAX = 3;
 
 /** Operations that are decided one after the other, each on what the earlier ones write, and written together. */
@@ -58,10 +58,10 @@ export class Batch {
   wallet: Wallet;
   readonly overlay = createOverlay();
   readonly entries: LedgerEntry[] = [];
-  /** Those that are decided: their outcomes rest on what the transaction writes. */
+  /** The decided operations, whose outcomes depend on the transaction. */
   readonly members: Pending[] = [];
   readonly writers: Pending[] = [];
-  /** Those that no transaction can hold. */
+  /** Operations that are too large for any transaction. */
   readonly unfit: { readonly pending: Pending; readonly error: Error }[] = [];
   /** When `stored` was read, or written by us. */
   readonly #readAt: number;
@@ -75,7 +75,7 @@ export class Batch {
     this.#now = now;
   }
 
-  /** Wallet and rows are not read at one moment: together they may show a state that never was. */
+  /** Whether the read is torn: wallet and rows are read at different times and may show a state that never existed. */
   get isTorn(): boolean {
     return this.members.some(
       ({ state, doubts }) =>
@@ -96,9 +96,9 @@ export class Batch {
       if (state.kind !== "known" && state.kind !== "read") continue;
       const isUnfit = !isFull && !this.#decide(pending, state);
       if (isUnfit) continue;
-      // Undecided still: it did not fit, and nothing that came after it may go before it.
+      // It did not fit and stays undecided; no later operation may overtake it.
       isFull ||= pending.state === state;
-      // Rows belong to the version of the wallet under which they were read, and that is about to end.
+      // Rows belong to the wallet's version under which they were read, which this transaction replaces.
       if (pending.state.kind === "read") pending.state = { kind: "unread", isWalletOld: false };
       if (pending.state.kind === "known" || pending.state.kind === "unread") left.push(pending);
     }
@@ -111,7 +111,7 @@ export class Batch {
     return (write === undefined ? undefined : this.#owners.get(keyOfWrite(write))) ?? [];
   }
 
-  /** Moves an operation on, unless the transaction is too full for it. Returns false when every transaction would be. */
+  /** Decides an operation if it fits into the transaction. Returns false when it fits into none. */
   #decide(pending: Pending, basis: Readable): boolean {
     const now = this.#now();
     let decision: CoreDecision<unknown>;
@@ -158,7 +158,7 @@ export class Batch {
     this.#owners.set(rowKey, [...(this.#owners.get(rowKey) ?? []), pending]);
   }
 
-  /** Takes a refusal only on a wallet, and rows after it, that were read since the request came. */
+  /** Accepts a refusal only when wallet and rows were read after the request arrived. */
   #refuse(pending: Pending, basis: Readable, error: AppError): void {
     if (this.isOlderThan(pending) || basis.kind === "known") {
       pending.state = { kind: "unread", isWalletOld: true };

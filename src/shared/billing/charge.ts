@@ -26,14 +26,14 @@ function movementOf(type: "credit" | "debit", charge: Charge): Movement {
 }
 
 /**
- * Takes tokens for something that is done at once. Repeating it with the same `operationId` charges nothing more.
+ * Charges for something that is done at once. Safe to repeat: the same `operationId` charges once.
  * @throws AppError `insufficient_tokens` or `daily_budget_reached`
  */
 export function charge(services: BillingDeps, platformId: string, asked: Charge): Promise<void> {
   return chargeTogether(services, platformId, [asked]);
 }
 
-/** Takes several charges, all or none; the first one's `operationId` stands for all. @throws AppError 402 */
+/** Makes several charges, all or none, under the `operationId` of the first. @throws AppError 402 */
 export async function chargeTogether(
   services: BillingDeps,
   platformId: string,
@@ -67,7 +67,7 @@ export interface Credited {
   readonly sequence: number;
 }
 
-/** Adds tokens. The same `operationId` credits once. @throws AppError `validation_failed` beyond what a wallet can hold */
+/** Adds tokens. The same `operationId` credits once. @throws AppError `validation_failed` beyond a wallet's maximum */
 export function creditWallet(
   services: BillingDeps,
   platformId: string,

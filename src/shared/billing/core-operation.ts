@@ -7,13 +7,13 @@ export interface CorePartition {
   readWallet(): Promise<StoredWallet>;
   find(rowKey: string): Promise<StoredRow | undefined>;
   /**
-   * The writes that take the wallet from `from` to `to`, with its new ledger entries. The wallet's row is always one of
-   * them: its version stands for the whole partition.
+   * Returns the writes that change the wallet from `from` to `to`, with its new ledger entries. The wallet's row is
+   * always one of them: its version is the version of the whole partition.
    */
   walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEntry[]): RowWrite[];
   transact(writes: readonly RowWrite[]): Promise<TransactionResult>;
   now(): Date;
-  /** Called after each try to write, for the record only. */
+  /** Called after each try to write, for metrics. */
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
@@ -30,7 +30,7 @@ export interface CoreView {
   readonly row: (rowKey: string) => StoredRow | undefined;
 }
 
-/** What an operation makes of what it sees. */
+/** What an operation decides. */
 export type CoreDecision<Answer> =
   | (WalletChange & {
       readonly kind: "write";
@@ -42,16 +42,16 @@ export type CoreDecision<Answer> =
   | { readonly kind: "refuse"; readonly error: AppError };
 
 /**
- * One change of a platform's partition. `decide` is pure and may run many times: it must find out from its rows that
- * an earlier try was applied, and then answer `done`.
+ * One change of a platform's partition. `decide` is pure and may run many times: it has to detect by its rows that an
+ * earlier try was applied, and then return `done`.
  */
 export interface CoreOperation<Answer> {
   /** Two operations with one id that are under way at once share one answer. */
   readonly id: string;
   readonly rowKeys: readonly string[];
   /**
-   * The rows as the caller read them a moment ago, which saves the first reading. Only for rows that the operation
-   * writes under a condition: these are older than the wallet. No refusal is answered on them.
+   * The rows as the caller has just read them, which saves the first read. Only for rows that the operation writes
+   * under a condition, since these are older than the wallet. They are never a reason for a refusal.
    */
   readonly known?: ReadonlyMap<string, StoredRow | undefined>;
   decide(view: CoreView): CoreDecision<Answer>;

@@ -10,16 +10,16 @@ import { RecentRows, type RowMemory } from "./recent-rows.ts";
 
 const BATCH_OPERATIONS_MAX = 64;
 const WALLET_CACHE_MS = 2_000;
-/** Transactions of unknown outcome, or torn readings, that one operation puts up with. */
+/** How often an operation is retried after a transaction of unknown outcome or a torn read. */
 const DOUBTS_MAX = 12;
 const DOUBT_PAUSE_MS_MAX = 500;
-/** After a lost race. Whoever waited longer would find the winner far ahead. */
+/** Longest pause after a lost race. After a longer one the winner would be far ahead. */
 const RACE_PAUSE_MS_MAX = 40;
-/** Of an operation since it was first tried. */
+/** How long an operation is retried. */
 const TRYING_MS_MAX = 8_000;
-/** A process that lost a race takes the wallet to be written by others, too, for so long. */
+/** How long after a lost race the wallet counts as contested by other processes. */
 const CONTESTED_MS = 1_000;
-/** So often a process that writes without a break leaves a gap, in which another one can win. */
+/** How long a process writes without a pause; in the pause, another process can write. */
 const UNBROKEN_MS_MAX = 250;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -86,7 +86,7 @@ export class GroupCommit {
    */
   submit<Answer>(operation: CoreOperation<Answer>): Promise<Answer> {
     let pending = this.#byId.get(operation.id);
-    // Bounded: requests that keep joining must not keep the first one waiting for the look that they are owed.
+    // Bounded: later requests that join must not delay the first one's answer by their own reads.
     if (pending === undefined || performance.now() - pending.submittedAt >= TRYING_MS_MAX) {
       pending = this.#enqueue(operation);
       void this.#run();
@@ -119,7 +119,7 @@ export class GroupCommit {
     return pending;
   }
 
-  /** Answers the caller. Whoever asks for the same from now on starts an operation of their own. */
+  /** Answers the caller. A later request for the same starts a new operation. */
   #settle(pending: Pending, outcome: Outcome): void {
     pending.state = { kind: "settled" };
     const { id } = pending.operation;
@@ -139,7 +139,7 @@ export class GroupCommit {
     while (this.#queue.length > 0) {
       let members: readonly Pending[] | undefined;
       try {
-        if (this.#isContested || this.#isOwedAGap) await this.#makeRoom();
+        if (this.#isContested || this.#isOwedAGap) await this.#pauseForOthers();
         members = this.#take();
         await this.#commit(members);
       } catch (error) {
@@ -160,11 +160,11 @@ export class GroupCommit {
   }
 
   /**
-   * Leaves the wallet to other processes for about a round trip, in which more operations gather: before every
-   * transaction while the wallet is contested, and now and then in case it is. Whoever goes on without a break, with
-   * the version that its own write gave the wallet, is never beaten by one that has to read first.
+   * Pauses for about a round trip, so that other processes can write and more operations gather: before every
+   * transaction while the wallet is contested, and now and then in case it is. Without pauses, a process that knows the
+   * version of its own last write always wins against one that has to read first.
    */
-  async #makeRoom(): Promise<void> {
+  async #pauseForOthers(): Promise<void> {
     await pause(this.#roundTripMs);
     this.#unbrokenSince = performance.now();
     if (!this.#isContested) return;
@@ -172,7 +172,7 @@ export class GroupCommit {
     await this.#wallet();
   }
 
-  /** The next to be tried together; one that is to be tried alone goes alone. */
+  /** Takes the operations of the next transaction from the queue. */
   #take(): Pending[] {
     const first = this.#queue[0]?.turn;
     const goesAlong = ({ turn }: Pending) => turn === "any" || (turn === "next" && first === turn);
@@ -195,7 +195,7 @@ export class GroupCommit {
     return stored;
   }
 
-  /** Reads the rows of one; where they can't be read, its caller alone gets the error. */
+  /** Reads an operation's rows; when that fails, its caller alone gets the error. */
   async #load(pending: Pending, { etag }: StoredWallet): Promise<void> {
     const { state, operation } = pending;
     // Rows belong to the version of the wallet under which they were read.
@@ -214,7 +214,7 @@ export class GroupCommit {
     const isWalletOld = ({ state }: Pending) => state.kind === "unread" && state.isWalletOld;
     if (members.some(isWalletOld)) this.#cached = undefined;
     const stored = await this.#wallet();
-    // After the wallet, not beside it: a transaction that its version lets through then rests on rows of that version.
+    // After the wallet, not at the same time: a transaction under its version is then decided on rows of that version.
     await Promise.all(members.map((pending) => this.#load(pending, stored)));
     const batch = new Batch(stored, this.#cached?.readAt ?? 0, () => this.#partition.now());
     this.#queue.unshift(...batch.place(members));
@@ -262,24 +262,24 @@ export class GroupCommit {
     }
   }
 
-  /** What callers take their rows to be is out of date from now on. */
+  /** Notes that rows which callers read before are outdated from now on. */
   #remember(members: readonly Pending[]): void {
     for (const { operation } of members)
       for (const rowKey of operation.known?.keys() ?? []) this.#recent.add(rowKey);
   }
 
-  /** Another process wrote the wallet first. */
+  /** Retries the batch after another process wrote the wallet first. */
   async #lose({ members }: Batch): Promise<void> {
     this.#cached = undefined;
     this.#contestedUntil = performance.now() + CONTESTED_MS;
-    // What the caller knew is written under a condition of its own; what was read belongs to the wallet's old version.
+    // A caller's rows are written under their own condition; rows that were read belong to the wallet's old version.
     for (const pending of members) if (!goBack(pending, "known")) unread(pending);
     const rest = this.#inTime(members);
     if (rest.length > 0) await pause(Math.random() * RACE_PAUSE_MS_MAX);
     this.#queue.unshift(...rest);
   }
 
-  /** The rows of these are not as they were taken to be; the others go again at once, with what they have read. */
+  /** Retries the operations whose rows were outdated in a later batch, and the others at once with their rows. */
   #leaveOut({ members }: Batch, outdated: readonly Pending[]): void {
     this.#remember(outdated);
     for (const pending of members) goBack(pending);
@@ -291,7 +291,7 @@ export class GroupCommit {
     this.#queue.unshift(...this.#inTime(others), ...this.#inTime(outdated));
   }
 
-  /** Storage will not take the transaction: it is divided until only those fail whose writes are at fault. */
+  /** Divides a transaction that storage never takes, until only the operations fail that cause it. */
   #divide(batch: Batch, writes: readonly RowWrite[], error: unknown): void {
     if (error instanceof AppError) throw error;
     const at = error instanceof InvalidTransaction ? error.at : undefined;
@@ -311,14 +311,14 @@ export class GroupCommit {
   #finish(batch: Batch, pending: Pending): void {
     const { state } = pending;
     if (state.kind !== "decided") return;
-    // Somebody may have asked for the same while the transaction was under way.
+    // Another request for the same may have come during the transaction.
     if (state.outcome.kind === "refusal" && batch.isOlderThan(pending)) {
       pending.state = { kind: "unread", isWalletOld: true };
       this.#queue.push(pending);
     } else this.#settle(pending, state.outcome);
   }
 
-  /** Reads everything anew and decides again; gives up after a while with an answer that is safe to repeat. */
+  /** Reads all rows and decides again; after a while, answers with an error that is safe to repeat. */
   async #doubt({ members }: Batch): Promise<void> {
     this.#cached = undefined;
     for (const pending of members) {
@@ -332,7 +332,7 @@ export class GroupCommit {
     this.#queue.unshift(...rest);
   }
 
-  /** Those that may be tried again; the others get an answer that is safe to repeat. */
+  /** Returns those that may be retried; answers the others with an error that is safe to repeat. */
   #inTime(members: readonly Pending[]): Pending[] {
     return members.filter((pending) => {
       const { triedAt = 0, doubts } = pending;
@@ -347,7 +347,7 @@ function unread(pending: Pending): void {
   pending.state = { kind: "unread", isWalletOld: false };
 }
 
-/** Takes a decision back, where it was made on such rows; returns whether it was. */
+/** Undoes a decision that was made on rows of this kind; returns whether there was one. */
 function goBack(pending: Pending, kind?: "known"): boolean {
   const { state } = pending;
   if (state.kind !== "decided" || (kind !== undefined && state.basis.kind !== kind)) return false;

@@ -8,13 +8,13 @@ import type { StoredEntry, EntryFilter } from "./wallet-store.ts";
 
 export interface UsageTotal {
   readonly key: string | null;
-  /** What the group's entries changed the balance by: spending is negative. */
+  /** The change of the balance by the group's entries: spending is negative. */
   readonly tokens: number;
   readonly entries: number;
 }
 
 const PAGE_ENTRIES = 1_000;
-/** Entries that one answer adds up at most. */
+/** Entries that one answer sums at most. */
 const ENTRIES_MAX = 50_000;
 /** Pages that are read for a caller who sees few of the entries, each of up to 2,000 of them. */
 const SPARSE_PAGES_MAX = 100;
@@ -29,8 +29,8 @@ const KEY_OF: Readonly<Record<GroupBy, (entry: StoredEntry) => string | null>> =
 const changesBalance = ({ type }: StoredEntry) => type !== "reserve" && type !== "release";
 
 /**
- * What changed the balance, added up by group, in the order of the newest entry of each.
- * @throws AppError `validation_failed` when the range holds too many entries to add up at once
+ * Sums the changes of the balance by group, ordered by the newest entry of each.
+ * @throws AppError `validation_failed` when the range has too many entries for one answer
  */
 async function totalUsage(
   services: BillingDeps,
@@ -80,7 +80,7 @@ export async function listUsage(
 ): Promise<Page<ReturnType<typeof entryView> | UsageTotal>> {
   const { limit, cursor, groupBy, ...asked } = query;
   const applicationId = scope.applicationId ?? asked.applicationId;
-  // Its own entries would pass for the other application's.
+  // Otherwise its own entries would look like the other application's.
   if (asked.applicationId !== undefined && asked.applicationId !== applicationId)
     throw new AppError("application_mismatch", "The caller's application is another one.");
   const view = listViewOf(scope.caller);

@@ -1,14 +1,14 @@
 import { invariant } from "../runtime/errors.ts";
 import { keyOfWrite, type Row, type RowWrite, type StoredRow } from "../runtime/storage/row.ts";
 
-/** The rows that a transaction is going to write, as the operations after it in the same transaction see them. */
+/** The rows that a transaction writes, as later operations of the same transaction see them. */
 export interface Overlay {
   readonly size: number;
   readonly characters: number;
   /** The row as it will be; `stored` is how it was read. */
   see(rowKey: string, stored: StoredRow | undefined): StoredRow | undefined;
   add(writes: readonly RowWrite[]): void;
-  /** Each row once, as a transaction demands. */
+  /** Returns each row once, as a transaction requires. */
   writes(): RowWrite[];
 }
 
@@ -16,11 +16,11 @@ function mergeRows(first: Row, second: Row): Row {
   return { ...first, ...second };
 }
 
-/** Two writes of one row as one: the first one's condition, the last one's content. */
+/** Merges two writes of one row: the first one's condition, the second one's content. */
 function combine(first: RowWrite, second: RowWrite): RowWrite | undefined {
   if (first.kind === "delete") {
     invariant(second.kind === "create", "a row is changed after it was deleted");
-    // Under the condition that a delete has: the row is there, in whatever version.
+    // Like a delete, it requires the row to be there, in any version.
     return { kind: "replace", row: second.row, etag: "*" };
   }
   if (second.kind === "delete") return first.kind === "create" ? undefined : second;

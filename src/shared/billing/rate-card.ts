@@ -36,15 +36,15 @@ export function priceOf(operation: BillableOperation): number {
 }
 
 /**
- * What publishing to these networks may cost, and storing for later on top when the post is scheduled. A post that no
- * network takes is refused, and costs nothing.
+ * Returns the price of publishing to these networks, plus that of scheduling when the post is scheduled. A post that no
+ * network takes is refused and costs nothing.
  */
 export function estimateTokens(networks: readonly NetworkName[], scheduled: boolean): number {
   if (networks.length === 0) return 0;
   return networks.length * priceOf("publish_leg") + (scheduled ? priceOf("posts.schedule") : 0);
 }
 
-/** The price list as it is published. */
+/** Returns the price list as the API publishes it. */
 export interface RateCard {
   readonly currency: "tokens";
   readonly version: string;

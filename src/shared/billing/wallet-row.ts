@@ -43,7 +43,7 @@ export const ledgerRow = rowCodec("ledger entry", {
   createdAt: text(),
 });
 
-/** The point up to which the ledger was found whole. */
+/** The point up to which the ledger was found complete. */
 export const reconciledRow = rowCodec("mark of the reconciliation", {
   sequence: integer(),
   balance: integer(),
@@ -63,10 +63,10 @@ const MARKER_COLUMNS = {
   createdAt: text(),
 };
 
-/** What is kept of an operation that is applied only once. */
+/** The marker of an operation that is applied only once. */
 export const markerRow = rowCodec("marker", MARKER_COLUMNS);
 
-/** What is kept of a credit: also the number of its ledger entry. */
+/** The marker of a credit, with the number of its ledger entry. */
 export const creditMarkerRow = rowCodec("marker of a credit", {
   ...MARKER_COLUMNS,
   sequence: integer(),

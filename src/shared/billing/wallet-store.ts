@@ -15,17 +15,17 @@ const WALLET_KEY = "W";
 const ENTRY_PREFIX = "L|";
 const RECONCILED_KEY = "R";
 
-/** Committers of platforms that are quiet are dropped beyond this many. */
+/** Beyond this many, committers of idle platforms are dropped. */
 const COMMITTERS_MAX = 10_000;
 
-/** What follows from changes of wallets: events for customers, and figures for operators. */
+/** Effects of wallet changes: events for customers, and metrics for operators. */
 export interface WalletAlerts {
   readonly balanceLowTokens: number;
   /** Marks the platform as having open work, before an event is written beside a change of its wallet. */
   mark(platformId: string): Promise<void>;
-  /** The event was written, as far as is known. */
+  /** Called when an event was written, or may have been. */
   onEvent(platformId: string): void;
-  /** A transaction was tried with the changes of so many callers. */
+  /** Called after each try of a transaction, with the number of callers in it. */
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
@@ -39,7 +39,7 @@ export interface StoredEntry extends LedgerEntry {
   readonly id: string;
 }
 
-/** A point up to which the ledger was found whole. */
+/** A point up to which the ledger was found complete. */
 export interface Reconciled {
   readonly sequence: number;
   readonly balance: number;
@@ -76,7 +76,7 @@ export class WalletStore {
     this.#alerts = alerts;
   }
 
-  /** Applies a change of the platform's partition exactly once, together with whatever else is under way. */
+  /** Applies a change of the platform's partition exactly once, together with other changes under way. */
   async commit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
     try {
       return await this.#submit(platformId, operation);
@@ -125,7 +125,7 @@ export class WalletStore {
       find: (rowKey) => this.#core.find(platformId, rowKey),
       transact: async (writes) => {
         const hasEvent = writes.some(isWalletEvent);
-        // Before: the answer may be lost, or the process.
+        // Before the write: its answer may be lost, or the process may end.
         if (hasEvent) await this.#alerts.mark(platformId);
         const result = await this.#core.transact(platformId, writes);
         if (hasEvent && result.kind !== "refused") this.#alerts.onEvent(platformId);
@@ -146,7 +146,7 @@ export class WalletStore {
     return { wallet: walletRow.decode(stored.row), etag: stored.etag };
   }
 
-  /** The wallet as it is stored now; an empty one for a platform that never had tokens. */
+  /** Returns the wallet as it is stored now; an empty one for a platform that never had tokens. */
   async read(platformId: string): Promise<Wallet> {
     return (await this.#readStored(platformId)).wallet;
   }
@@ -162,8 +162,8 @@ export class WalletStore {
   }
 
   /**
-   * Removes a page of the markers of debits before that time: nobody repeats them any more. Those of credits stay, for
-   * a reference credits once whenever it comes again.
+   * Removes a page of the markers of debits before that time, which are no longer repeated. Markers of credits stay: a
+   * reference credits once, however late it is repeated.
    */
   async removeMarkersBefore(platformId: string, time: Date, after: string | undefined) {
     const { rows, next } = await this.#core.select(
@@ -186,7 +186,7 @@ export class WalletStore {
     return stored === undefined ? undefined : toEntry(stored.row);
   }
 
-  /** Ledger entries, newest first, that fit the filter; `after` is where the last listing stopped. */
+  /** Lists ledger entries that fit the filter, newest first; `after` is where the last listing stopped. */
   listEntries(
     platformId: string,
     filter: EntryFilter,

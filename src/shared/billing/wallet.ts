@@ -7,12 +7,12 @@ import type { Operation } from "./rate-card.ts";
 export interface Wallet {
   /** What the platform owns, in tokens. */
   readonly balance: number;
-  /** The part of it that is promised to legs on their way. */
+  /** The part of it that is reserved for open legs. */
   readonly reserved: number;
   /**
    * Number of the last ledger entry; the ledger has no gap. The column is an Int32, so a platform's ledger ends at
-   * 2,147,483,647 entries: twenty-two years at a hundred posts a minute, day and night, each with two legs. From then
-   * on nothing is written any more (`applyMovement` refuses it), and nothing that is written is wrong.
+   * 2,147,483,647 entries: twenty-two years at a hundred posts a minute, day and night, each with two legs. After that
+   * `applyMovement` refuses every movement.
    */
   readonly sequence: number;
   readonly dailyBudget: number | null;
@@ -21,7 +21,7 @@ export interface Wallet {
   /** The UTC day that `daySpent` counts. */
   readonly day: string;
   readonly daySpent: number;
-  /** Until when the platform's legs are spread at its pace; null while there are none. */
+  /** Until when the platform's legs are slowed to its pace; null while they are not. */
   readonly paceUntil: string | null;
 }
 
@@ -42,7 +42,7 @@ const SEQUENCE_MAX = 2 ** 31 - 1;
 
 export type EntryType = "credit" | "debit" | "reserve" | "settle" | "release";
 
-/** A change of the wallet, before it is applied. `tokens` is positive; the entry carries the sign. */
+/** A change of the wallet, before it is applied. `tokens` is positive; the entry has the sign. */
 export interface Movement {
   readonly type: EntryType;
   readonly operation: Operation;
@@ -70,7 +70,7 @@ export function utcDay(now: Date): string {
   return now.toISOString().slice(0, 10);
 }
 
-/** Midnight UTC after `now`: when the daily budget starts anew. */
+/** Returns the next midnight UTC, when a new daily budget begins. */
 export function nextUtcDay(now: Date): string {
   return new Date(
     Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1),
@@ -82,9 +82,9 @@ export function available(wallet: Wallet): number {
 }
 
 /**
- * Returns the UTC day that the budget counts: it never goes back. Around midnight the clocks of several processes are
- * on either side of it, and a day that began anew with each of them would have a budget each time. A clock that was
- * ahead by more than that closes nobody's budget for good.
+ * Returns the UTC day that the budget counts. It does not go back around midnight, where the clocks of processes differ
+ * and each change of the day would begin a new budget. It does go back after a clock that was far ahead, so that no
+ * budget stays closed.
  */
 function budgetDay(wallet: Wallet, now: Date): string {
   const tomorrow = nextUtcDay(now).slice(0, 10);
@@ -95,7 +95,7 @@ export function spentToday(wallet: Wallet, now: Date): number {
   return wallet.day === budgetDay(wallet, now) ? wallet.daySpent : 0;
 }
 
-/** Why these tokens can't be spent or promised now, or undefined when they can. */
+/** Returns why these tokens can't be spent or reserved now, or undefined when they can. */
 export function refusal(wallet: Wallet, tokens: number, now: Date): AppError | undefined {
   if (available(wallet) < tokens) {
     return new AppError(
@@ -137,8 +137,8 @@ function daySpentAfter(wallet: Wallet, movement: Movement, today: string, now: D
 }
 
 /**
- * Applies a movement: the wallet after it and the entry that explains it.
- * @throws Error when the movement would break `0 <= reserved <= balance`: callers ask `refusal` first.
+ * Applies a movement. Returns the wallet after it and the ledger entry.
+ * @throws Error when the movement would break `0 <= reserved <= balance`: callers call `refusal` first
  */
 export function applyMovement(
   wallet: Wallet,
@@ -175,17 +175,17 @@ export function applyMovement(
   };
 }
 
-/** Whether crediting would leave the range that a wallet can hold. */
+/** Returns whether the wallet stays within its range after a credit. */
 export function canCredit(wallet: Wallet, tokens: number): boolean {
   return wallet.balance + tokens <= BALANCE_MAX;
 }
 
-/** The wallet with another cap on what a day may cost; null lifts it. Moves no tokens. */
+/** Returns the wallet with another daily budget; null removes it. Moves no tokens. */
 function withBudget(wallet: Wallet, dailyBudget: number | null, now: Date): Wallet {
   return { ...wallet, dailyBudget, budgetChangedAt: now.toISOString() };
 }
 
-/** What one decision does to a wallet. */
+/** The effect of one decision on a wallet. */
 export interface WalletChange {
   readonly movements: readonly Movement[];
   /** A change that moves no tokens. */
@@ -194,7 +194,7 @@ export interface WalletChange {
   readonly paceUntil?: string;
 }
 
-/** The wallet after a change, and the entries that explain it. @throws Error as `applyMovement` does */
+/** Returns the wallet after a change, and its ledger entries. @throws Error as `applyMovement` does */
 export function applyChange(
   wallet: Wallet,
   { movements, dailyBudget, paceUntil = wallet.paceUntil ?? undefined }: WalletChange,
@@ -203,7 +203,7 @@ export function applyChange(
   const entries: LedgerEntry[] = [];
   let next = dailyBudget === undefined ? wallet : withBudget(wallet, dailyBudget, now);
   for (const movement of movements) {
-    // What is free moves nothing, and the ledger has no entry that says so.
+    // A free operation moves nothing and has no ledger entry.
     if (movement.tokens === 0) continue;
     const applied = applyMovement(next, movement, now);
     next = applied.wallet;
@@ -212,7 +212,7 @@ export function applyChange(
   return { wallet: { ...next, paceUntil: paceUntil ?? null }, entries };
 }
 
-/** What the platform owns, what of it is promised, and what today's budget leaves. */
+/** Balance, reserved tokens, and the rest of today's budget. */
 export interface Balance {
   readonly tokenBalance: number;
   readonly tokenReserved: number;
@@ -233,7 +233,7 @@ export function viewBalance(wallet: Wallet, now: Date): Balance {
   };
 }
 
-/** A platform's legs go out at once as long as it is no further ahead of its pace than this. */
+/** A platform's legs are published at once while it is no further ahead of its pace than this. */
 const AHEAD_MS = 5_000;
 
 export interface Paced {
@@ -244,9 +244,9 @@ export interface Paced {
 }
 
 /**
- * When a platform's next legs begin: one after the other at its pace, once it has asked for more at a time than the
- * first few. That is how one platform's thousands leave room for another's few. Pure; costs nothing, since the wallet
- * is written with every reservation anyway.
+ * Returns when a platform's next legs begin. Beyond a first burst, they begin one after the other at its pace, so that
+ * thousands of legs of one platform leave room for others. Pure; it needs no write of its own, since every reservation
+ * writes the wallet.
  */
 export function paced(wallet: Wallet, legs: number, now: Date, legsPerSecond: number): Paced {
   const from = Math.max(now.getTime(), Date.parse(wallet.paceUntil ?? now.toISOString()));
@@ -258,7 +258,7 @@ export function paced(wallet: Wallet, legs: number, now: Date, legsPerSecond: nu
   };
 }
 
-/** Seconds until then; none for what starts at once. */
+/** Returns the seconds until then; 0 for what starts at once. */
 export function secondsUntil(startAt: string | null, now: Date): number {
   return startAt === null ? 0 : Math.max(0, (Date.parse(startAt) - now.getTime()) / 1000);
 }

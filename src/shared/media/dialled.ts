@@ -1,7 +1,5 @@
-import type { MediaReason } from "../networks/contract/media.ts";
-import { MediaFailure } from "../networks/contract/media.ts";
-import type { HttpRequest, HttpResponse } from "../runtime/http-call.ts";
-import { HttpFailure } from "../runtime/http-call.ts";
+import { type MediaReason, MediaFailure } from "../networks/contract/media.ts";
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 

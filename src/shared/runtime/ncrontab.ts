@@ -28,7 +28,7 @@ const DAY: Field = { name: "day", minimum: 1, maximum: 31 };
 const MONTH: Field = { name: "month", minimum: 1, maximum: 12, words: MONTHS };
 const WEEKDAY: Field = { name: "day of the week", minimum: 0, maximum: 6, words: DAYS };
 
-/** 29 February on one day of the week comes at least every 40 years; what has not come by then never does. */
+/** 29 February falls on each day of the week at least every 40 years, and every other date more often. */
 const YEARS_SEARCHED = 41;
 
 /** The numbers each field allows, in ascending order. */
@@ -41,7 +41,7 @@ export interface Ncrontab {
   readonly weekdays: readonly number[];
 }
 
-/** `{second} {minute} {hour} {day} {month} {day of week}`; without the seconds it is second 0. Throws for anything else. */
+/** Parses `{second} {minute} {hour} {day} {month} {day of week}`; second 0 when absent. @throws Error when invalid */
 export function parseNcrontab(expression: string): Ncrontab {
   const given = expression.trim().split(/\s+/);
   const fields = given.length === 5 ? ["0", ...given] : given;
@@ -69,14 +69,14 @@ function parseItem(item: string, field: Field): number[] {
   const [, range = "", step] = /^([^/]+)(?:\/(\d{1,4}))?$/.exec(item) ?? [];
   if (range === "" || step === "0") throw wrong(item, field);
   const [start, end] = bounds(range, step !== undefined, field);
-  // NCrontab swaps the ends of a range that runs backwards instead of going round the clock.
+  // NCrontab swaps the ends of a range that runs backwards and does not wrap around.
   const [from, to] = start <= end ? [start, end] : [end, start];
   const numbers: number[] = [];
   for (let number = from; number <= to; number += Number(step ?? 1)) numbers.push(number);
   return numbers;
 }
 
-/** A single number with a step runs from there to the field's end. */
+/** Returns the ends of a range; a single number with a step runs to the field's end. */
 function bounds(range: string, stepped: boolean, field: Field): [number, number] {
   if (range === "*") return [field.minimum, field.maximum];
   const [first = "", last, ...more] = range.split("-");
@@ -103,7 +103,7 @@ function wrong(text: string, { name, minimum, maximum }: Field): Error {
   );
 }
 
-/** The first time after this one, in UTC; undefined when there is none, as for 31 February. */
+/** Returns the next time after this one, in UTC; undefined when there is none, as for 31 February. */
 export function nextOccurrence(schedule: Ncrontab, after: Date): Date | undefined {
   const start = new Date(Math.floor(after.getTime() / 1000) * 1000 + 1000);
   const day = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()));
@@ -118,7 +118,7 @@ export function nextOccurrence(schedule: Ncrontab, after: Date): Date | undefine
   return undefined;
 }
 
-/** Both the day and the day of the week must fit, unlike in cron, where one is enough. */
+/** Returns whether day and day of the week both fit; in cron, one is enough. */
 function isDayOf({ months, days, weekdays }: Ncrontab, day: Date): boolean {
   return (
     months.includes(day.getUTCMonth() + 1) &&
@@ -127,7 +127,7 @@ function isDayOf({ months, days, weekdays }: Ncrontab, day: Date): boolean {
   );
 }
 
-/** The second of the day of the first allowed time at or after the given one. */
+/** Returns the first allowed time at or after the given one, in seconds of the day. */
 function firstTime(
   { hours, minutes, seconds }: Ncrontab,
   [fromHour, fromMinute, fromSecond]: readonly [number, number, number],
@@ -147,7 +147,7 @@ function firstTime(
 const WINDOW_MS = 25 * 60 * 60 * 1000;
 const OCCURRENCES_MAX = 2_000;
 
-/** The longest that one waits for an expression within a day, in milliseconds. */
+/** Returns the longest interval of an expression within a day, in milliseconds. */
 function longestWait(expression: string, from: Date): number {
   const schedule = parseNcrontab(expression);
   let longest = 0;
@@ -162,7 +162,7 @@ function longestWait(expression: string, from: Date): number {
   return longest;
 }
 
-/** Returns the expression for which one never waits as long as for any of the others. */
+/** Returns the expression with the shortest longest interval. */
 export function finestOf(expressions: readonly string[], from: Date): string {
   const waits = [...new Set(expressions)].map((expression) => ({
     expression,

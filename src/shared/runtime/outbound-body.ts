@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import type { StreamedBody } from "./http-call.ts";
-import { HttpFailure, type HttpRequest, type HttpResponse } from "./http-call.ts";
+import { type StreamedBody, HttpFailure, type HttpRequest, type HttpResponse } from "./http-call.ts";
 
 const BYTES_MAX_DEFAULT = 1024 * 1024;
 

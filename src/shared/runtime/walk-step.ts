@@ -1,57 +1,57 @@
 import type { Log } from "./log.ts";
 
-/** Where a shard of a walk stands when a step begins. */
+/** The state of a walk's shard when a step begins. */
 export interface WalkAt {
   readonly shard: number;
   readonly shards: number;
   /** Where the step before ended; undefined at the beginning of a round. */
   readonly position: string | undefined;
   readonly roundAt: Date;
-  /** What this round has counted so far, and what the whole round before counted. */
+  /** Counts of this round so far, and of the whole previous round. */
   readonly counts: WalkCounts;
   readonly lastCounts: WalkCounts;
   /** How many runs in a row ended with an error here. */
   readonly failures: number;
-  /** Whether the step has to end, after some seconds at most: one that could go on returns then. */
+  /** Returns whether the step has to end, which is after a few seconds. */
   isTimeUp(): boolean;
 }
 
 export type WalkCounts = Readonly<Record<string, number>>;
 
-/** What came of a step. */
+/** The result of a step. */
 export interface WalkStep {
-  /** Where the next step goes on; undefined at the end of the round. */
+  /** Where the next step continues; undefined at the end of the round. */
   readonly next: string | undefined;
   /** Added to what the round has counted. */
   readonly counts?: WalkCounts;
-  /** Leaves the rest of the round to the next time that the schedule names. */
+  /** Leaves the rest of the round to the next time of the schedule. */
   readonly rests?: boolean;
 }
 
 /**
- * Does a bounded piece of a walk: seconds, never minutes. It may be repeated, by two processes at once too, and end
+ * Does a bounded part of a walk, of seconds and not minutes. It may be repeated, also by two processes at once, and end
  * anywhere.
  */
 export type TakeStep = (at: WalkAt) => Promise<WalkStep>;
 
-/** Something that a walk looks at. */
+/** An item of a walk. */
 export interface WalkItem {
   readonly id: string;
   /** The position after it. */
   readonly after: string;
 }
 
-/** What is to be done for one item in one look. */
+/** The result of processing one item. */
 export interface Looked {
   readonly counts?: WalkCounts;
-  /** Where the next look at the same item goes on, when there is more to do than one look may take. */
+  /** Where processing the item continues when one call did not finish it. */
   readonly rest?: string | undefined;
 }
 
-/** A walk over items of many owners, none of which may hold up the others. */
+/** A walk over items of many owners, none of which may delay the others. */
 export interface ItemWalk {
   readonly log: Log;
-  /** Named in the log when a look fails. */
+  /** The walk's name in the log when an item fails. */
   readonly what: string;
   /** Reads a page in a fixed order, from after a position that an item or a page named. */
   page(
@@ -62,15 +62,15 @@ export interface ItemWalk {
 }
 
 const LOOKS_AT_ONCE = 8;
-/** Items that wait for another look; with more of them no new ones are begun. */
+/** Unfinished items; with more of them, no new ones are begun. */
 const LATER_MAX = 50;
-/** So many failures without a success are an outage, which is waited for, and not the fault of the items. */
+/** This many failures without a success are an outage, which is waited for, and not caused by the items. */
 const OUTAGE_LOOKS = 4;
 const OUTAGE_FAILURES_MAX = 3;
 
 interface Position {
   readonly after?: string;
-  /** The items were all begun: what is left stands in `later`. */
+  /** Whether all items were begun; unfinished ones are in `later`. */
   readonly isAtEnd?: boolean;
   readonly later: readonly (readonly [id: string, rest: string])[];
 }
@@ -87,7 +87,7 @@ export function addCounts(left: WalkCounts, right: WalkCounts = {}): WalkCounts 
 interface Looks {
   counts: WalkCounts;
   errors: unknown[];
-  /** How many were begun: all that lead, none behind them. */
+  /** How many were begun, from the first on. */
   begun: number;
   readonly later: (readonly [id: string, rest: string])[];
 }
@@ -99,7 +99,7 @@ async function lookAt(
 ): Promise<Looks> {
   const looks: Looks = { counts: {}, errors: [], begun: 0, later: [] };
   const lookOn = async (): Promise<void> => {
-    // The first ones always: a run that finds its time up goes on all the same.
+    // The first ones are always begun, so that a run without time left makes progress.
     for (;;) {
       const item = looks.begun < LOOKS_AT_ONCE || !at.isTimeUp() ? items[looks.begun] : undefined;
       if (item === undefined) return;
@@ -126,16 +126,15 @@ async function lookAt(
 async function stepOverLater(walk: ItemWalk, at: WalkAt, position: Position): Promise<WalkStep> {
   const items = position.later.map(([id, rest]) => ({ id, rest }));
   const { counts, begun, later } = await lookAt(walk, at, items);
-  // Those that were looked at go behind those that were not.
+  // Processed items go after those that were not.
   const rest = [...position.later.slice(begun), ...later];
   const isOver = position.isAtEnd === true && rest.length === 0;
   return { next: isOver ? undefined : JSON.stringify({ ...position, later: rest }), counts };
 }
 
 /**
- * Makes the step of a walk over items: several are looked at side by side, one that fails is logged, counted and passed
- * over, and one with much to do is looked at again after all others. When a step finds nothing but failures it fails
- * itself, so that an outage does not pass over everybody.
+ * Makes the step of a walk over items. Processes several at once; logs, counts and skips one that fails, and continues
+ * an unfinished one after all others. A step of which every item fails throws, so that an outage skips nothing.
  */
 export function overItems(walk: ItemWalk): TakeStep {
   return async (at) => {
@@ -154,7 +153,7 @@ export function overItems(walk: ItemWalk): TakeStep {
   };
 }
 
-/** Says whether an item is its shard's: by a hash that is the same for good. */
+/** Returns whether an item belongs to the shard, by a hash that never changes. */
 export function isOfShard(
   id: string,
   { shard, shards }: Pick<WalkAt, "shard" | "shards">,

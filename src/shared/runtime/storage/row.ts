@@ -113,20 +113,3 @@ export function replacedChunks(name: string, text: string, row: Row): Record<str
     ...toChunks(name, text),
   };
 }
-
-/** The text of a property; "" when there is none. */
-export function textOf(row: Row, property: string): string {
-  const value = row[property];
-  return typeof value === "string" ? value : "";
-}
-
-/** The text of a property, null when it is absent or cleared. */
-export function textOrNull(row: Row, property: string): string | null {
-  const value = textOf(row, property);
-  return value === "" ? null : value;
-}
-
-export function numberOf(row: Row, property: string): number {
-  const value = row[property];
-  return typeof value === "number" ? value : 0;
-}

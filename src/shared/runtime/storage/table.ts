@@ -145,8 +145,8 @@ export class Table {
   /**
    * Reads a row, asks `decide` for a change, and writes it unless the row was changed in between: then it pauses,
    * reads and decides again. Returns what was written. `decide` may be called several times.
-   * @throws AppError `service_unavailable` when the outcome is not known (the change may be stored now, later or never),
-   * or after 20 lost races (it is not)
+   * @throws AppError `service_unavailable` when the outcome is unknown (the change may be stored now, later or never), or
+   * after 20 lost races (it is not)
    */
   change(
     partitionKey: string,
@@ -216,7 +216,7 @@ export class Table {
 
   /**
    * Lists a page of selected rows. It may be short or empty: the end is reached only when `next` is undefined. The
-   * service reads every row in between: without a partition that is the whole table, so use it in background work alone.
+   * service reads every row in between, without a partition the whole table: use it in background work alone.
    */
   async select(selection: Selection, after: string | undefined): Promise<SelectedPage> {
     const { pageRows = PAGE_ROWS_MAX } = selection;
