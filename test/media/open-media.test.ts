@@ -219,8 +219,8 @@ describe("a file that is opened", () => {
     ["inside.jpg", MEGABYTE, "media_unreachable", "blocked_address"],
     ["loopback.jpg", MEGABYTE, "media_unreachable", "blocked_address"],
     ["circle.jpg", MEGABYTE, "media_unreachable", "redirected too often"],
-    ["wrong-range", MEGABYTE, "media_unreachable", "its server tells no size"],
-    ["no-total", MEGABYTE, "media_unreachable", "its server tells no size"],
+    ["wrong-range", MEGABYTE, "media_unreachable", "its server states no size"],
+    ["no-total", MEGABYTE, "media_unreachable", "its server states no size"],
     ["empty", MEGABYTE, "media_unreachable", "empty"],
     ["silent", MEGABYTE, "media_unreachable", "timeout"],
   ])("%s can't be opened", async (name, bytesMax, code, message) => {

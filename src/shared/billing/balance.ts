@@ -26,7 +26,10 @@ function toLimits(wallet: Wallet, now: Date): SpendingLimits {
 }
 
 /** Returns the customer's own limit for a UTC day; reserved tokens count. */
-export async function getLimits(services: BillingDeps, scope: PlatformScope): Promise<SpendingLimits> {
+export async function getLimits(
+  services: BillingDeps,
+  scope: PlatformScope,
+): Promise<SpendingLimits> {
   return toLimits(await services.wallets.read(scope.platformId), services.clock.now());
 }
 

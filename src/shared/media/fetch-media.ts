@@ -1,6 +1,13 @@
 import type { FetchedMedia } from "../networks/contract/media.ts";
 import { type HttpResponse, HttpFailure } from "../runtime/http-call.ts";
-import { follow, mediaRequest, toMediaFailure, tooLarge, unreachable, type Dialler } from "./dialled.ts";
+import {
+  follow,
+  mediaRequest,
+  toMediaFailure,
+  tooLarge,
+  unreachable,
+  type Dialler,
+} from "./dialled.ts";
 import { HeldBytes } from "./remote-bytes.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";

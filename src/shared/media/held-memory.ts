@@ -44,7 +44,10 @@ export class MemoryBudget {
 const MEGABYTE = 1024 * 1024;
 
 /** Memory of files that are probed, or whose servers state no size. Images to be fitted are counted elsewhere. */
-export const probedFiles = new MemoryBudget({ bytesMax: 128 * MEGABYTE, perOwnerMax: 64 * MEGABYTE });
+export const probedFiles = new MemoryBudget({
+  bytesMax: 128 * MEGABYTE,
+  perOwnerMax: 64 * MEGABYTE,
+});
 
 /** The memory of one file. */
 export class HeldMemory {

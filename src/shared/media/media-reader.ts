@@ -1,4 +1,9 @@
-import { type FittedImage, type ImageTarget, type MediaFacts, IMAGE_SOURCE_BYTES_MAX } from "../networks/contract/media.ts";
+import {
+  type FittedImage,
+  type ImageTarget,
+  type MediaFacts,
+  IMAGE_SOURCE_BYTES_MAX,
+} from "../networks/contract/media.ts";
 import { refused, unreachable } from "./dialled.ts";
 import { FairSlots } from "./fair-slots.ts";
 import type { FileAnswer, FileJob, ImageFacts, Piece } from "./file-job.ts";

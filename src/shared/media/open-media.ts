@@ -1,12 +1,26 @@
 import type { MediaFile } from "../networks/contract/media.ts";
 import type { ImageFacts } from "./file-job.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
-import { type Dialler, type RemoteFile, mediaRequest, openResponse, tooLarge, unreachable, versionOf } from "./dialled.ts";
+import {
+  type Dialler,
+  type RemoteFile,
+  mediaRequest,
+  openResponse,
+  tooLarge,
+  unreachable,
+  versionOf,
+} from "./dialled.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { HeldMemory } from "./held-memory.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { readFacts } from "./read-facts.ts";
-import { HeldBytes, RangedBytes, StreamedBytes, takeUpTo, type RemoteBytes } from "./remote-bytes.ts";
+import {
+  HeldBytes,
+  RangedBytes,
+  StreamedBytes,
+  takeUpTo,
+  type RemoteBytes,
+} from "./remote-bytes.ts";
 
 /** Enough for the header of any image, its EXIF block included, that is not padded on purpose. */
 export const SAMPLE_BYTES = 131_072;

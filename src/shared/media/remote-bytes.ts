@@ -1,7 +1,14 @@
 import { type MediaFile, MediaFailure } from "../networks/contract/media.ts";
 import { HttpFailure } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
-import { mediaRequest, openResponse, toMediaFailure, unreachable, versionOf, type RemoteFile } from "./dialled.ts";
+import {
+  mediaRequest,
+  openResponse,
+  toMediaFailure,
+  unreachable,
+  versionOf,
+  type RemoteFile,
+} from "./dialled.ts";
 import type { HeldMemory } from "./held-memory.ts";
 
 /** The bytes of an opened file, in memory or on their server. */

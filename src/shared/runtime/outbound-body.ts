@@ -1,6 +1,11 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import { type StreamedBody, HttpFailure, type HttpRequest, type HttpResponse } from "./http-call.ts";
+import {
+  type StreamedBody,
+  HttpFailure,
+  type HttpRequest,
+  type HttpResponse,
+} from "./http-call.ts";
 
 const BYTES_MAX_DEFAULT = 1024 * 1024;
 

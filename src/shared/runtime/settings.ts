@@ -176,11 +176,7 @@ const OWN_SETTINGS = {
     "NCRONTAB of the check for scheduled posts and webhook deliveries that are due.",
   ),
   SWEEP_SCHEDULE: withDefault(text, "0 * * * * *", "NCRONTAB of the sweep for stalled work."),
-  PURGE_SCHEDULE: withDefault(
-    text,
-    "0 30 3 * * *",
-    "NCRONTAB of the removal of expired rows.",
-  ),
+  PURGE_SCHEDULE: withDefault(text, "0 30 3 * * *", "NCRONTAB of the removal of expired rows."),
   HEALTH_SCHEDULE: withDefault(
     text,
     "0 17 * * * *",

@@ -15,7 +15,7 @@ import {
 import type { NetworkData } from "../contract/draft.ts";
 import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import { type Page, findPages } from "./pages.ts";
+import { type FacebookPage, findPages } from "./pages.ts";
 import { accessFor, credentialsOf, pageAccess } from "./state.ts";
 import { unanswered, unpublished } from "../contract/outcome.ts";
 import type { AccountCheck } from "../contract/network.ts";
@@ -170,7 +170,7 @@ function choose(candidateId: string, data: NetworkData): Promise<LinkOutcome> {
   );
 }
 
-function linkPage(page: Page, { userId, userToken, scopes }: Flow): LinkOutcome {
+function linkPage(page: FacebookPage, { userId, userToken, scopes }: Flow): LinkOutcome {
   const { id, name, username, token, pictureUrl } = page;
   return {
     kind: "linked",

@@ -40,7 +40,7 @@ const pageShape = shape(() =>
 type ListedPage = ShapeOf<typeof pageShape>;
 
 /** A page that the person may publish for. */
-export interface Page {
+export interface FacebookPage {
   readonly id: string;
   readonly name: string;
   readonly username: string | null;
@@ -55,7 +55,7 @@ export interface Page {
 export async function findPages(
   access: GraphAccess,
   tools: NetworkTools,
-): Promise<readonly Page[] | LinkFailure> {
+): Promise<readonly FacebookPage[] | LinkFailure> {
   const listed = await listPages("me/accounts", access, tools);
   if ("kind" in listed) return listed;
   const known = listed.length > 0 ? listed : await pagesOfPerson(access, tools);
@@ -64,8 +64,8 @@ export async function findPages(
   return publishable(found.length > 0 ? found : await pagesOfBusinesses(access, tools));
 }
 
-function publishable(pages: readonly ListedPage[]): readonly Page[] {
-  const byId = new Map<string, Page>();
+function publishable(pages: readonly ListedPage[]): readonly FacebookPage[] {
+  const byId = new Map<string, FacebookPage>();
   for (const { id, name, username, access_token: token, tasks, picture } of pages) {
     const isAllowed = tasks === undefined || PUBLISHING_TASKS.some((task) => tasks.includes(task));
     if (token === undefined || !isAllowed || byId.has(id)) continue;

@@ -162,7 +162,9 @@ export class AccountStore {
     await this.#table.change(partitionOf(account), quotaKey(kind), (stored) => {
       const { answer, uses } = change(stored === undefined ? [] : quotaRow.decode(stored.row).uses);
       answered = answer;
-      return uses === undefined ? { kind: "leave" } : { kind: "write", columns: quotaRow.encode({ uses }) };
+      return uses === undefined
+        ? { kind: "leave" }
+        : { kind: "write", columns: quotaRow.encode({ uses }) };
     });
     return answered;
   }

@@ -1,5 +1,15 @@
 import type { StoredRow } from "./row.ts";
 
+/** A range of a partition's rows by their keys. */
+export interface RowRange {
+  readonly partitionKey: string;
+  /** Inclusive. */
+  readonly from?: string;
+  /** Exclusive. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
 /** A selection of a table's rows by their values, in one partition, a range of partitions or all. */
 export interface Selection {
   readonly partitionKey?: string;

@@ -21,7 +21,7 @@ import {
   type StoredRow,
   type TransactionResult,
 } from "./row.ts";
-import { filterOf, type SelectedPage, type Selection } from "./selection.ts";
+import { filterOf, type RowRange, type SelectedPage, type Selection } from "./selection.ts";
 import { SharedReads } from "./shared-reads.ts";
 
 /** Shorter than the service's own 30 s: a call that takes longer counts as in doubt. */
@@ -33,19 +33,10 @@ const REMOVALS_AT_ONCE = 4;
 /** The service takes 100. */
 const TRANSACTION_ROWS_MAX = 100;
 
-/** What the service answers to a query at once, and where to ask on; undefined at the end. */
+/** A page of a query as the service returns it, and where the next one begins; undefined at the end. */
 interface EntityPage {
   readonly entities: readonly TableEntityResult<Record<string, unknown>>[];
   readonly next: string | undefined;
-}
-
-export interface RowRange {
-  readonly partitionKey: string;
-  /** Inclusive. */
-  readonly from?: string;
-  /** Exclusive. */
-  readonly before?: string;
-  readonly limit: number;
 }
 
 /** The row key that sorts after every key with this prefix. */

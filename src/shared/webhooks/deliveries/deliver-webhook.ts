@@ -115,7 +115,11 @@ async function disable(services: WebhooksDeps, delivery: Delivery, reason: strin
 }
 
 /** Adds the attempt to the timeline of its post; best effort. */
-async function appendToTimeline(services: WebhooksDeps, delivery: Delivery, attempt: Attempt): Promise<void> {
+async function appendToTimeline(
+  services: WebhooksDeps,
+  delivery: Delivery,
+  attempt: Attempt,
+): Promise<void> {
   if (delivery.postId === null) return;
   const step = {
     at: services.clock.now().toISOString(),
@@ -204,7 +208,8 @@ async function attempt(work: Work): Promise<void> {
     services.events.find(applicationId, eventId),
   ]);
   const lastError = obstacle(opened, event);
-  if (lastError !== undefined) return endAsDead(work, { lastError }, lastError !== "endpoint_disabled");
+  if (lastError !== undefined)
+    return endAsDead(work, { lastError }, lastError !== "endpoint_disabled");
   invariant(opened !== undefined && event !== undefined, "a delivery without its parts");
   invariant(opened.secrets.length > 0, "the endpoint's secret can't be opened");
   const { isCircuitOpen } = opened;
