@@ -12,7 +12,7 @@ export class RowTurns {
     return this.#last.has(row);
   }
 
-  /** Runs the work after all work on the row that was passed before. */
+  /** Runs the work after all earlier work on the row. */
   async run<T>(row: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(row);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -119,7 +119,7 @@ export class ShardedCounter {
       if (outcome !== undefined) return { outcome };
       if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
       await pauseAfter(tries.made);
-      // When every row is taken, another one would have to be waited for.
+      // When every row is taken, changing to another one would only add a wait.
       if (this.#freeRows(row).length > 0) return undefined;
     }
     return undefined;

@@ -12,7 +12,7 @@ export interface Circuit {
   readonly openedAt: string;
   /** The time of the next probe. Every failure moves it. */
   readonly probeAt: string;
-  /** The next free time for the check of a waiting delivery. */
+  /** When the next delivery that starts to wait is checked again. */
   readonly wakeAt: string;
 }
 
