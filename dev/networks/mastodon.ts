@@ -18,6 +18,7 @@ import { OAuth } from "./mastodon/oauth.ts";
 import { errorAnswer } from "./mastodon/personality.ts";
 import {
   LENIENT_HOST,
+  MASTODON_HOSTS,
   STRICT_HOST,
   accountsOf,
   freshState,
@@ -50,11 +51,11 @@ const REFUSALS: Readonly<Record<string, { readonly status: number; readonly mess
   },
 };
 
-/** Every instance there may be: strict Mastodon everywhere, a lenient compatible server on one host. */
+/** Every instance there may be: strict Mastodon everywhere, compatible servers of several kinds on hosts of their own. */
 export class Mastodon extends KeptNetwork<MastodonShared> implements SandboxNetwork {
   readonly name = "mastodon";
   readonly title = "Mastodon";
-  readonly hosts = [STRICT_HOST, LENIENT_HOST];
+  readonly hosts = MASTODON_HOSTS;
   readonly takesUnknownHosts = true;
   readonly logIns: readonly LogIn[] = [
     { label: "Mastodon", fields: { instance: STRICT_HOST } },

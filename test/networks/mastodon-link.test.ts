@@ -21,6 +21,9 @@ const APPS = `POST ${ORIGIN}/api/v1/apps`;
 const TOKEN = `POST ${ORIGIN}/oauth/token`;
 const VERIFY = `GET ${ORIGIN}/api/v1/accounts/verify_credentials`;
 
+const LINKS = `GET ${ORIGIN}/.well-known/nodeinfo`;
+const NODEINFO = `GET ${ORIGIN}/nodeinfo/2.0`;
+
 describe("linking a Mastodon account", () => {
   const { link } = mastodon;
   const redirectUri = "https://relay.example/v1/connect/callback/mastodon";
@@ -48,6 +51,15 @@ describe("linking a Mastodon account", () => {
         code_challenge_methods_supported: ["S256"],
       }),
       [APPS]: answer(200, { client_id: "client", client_secret: "secret" }),
+      [LINKS]: answer(200, {
+        links: [
+          {
+            rel: "http://nodeinfo.diaspora.software/ns/schema/2.0",
+            href: `${ORIGIN}/nodeinfo/2.0`,
+          },
+        ],
+      }),
+      [NODEINFO]: answer(200, { software: { name: "mastodon", version: "4.5.2" } }),
       [TOKEN]: answer(200, {
         access_token: "token",
         token_type: "Bearer",
@@ -300,15 +312,16 @@ describe("linking a Mastodon account", () => {
     expect(failure((await finish(script({ [call]: reply }), { code: "c" })).outcome)).toBe(code);
   });
 
-  test.each([
-    ["4.5.2", true],
-    ["4.3.0-beta.1+glitch", true],
-    ["0.20.1+git-0000000", false],
-    ["2.7.2 (compatible; Pleroma 2.5.0)", false],
-    ["3.5.3 (compatible; Pixelfed 0.12.4)", false],
-  ])("knows whether version %s keeps idempotency keys: %s", async (version, keepsKeys) => {
-    const { outcome } = await start(script({ [V2]: answer(200, { domain: HOST, version }) }));
-    expect(outcome).toMatchObject({ kind: "redirect", flow: { keepsKeys } });
+  test.each<[unknown, string | undefined]>([
+    [answer(200, { software: { name: "mastodon", version: "4.5.2" } }), "mastodon"],
+    [answer(200, { software: { name: "another", version: "4.0.0" } }), "another"],
+    [answer(404), undefined],
+    [lost, undefined],
+  ])("notes what the server runs (%#)", async (info, software) => {
+    const http = { [NODEINFO]: info as ReturnType<typeof answer> };
+    const { outcome } = await finish(script(http), { code: "c" });
+    if (outcome.kind !== "linked") throw new Error("not linked");
+    expect(outcome.linked.credentials["software"]).toBe(software);
   });
 
   test("forgets a registration that the instance does not know any more", async () => {

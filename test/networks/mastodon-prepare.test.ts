@@ -15,7 +15,7 @@ import {
   refusedToConnect,
   scriptedTools,
 } from "./scripted-tools.ts";
-import { FILE, LOOK, ORIGIN, begun, leg, uploaded } from "./mastodon-script.ts";
+import { FILE, LOOK, ORIGIN, begun, credentials, leg, uploaded } from "./mastodon-script.ts";
 
 const MEDIA = `POST ${ORIGIN}/api/v2/media`;
 const CLIP = "https://files.example/b.mp4";
@@ -29,7 +29,10 @@ describe("preparing a Mastodon post", () => {
   const both = { [FILE]: image(), [CLIP]: image({ contentType: "video/mp4" }) };
 
   test("has nothing to do without files", async () => {
-    expect(await prepare({}, {}, { media: [] })).toEqual({ kind: "ready", remote: begun });
+    expect(await prepare({}, {}, { media: [] })).toEqual({
+      kind: "ready",
+      remote: { ...begun, keepsKeys: true },
+    });
   });
 
   test("uploads each file once, with its description, in the order of the draft", async () => {
@@ -52,16 +55,19 @@ describe("preparing a Mastodon post", () => {
     ];
     const options = { focus: [{ x: -0.5, y: 1 }, null] };
     const outcome = await mastodon.prepare(leg({ media, options }), tools);
-    expect(outcome).toEqual({ kind: "ready", remote: uploaded("1", "2") });
+    const remote = { ...uploaded("1", "2"), keepsKeys: true };
+    expect(outcome).toEqual({ kind: "ready", remote });
     expect(sent.map((form) => form.get("focus"))).toEqual(["-0.5,1", null]);
     expect(sent[0]?.get("description")).toBe("A cat");
     expect(sent[1]?.has("description")).toBe(false);
     const file = sent[0]?.get("file");
     expect(file instanceof File && [file.name, file.type, file.size]).toEqual([
-      "file.jpeg",
+      expect.stringMatching(/^[0-9a-f]{24}-1\.jpeg$/),
       "image/jpeg",
       7,
     ]);
+    const other = sent[1]?.get("file");
+    expect(other instanceof File && other.name).toMatch(/-2\.png$/);
     if (outcome.kind !== "ready") return;
     const again = scriptedTools();
     expect(await mastodon.prepare(leg({ media }, { remote: outcome.remote }), again)).toEqual(
@@ -140,7 +146,7 @@ describe("preparing a Mastodon post", () => {
     const tools = scriptedTools({ ...script, http: { [MEDIA]: answer(200, { id: "2" }) } });
     expect(await mastodon.prepare(leg(draft, { remote: first.remote }), tools)).toEqual({
       kind: "ready",
-      remote: uploaded("1", "2"),
+      remote: { ...uploaded("1", "2"), keepsKeys: true },
     });
     expect(tools.asked).toEqual([MEDIA]);
   });
@@ -197,5 +203,81 @@ describe("preparing a Mastodon post", () => {
       { media: files(FILE, second) },
     );
     expect(outcome).toMatchObject({ kind: "rejected", failure: { rule: "mastodon.media.mixed" } });
+  });
+
+  test.each([
+    ["takes two files for one", [answer(200, { id: "1" }), answer(200, { id: "1" })], 1],
+    ["does not know what a file is", [answer(200, { id: "1", type: "unknown" })], 0],
+  ])("makes no post when the server %s", async (_what, replies, mediaIndex) => {
+    const second = "https://files.example/z.jpg";
+    const outcome = await prepare(
+      { media: { [FILE]: image(), [second]: image() }, http: { [MEDIA]: replies } },
+      {},
+      { media: files(FILE, second) },
+    );
+    expect(outcome).toMatchObject({
+      kind: "rejected",
+      failure: { code: "media_processing_failed", mediaIndex },
+    });
+  });
+});
+
+describe("what is noted before the visible call", () => {
+  const LIST = `GET ${ORIGIN}/api/v1/accounts/42/statuses`;
+  const LINKS = `GET ${ORIGIN}/.well-known/nodeinfo`;
+  const INFO = `GET ${ORIGIN}/nodeinfo/2.0`;
+  const rel = "http://nodeinfo.diaspora.software/ns/schema/2.0";
+  const { software: _, ...unasked } = credentials;
+  const elsewhere = { ...credentials, software: "another" };
+  const at = (seconds: number) => new Date(NOW.getTime() - seconds * 1000).toISOString();
+  const list = answer(200, [
+    { id: "8", created_at: at(90) },
+    { id: "9", created_at: at(60) },
+  ]);
+  const prepare = (http: NonNullable<Script["http"]>, overrides: Partial<LegToPublish>) =>
+    mastodon.prepare(leg({}, overrides), scriptedTools({ http }));
+
+  test("is the account's list, where the server keeps no keys", async () => {
+    const before = { newestAt: at(60), ids: ["8", "9"] };
+    const expected = { kind: "ready", remote: { ...begun, keepsKeys: false, before } };
+    expect(await prepare({ [LIST]: list }, { credentials: elsewhere })).toEqual(expected);
+    const earlier = { ...begun, keepsKeys: true, before: { newestAt: null, ids: ["1"] } };
+    const again = { credentials: elsewhere, remote: earlier };
+    expect(await prepare({ [LIST]: list }, again)).toEqual(expected);
+    const sent = { ...again, sentAt: NOW };
+    expect(await prepare({}, sent)).toEqual({ kind: "ready", remote: earlier });
+  });
+
+  test("is not had from a list that can't be read, and waited for where it may come", async () => {
+    const refused = await prepare({ [LIST]: answer(403) }, { credentials: elsewhere });
+    expect(refused).toEqual({ kind: "ready", remote: { ...begun, keepsKeys: false } });
+    const later = await prepare({ [LIST]: lost }, { credentials: elsewhere });
+    expect(later).toMatchObject({ kind: "try_later", failure: { code: "network_unavailable" } });
+  });
+
+  test.each<[string, NonNullable<Script["http"]>, boolean]>([
+    ["Mastodon", { [INFO]: answer(200, { software: { name: "mastodon" } }) }, true],
+    ["a fork of it", { [INFO]: answer(200, { software: { name: "Hometown" } }) }, true],
+    ["another software", { [INFO]: answer(200, { software: { name: "pleroma" } }) }, false],
+    ["nothing", { [INFO]: answer(200, {}) }, false],
+    ["no document", { [LINKS]: answer(404) }, false],
+    [
+      "another server's document",
+      { [LINKS]: answer(200, { links: [{ rel, href: "https://mastodon.example/nodeinfo/2.0" }] }) },
+      false,
+    ],
+  ])("asks an account of before for its server's software: %s", async (_what, http, keepsKeys) => {
+    const links = answer(200, { links: [{ rel, href: `${ORIGIN}/nodeinfo/2.0` }] });
+    const known = { [LINKS]: links, [LIST]: list, ...http };
+    expect(await prepare(known, { credentials: unasked })).toMatchObject({
+      kind: "ready",
+      remote: { keepsKeys },
+    });
+  });
+
+  test("waits for a server that does not say what it runs", async () => {
+    expect(await prepare({ [LINKS]: answer(503) }, { credentials: unasked })).toMatchObject({
+      kind: "try_later",
+    });
   });
 });

@@ -13,7 +13,7 @@ export const credentials = {
   accessToken: "token",
   clientId: "client",
   clientSecret: "secret",
-  keepsKeys: true,
+  software: "mastodon",
 };
 export const begun = mastodon.begin({ key: "leg-1" });
 

@@ -210,6 +210,9 @@ describe.each(["bluesky", STRICT, LENIENT])("a troubled call at %s", (where) => 
     "%s leaves one post, never edited",
     async (word) => {
       const linked = await link();
+      // Of a list that shows no post, nobody knows whether it would show another.
+      const earlier = { text: `Before ${word.slice(1, -1)}`, media: [] };
+      publishedBy(await walkLeg(network, linked, earlier, tools));
       const photo = [file("photo.jpg", "A lake")];
       // Each waits for the time limit.
       for (const media of word === "[hang]" ? [photo] : [[], photo]) {

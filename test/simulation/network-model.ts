@@ -158,6 +158,8 @@ export class NetworkModel {
     { method, headers, body }: HttpRequest,
   ): Answer {
     const account = `${hostname}|${headers?.["authorization"] ?? ""}`;
+    if (pathname.endsWith("/verify_credentials"))
+      return { status: 200, body: { source: { privacy: "public" } } };
     if (method === "GET") return this.#list(account, searchParams.get("max_id"));
     if (pathname !== "/api/v1/statuses") return { status: 404, body: { error: "not found" } };
     const key = `${account}|${headers?.["idempotency-key"] ?? ""}`;
@@ -196,6 +198,7 @@ function toStatus({ id, text, at }: Visible) {
     created_at: new Date(at).toISOString(),
     content: `<p>${text}</p>`,
     spoiler_text: "",
+    visibility: "public",
     media_attachments: [],
   };
 }

@@ -39,8 +39,7 @@ function linkedAccount(name: string, [network, host]: Link): LinkedAccount {
           accessToken: name,
           clientId: "client",
           clientSecret: "secret",
-          keepsKeys: host === KEYS_HOST,
-          defaultVisibility: "public",
+          software: host === KEYS_HOST ? "mastodon" : "another",
         };
   return {
     account: {

@@ -38,7 +38,7 @@ import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import * as mastodon from "../../src/shared/networks/mastodon/errors.ts";
 import { countCharacters } from "../../src/shared/networks/mastodon/rules.ts";
-import { comparable } from "../../src/shared/networks/mastodon/reconcile.ts";
+import { comparable } from "../../src/shared/networks/mastodon/own-posts.ts";
 import { isAllowedAddress, refusedUrl } from "../../src/shared/runtime/outbound.ts";
 import { createCursors } from "../../src/shared/runtime/page.ts";
 import { textHash } from "../../src/shared/publishing/accounts/recent-text.ts";

@@ -1,9 +1,10 @@
 import type { PublishedPost } from "../network.ts";
 import { linkCard } from "../links.ts";
 import { mediaEntity } from "./media.ts";
+import { personalityOf } from "./personality.ts";
 import { accountsOf, findAccount } from "./state.ts";
 import type { Account, MastodonShared, Media, Status } from "./state.ts";
-import { contentHtml, firstUrl, segmentsOf } from "./text.ts";
+import { contentHtml, firstUrl, markdownHtml, segmentsOf } from "./text.ts";
 
 export function accountEntity(account: Account): Record<string, unknown> {
   const { id, host, username, displayName } = account;
@@ -79,6 +80,8 @@ function cardEntity(status: Status): Record<string, unknown> | null {
 export function statusEntity(shared: MastodonShared, status: Status): Record<string, unknown> {
   const account = findAccount(shared.state, status.host, status.accountId);
   const app = shared.state.apps.get(status.clientId);
+  const { isSmall, rendersMarkdown } = personalityOf(status.host);
+  const html = contentHtml(status.text, status.host, mentionFinder(shared, status.host));
   return {
     id: status.id,
     created_at: new Date(status.createdAt).toISOString(),
@@ -94,11 +97,14 @@ export function statusEntity(shared: MastodonShared, status: Status): Record<str
     reblogs_count: 0,
     favourites_count: 0,
     edited_at: null,
-    content: contentHtml(status.text, status.host, mentionFinder(shared, status.host)),
+    content: rendersMarkdown ? markdownHtml(html) : html,
     reblog: null,
     application: app === undefined ? null : { name: app.name, website: app.website },
     account: account === undefined ? null : accountEntity(account),
-    media_attachments: mediaOf(shared, status).map(mediaEntity),
+    media_attachments: mediaOf(shared, status).map((media) => ({
+      ...mediaEntity(media),
+      ...(isSmall ? { id: `shown-${media.id}` } : {}),
+    })),
     mentions: [],
     tags: [],
     emojis: [],

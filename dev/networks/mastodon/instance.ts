@@ -104,6 +104,24 @@ function authorizationServer({ host }: Exchange): Answer {
   });
 }
 
+function nodeinfoList({ host }: Exchange): Answer {
+  const rel = "http://nodeinfo.diaspora.software/ns/schema/2.0";
+  return json(200, { links: [{ rel, href: `https://${host}/nodeinfo/2.0` }] });
+}
+
+function nodeinfo({ host }: Exchange): Answer {
+  const { software: name, version } = personalityOf(host);
+  return json(200, {
+    version: "2.0",
+    software: { name, version: version.split(" ")[0] },
+    protocols: ["activitypub"],
+    services: { inbound: [], outbound: [] },
+    openRegistrations: false,
+    usage: { users: { total: 2 } },
+    metadata: {},
+  });
+}
+
 export const instanceRoutes: readonly Route[] = [
   { method: "GET", path: "/api/v2/instance", name: "instance", run: instanceV2 },
   { method: "GET", path: "/api/v1/instance", name: "instance", run: instanceV1 },
@@ -113,4 +131,6 @@ export const instanceRoutes: readonly Route[] = [
     name: "authorizationServer",
     run: authorizationServer,
   },
+  { method: "GET", path: "/.well-known/nodeinfo", name: "nodeinfo", run: nodeinfoList },
+  { method: "GET", path: "/nodeinfo/2.0", name: "nodeinfo", run: nodeinfo },
 ];

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import type { Plan } from "../faults.ts";
@@ -36,6 +37,11 @@ export function mediaEntity(media: Media): Record<string, unknown> {
     description: media.description,
     blurhash: null,
   };
+}
+
+/** The name alone makes the id: a file of the same name takes the other's place. */
+function idOfName(name: string): string {
+  return `${createHash("md5").update(name).digest("hex")}.${name.split(".").at(-1) ?? ""}`;
 }
 
 function checkedDescription(host: string, given: unknown): string | null {
@@ -113,7 +119,7 @@ export class MediaRoutes {
     const slow = personality.strict && type !== "image" ? VIDEO_POLLS : 0;
     const failed = plan.failure === "media_processing_failed";
     const media: Media = {
-      id: nextId(this.#shared),
+      id: personality.isSmall ? idOfName(file.name) : nextId(this.#shared),
       host,
       accountId: account.id,
       type,

@@ -1,40 +1,86 @@
 import { Refusal, empty, htmlPage, json } from "../exchange.ts";
 import type { Answer } from "../exchange.ts";
 import { escapeHtml } from "../html.ts";
-import { LENIENT_HOST } from "./state.ts";
+import { AKKOMA_HOST, LENIENT_HOST, SMALL_HOST } from "./state.ts";
 
 /** How an instance behaves where Mastodon and the servers that are compatible with it differ. */
 export interface Personality {
+  /** Checks what it is sent as Mastodon does, and keeps idempotency keys; all others take nearly everything. */
   readonly strict: boolean;
+  /** As its nodeinfo names it. */
+  readonly software: string;
   readonly title: string;
   readonly version: string;
   readonly charactersMax: number;
   readonly mediaMax: number;
   readonly descriptionMax: number;
+  /** Which posts the account's own list shows besides public and unlisted ones, to a token of these scopes. */
+  readonly showsOwn: (visibility: string, scopes: readonly string[]) => boolean;
+  /** Whether it shows Markdown as what it stands for. */
+  readonly rendersMarkdown: boolean;
+  /** Whether a file is known by its name alone, has another id in a post, and lists come whole, whatever is asked for. */
+  readonly isSmall: boolean;
 }
+
+const canRead = (scopes: readonly string[]): boolean =>
+  scopes.includes("read") || scopes.includes("read:statuses");
 
 const MASTODON: Personality = {
   strict: true,
+  software: "mastodon",
   title: "Sandbox Mastodon",
   version: "4.5.2",
   charactersMax: 500,
   mediaMax: 4,
   descriptionMax: 1500,
+  showsOwn: (_, scopes) => canRead(scopes),
+  rendersMarkdown: false,
+  isSmall: false,
 };
 
 /** Takes nearly everything and keeps no idempotency keys, like several servers in the field. */
 const COMPATIBLE: Personality = {
   strict: false,
+  software: "gotosocial",
   title: "Sandbox GoToSocial",
   version: "0.20.1+git-0000000",
   charactersMax: 5000,
   mediaMax: 6,
   descriptionMax: 1500,
+  showsOwn: (_, scopes) => canRead(scopes),
+  rendersMarkdown: false,
+  isSmall: false,
 };
 
-/** Every host but the one compatible server is an instance of Mastodon. */
+/** Shows an account its own posts for followers, but no direct ones. */
+const AKKOMA: Personality = {
+  ...COMPATIBLE,
+  software: "akkoma",
+  title: "Sandbox Akkoma",
+  version: "2.7.2 (compatible; Akkoma 3.17.0)",
+  showsOwn: (visibility) => visibility === "private",
+};
+
+/** As snac 2.75 behaves: its version begins as Mastodon's does. */
+const SMALL: Personality = {
+  ...COMPATIBLE,
+  software: "small",
+  title: "Sandbox of a small server",
+  version: "4.0.0 (not true; really small/2.75)",
+  showsOwn: () => false,
+  rendersMarkdown: true,
+  isSmall: true,
+};
+
+const OTHERS: Readonly<Record<string, Personality>> = {
+  [LENIENT_HOST]: COMPATIBLE,
+  [AKKOMA_HOST]: AKKOMA,
+  [SMALL_HOST]: SMALL,
+};
+
+/** Every host but those of compatible servers is an instance of Mastodon. */
 export function personalityOf(host: string): Personality {
-  return host === LENIENT_HOST ? COMPATIBLE : MASTODON;
+  return OTHERS[host] ?? MASTODON;
 }
 
 /** An error as the host's server writes it: Mastodon a string in JSON, the compatible one an object, HTML or nothing. */

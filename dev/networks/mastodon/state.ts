@@ -2,6 +2,10 @@ import { createHash, randomBytes } from "node:crypto";
 
 export const STRICT_HOST = "mastodon.sandbox.test";
 export const LENIENT_HOST = "gotosocial.sandbox.test";
+export const AKKOMA_HOST = "akkoma.sandbox.test";
+export const SMALL_HOST = "small.sandbox.test";
+/** One server of each kind. */
+export const MASTODON_HOSTS = [STRICT_HOST, LENIENT_HOST, AKKOMA_HOST, SMALL_HOST] as const;
 const DEMO_USERNAME = "demo";
 const FRIEND_USERNAME = "alice";
 
@@ -107,7 +111,7 @@ export function newAccount(host: string, username: string, displayName?: string)
 export function freshState(): MastodonState {
   return {
     lastId: "0",
-    accounts: [STRICT_HOST, LENIENT_HOST].flatMap((host) => demoAccounts(host)),
+    accounts: MASTODON_HOSTS.flatMap((host) => demoAccounts(host)),
     apps: new Map(),
     codes: new Map(),
     tokens: new Map(),

@@ -15,6 +15,7 @@ import { countedLength } from "./text.ts";
 const IDEMPOTENCY_MS = 60 * 60 * 1000;
 const POSTS = { name: "statuses", limit: 300, windowMs: 3 * 60 * 60 * 1000 };
 const VISIBILITIES = ["public", "unlisted", "private", "direct"];
+const WHOLE_LIST = 256;
 const SCHEDULE_AHEAD_MS = 5 * 60 * 1000;
 
 interface Draft {
@@ -210,10 +211,11 @@ export class Statuses {
   #mayRead(exchange: Exchange, status: Status): boolean {
     if (["public", "unlisted"].includes(status.visibility)) return true;
     const token = findToken(this.#shared, exchange);
+    const { showsOwn } = personalityOf(exchange.host);
     return (
       token?.accountId === status.accountId &&
       !token.revoked &&
-      (token.scopes.includes("read") || token.scopes.includes("read:statuses"))
+      showsOwn(status.visibility, token.scopes)
     );
   }
 
@@ -221,9 +223,7 @@ export class Statuses {
     const { host, params, query } = exchange;
     const account = findAccount(this.#shared.state, host, params["id"] ?? "");
     if (account === undefined) throw refusal(host, 404, "Record not found");
-    const limit = Math.min(Math.max(Number(query.get("limit") ?? 20) || 20, 1), 40);
-    const before = BigInt(/^\d+$/.exec(query.get("max_id") ?? "")?.[0] ?? "0");
-    const after = BigInt(/^\d+$/.exec(query.get("since_id") ?? "")?.[0] ?? "0");
+    const { limit, before, after } = rangeOf(host, query);
     const found = [...this.#shared.state.statuses.values()]
       .filter((status) => status.host === host && status.accountId === account.id)
       .filter(({ id }) => (before === 0n || BigInt(id) < before) && BigInt(id) > after)
@@ -235,6 +235,13 @@ export class Statuses {
       found.map((status) => statusEntity(this.#shared, status)),
     );
   }
+}
+
+function rangeOf(host: string, query: URLSearchParams) {
+  if (personalityOf(host).isSmall) return { limit: WHOLE_LIST, before: 0n, after: 0n };
+  const idOf = (name: string) => BigInt(/^\d+$/.exec(query.get(name) ?? "")?.[0] ?? "0");
+  const limit = Math.min(Math.max(Number(query.get("limit") ?? 20) || 20, 1), 40);
+  return { limit, before: idOf("max_id"), after: idOf("since_id") };
 }
 
 function settings(

@@ -132,3 +132,12 @@ export function contentHtml(text: string, host: string, findMention: FindMention
     })
     .join("");
 }
+
+/** Content with its Markdown rendered: bold and slanted words, code, headings. */
+export function markdownHtml(html: string): string {
+  return html
+    .replace(/\*\*([^*<>]{1,200})\*\*/g, "<b>$1</b>")
+    .replace(/\*([^*<>]{1,200})\*/g, "<i>$1</i>")
+    .replace(/`([^`<>]{1,200})`/g, "<code>$1</code>")
+    .replace(/<p>#{1,3} ([^<>]{1,200})/g, "<p><h2>$1</h2>");
+}

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countCharacters, countedText } from "../../../src/shared/networks/mastodon/rules.ts";
-import { comparable } from "../../../src/shared/networks/mastodon/reconcile.ts";
+import { comparable } from "../../../src/shared/networks/mastodon/own-posts.ts";
 import { textOfHtml } from "../../../src/shared/networks/contract/text.ts";
 
 const URL = "x".repeat(23);

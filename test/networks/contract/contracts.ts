@@ -133,6 +133,8 @@ export const CONTRACTS = {
     settings: {},
     retryAfterSeconds: 30,
     lifetimes: { 400: "succeeded" },
+    // A list that can't be read, and one that can be read later, hold up no post.
+    dispensable: { permission_missing: ["accountStatuses"], quota_exceeded: ["accountStatuses"] },
     forms: {
       text: atMastodon,
       image: { ...atMastodon, body: image, magic: "altTexts" },

@@ -59,7 +59,9 @@ export async function settle(world: World, publisher: Publisher, postId: string)
   const { relay, network } = world;
   const { platformId, profileId } = publisher.owner;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    await relay.drain();
+    await relay.drain().catch((error: unknown) => {
+      if (!world.wire.isKilled) throw error;
+    });
     const stored = await relay.services.posts.findLeg({ platformId, profileId, postId }, network);
     if (stored === undefined) throw new Error("the leg is gone");
     const { status, notBefore } = stored.leg;

@@ -18,7 +18,7 @@ export interface MadeStep extends Step {
 /** Trouble at one step of a leg. */
 export interface Trouble {
   readonly step: Pick<Step, "route" | "nth">;
-  /** A magic word of the sandbox, without its brackets. */
+  /** A magic word of the sandbox, without its brackets; or `kill-before`, `kill-after`: the worker does not live on. */
   readonly fault: string;
   /** What every later call suffers; none when absent. */
   readonly afterwards?: string;
@@ -64,6 +64,11 @@ export class Wire implements Outbound {
     return this.#isTroubled;
   }
 
+  /** Whether the trouble was the end of the worker. */
+  get isKilled(): boolean {
+    return this.#isTroubled && this.#trouble?.fault.startsWith("kill-") === true;
+  }
+
   /** What the leg made its readers see. */
   visible(): readonly VisiblePost[] {
     return this.#standIn.posts().filter(({ id }) => !this.#earlier.has(id));
@@ -91,23 +96,29 @@ export class Wire implements Outbound {
     const nth = this.#made.filter((step) => step.route === route).length + 1;
     const step = { route, nth, at: this.#now() };
     const index = this.#made.push({ ...step, isVisible: false }) - 1;
-    this.#meetTrouble(step);
+    const fault = this.#meetTrouble(step);
+    if (fault === "kill-before") throw new Error("killed before the call");
     try {
-      return await send();
+      const answer = await send();
+      if (fault === "kill-after") throw new Error("killed after the call");
+      return answer;
     } finally {
       this.#made[index] = { ...step, isVisible: this.visible().length > 0 };
     }
   }
 
-  #meetTrouble({ route, nth }: Step): void {
-    if (this.#trouble === undefined) return;
+  /** Returns what this call suffers here, and not at the network. */
+  #meetTrouble({ route, nth }: Step): string | undefined {
+    if (this.#trouble === undefined) return undefined;
     const { step, fault, afterwards } = this.#trouble;
     if (this.#isTroubled) {
       if (afterwards !== undefined) this.#standIn.play(afterwards);
-      return;
+      return undefined;
     }
-    if (step.route !== route || step.nth !== nth) return;
+    if (step.route !== route || step.nth !== nth) return undefined;
     this.#isTroubled = true;
+    if (fault.startsWith("kill-")) return fault;
     this.#standIn.play(fault);
+    return undefined;
   }
 }

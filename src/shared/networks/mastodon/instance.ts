@@ -36,8 +36,6 @@ const DEFAULT_LIMITS: InstanceLimits = {
   mediaTypes: [],
 };
 
-/** Mastodon and its forks; compatible servers say so, or count from 0, and several of them keep no idempotency keys. */
-const MASTODON_VERSION = /^[1-9]\d*\.\d/;
 const MEDIA_TYPES_MAX = 100;
 const count = shape(() => z.number().int().positive().catch(0));
 const limitsShape = shape(() =>
@@ -72,7 +70,6 @@ export interface Instance {
   /** As accounts of the instance are named: not always the host that serves them. */
   readonly domain: string;
   readonly limits: InstanceLimits;
-  readonly keepsKeys: boolean;
 }
 
 /** Returns the limits kept with a connection, and Mastodon's own for those that are missing. */
@@ -122,13 +119,12 @@ function movedTo(answer: HttpResponse): string | undefined {
 function readInstance(answer: HttpResponse, origin: string): Instance | undefined {
   const parsed = instanceShape().safeParse(answer.json());
   if (answer.status !== 200 || !parsed.success) return undefined;
-  const { domain, uri, version, configuration, max_toot_chars } = parsed.data;
+  const { domain, uri, configuration, max_toot_chars } = parsed.data;
   const { statuses, media_attachments: media } = configuration;
   const named = domain ?? uri?.replace(/^https?:\/\//, "").split("/", 1)[0];
   return {
     origin,
     domain: named || new URL(origin).host,
-    keepsKeys: MASTODON_VERSION.test(version) && !version.includes("compatible"),
     limits: limitsOf({
       charactersMax: statuses["max_characters"] ?? max_toot_chars,
       charactersPerUrl: statuses["characters_reserved_per_url"],

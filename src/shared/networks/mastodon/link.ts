@@ -19,6 +19,7 @@ import { originOf, serverOrigin, typedText } from "../contract/text.ts";
 import { discover, findClient, refused } from "./client.ts";
 import { classify } from "./errors.ts";
 import { type Instance, findInstance } from "./instance.ts";
+import { findSoftware } from "./software.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";
 
 const flowShape = shape(() =>
@@ -29,7 +30,6 @@ const flowShape = shape(() =>
     clientSecret: z.string(),
     scope: z.string(),
     hasPkce: z.boolean(),
-    keepsKeys: z.boolean(),
     limits: z.record(z.string(), z.unknown()),
   }),
 );
@@ -82,7 +82,6 @@ async function start(
     clientSecret: client.clientSecret,
     scope: server.scope,
     hasPkce: server.hasPkce,
-    keepsKeys: instance.keepsKeys,
     limits: { ...instance.limits },
   };
   return { kind: "redirect", url: `${instance.origin}/oauth/authorize?${query.toString()}`, flow };
@@ -212,9 +211,9 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
   if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
   const account = readAccount(answer, flow);
   if (account === undefined) return refusedAccount(answer, tools.now());
-  const defaultVisibility = readDefaultVisibility(answer);
+  const software = await findSoftware(flow.origin, tools);
   const { accessToken, scopes, expiresIn } = token;
-  const { origin, clientId, clientSecret, keepsKeys, limits } = flow;
+  const { origin, clientId, clientSecret, limits } = flow;
   return {
     kind: "linked",
     linked: {
@@ -224,8 +223,7 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
         accessToken,
         clientId,
         clientSecret,
-        keepsKeys,
-        ...(defaultVisibility === undefined ? {} : { defaultVisibility }),
+        ...(typeof software === "string" ? { software } : {}),
       },
       instanceUrl: origin,
       scopes,
@@ -236,13 +234,6 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
           : new Date(tools.now().getTime() + expiresIn * 1000).toISOString(),
     },
   };
-}
-
-/** Returns the visibility of the account's posts that name none. */
-function readDefaultVisibility(answer: HttpResponse): string | undefined {
-  const shape = z.object({ source: z.object({ privacy: z.string().max(20) }) });
-  const parsed = shape.safeParse(answer.json());
-  return parsed.success ? parsed.data.source.privacy : undefined;
 }
 
 function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {

@@ -7,26 +7,18 @@ import {
   type Rejected,
   type TryLater,
   mayStartOver,
+  type Lookup,
 } from "../contract/outcome.ts";
-import {
-  type MediaKind,
-  mediaKindOfType,
-  type LegDraft,
-  type MediaItem,
-} from "../contract/draft.ts";
+import { type MediaKind, mediaKindOfType, type MediaItem } from "../contract/draft.ts";
 import { bytesMaxOf, mediaFailed, mediaRejected, refusedFile } from "../contract/media-check.ts";
-import { type FetchedMedia, type MediaFile, MediaFailure } from "../contract/media.ts";
+import { MediaFailure } from "../contract/media.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import {
-  type HttpRequest,
-  type HttpResponse,
-  HttpFailure,
-  type StreamedBody,
-} from "../../runtime/http-call.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { classify, errorText } from "./errors.ts";
-import { ownOptionsOf } from "./options.ts";
+import { baselineOf, listOwnPosts } from "./own-posts.ts";
 import { isMixed, media } from "./rules.ts";
+import { fieldsOf, imageForm, streamedForm } from "./upload-form.ts";
 import {
   type Credentials,
   type Remote,
@@ -35,7 +27,9 @@ import {
   remoteOf,
   requestHeaders,
 } from "./state.ts";
-import { randomUUID } from "node:crypto";
+import { findKeepsKeys } from "./software.ts";
+import * as z from "zod";
+import { shape } from "../../runtime/shape.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
 /** A video comes from its own server while it is sent on: the slower of the two sets the pace. */
@@ -43,11 +37,49 @@ const STREAM_TIMEOUT_MS = 300_000;
 const POLL_SECONDS = 3;
 const CARRY_ON_SECONDS = 1;
 
-/** Uploads missing files, then asks once for each file that the server is still processing. */
+/**
+ * Uploads missing files, then asks once for each file that the server is still processing. When all are ready, notes what
+ * tells the post from the account's others, should the answer to the visible call be lost.
+ */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
   const remote = remoteOf(leg.remote);
   const isUploaded = remote.media.length >= leg.draft.media.length;
-  return isUploaded ? pollMedia(leg, remote, tools) : uploadMissing(leg, remote, tools);
+  const outcome = await (isUploaded
+    ? pollMedia(leg, remote, tools)
+    : uploadMissing(leg, remote, tools));
+  // What an earlier call may have made belongs to no baseline: the first one stays.
+  return outcome.kind === "ready" && leg.sentAt === null
+    ? withBaseline(leg, remoteOf(outcome.remote), tools)
+    : outcome;
+}
+
+async function withBaseline(
+  leg: LegToPublish,
+  prepared: Remote,
+  tools: NetworkTools,
+): Promise<PrepareOutcome> {
+  const { before: _before, keepsKeys: _keepsKeys, ...remote } = prepared;
+  const keepsKeys = await findKeepsKeys({ ...leg, remote }, tools);
+  if (typeof keepsKeys === "object") return notNow(remote, keepsKeys);
+  if (keepsKeys) return { kind: "ready", remote: { ...remote, keepsKeys } };
+  const posts = await listOwnPosts(leg, Number.POSITIVE_INFINITY, tools);
+  if (!("kind" in posts))
+    return { kind: "ready", remote: { ...remote, keepsKeys, before: baselineOf(posts) } };
+  return posts.kind === "unavailable"
+    ? notNow(remote, posts)
+    : { kind: "ready", remote: { ...remote, keepsKeys } };
+}
+
+function notNow(
+  remote: Remote,
+  { note, retryAfterSeconds }: Extract<Lookup, { kind: "unavailable" }>,
+): PrepareOutcome {
+  return {
+    kind: "try_later",
+    remote,
+    failure: { code: "network_unavailable", networkCode: null, note },
+    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+  };
 }
 
 async function uploadMissing(
@@ -64,6 +96,9 @@ async function uploadMissing(
       const isWorthKeeping = uploaded.kind === "try_later" && uploads.length > remote.media.length;
       return isWorthKeeping ? { ...uploaded, remote: { ...remote, media: uploads } } : uploaded;
     }
+    // A post would show the later file twice.
+    if (uploads.some(({ id }) => id === uploaded.id))
+      return notKept("the server took two files for one", mediaIndex);
     uploads.push(uploaded);
   }
   if (isMixed(uploads.map((item) => item.kind)))
@@ -87,10 +122,15 @@ async function uploadItem(
     const refused = refusedFile("mastodon", file, targets, mediaIndex);
     if (refused !== undefined) return refused;
     const kind = mediaKindOfType(file.contentType);
+    const name = `${remoteOf(leg.remote).idempotencyKey.slice(0, 24)}-${mediaIndex + 1}`;
     const form =
       kind === "image"
-        ? imageForm(await tools.fitImage(file, targets.image), fieldsOf(leg.draft, mediaIndex))
-        : streamedForm(file, fieldsOf(leg.draft, mediaIndex));
+        ? imageForm(
+            await tools.fitImage(file, targets.image),
+            name,
+            fieldsOf(leg.draft, mediaIndex),
+          )
+        : streamedForm(file, name, fieldsOf(leg.draft, mediaIndex));
     const credentials = credentialsOf(leg.credentials);
     const answer = await exchange(tools, {
       method: "POST",
@@ -101,52 +141,35 @@ async function uploadItem(
     });
     if (answer instanceof HttpFailure) return unanswered(answer);
     const made = readUpload(answer, kind);
-    return made ?? unpublished(classify(answer, tools.now()), mediaIndex);
+    if (made === undefined) return unpublished(classify(answer, tools.now()), mediaIndex);
+    return isUnknown(answer)
+      ? notKept("the server does not know what the file is", mediaIndex)
+      : made;
   } catch (error) {
     if (error instanceof MediaFailure) return mediaFailed("mastodon", error, mediaIndex);
     throw error;
   }
 }
 
-interface UploadForm {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: NonNullable<HttpRequest["body"]>;
-}
-
-function fileName(contentType: string): string {
-  return `file.${contentType.split("/")[1]?.replace(/[^a-z0-9]/g, "") ?? "bin"}`;
-}
-
-type FormFields = Readonly<Record<string, string>>;
-
-/** Returns the form's fields for a file. A focal point is two numbers with a comma between them. */
-function fieldsOf({ media: items, options }: LegDraft, mediaIndex: number): FormFields {
-  const altText = items[mediaIndex]?.altText;
-  const point = ownOptionsOf(options).focus?.[mediaIndex];
-  return {
-    ...(altText ? { description: altText } : {}),
-    ...(point ? { focus: `${point.x},${point.y}` } : {}),
-  };
-}
-
-function imageForm({ bytes, contentType }: FetchedMedia, fields: FormFields): UploadForm {
-  const form = new FormData();
-  const blob = new Blob([new Uint8Array(bytes)], { type: contentType });
-  form.set("file", blob, fileName(contentType));
-  for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  return { body: form };
-}
-
-function streamedForm(file: MediaFile, fields: FormFields): UploadForm {
-  const { contentType } = file;
-  const part = { name: "file", filename: fileName(contentType), contentType, body: file };
-  return multipartWithFile(fields, part);
-}
-
 function readUpload(answer: HttpResponse, kind: MediaKind): RemoteMedia | undefined {
   const id = readId(answer);
   if ((answer.status !== 200 && answer.status !== 202) || id === undefined) return undefined;
-  return { id, kind, isReady: answer.status === 200 };
+  const { url } = uploadShape().safeParse(answer.json()).data ?? {};
+  return { id, kind, isReady: answer.status === 200, ...(url ? { url } : {}) };
+}
+
+const uploadShape = shape(() =>
+  z.object({ type: z.unknown().optional(), url: z.string().max(2_000).nullish().catch(null) }),
+);
+
+/** Tells whether the server could make nothing of a file that it took. */
+function isUnknown(answer: HttpResponse): boolean {
+  return uploadShape().safeParse(answer.json()).data?.type === "unknown";
+}
+
+function notKept(note: string, mediaIndex: number): Rejected {
+  const failure = { code: "media_processing_failed", networkCode: null, note, mediaIndex } as const;
+  return { kind: "rejected", failure };
 }
 
 async function pollMedia(
@@ -220,43 +243,4 @@ function settled(remote: Remote): PrepareOutcome {
 
 function processing(remote: Remote, pollAfterSeconds: number): PrepareOutcome {
   return { kind: "processing", remote, pollAfterSeconds };
-}
-
-interface FilePart {
-  readonly name: string;
-  readonly filename: string;
-  readonly contentType: string;
-  readonly body: StreamedBody;
-}
-
-/**
- * Returns a form with one streamed file, for servers that require the exact length of the body (RFC 7578). A file that
- * is in memory is sent as `FormData`. Field names are ours; values may hold anything.
- */
-export function multipartWithFile(
-  fields: Readonly<Record<string, string>>,
-  file: FilePart,
-): Required<Pick<HttpRequest, "headers" | "body">> {
-  const boundary = `relay-${randomUUID()}`;
-  const parts = Object.entries(fields).map(
-    ([name, value]) =>
-      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
-  );
-  const head = Buffer.from(
-    `${parts.join("")}--${boundary}\r\n` +
-      `Content-Disposition: form-data; name="${file.name}"; filename="${file.filename}"\r\n` +
-      `Content-Type: ${file.contentType}\r\n\r\n`,
-  );
-  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-  return {
-    headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
-    body: {
-      size: head.length + file.body.size + tail.length,
-      async *chunks() {
-        yield head;
-        yield* file.body.chunks();
-        yield tail;
-      },
-    },
-  };
 }

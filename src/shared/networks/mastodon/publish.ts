@@ -11,7 +11,9 @@ import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { MEDIA_TAKEN, classify, errorText } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
-import { isKeyAlive, isListed, findOwnPost, readStatus } from "./reconcile.ts";
+import { readStatus } from "./own-posts.ts";
+import { findOwnPost, isKeyAlive } from "./reconcile.ts";
+import { findKeepsKeys } from "./software.ts";
 import { credentialsOf, remoteOf, requestHeaders } from "./state.ts";
 
 const NOT_READY_SECONDS = 5;
@@ -84,10 +86,12 @@ async function lookForTakenMedia(
   tools: NetworkTools,
 ): Promise<PublishOutcome> {
   const classified = classify(answer, tools.now());
-  const lookup = await findOwnPost(leg, tools);
+  const keepsKeys = await findKeepsKeys(leg, tools);
+  if (typeof keepsKeys === "object") return inDoubt(classified);
+  const lookup = await findOwnPost(leg, keepsKeys, tools);
   if (lookup.kind === "found") return lookup.published;
   const isCertain =
-    lookup.kind === "absent" && lookup.isComplete && (isKeyAlive(leg, tools) || isListed(leg));
+    lookup.kind === "absent" && (lookup.isComplete || (keepsKeys && isKeyAlive(leg, tools)));
   if (!isCertain) return inDoubt(classified);
   return {
     kind: "prepare_again",

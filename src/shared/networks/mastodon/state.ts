@@ -10,10 +10,8 @@ const credentialsShape = shape(() =>
     /** Kept with the token: the registration of the host may be another one by the time it is revoked. */
     clientId: z.string(),
     clientSecret: z.string(),
-    /** Whether the instance answers a repeat under the same idempotency key with the first post. */
-    keepsKeys: z.boolean(),
-    /** The account's own choice as it was linked; absent where the server does not tell. */
-    defaultVisibility: z.string().optional(),
+    /** What the server runs, from its nodeinfo; absent where it did not tell, or was linked before it was asked. */
+    software: z.string().optional(),
   }),
 );
 export type Credentials = ShapeOf<typeof credentialsShape>;
@@ -23,8 +21,20 @@ const mediaShape = shape(() =>
     id: z.string(),
     kind: z.enum(["image", "video", "audio"]),
     isReady: z.boolean(),
+    /** Where the server keeps the file, if it said so. */
+    url: z.string().optional(),
   }),
 );
+const baselineShape = shape(() =>
+  z.object({
+    /** The time of the newest of them, by the server's clock; null when there was none. */
+    newestAt: z.iso.datetime().nullable(),
+    ids: z.array(z.string()),
+  }),
+);
+/** The account's newest posts as they were listed before the first visible call. */
+export type Baseline = ShapeOf<typeof baselineShape>;
+
 const remoteShape = shape(() =>
   z.object({
     idempotencyKey: z.string(),
@@ -32,6 +42,10 @@ const remoteShape = shape(() =>
     media: z.array(mediaShape()),
     /** When files were last given up and uploaded anew. */
     reuploadedAt: z.iso.datetime().optional(),
+    /** Whether the server keeps idempotency keys; absent until the first visible call is prepared. */
+    keepsKeys: z.boolean().optional(),
+    /** Absent where the server keeps keys, or does not list the account's posts. */
+    before: baselineShape().optional(),
   }),
 );
 export type Remote = ShapeOf<typeof remoteShape>;

@@ -1,0 +1,191 @@
+import * as z from "zod";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { exchange } from "../contract/answers.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import { type Lookup, type Published, unavailable } from "../contract/outcome.ts";
+import { composed, textOfHtml } from "../contract/text.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
+import { classify } from "./errors.ts";
+import { ownOptionsOf } from "./options.ts";
+import {
+  type Baseline,
+  type Credentials,
+  credentialsOf,
+  remoteOf,
+  requestHeaders,
+} from "./state.ts";
+
+const PAGE_LENGTH = 20;
+const PAGES_MAX = 3;
+/** Of the posts that an account had before a call, as many are noted: no server makes more in `STEP_MS`. */
+const NOTED_MAX = 40;
+/** How far the clock of a server may be set back between two posts. */
+const STEP_MS = 60_000;
+
+const identity = shape(() => ({
+  id: z.coerce.string().min(1),
+  url: z.string().nullish(),
+  uri: z.string().nullish(),
+}));
+const statusShape = shape(() => z.object(identity()));
+const attachmentShape = shape(() =>
+  z.object({ id: z.coerce.string(), url: z.string().nullish().catch(null) }),
+);
+const listShape = shape(() =>
+  z.array(
+    z.object({
+      ...identity(),
+      created_at: z.string(),
+      content: z.string().nullish(),
+      spoiler_text: z.string().nullish(),
+      visibility: z.string().nullish().catch(null),
+      reblog: z.unknown().optional(),
+      media_attachments: z.array(attachmentShape()).catch([]),
+    }),
+  ),
+);
+type Status = ShapeOf<typeof listShape>[number];
+
+/** Returns the post of an answer to `POST /api/v1/statuses`; undefined where it names none. */
+export function readStatus(answer: HttpResponse): Published | undefined {
+  const parsed = statusShape().safeParse(answer.json());
+  return answer.status >= 200 && answer.status < 300 && parsed.success
+    ? publishedOf(parsed.data)
+    : undefined;
+}
+
+/** Returns the outcome for a listed post that is the leg's. */
+export function publishedOf(status: ShapeOf<typeof statusShape>): Published {
+  const url = [status.url, status.uri].find((address) => address?.startsWith("http"));
+  return { kind: "published", networkPostId: status.id, url: url ?? null };
+}
+
+/** The account's own posts, newest first. `isComplete`: all that the list has of the time asked for. */
+export interface OwnPosts {
+  readonly statuses: readonly Status[];
+  readonly isComplete: boolean;
+}
+
+/** Returns the account's own posts, at least those since a time by the server's clock, if three pages hold them. */
+export async function listOwnPosts(
+  leg: LegToPublish,
+  sinceMs: number,
+  tools: NetworkTools,
+): Promise<OwnPosts | Exclude<Lookup, { kind: "found" | "absent" }>> {
+  const statuses: Status[] = [];
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const answer = await requestList(leg, statuses.at(-1)?.id, tools);
+    const read = readList(answer, tools.now());
+    if ("kind" in read) return read;
+    statuses.push(...read);
+    const last = read.at(-1);
+    const isBeyond = last === undefined || Date.parse(last.created_at) < sinceMs;
+    if (isBeyond || read.length < PAGE_LENGTH) return { statuses, isComplete: true };
+  }
+  return { statuses, isComplete: false };
+}
+
+/**
+ * Requests the account's posts with the token, and without it if the token lacks `read:statuses`: public posts can be
+ * read by anybody.
+ */
+async function requestList(
+  leg: LegToPublish,
+  olderThan: string | undefined,
+  tools: NetworkTools,
+): Promise<HttpResponse | HttpFailure> {
+  const own = credentialsOf(leg.credentials);
+  const localId = leg.account.id.slice(leg.account.id.indexOf("/") + 1);
+  const query = new URLSearchParams({
+    limit: String(PAGE_LENGTH),
+    exclude_reblogs: "true",
+    ...(olderThan === undefined ? {} : { max_id: olderThan }),
+  });
+  const path = `/api/v1/accounts/${encodeURIComponent(localId)}/statuses?${query.toString()}`;
+  // Mastodon lets caches keep the list that anybody may read, for a day while the server fails
+  // (`cache_if_unauthenticated!` in app/controllers/api/v1/accounts/statuses_controller.rb).
+  const request = (credentials: Credentials | null): HttpRequest => ({
+    method: "GET",
+    url: `${own.origin}${path}`,
+    headers: { ...requestHeaders(credentials), "cache-control": "no-cache" },
+  });
+  const answer = await exchange(tools, request(own));
+  if (answer instanceof HttpFailure || (answer.status !== 401 && answer.status !== 403)) {
+    return answer;
+  }
+  return exchange(tools, request(null));
+}
+
+function readList(
+  answer: HttpResponse | HttpFailure,
+  now: Date,
+): Status[] | Exclude<Lookup, { kind: "found" | "absent" }> {
+  if (answer instanceof HttpFailure) return unavailable(answer);
+  const parsed = listShape().safeParse(answer.json());
+  if (answer.status === 200 && parsed.success) return parsed.data;
+  if ([401, 403, 404, 410].includes(answer.status)) return { kind: "unreadable" };
+  return unavailable(classify(answer, now));
+}
+
+/** Returns what tells posts that are listed now from those that will come. */
+export function baselineOf({ statuses }: OwnPosts): Baseline {
+  const times = statuses.map(({ created_at }) => Date.parse(created_at)).filter((ms) => ms > 0);
+  return {
+    newestAt: times.length === 0 ? null : new Date(Math.max(...times)).toISOString(),
+    ids: statuses.slice(0, NOTED_MAX).map(({ id }) => id),
+  };
+}
+
+/** Returns the time, by the server's own clock, from which what came after a baseline is listed. */
+export function timeOf({ newestAt }: Baseline): number {
+  return newestAt === null ? Number.NEGATIVE_INFINITY : Date.parse(newestAt) - STEP_MS;
+}
+
+/** Tells whether a listed post was made after the baseline was. */
+export function isNewerThan(baseline: Baseline, { id, created_at, reblog }: Status): boolean {
+  if (reblog !== undefined && reblog !== null) return false;
+  return !baseline.ids.includes(id) && !(Date.parse(created_at) < timeOf(baseline));
+}
+
+/** Tells whether a post has one of the leg's files, which belong to one post only where a server gives each an id. */
+export function hasOurFile({ media_attachments: attachments }: Status, leg: LegToPublish): boolean {
+  const ids = new Set(remoteOf(leg.remote).media.map((item) => item.id));
+  return attachments.some((attachment) => ids.has(attachment.id));
+}
+
+/** Tells whether a post has the leg's files, each of them, and nothing else. */
+export function hasOurFiles({ media_attachments: found }: Status, leg: LegToPublish): boolean {
+  const { media } = remoteOf(leg.remote);
+  return (
+    media.length === found.length &&
+    media.every(({ id, url }) =>
+      // Some servers give a file another id once it is part of a post; its address stays.
+      found.some((attachment) => attachment.id === id || (url && attachment.url === url)),
+    )
+  );
+}
+
+/** Tells whether a post has the leg's words, and its content warning. */
+export function hasOurWords(status: Status, leg: LegToPublish): boolean {
+  const { spoilerText = "" } = ownOptionsOf(leg.draft.options);
+  // Together, because a content warning without a text becomes the text.
+  const words = (status.spoiler_text ?? "") + textOfHtml(status.content ?? "");
+  return comparable(words) === comparable(spoilerText + leg.draft.text);
+}
+
+/** Of Markdown, what servers that render it leave out of the text. */
+const MARKDOWN_LINK = /\[([^[\]\n]{1,500})\]\([^()\s]{1,2000}\)/g;
+const MARKDOWN_SIGNS = /[*_~`#>\\-]/g;
+
+/**
+ * Returns a text in the form in which texts are compared. Servers wrap lines in paragraphs, fold spaces, show mentions
+ * without their domain and render Markdown.
+ */
+export function comparable(text: string): string {
+  return composed(text)
+    .replace(MARKDOWN_LINK, "$1")
+    .replace(/(@[\w.-]+)@[\p{L}\p{N}.-]*[\p{L}\p{N}]/gu, "$1")
+    .replace(MARKDOWN_SIGNS, "")
+    .replace(/\s+/g, "");
+}

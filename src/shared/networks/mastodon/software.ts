@@ -1,0 +1,96 @@
+import * as z from "zod";
+import { shape } from "../../runtime/shape.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
+import { exchange } from "../contract/answers.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import { type Lookup, unavailable } from "../contract/outcome.ts";
+import { originOf } from "../contract/text.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { classify } from "./errors.ts";
+import { credentialsOf, remoteOf, requestHeaders } from "./state.ts";
+
+type Unavailable = Extract<Lookup, { kind: "unavailable" }>;
+
+/**
+ * Software that answers a repeat under the same Idempotency-Key with the first post, for an hour: each has
+ * `redis.setex(idempotency_key, 3_600, …)` in `app/services/post_status_service.rb`. The names are those of
+ * `app/serializers/nodeinfo/serializer.rb` in mastodon/mastodon (glitch-soc says the same), fedibird/mastodon and
+ * hometown-fork/hometown. No other server is taken to keep keys, whatever version it claims to be compatible with.
+ */
+const KEEPS_KEYS: ReadonlySet<string> = new Set(["mastodon", "hometown", "fedibird"]);
+
+/** https://nodeinfo.diaspora.software/protocol: a list of documents, one for each version of the schema. */
+const listShape = shape(() =>
+  z.object({ links: z.array(z.object({ rel: z.string(), href: z.string() })) }),
+);
+const SCHEMA = "http://nodeinfo.diaspora.software/ns/schema/";
+const nodeinfoShape = shape(() => z.object({ software: z.object({ name: z.string().max(100) }) }));
+
+/** Returns the name of the software that a server runs; null when it names none, and why when it does not answer. */
+export async function findSoftware(
+  origin: string,
+  tools: NetworkTools,
+): Promise<string | null | Unavailable> {
+  const list = await readDocument(`${origin}/.well-known/nodeinfo`, tools);
+  if (!("body" in list)) return list;
+  const links = listShape().safeParse(list.body).data?.links ?? [];
+  const href = links.find(({ rel }) => rel.startsWith(SCHEMA))?.href ?? "";
+  // Another server's document says nothing about this one.
+  if (originOf(href) !== origin) return null;
+  const document = await readDocument(href, tools);
+  if (!("body" in document)) return document;
+  const { data } = nodeinfoShape().safeParse(document.body);
+  return data === undefined ? null : data.software.name.toLowerCase();
+}
+
+/** Returns a document; without a body to read where there is none. */
+async function readDocument(
+  url: string,
+  tools: NetworkTools,
+): Promise<{ readonly body: unknown } | Unavailable> {
+  const answer = await exchange(tools, {
+    method: "GET",
+    url,
+    headers: { accept: "application/json" },
+  });
+  if (answer instanceof HttpFailure) return unavailable(answer);
+  if (answer.status === 429 || answer.status >= 500)
+    return unavailable(classify(answer, tools.now()));
+  return { body: answer.status === 200 ? answer.json() : undefined };
+}
+
+/** Returns whether the leg's server keeps idempotency keys, as it was found before the first visible call. */
+export async function findKeepsKeys(
+  leg: LegToPublish,
+  tools: NetworkTools,
+): Promise<boolean | Unavailable> {
+  const { keepsKeys } = remoteOf(leg.remote);
+  if (keepsKeys !== undefined) return keepsKeys;
+  const { software, origin } = credentialsOf(leg.credentials);
+  const found = software ?? (await findSoftware(origin, tools));
+  if (typeof found === "object" && found !== null) return found;
+  return found !== null && KEEPS_KEYS.has(found);
+}
+
+const ownAccountShape = shape(() =>
+  z.object({ source: z.object({ privacy: z.string().max(20) }) }),
+);
+
+/** Returns the visibility of the account's posts that name none, as it is now; undefined when the server hides it. */
+export async function findDefaultVisibility(
+  leg: LegToPublish,
+  tools: NetworkTools,
+): Promise<string | undefined | Unavailable> {
+  const credentials = credentialsOf(leg.credentials);
+  const answer = await exchange(tools, {
+    method: "GET",
+    url: `${credentials.origin}/api/v1/accounts/verify_credentials`,
+    headers: requestHeaders(credentials),
+  });
+  if (answer instanceof HttpFailure) return unavailable(answer);
+  if (answer.status === 429 || answer.status >= 500)
+    return unavailable(classify(answer, tools.now()));
+  return answer.status === 200
+    ? ownAccountShape().safeParse(answer.json()).data?.source.privacy
+    : undefined;
+}
