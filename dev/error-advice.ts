@@ -92,6 +92,11 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     advice: "`details.platforms` has what `POST /v1/posts/validate` would answer.",
     again: "once the cause is gone",
   },
+  length_required: {
+    advice:
+      "Send `Content-Length` and no `Transfer-Encoding`. .NET's `PostAsJsonAsync` leaves it out: make a `JsonContent`, await `LoadIntoBufferAsync()`, and post that.",
+    again: NO,
+  },
   payload_too_large: { advice: "Send less; files are given by their URLs.", again: NO },
   unsupported_media_type: { advice: "Send `Content-Type: application/json`.", again: NO },
   rate_limited: { advice: "Wait as long as `Retry-After` says.", again: "yes, after that" },

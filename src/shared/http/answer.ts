@@ -8,6 +8,7 @@ import type { AccessRequest } from "./access/access.ts";
 import { callerAddress } from "./access/caller-address.ts";
 import type { HttpDeps } from "./deps.ts";
 import { ERROR_STATUS } from "./error-status.ts";
+import { headerText } from "./headers.ts";
 import { parseInput, type Incoming } from "./parse-input.ts";
 import { RequestLimits } from "./rate-limit.ts";
 import { paged, Reply } from "./reply.ts";
@@ -82,7 +83,7 @@ function toOutgoing({ list, status: declaredStatus }: Route["spec"], made: unkno
     headers.set("content-type", "application/json; charset=utf-8");
     return { status: declaredStatus, headers, body: JSON.stringify({ data: result }) };
   }
-  for (const [name, value] of result.headers) headers.append(name, value);
+  for (const [name, value] of result.headers) headers.append(name, headerText(value));
   return { status: result.status ?? declaredStatus, headers, body: result.body };
 }
 

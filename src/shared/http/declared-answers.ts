@@ -47,7 +47,13 @@ function bodyErrors({ body, bodyKind }: Route["spec"]): readonly ErrorCode[] {
   if (body === undefined) return [];
   // What is wrong with a form is answered as a page.
   if (bodyKind === "form") return [];
-  return ["invalid_json", "payload_too_large", "unsupported_media_type", "validation_failed"];
+  return [
+    "invalid_json",
+    "length_required",
+    "payload_too_large",
+    "unsupported_media_type",
+    "validation_failed",
+  ];
 }
 
 function queryErrors(spec: Route["spec"]): readonly ErrorCode[] {

@@ -36,6 +36,7 @@ export const ERROR_STATUS = {
   invalid_state: 409,
   nothing_to_retry: 409,
   limit_reached: 409,
+  length_required: 411,
   payload_too_large: 413,
   unsupported_media_type: 415,
   not_publishable: 422,

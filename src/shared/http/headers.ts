@@ -70,3 +70,14 @@ export const ANSWER_HEADERS = {
   Location: shape(() => z.string().describe("Where the browser goes on.")),
 } as const;
 export type AnswerHeader = keyof typeof ANSWER_HEADERS;
+
+/** What may not stand in a header: characters beyond ASCII, and control characters but the tab. */
+const UNSENDABLE = /[^\t\x20-\x7e]+/g;
+
+/**
+ * Returns the text as a header may carry it: what is not visible ASCII is percent-encoded as UTF-8, as in a URL. The
+ * host answers any other text with 500, after the request has done its work.
+ */
+export function headerText(value: string): string {
+  return value.replace(UNSENDABLE, (text) => encodeURIComponent(text.toWellFormed()));
+}

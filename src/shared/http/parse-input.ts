@@ -21,12 +21,23 @@ const DEPTH_MAX = 20;
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 const ISSUES_MAX = 100;
 
+/** The host passes on no body whose length was not declared: taken for an empty one, it would be refused for its fields. */
+function lengthRequired(): AppError {
+  return new AppError(
+    "length_required",
+    "The body came with Transfer-Encoding: chunked and can't be read. Send Content-Length instead: in .NET, make a JsonContent, await its LoadIntoBufferAsync() and post that, in place of PostAsJsonAsync.",
+  );
+}
+
+/** @throws AppError 411 or 413 */
 async function readBounded(incoming: Incoming): Promise<Uint8Array> {
+  const { headers } = incoming;
+  if (headers.has("transfer-encoding") && !headers.has("content-length")) throw lengthRequired();
   const tooLarge = () =>
     new AppError("payload_too_large", `The body is larger than ${BODY_BYTES_MAX} bytes.`, {
       details: { bytesMax: BODY_BYTES_MAX },
     });
-  if (Number(incoming.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) throw tooLarge();
+  if (Number(headers.get("content-length") ?? 0) > BODY_BYTES_MAX) throw tooLarge();
   const bytes = await incoming.body();
   if (bytes.length > BODY_BYTES_MAX) throw tooLarge();
   return bytes;
@@ -80,7 +91,7 @@ interface ReadBody {
   readonly issues: readonly Issue[];
 }
 
-/** Reads the JSON body; `{}` when there is none. @throws AppError 400, 413 or 415 */
+/** Reads the JSON body; `{}` when there is none. @throws AppError 400, 411, 413 or 415 */
 export async function readJson(incoming: Incoming): Promise<ReadBody> {
   const bytes = await readBounded(incoming);
   if (bytes.length === 0) return { value: {}, issues: [] };
@@ -99,7 +110,7 @@ export async function readJson(incoming: Incoming): Promise<ReadBody> {
   return { value, issues };
 }
 
-/** Reads the fields of an HTML form. @throws AppError 400, 413 or 415 */
+/** Reads the fields of an HTML form. @throws AppError 400, 411, 413 or 415 */
 export async function readForm(incoming: Incoming): Promise<ReadBody> {
   const bytes = await readBounded(incoming);
   if (bytes.length > 0 && mediaType(incoming) !== "application/x-www-form-urlencoded")
@@ -124,7 +135,7 @@ interface Input {
 
 /**
  * Reads and parses the query and body of a request. Reports everything that is wrong with them at once.
- * @throws AppError 400, 413 or 415
+ * @throws AppError 400, 411, 413 or 415
  */
 export async function parseInput(
   { spec }: Route,

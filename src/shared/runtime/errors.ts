@@ -28,6 +28,7 @@ export const ERROR_CODES = [
   "signup_disabled",
   "not_found",
   "method_not_allowed",
+  "length_required",
   "payload_too_large",
   "unsupported_media_type",
   "conflict",

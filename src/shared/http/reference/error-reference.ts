@@ -99,6 +99,9 @@ export const ERROR_REFERENCE = {
   },
   nothing_to_retry: plain("A leg that was asked for has not failed."),
   limit_reached: plain("There are as many as there may be."),
+  length_required: plain(
+    "The body came in chunks, without Content-Length, and can't be read. Send the length.",
+  ),
   payload_too_large: {
     when: "The body is too large.",
     details: shape(() => z.strictObject({ bytesMax: count() })),
