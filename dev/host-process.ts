@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { END_WITH_PARENT } from "./end-with-parent.ts";
 
 /** Longer than the host itself lets running invocations finish. */
-const STOP_MS = 35_000;
+const STOP_MS = 40_000;
 const TAIL_CHARACTERS = 2_000;
 
 export interface HostProcess {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { localFolder } from "../local-folder.ts";
 import { endApp, loadApp } from "./app-loader.ts";
 import type { WorkerApp } from "./core-api.ts";
@@ -17,12 +18,19 @@ import { QueueListener } from "./queue-listener.ts";
 import { readLocalSettings, resolveConnection } from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { TimerListener } from "./timer-listener.ts";
+import { fileTimerLock } from "./timer-lock.ts";
 import { fileTimerStatusStore } from "./timer-status-store.ts";
 import { readTriggers } from "./triggers.ts";
 import type { QueueFunction, TimerFunction } from "./triggers.ts";
 
-const DRAIN_MS = 25_000;
+/** What the Functions host leaves to HTTP requests when it is told to end. */
+const HTTP_DRAIN_MS = 30_000;
+/** What it leaves to queue and timer functions; messages go on being taken meanwhile. */
+const WORK_DRAIN_MS = 10_000;
+const IDLE_CHECK_MS = 20;
 const TERMINATE_HOOKS_MS = 5_000;
+/** For the answers of what was cut off when the worker ended. */
+const LAST_ANSWERS_MS = 1_000;
 const POISON_SUFFIX = "-poison";
 
 export interface StartHostOptions {
@@ -43,7 +51,11 @@ export interface RunningHost {
   readonly url: string;
   /** One line per function, as `func start` lists them. */
   readonly functions: readonly string[];
-  /** No new work; what runs may finish, for 25 seconds at most. */
+  /** Resolves with the reason when the worker ended and everything that ran was answered as failed. */
+  readonly ended: Promise<Error>;
+  /** Ends the worker, as an uncaught exception does. */
+  fail(reason: Error): void;
+  /** No new connection. HTTP requests may finish for 30 seconds, queue and timer functions for 10. */
   stop(): Promise<void>;
 }
 
@@ -99,8 +111,17 @@ class Host {
         ...triggers.queues.map(({ name }) => `${name}: queueTrigger`),
         ...triggers.timers.map(({ name }) => `${name}: timerTrigger`),
       ],
+      ended: this.#ended(server, [...queues, ...timers]),
+      fail: (reason) => this.#invoker.end(reason),
       stop: () => this.#stop(server, [...queues, ...timers]),
     };
+  }
+
+  async #ended(server: HttpServer, listeners: readonly Listener[]): Promise<Error> {
+    const reason = await this.#invoker.ended;
+    const stopped = listeners.map((listener) => listener.stop());
+    await within(LAST_ANSWERS_MS, Promise.all([server.drain(), ...stopped]));
+    return reason;
   }
 
   #httpServer(routes: RouteTable): HttpServer {
@@ -135,18 +156,21 @@ class Host {
       process.env["AzureWebJobsStorage__accountName"],
     ]);
     const account = createHash("sha256").update(storage).digest("hex").slice(0, 12);
+    const folder = resolve(appRoot, localFolder(), "timers", account);
     return new TimerListener({
       functionName: name,
       ...timer,
-      store: fileTimerStatusStore(resolve(appRoot, localFolder(), "timers", account), this.#log),
+      store: fileTimerStatusStore(folder, this.#log),
+      lock: fileTimerLock(folder, name),
       invoke: (trigger) => this.#invoker.invoke(name, trigger),
       log: this.#log,
     });
   }
 
-  async #stop(server: HttpServer, listeners: readonly { stop(): Promise<void> }[]): Promise<void> {
-    const stopped = listeners.map((listener) => listener.stop());
-    await within(DRAIN_MS, Promise.all([server.drain(), ...stopped]));
+  async #stop(server: HttpServer, listeners: readonly Listener[]): Promise<void> {
+    const answered = within(HTTP_DRAIN_MS, server.drain());
+    await this.#stopWork(listeners);
+    await answered;
     if (this.#invoker.runningCount > 0)
       this.#log.write("warning", `${this.#invoker.runningCount} invocations were cut off`);
     try {
@@ -156,6 +180,20 @@ class Host {
     }
     server.close();
   }
+
+  /** The listeners go on until none of them has anything in hand, or the time is up. */
+  async #stopWork(listeners: readonly Listener[]): Promise<void> {
+    const endsAt = performance.now() + WORK_DRAIN_MS;
+    while (listeners.some(({ isBusy }) => isBusy) && performance.now() < endsAt)
+      await delay(IDLE_CHECK_MS);
+    const left = Math.max(0, endsAt - performance.now());
+    await within(left, Promise.all(listeners.map((listener) => listener.stop())));
+  }
+}
+
+interface Listener {
+  readonly isBusy: boolean;
+  stop(): Promise<void>;
 }
 
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {

@@ -13,9 +13,45 @@ export interface RequestTarget {
   readonly query: string;
 }
 
-/** Kestrel answers 400 to any other Host header before routing. */
-export function isValidHost(host: string | undefined): boolean {
-  return host === undefined || /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host);
+/** The lengths above which the web server refuses a request before it looks at it. */
+export const REQUEST_LINE_BYTES_MAX = 8_192;
+const HEADERS_MAX = 100;
+export const HEADER_BYTES_MAX = 32_768;
+
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+/** Returns the status with which the web server refuses a request before routing; undefined when it lets it through. */
+export function refusalOf(request: IncomingMessage): 400 | 414 | 431 | 500 | undefined {
+  const { rawHeaders, method = "GET", url = "/" } = request;
+  if (`${method} ${url} HTTP/1.1\r\n`.length > REQUEST_LINE_BYTES_MAX) return 414;
+  const bytes = rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);
+  if (rawHeaders.length / 2 > HEADERS_MAX || bytes > HEADER_BYTES_MAX) return 431;
+  if (rawHeaders.some((text) => fromUtf8(text) === undefined)) return 400;
+  return refusalOfHost(rawHeaders, url);
+}
+
+function refusalOfHost(rawHeaders: readonly string[], url: string): 400 | 500 | undefined {
+  const hosts = rawHeaders.filter(
+    (_value, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "host",
+  );
+  const [host = "", second] = hosts;
+  if (second !== undefined) return 400;
+  // The host builds the function's URL with it and fails.
+  if (host === "") return 500;
+  const origin = ORIGIN.exec(url)?.[1];
+  const isOther = origin !== undefined && origin.toLowerCase() !== host.toLowerCase();
+  return isOther || !HOST.test(host) ? 400 : undefined;
+}
+
+const ORIGIN = /^https?:\/\/([^/?#]*)/i;
+
+/** Node reads the bytes of a header as Latin-1, the Functions host as UTF-8. Undefined for what is not UTF-8. */
+function fromUtf8(latin1: string): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(latin1, "latin1"));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Undefined for a target the host answers with 400. */
@@ -31,22 +67,17 @@ export function requestTarget(url: string): RequestTarget | undefined {
 }
 
 /**
- * The whole body, or undefined when it is longer than the limit. The Functions host gives a Node.js function an empty
- * body when a request is chunked; this host gives it the body, which a caller's mistake should not depend on.
+ * Returns the body; undefined when its declared length is over the limit. A body in chunks reaches the function empty:
+ * the host looks at nothing but Content-Length.
  */
 export async function readBody(
   request: IncomingMessage,
   bytesMax: number,
 ): Promise<Buffer | undefined> {
-  if (Number(request.headers["content-length"] ?? 0) > bytesMax) return undefined;
+  const declared = Number(request.headers["content-length"] ?? 0);
+  if (declared > bytesMax) return undefined;
   const chunks: Buffer[] = [];
-  let length = 0;
-  // Leaving the loop early must not destroy the request: its connection carries the answer.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > bytesMax) return undefined;
-    chunks.push(chunk);
-  }
+  for await (const chunk of request as AsyncIterable<Buffer>) if (declared > 0) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
@@ -59,12 +90,23 @@ export function toHttpData(
 ): HttpData {
   const data: HttpData = {
     method: request.method ?? "GET",
-    url: `http://${request.headers.host ?? "localhost"}${encodePath(path)}${query}`,
+    url: `${originOf(request)}${encodePath(path)}${query}`,
     nullableHeaders: toNullable(forwardedHeaders(request)),
     nullableQuery: toNullable(joinedQuery(query)),
     nullableParams: toNullable(new Map(Object.entries(values))),
   };
   return body.length === 0 ? data : { ...data, body: { bytes: body } };
+}
+
+/** Scheme and host, which the headers of Azure's front end replace: they are the caller's where no front end sets them. */
+function originOf({ headers }: IncomingMessage): string {
+  const scheme = headers["x-forwarded-proto"];
+  const host = headers["disguised-host"];
+  return `${one(scheme) ?? "http"}://${one(host) ?? headers.host ?? ""}`;
+}
+
+function one(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
 }
 
 /** With the caller's address and port behind whatever the caller says of it, as Azure's front end adds them. */
@@ -83,24 +125,41 @@ function forwardedHeaders({ rawHeaders, socket }: IncomingMessage): Map<string, 
 function joinedHeaders(raw: readonly string[]): Map<string, string> {
   const headers = new Map<string, string>();
   for (let index = 0; index + 1 < raw.length; index += 2)
-    append(headers, raw[index]?.toLowerCase() ?? "", raw[index + 1] ?? "");
+    append(headers, raw[index]?.toLowerCase() ?? "", fromUtf8(raw[index + 1] ?? "") ?? "");
   return headers;
 }
 
 /**
- * ASP.NET's reading of a query: names without regard to case, repeated ones joined by commas. `?a=1&a=2` reaches a
- * function as one value "1,2". https://github.com/Azure/azure-functions-nodejs-library/issues/168
+ * ASP.NET's reading of a query: names without regard to case, the last spelling wins, repeated ones joined by commas.
+ * `?a=1&a=2` reaches a function as one value "1,2". https://github.com/Azure/azure-functions-nodejs-library/issues/168
  */
 function joinedQuery(query: string): Map<string, string> {
-  const spelling = new Map<string, string>();
-  const values = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(query)) {
-    const known = spelling.get(name.toLowerCase()) ?? name;
-    spelling.set(name.toLowerCase(), known);
-    append(values, known, value);
+  const values = new Map<string, readonly [name: string, value: string]>();
+  for (const pair of query.slice(1).split("&")) {
+    if (pair === "") continue;
+    const end = pair.indexOf("=");
+    const name = decodeQuery(end === -1 ? pair : pair.slice(0, end));
+    const value = end === -1 ? "" : decodeQuery(pair.slice(end + 1));
+    const before = values.get(name.toLowerCase())?.[1];
+    values.set(name.toLowerCase(), [name, before === undefined ? value : `${before},${value}`]);
   }
-  return values;
+  return new Map(values.values());
 }
+
+/** What is not UTF-8 stays percent-encoded. */
+function decodeQuery(text: string): string {
+  return text.replaceAll("+", " ").replaceAll(ENCODED_CHARACTER, (encoded) => {
+    try {
+      return decodeURIComponent(encoded);
+    } catch {
+      return encoded;
+    }
+  });
+}
+
+/** One character of UTF-8, of one to four bytes, or a byte that begins none. */
+const ENCODED_CHARACTER =
+  /%f[0-7](?:%[89ab][0-9a-f]){3}|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%[cd][0-9a-f]%[89ab][0-9a-f]|%[0-9a-f]{2}/gi;
 
 function append(values: Map<string, string>, name: string, value: string): void {
   const before = values.get(name);

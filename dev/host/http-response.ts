@@ -1,39 +1,56 @@
 import type { ServerResponse } from "node:http";
 import type { HttpCookie, HttpData, TypedData } from "./core-types.ts";
 
-/** The web server's own: what a function says about the connection would break its framing. */
-const CONNECTION_HEADERS = new Set([
-  "connection",
-  "content-length",
-  "keep-alive",
-  "transfer-encoding",
-  "upgrade",
-]);
-
 const STATUSES_WITHOUT_BODY = new Set([204, 205, 304]);
 
-/** Sends what a function returned. A function that returned nothing answers 200 without a body. */
+/** Sends what a function returned, 204 for nothing. A header that is not ASCII makes it 500, as on the Functions host. */
 export function sendResponse(response: ServerResponse, data: HttpData | undefined): void {
-  const status = Number(data?.statusCode ?? 200);
-  for (const [name, value] of Object.entries(data?.headers ?? {}))
-    if (!CONNECTION_HEADERS.has(name.toLowerCase())) response.setHeader(name, value);
-  for (const cookie of data?.cookies ?? [])
-    response.appendHeader("Set-Cookie", toSetCookie(cookie));
+  if (data === undefined) return void response.writeHead(204).end();
+  const status = Number(data.statusCode ?? 200);
+  const headers = Object.entries(data.headers ?? {});
+  const cookies = (data.cookies ?? []).map(toSetCookie);
+  if (![...headers.map(([, value]) => value), ...cookies].every(isAscii))
+    return sendEmpty(response, 500);
+  for (const [name, value] of headers) response.setHeader(name, value);
+  for (const cookie of cookies) response.appendHeader("Set-Cookie", cookie);
   response.statusCode = status;
-  if (STATUSES_WITHOUT_BODY.has(status)) {
-    response.end();
-    return;
-  }
-  const body = bodyBytes(data?.body);
-  response.setHeader("Content-Length", body.length);
+  const body = STATUSES_WITHOUT_BODY.has(status) ? EMPTY : bodyBytes(data.body);
+  if (!response.hasHeader("content-length")) frame(response, body);
+  // Node refuses to announce a trailer that can't come.
+  if (!response.hasHeader("transfer-encoding")) response.removeHeader("trailer");
   response.end(body);
 }
 
-export function sendEmpty(response: ServerResponse, status: number): void {
+/** An answer with a body goes out in chunks, of which nobody has counted the bytes. */
+function frame(response: ServerResponse, body: Uint8Array): void {
+  if (body.length > 0) response.setHeader("Transfer-Encoding", "chunked");
+  else if (!STATUSES_WITHOUT_BODY.has(response.statusCode)) response.setHeader("Content-Length", 0);
+}
+
+const EMPTY = new Uint8Array();
+
+function isAscii(text: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(text);
+}
+
+/** Sends a status without a body, and without the headers that were meant for another answer. */
+export function sendEmpty(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const connection = response.getHeader("connection");
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  if (connection === "close") response.setHeader("Connection", "close");
+  response.setHeader("Server", SERVER);
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.statusCode = status;
-  response.setHeader("Content-Length", 0);
+  if (!STATUSES_WITHOUT_BODY.has(status)) response.setHeader("Content-Length", 0);
   response.end();
 }
+
+/** What the web server calls itself. */
+export const SERVER = "Kestrel";
 
 function bodyBytes(body: TypedData | null | undefined): Uint8Array {
   const { string: text, json, bytes, stream, int, double } = body ?? {};

@@ -7,10 +7,13 @@ export interface HttpFunction {
   readonly route: string | undefined;
   /** Undefined: every method. */
   readonly methods: readonly string[] | undefined;
+  /** Whether its `authLevel` asks for a key. */
+  readonly needsKey?: boolean;
 }
 
 interface Route {
   readonly functionName: string;
+  readonly needsKey: boolean;
   readonly path: string;
   readonly methods: ReadonlySet<string> | undefined;
   readonly template: readonly RouteSegment[];
@@ -18,6 +21,7 @@ interface Route {
 
 export interface RouteMatch {
   readonly functionName: string;
+  readonly needsKey: boolean;
   readonly values: RouteValues;
 }
 
@@ -39,12 +43,14 @@ export class RouteTable {
   }
 
   match(method: string, path: string): RouteMatch | undefined {
-    const segments = path.replace(/^\//, "").replace(/\/$/, "").split("/");
+    const whole = path.replace(/^\//, "");
+    const segments = whole.replace(/\/$/, "").split("/");
     const given = segments.length === 1 && segments[0] === "" ? [] : segments;
-    for (const { functionName, methods, template } of this.#routes) {
+    const end = whole.endsWith("/") ? "/" : "";
+    for (const { functionName, needsKey, methods, template } of this.#routes) {
       if (methods !== undefined && !methods.has(method.toUpperCase())) continue;
-      const values = matchTemplate(template, given);
-      if (values !== undefined) return { functionName, values };
+      const values = matchTemplate(template, given, end);
+      if (values !== undefined) return { functionName, needsKey, values };
     }
     return undefined;
   }
@@ -70,17 +76,18 @@ export class RouteTable {
   }
 }
 
-function toRoute({ name, route, methods }: HttpFunction, prefix: string): Route {
+function toRoute({ name, route, methods, needsKey }: HttpFunction, prefix: string): Route {
   const own = route === undefined || route.trim() === "" ? name : route;
   const trimmed = own.replace(/^\/+|\/+$/g, "");
   // The host compares the beginning of the text, not the first segment: "administrators" is refused as well.
-  if (trimmed.toLowerCase().startsWith("admin"))
+  if (/^(?:admin|runtime)/i.test(trimmed))
     throw new Error(
-      `function "${name}": the route "${own}" conflicts with the host's own routes, which begin with "admin"`,
+      `function "${name}": the route "${own}" conflicts with the host's own routes, which begin with "admin" and "runtime"`,
     );
   const path = [prefix, own.replace(/^\//, "")].filter((part) => part !== "").join("/");
   return {
     functionName: name,
+    needsKey: needsKey ?? false,
     path,
     methods: methods && new Set(methods.map((method) => method.toUpperCase())),
     template: parseTemplate(path),

@@ -1,19 +1,27 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { answerUnparsed } from "./http-unparsed.ts";
 import type { Invoker } from "./invocation.ts";
 import type { HostLog } from "./host-log.ts";
 import { errorText } from "./host-log.ts";
 import type { RouteTable } from "./http-routing.ts";
-import { isValidHost, readBody, requestTarget, toHttpData } from "./http-request.ts";
+import {
+  HEADER_BYTES_MAX,
+  readBody,
+  refusalOf,
+  requestTarget,
+  toHttpData,
+} from "./http-request.ts";
 import type { RequestTarget } from "./http-request.ts";
-import { sendEmpty, sendResponse } from "./http-response.ts";
+import { sendEmpty, sendResponse, SERVER } from "./http-response.ts";
 import { HttpThrottle } from "./http-throttle.ts";
 
 /** Kestrel's limits, which decide what a client with a reused connection or a long header sees. */
 const KEEP_ALIVE_MS = 130_000;
 const HEADERS_TIMEOUT_MS = 30_000;
-const HEADER_BYTES_MAX = 32_768;
+/** Of request line and headers together, as Node counts them. What is less is counted apart for each request. */
+const HEAD_BYTES_MAX = 2 * HEADER_BYTES_MAX;
 
 export interface HttpServerOptions {
   readonly routes: RouteTable;
@@ -44,9 +52,12 @@ export class HttpServer {
       {
         keepAliveTimeout: KEEP_ALIVE_MS,
         headersTimeout: HEADERS_TIMEOUT_MS,
-        maxHeaderSize: HEADER_BYTES_MAX,
+        maxHeaderSize: HEAD_BYTES_MAX,
       },
       (request, response) => void this.#answer(request, response),
+    );
+    this.#server.on("clientError", (error: Error, socket: Socket) =>
+      answerUnparsed(error, socket, this.#server.address() as AddressInfo | null),
     );
   }
 
@@ -86,6 +97,7 @@ export class HttpServer {
       if (this.#open.size === 0) this.#drained?.resolve();
     });
     if (this.#drained !== undefined) response.setHeader("Connection", "close");
+    response.setHeader("Server", SERVER);
     try {
       await this.#route(request, response);
     } catch (error) {
@@ -98,23 +110,29 @@ export class HttpServer {
   }
 
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refusal = refusalOf(request);
+    if (refusal !== undefined) return sendLast(request, response, refusal);
     const target = requestTarget(request.url ?? "/");
-    if (target === undefined || !isValidHost(request.headers.host)) return sendEmpty(response, 400);
+    if (target === undefined) return sendEmpty(response, 400);
+    const own = hostStatus(target.path);
+    if (own !== undefined) return sendEmpty(response, own);
     const match = this.#options.routes.match(request.method ?? "GET", target.path);
-    if (match === undefined) return this.#sendUnrouted(target, request, response);
+    if (match === undefined) return this.#sendUnrouted(target, response);
+    // This host has no keys, so that nobody can send one.
+    if (match.needsKey) return sendEmpty(response, 401);
     const answered = await this.#throttle.run(async () => {
       await this.#invoke(match, target, request, response);
       return true;
     });
-    if (answered === undefined) sendEmpty(response, 429);
+    if (answered !== undefined) return;
+    sendEmpty(response, 429, { "X-FUNCTION-SCALEOUT": "1" });
   }
 
-  #sendUnrouted(target: RequestTarget, request: IncomingMessage, response: ServerResponse): void {
-    const { method } = request;
-    if (target.path !== "/" || (method !== "GET" && method !== "HEAD"))
-      return sendEmpty(response, 404);
+  #sendUnrouted(target: RequestTarget, response: ServerResponse): void {
+    if (target.path !== "/") return sendEmpty(response, 404);
     if (!this.#options.showHomepage) return sendEmpty(response, 204);
     response.setHeader("Content-Type", "text/html; charset=utf-8");
+    response.setHeader("Transfer-Encoding", "chunked");
     response.end(
       "<!doctype html><title>Functions</title><p>Your Functions app is up and running.</p>\n",
     );
@@ -127,12 +145,7 @@ export class HttpServer {
     response: ServerResponse,
   ): Promise<void> {
     const body = await readBody(request, this.#options.bodyBytesMax);
-    if (body === undefined) {
-      sendEmpty(response, 413);
-      // Closing on a caller that is still sending would reset the connection and lose the answer with it.
-      request.resume();
-      return;
-    }
+    if (body === undefined) return sendLast(request, response, 500);
     const result = await this.#options.invoker.invoke(functionName, {
       input: { http: toHttpData(request, target, values, body) },
       metadata: {},
@@ -142,6 +155,21 @@ export class HttpServer {
     if (result.succeeded) sendResponse(response, result.response.returnValue?.http ?? undefined);
     else sendEmpty(response, 500);
   }
+}
+
+/** The host's own paths: a ping for anybody, and what its keys alone open. */
+function hostStatus(path: string): 200 | 401 | undefined {
+  const own = path.toLowerCase();
+  if (own === "/admin/host/ping") return 200;
+  return own.startsWith("/admin/") || own.startsWith("/runtime/webhooks/") ? 401 : undefined;
+}
+
+/** Answers and ends the connection, of which the rest is not read as a request. */
+function sendLast(request: IncomingMessage, response: ServerResponse, status: number): void {
+  response.setHeader("Connection", "close");
+  sendEmpty(response, status);
+  // Closing on a caller that is still sending would reset the connection and lose the answer with it.
+  request.resume();
 }
 
 function single(header: string | string[] | undefined): string | undefined {

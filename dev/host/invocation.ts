@@ -24,12 +24,17 @@ export type InvocationResult =
   | { readonly succeeded: true; readonly response: InvocationResponse }
   | { readonly succeeded: false; readonly error: unknown };
 
-/** Runs functions the way the worker does, and knows how many of them are running. */
+/**
+ * Runs functions the way the worker does, and knows how many of them are running. One that outlives `functionTimeout`
+ * takes the worker with it: everything that runs fails, and nothing runs after it.
+ */
 export class Invoker {
   readonly #app: WorkerApp;
   readonly #log: HostLog;
   readonly #timeoutMs: number;
-  #running = 0;
+  readonly #ended = Promise.withResolvers<Error>();
+  readonly #running = new Set<PromiseWithResolvers<never>>();
+  #failure: Error | undefined;
 
   constructor(app: WorkerApp, log: HostLog, timeoutMs: number) {
     this.#app = app;
@@ -38,7 +43,19 @@ export class Invoker {
   }
 
   get runningCount(): number {
-    return this.#running;
+    return this.#running.size;
+  }
+
+  /** Resolves with the reason when the worker has ended. */
+  get ended(): Promise<Error> {
+    return this.#ended.promise;
+  }
+
+  /** Ends the worker: everything that runs fails. */
+  end(reason: Error): void {
+    this.#failure ??= reason;
+    for (const { reject } of this.#running) reject(this.#failure);
+    this.#ended.resolve(this.#failure);
   }
 
   /** Never rejects: a failure is logged with its stack, as the host does, and is part of the answer. */
@@ -46,10 +63,13 @@ export class Invoker {
     const registered = this.#app.functions.get(functionName);
     if (registered === undefined) throw new Error(`there is no function "${functionName}"`);
     const invocationId = randomUUID();
-    this.#running += 1;
+    const cut = Promise.withResolvers<never>();
+    this.#running.add(cut);
+    const timer = this.#timeOut(functionName);
     try {
+      if (this.#failure !== undefined) throw this.#failure;
       const run = this.#run(registered, invocationId, trigger);
-      return { succeeded: true, response: await this.#withinTimeout(functionName, run) };
+      return { succeeded: true, response: await Promise.race([run, cut.promise]) };
     } catch (error) {
       this.#log.write(
         "error",
@@ -57,31 +77,16 @@ export class Invoker {
       );
       return { succeeded: false, error };
     } finally {
-      this.#running -= 1;
+      clearTimeout(timer);
+      this.#running.delete(cut);
     }
   }
 
-  /**
-   * The host ends the whole worker process when a function outlives `functionTimeout`. Here only the invocation counts
-   * as failed, because ending the process would end the host with it.
-   */
-  async #withinTimeout<Value>(functionName: string, run: Promise<Value>): Promise<Value> {
-    if (!Number.isFinite(this.#timeoutMs)) return run;
-    const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () =>
-        reject(
-          new Error(
-            `Timeout value of ${this.#timeoutMs / 1000} s exceeded by function '${functionName}'`,
-          ),
-        ),
-      this.#timeoutMs,
-    );
-    try {
-      return await Promise.race([run, promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+  #timeOut(functionName: string): NodeJS.Timeout | undefined {
+    if (!Number.isFinite(this.#timeoutMs)) return undefined;
+    const seconds = this.#timeoutMs / 1000;
+    const text = `Timeout value of ${seconds} s exceeded by function '${functionName}'`;
+    return setTimeout(() => this.end(new Error(text)), this.#timeoutMs);
   }
 
   async #run(

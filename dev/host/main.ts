@@ -53,6 +53,17 @@ async function main(): Promise<void> {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  // An unhandled rejection comes here as well.
+  process.on("uncaughtException", (error: unknown) => {
+    console.error(errorText(error));
+    host.fail(new Error(`uncaught exception: ${String(error)}`));
+  });
+  void host.ended.then((reason) => {
+    console.error(
+      `the app's process ended: ${reason.message}. The Functions host would start a new one here.`,
+    );
+    process.exit(1);
+  });
 }
 
 try {

@@ -29,6 +29,11 @@ export class QueueListener {
     this.#backoff = new QueueBackoff(options.options.maxPollingInterval);
   }
 
+  /** Whether a message is being worked on. */
+  get isBusy(): boolean {
+    return this.#processing.size > 0;
+  }
+
   start(): void {
     this.#loop = this.#run();
   }

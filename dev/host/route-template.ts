@@ -146,10 +146,14 @@ function checkNames(segments: readonly RouteSegment[]): void {
     }
 }
 
-/** The values of the template's parameters in this path, or undefined when it doesn't match. */
+/**
+ * Returns the values of the template's parameters in this path, or undefined when it doesn't match. `end`: the slash that
+ * the path ends with, which a catch-all keeps.
+ */
 export function matchTemplate(
   template: readonly RouteSegment[],
   path: readonly string[],
+  end = "",
 ): RouteValues | undefined {
   const values: Record<string, string> = {};
   for (let index = 0; index < Math.max(template.length, path.length); index += 1) {
@@ -157,7 +161,9 @@ export function matchTemplate(
     if (segment === undefined) return undefined;
     const [first] = segment;
     if (first?.kind === "parameter" && first.catchAll) {
-      const rest = path.slice(index).join("/");
+      // An empty segment is what no parameter takes.
+      if (path[index] === "") return undefined;
+      const rest = index < path.length ? path.slice(index).join("/") + end : "";
       return take(first, rest === "" ? undefined : rest, values) ? values : undefined;
     }
     if (!matchSegment(segment, path[index], values)) return undefined;

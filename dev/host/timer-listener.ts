@@ -3,11 +3,14 @@ import { errorText } from "./host-log.ts";
 import type { HostLog } from "./host-log.ts";
 import type { InvocationResult, TriggerData } from "./invocation.ts";
 import { dotNetTime } from "./queue-message.ts";
+import type { TimerLock } from "./timer-lock.ts";
 import type { TimerSchedule } from "./timer-schedule.ts";
 import type { TimerStatus, TimerStatusStore } from "./timer-status-store.ts";
 
 /** setTimeout counts in 32 bits; a longer wait is cut into pieces. */
 const WAIT_MS_MAX = 24 * 86_400_000;
+/** How often a host that does not hold the timer tries to get it. */
+const TAKE_AGAIN_MS = 5_000;
 const NEVER = "0001-01-01T00:00:00+00:00";
 
 export interface TimerListenerOptions {
@@ -16,6 +19,7 @@ export interface TimerListenerOptions {
   readonly runOnStartup: boolean;
   readonly useMonitor: boolean;
   readonly store: TimerStatusStore;
+  readonly lock: TimerLock;
   readonly invoke: (trigger: TriggerData) => Promise<InvocationResult>;
   readonly log: HostLog;
 }
@@ -31,14 +35,49 @@ export class TimerListener {
   #timer: NodeJS.Timeout | undefined;
   #run: Promise<void> = Promise.resolve();
   #stopped = false;
+  #held = false;
+  #running = false;
 
   constructor(options: TimerListenerOptions) {
     this.#options = options;
     this.#monitored = options.useMonitor && options.schedule.isMonitored(new Date());
   }
 
-  /** A due time that passed while no host was running is made up for by one run, now. */
+  /** Whether the function is running. */
+  get isBusy(): boolean {
+    return this.#running;
+  }
+
+  /** Begins once this host holds the timer: of several on one storage, one alone runs it. */
   async start(): Promise<void> {
+    if (this.#stopped) return;
+    const { lock } = this.#options;
+    this.#held = await lock.take(() => this.#lose());
+    if (this.#held) await this.#follow();
+    else this.#takeAgain();
+  }
+
+  /** Another host took the timer, because this one did not say for a while that it is there. */
+  #lose(): void {
+    this.#held = false;
+    clearTimeout(this.#timer);
+    this.#takeAgain();
+  }
+
+  #takeAgain(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.start().catch((error: unknown) =>
+        this.#options.log.write(
+          "error",
+          `timer ${this.#options.functionName}\n${errorText(error)}`,
+        ),
+      );
+    }, TAKE_AGAIN_MS);
+  }
+
+  /** A due time that passed while no host was running is made up for by one run, now. */
+  async #follow(): Promise<void> {
     const { schedule, functionName, store, runOnStartup } = this.#options;
     const now = new Date();
     const stored = this.#monitored ? await store.read(functionName) : undefined;
@@ -54,10 +93,11 @@ export class TimerListener {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#run;
+    await this.#options.lock.release();
   }
 
   #wait(until: Date): void {
-    if (this.#stopped) return;
+    if (this.#stopped || !this.#held) return;
     const remainingMs = until.getTime() - Date.now();
     this.#timer = setTimeout(
       () => (remainingMs > WAIT_MS_MAX ? this.#wait(until) : this.#begin(false)),
@@ -74,7 +114,9 @@ export class TimerListener {
     const startedAt = new Date();
     const due = this.#status?.next;
     // A failed run is logged and not tried again: the schedule goes on as after any other.
+    this.#running = true;
     await invoke({ input: this.#timerInfo(isPastDue), metadata: {} });
+    this.#running = false;
     // Timers fire a moment early at times. Counted from there, the next run would be this very one.
     const counted =
       !isPastDue && due !== undefined && due > startedAt && isClose(due, startedAt)
@@ -100,7 +142,8 @@ export class TimerListener {
             ? {
                 Last: status.last === undefined ? NEVER : dotNetTime(status.last),
                 Next: dotNetTime(status.next),
-                LastUpdated: dotNetTime(status.lastUpdated),
+                // The host keeps when it wrote this first, and does not show it.
+                LastUpdated: status.last === undefined ? NEVER : dotNetTime(status.lastUpdated),
               }
             : null,
         IsPastDue: isPastDue,

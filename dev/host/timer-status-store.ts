@@ -21,10 +21,7 @@ const StoredStatus = z.object({
   lastUpdated: z.coerce.date(),
 });
 
-/**
- * One small file per timer. The Functions host keeps them as blobs, and one instance at a time holds a timer by a lease
- * on its blob; here no blob service has to run, and two hosts on one machine run a timer each.
- */
+/** One small file per timer. The Functions host keeps them as blobs; here no blob service has to run. */
 export function fileTimerStatusStore(folder: string, log: HostLog): TimerStatusStore {
   const path = (functionName: string): string => join(folder, `${functionName}.json`);
   return {

@@ -72,10 +72,10 @@ function soleTrigger(bindings: Readonly<Record<string, BindingInfo>>): BindingIn
   return trigger;
 }
 
-/** `authLevel` is passed over: Core Tools let every call through on a developer's machine as well. */
-function readHttp(name: string, { route, methods }: BindingInfo): HttpFunction {
+function readHttp(name: string, { route, methods, authLevel }: BindingInfo): HttpFunction {
   return {
     name,
+    needsKey: typeof authLevel !== "string" || authLevel.toLowerCase() !== "anonymous",
     route: typeof route === "string" ? route : undefined,
     methods: Array.isArray(methods) ? methods.map(String) : undefined,
   };

@@ -26,7 +26,9 @@ describe("a route template", () => {
     ["things/{id=5}", "/api/things", { id: "5" }],
     ["things/{id:int=5}", "/api/things/x", undefined],
     ["{*rest}", "/api", {}],
-    ["{*rest}", "/api/a/b/", { rest: "a/b" }],
+    ["{*rest}", "/api/a/b/", { rest: "a/b/" }],
+    ["{*rest}", "/api/a//b", { rest: "a//b" }],
+    ["{*rest}", "/api//a", undefined],
     ["{**rest}", "/api/a/b", { rest: "a/b" }],
     ["{a}/{b}", "/api/1/2", { a: "1", b: "2" }],
     ["{file}.{extension}", "/api/a.b.txt", { file: "a.b", extension: "txt" }],
@@ -79,6 +81,7 @@ describe("a route template", () => {
     ["{id:length(x)}", '"length(x)" is not valid'],
     ["admin/things", "conflicts with the host's own routes"],
     ["Administrators", "conflicts with the host's own routes"],
+    ["runtime/things", "conflicts with the host's own routes"],
   ])("%s is refused when the host starts", (route, message) => {
     expect(() => table({ f: route })).toThrow(message);
   });

@@ -1,4 +1,7 @@
-import { describe, expect, test, vi } from "vitest";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { TimerListener } from "../../dev/host/timer-listener.ts";
 import { parseSchedule } from "../../dev/host/timer-schedule.ts";
 import type { TimerStatus, TimerStatusStore } from "../../dev/host/timer-status-store.ts";
@@ -50,6 +53,18 @@ describe("a timer function of the local host", () => {
       expect(at - (seen[index - 1]?.at ?? -Infinity)).toBeGreaterThanOrEqual(390);
   });
 
+  test("is run by one of two hosts, and by the other one soon after the first was killed", async () => {
+    const LOCAL_FOLDER = await mkdtemp(join(tmpdir(), "timers-"));
+    onTestFinished(() => rm(LOCAL_FOLDER, { recursive: true, force: true }));
+    const env = { TICK_SCHEDULE: "00:00:00.2", LOCAL_FOLDER };
+    const first = await startHostProcess({ env });
+    const second = await startHostProcess({ env });
+    await runsOf(first, 3);
+    expect(await runs(second)).toEqual([]);
+    first.signal("SIGKILL");
+    await runsOf(second, 1);
+  });
+
   test("that throws is logged and run at its next time", async () => {
     const host = await startHostProcess({
       env: { TICK_SCHEDULE: "00:00:00.2", TICK_FAILS: "yes" },
@@ -80,6 +95,7 @@ function listener(
     runOnStartup,
     useMonitor: true,
     store,
+    lock: { take: () => Promise.resolve(true), release: () => Promise.resolve() },
     log: { write: () => undefined },
     invoke: ({ input }) => {
       invoked.push(JSON.parse(input.json ?? "") as (typeof invoked)[number]);
@@ -120,7 +136,7 @@ describe("a timer whose status is kept", () => {
           ScheduleStatus: {
             Last: "0001-01-01T00:00:00+00:00",
             Next: "2024-03-01T11:00:00+00:00",
-            LastUpdated: "2024-03-01T10:20:00+00:00",
+            LastUpdated: "0001-01-01T00:00:00+00:00",
           },
         },
       ]);
