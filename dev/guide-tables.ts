@@ -8,7 +8,7 @@ import { describeRules } from "./describe-rules.ts";
 import { LEG_ERRORS } from "../src/shared/networks/contract/errors.ts";
 import { networkOf } from "../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../src/shared/networks/names.ts";
-import type { FileTarget, ImageTarget } from "../src/shared/networks/contract/media.ts";
+import type { FileTarget, MediaTargets } from "../src/shared/networks/contract/media.ts";
 import type { Network } from "../src/shared/networks/contract/network.ts";
 import { DELIVERY_ERRORS } from "../src/shared/webhooks/deliveries/delivery.ts";
 import { DELIVERY_ADVICE, ERROR_ADVICE } from "./error-advice.ts";
@@ -79,7 +79,7 @@ const typeName = (type: string) =>
     .replace("jpeg", "JPEG")
     .toUpperCase();
 
-function imageLimits(image: ImageTarget): string {
+function imageLimits({ image, moving = [] }: MediaTargets): string {
   const { types, bytesMax, edgeMax, pixelsMax, ratio, takesAnimation } = image;
   return [
     types.map(typeName).join(", "),
@@ -88,6 +88,7 @@ function imageLimits(image: ImageTarget): string {
     ...(pixelsMax === undefined ? [] : [`${number(pixelsMax)} pixels`]),
     ...(ratio === undefined ? [] : [`width : height from ${ratio.min} to ${ratio.max}`]),
     takesAnimation ? "moving images stay" : "moving images become stills",
+    ...(moving.length === 0 ? [] : ["one GIF alone becomes a video"]),
   ].join("; ");
 }
 
@@ -136,7 +137,7 @@ export function networkLimits(): string {
       network.title,
       limitOf(network, /^text\.(?:length|graphemes|bytes|hashtags|mentions)$/),
       limitOf(network, /^media\.count$/),
-      targets === undefined ? "" : imageLimits(targets.image),
+      targets === undefined ? "" : imageLimits(targets),
       videoLimits(targets?.video),
       quotaOf(network) || "none",
     ];

@@ -67,6 +67,15 @@ describe("the type of a file", () => {
     ["OggS\0", "audio/ogg"],
     ["ID3\x04", "audio/mpeg"],
     ["%PDF-1.7", "application/pdf"],
+    [
+      "PK\x03\x04 [Content_Types].xml PK\x03\x04 word/document.xml",
+      "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ],
+    [
+      "PK\x03\x04 [Content_Types].xml PK\x03\x04 ppt/presentation.xml",
+      "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ],
+    ["PK\x03\x04 [Content_Types].xml PK\x03\x04 xl/workbook.xml", "application/octet-stream"],
     ["<svg xmlns=", "application/octet-stream"],
     ["", "application/octet-stream"],
   ])("%j is %s", (text, contentType) => {

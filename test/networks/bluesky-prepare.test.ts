@@ -141,6 +141,43 @@ describe("preparing a Bluesky post", () => {
     });
   });
 
+  const noService = {
+    [xrpc("GET", "com.atproto.server.getServiceAuth")]: answer(501, {
+      error: "MethodNotImplemented",
+    }),
+  };
+  const animation = { ...image({ contentType: "image/gif" }), isMoving: true };
+
+  test("shows a moving GIF as its first picture where no video can be made of it, and says so", async () => {
+    const url = "https://files.example/a.gif";
+    const tools = scriptedTools({
+      http: { ...noService, [UPLOAD]: (request) => blobOf(request) },
+      media: { [url]: animation },
+    });
+    let isMovingTaken: boolean | undefined;
+    tools.fitImage = (_file, { takesAnimation }) => {
+      isMovingTaken = takesAnimation;
+      return Promise.resolve({ ...image(), repairs: ["stilled"] });
+    };
+    const outcome = await bluesky.prepare(leg({ media: [{ url, altText: null }] }), tools);
+    expect(outcome).toMatchObject({
+      remote: { record: { embed: { $type: "app.bsky.embed.images" } } },
+    });
+    expect(isMovingTaken).toBe(false);
+  });
+
+  test("refuses a MOV where no video service makes an MP4 of it", async () => {
+    const url = "https://files.example/a.mov";
+    const outcome = await bluesky.prepare(
+      leg({ media: [{ url, altText: null }] }),
+      scriptedTools({
+        http: noService,
+        media: { [url]: image({ contentType: "video/quicktime" }) },
+      }),
+    );
+    expect(outcome).toMatchObject({ kind: "rejected", failure: { rule: "bluesky.media.type" } });
+  });
+
   const big = (bytes: number) => image({ bytes: Buffer.alloc(bytes) });
 
   test.each([
@@ -152,7 +189,7 @@ describe("preparing a Bluesky post", () => {
       "bluesky.media.size",
     ],
     ["a PDF", image({ contentType: "application/pdf" }), {}, "bluesky.media.type"],
-    ["a QuickTime video", image({ contentType: "video/quicktime" }), {}, "bluesky.media.type"],
+    ["an AVI video", image({ contentType: "video/x-msvideo" }), {}, "bluesky.media.type"],
   ])("refuses %s by its content", async (_what, file, limits, rule) => {
     const url = "https://files.example/a";
     const outcome = await bluesky.prepare(
@@ -262,7 +299,7 @@ describe("a Bluesky link card", () => {
 
   test.each([
     ["is not there", new MediaFailure("media_unreachable", "404"), upload],
-    ["is too large", new MediaFailure("media_rejected", "too large"), upload],
+    ["can't be made small enough", new MediaFailure("media_rejected", "too large"), upload],
     ["is no picture", image({ contentType: "video/mp4" }), upload],
     ["can't be uploaded", image(), { [UPLOAD]: lost }],
   ])("goes without its picture when that %s", async (_what, thumbnail, http) => {
@@ -275,6 +312,32 @@ describe("a Bluesky link card", () => {
       title: "A post",
       description: "",
     });
+  });
+
+  test.each([
+    ["of the page", { text }],
+    [
+      "that was given",
+      {
+        options: { linkCard: { url: "https://other.example", title: "Mine", thumbnailUrl: THUMB } },
+      },
+    ],
+  ])("has its picture made to fit, as any image: one %s", async (_whose, draft) => {
+    const tools = scriptedTools({
+      http: { [PAGE]: page, ...upload },
+      media: { [THUMB]: image({ bytes: Buffer.alloc(3_000_000) }) },
+    });
+    const asked: number[] = [];
+    tools.fitImage = (_file, { bytesMax }) => {
+      asked.push(bytesMax);
+      return Promise.resolve({ ...image(), repairs: ["recompressed"] });
+    };
+    const outcome = await bluesky.prepare(leg(draft), tools);
+    if (outcome.kind !== "ready") throw new Error("not ready");
+    expect(external(outcome.remote["record"] as Record<string, unknown>)).toMatchObject({
+      thumb: { size: 7 },
+    });
+    expect(asked).toEqual([1_000_000]);
   });
 
   test("can be turned off", async () => {

@@ -78,6 +78,23 @@ describe.each([
     expect(shownVideo()).toMatchObject([{ kind: "video", alt: "Dough in the oven" }]);
   });
 
+  test("is made of a moving GIF, which goes on moving", async () => {
+    const linked = await link();
+    const url = "https://media.sandbox.test/animation.gif";
+    const walk = await walkLeg(
+      bluesky,
+      linked,
+      { ...clip, media: [{ url, altText: "Dough" }] },
+      tools,
+    );
+    publishedBy(walk);
+    expect([callsTo("uploadVideo"), callsTo("uploadBlob")]).toEqual([1, 0]);
+    expect(shownVideo()).toMatchObject([{ kind: "video", alt: "Dough" }]);
+    expect(walk.leg.remote["record"]).toMatchObject({
+      embed: { $type: "app.bsky.embed.video", presentation: "gif" },
+    });
+  });
+
   test("that was handed over before is not worked on again", async () => {
     const linked = await link();
     publishedBy(await walkLeg(bluesky, linked, { ...clip, text: "First" }, tools));

@@ -3,7 +3,16 @@ import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { files } from "./legs.ts";
-import { type Script, NOW, answer, htmlPage, lost, sentJson } from "./scripted-tools.ts";
+import {
+  type Script,
+  NOW,
+  answer,
+  htmlPage,
+  image,
+  lost,
+  opened,
+  sentJson,
+} from "./scripted-tools.ts";
 import {
   CLIP,
   FILE,
@@ -272,6 +281,30 @@ describe("preparing a video for Facebook", () => {
     video_status: "error",
     processing_phase: { status: "error", error: { code: 1363128, message: "Too long" } },
   });
+
+  test.each([
+    ["upright, of 30 seconds", 1080, 1920, 30, undefined, "reel"],
+    ["wide", 1920, 1080, 30, undefined, "video"],
+    ["long", 1080, 1920, 120, undefined, "video"],
+    ["small", 270, 480, 30, undefined, "video"],
+    ["wide, and asked to be a reel", 1920, 1080, 30, "reel", "reel"],
+  ] as const)(
+    "makes a video that is %s a reel only where it can be one",
+    async (...[, width, height, durationSeconds, kind, form]) => {
+      const used = tools({ http: { [REELS]: answer(200, { video_id: "9" }) } });
+      used.openMedia = () =>
+        Promise.resolve({
+          ...opened(image({ contentType: "video/mp4", width, height })),
+          durationSeconds,
+        });
+      const options = kind === undefined ? {} : { kind };
+      const outcome = await facebook.prepare(
+        leg({ media: files("https://files.example/a"), options }),
+        used,
+      );
+      expect(outcome).toMatchObject({ remote: { form } });
+    },
+  );
 
   test("takes for a feed video what is no reel, unless a reel was asked for", async () => {
     expect(await prepare({ [LOOK]: tooLong }, asReel)).toEqual({

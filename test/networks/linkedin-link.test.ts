@@ -145,19 +145,24 @@ describe("linking a LinkedIn account", () => {
   });
 
   test("lets the user choose among the organisations that may be published for", async () => {
-    const { outcome, scripted } = await finishOrganizations([
-      acl(1),
-      acl(2, "CONTENT_ADMINISTRATOR"),
-      acl(3, "ANALYST"),
-      acl(4, "DIRECT_SPONSORED_CONTENT_POSTER"),
-      { ...acl(5), state: "REQUESTED" },
-      { ...acl(6), organization: "urn:li:organizationBrand:6" },
-      "nonsense",
-    ]);
+    const { outcome, scripted } = await finishOrganizations(
+      [
+        acl(1),
+        acl(2, "CONTENT_ADMINISTRATOR"),
+        acl(3, "ANALYST"),
+        acl(4, "DIRECT_SPONSORED_CONTENT_POSTER"),
+        { ...acl(5), state: "REQUESTED" },
+        { ...acl(6), organization: "urn:li:organizationBrand:6" },
+        "nonsense",
+      ],
+      { [ORGANIZATION(4)]: answer(404), [ORGANIZATION(6)]: answer(404) },
+    );
     if (outcome.kind !== "choose") throw new Error("no choice");
     expect(outcome.candidates).toEqual([
       { id: "1", label: "Bakery", hint: "bakery" },
       { id: "2", label: "Coffee", hint: "coffee" },
+      { id: "4", label: "LinkedIn 4", hint: "" },
+      { id: "6", label: "LinkedIn 6", hint: "" },
     ]);
     const roles = scripted.calls.find(({ url }) => url.includes("organizationAcls"));
     expect(roles?.url).toContain("q=roleAssignee&state=APPROVED");
@@ -167,6 +172,16 @@ describe("linking a LinkedIn account", () => {
       "x-restli-protocol-version": "2.0.0",
     });
     const flow = JSON.parse(JSON.stringify(outcome.flow)) as NetworkData;
+    expect(await link.choose("6", flow)).toMatchObject({
+      linked: {
+        account: {
+          id: "urn:li:organizationBrand:6",
+          url: "https://www.linkedin.com/showcase/6/",
+          kind: "organization",
+        },
+        credentials: { author: "urn:li:organizationBrand:6" },
+      },
+    });
     expect(await link.choose("2", flow)).toEqual({
       kind: "linked",
       linked: {

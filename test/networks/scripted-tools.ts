@@ -60,6 +60,8 @@ export interface Script {
 }
 
 export interface ScriptedTools extends NetworkTools {
+  fitImage: NetworkTools["fitImage"];
+  openMedia: NetworkTools["openMedia"];
   readonly calls: readonly HttpRequest[];
   /** The calls so far, as `METHOD url` without the query. */
   readonly asked: readonly string[];

@@ -16,6 +16,13 @@ export const VIDEO_HOST = "video.bsky.app";
 const VIDEO_BYTES_MAX = 300_000_000;
 const VIDEOS_PER_DAY = 25;
 const BYTES_PER_DAY = 10_000_000_000;
+const VIDEO_TYPES: ReadonlySet<string> = new Set([
+  "video/mp4",
+  "video/quicktime",
+  "video/webm",
+  "video/mpeg",
+  "image/gif",
+]);
 const TOKEN_SECONDS_MAX = 3600;
 const TOKEN_SECONDS = 60;
 const UPLOAD_METHOD = "com.atproto.repo.uploadBlob";
@@ -136,7 +143,7 @@ export class VideoService {
     requiredParameter(exchange, "name");
     if (did !== caller) throw xrpcError(401, "AuthenticationRequired", "The DID is another one");
     const mimeType = headers["content-type"] ?? "";
-    if (!mimeType.startsWith("video/")) throw invalidRequest(`Unsupported type ${mimeType}`);
+    if (!VIDEO_TYPES.has(mimeType)) throw invalidRequest(`Unsupported type ${mimeType}`);
     if (body.length === 0) throw invalidRequest("The video is empty");
     if (plan.failure === "media_rejected")
       throw xrpcError(400, "unsupported_video", "The video could not be read");

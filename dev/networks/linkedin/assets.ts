@@ -45,7 +45,7 @@ export function newAsset(
   },
 ): Asset {
   const { kind, owner, parts = [] } = wanted;
-  if (typeof owner !== "string" || !/^urn:li:(person|organization):[\w-]+$/.test(owner))
+  if (typeof owner !== "string" || !/^urn:li:(person|organization(?:Brand)?):[\w-]+$/.test(owner))
     throw badField("owner", "INVALID_URN_TYPE", "owner must be a person or organization URN");
   checkAuthor(shared, token, owner, `${kind}s.ACTION-initializeUpload`);
   const name = `C4E${nextNumber(shared.state).slice(-6)}${randomBytes(9).toString("base64url")}`;

@@ -8,7 +8,7 @@ const HASHTAG = new RegExp(
   "y",
 );
 const MENTION = new RegExp(
-  String.raw`@\[(${CHARACTER}+)\]\((urn:li:(?:person|organization):[\w-]+)\)`,
+  String.raw`@\[(${CHARACTER}+)\]\((urn:li:(?:person|organization(?:Brand)?):[\w-]+)\)`,
   "y",
 );
 /** Inside an address some reserved characters may stand as they are: it would not be found as one otherwise. */

@@ -72,7 +72,7 @@ export function readPostBody(exchange: Exchange): PostBody {
     throw new Refusal(json(422, { message, status: 422 }));
   }
   const { author, lifecycleState, visibility, content = {} } = parsed.data;
-  if (!/^urn:li:(person|organization):[\w-]+$/.test(author))
+  if (!/^urn:li:(person|organization(?:Brand)?):[\w-]+$/.test(author))
     throw badField("author", "INVALID_URN_TYPE", "author must be a person or organization URN");
   if (lifecycleState !== "PUBLISHED")
     throw badField("lifecycleState", "INVALID_VALUE", "lifecycleState must be PUBLISHED");

@@ -45,6 +45,41 @@ const SIGNATURES: readonly Signature[] = [
   at(0, "MM\0*", "image/tiff"),
   at(0, "%PDF-", "application/pdf"),
 ];
+
+/** Both containers hold files of other kinds too: which it is, the names within tell. */
+const CONTAINERS: readonly { readonly head: string; readonly names: readonly Signature[] }[] = [
+  {
+    head: "PK\x03\x04",
+    names: [
+      at(0, "word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+      at(0, "ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    ],
+  },
+  {
+    head: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    names: [
+      at(0, wide("WordDocument"), "application/msword"),
+      at(0, wide("PowerPoint Document"), "application/vnd.ms-powerpoint"),
+    ],
+  },
+];
+
+/** Returns a text as the older of the two writes names. */
+function wide(text: string): string {
+  return Buffer.from(text, "utf16le").toString("latin1");
+}
+
+/** Returns the type of an office document by the first of the known names within. */
+function officeType(head: string, bytes: Uint8Array): string | undefined {
+  const container = CONTAINERS.find((known) => head.startsWith(known.head));
+  if (container === undefined) return undefined;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  const found = container.names
+    .map(({ text: name, contentType }) => ({ contentType, offset: text.indexOf(name) }))
+    .filter(({ offset }) => offset >= 0)
+    .toSorted((one, other) => one.offset - other.offset);
+  return found[0]?.contentType;
+}
 const HEAD_BYTES = 64;
 const UNKNOWN = "application/octet-stream";
 /** Where the first box of an MP4 or a related format has its name. */
@@ -73,7 +108,7 @@ export function contentTypeOf(bytes: Uint8Array): string {
   const text = head.toString("latin1");
   if (text.startsWith("RIFF")) return RIFF[text.slice(8, 12)] ?? UNKNOWN;
   const signature = SIGNATURES.find((known) => text.startsWith(known.text, known.offset));
-  if (signature === undefined) return UNKNOWN;
+  if (signature === undefined) return officeType(text, bytes) ?? UNKNOWN;
   // A box begins with its length. That of the first box is below 16 MiB, which no text looks like.
   const isText = signature.offset === BOX_NAME && head[0] !== 0;
   return isText || isNoBitmap(signature, head) ? UNKNOWN : signature.contentType;

@@ -68,6 +68,7 @@ export async function openMedia(
       contentType,
       size,
       ...facts,
+      ...(facts.image?.isAnimated ? { isMoving: true } : {}),
       version: bytes.version,
       read: (first, last) => bytes.read(first, last),
       chunks: () => bytes.chunks(),

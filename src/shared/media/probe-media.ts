@@ -75,6 +75,10 @@ export interface CheckedMedia {
   readonly mediaIndex: number;
 }
 
+function isVideoAlike({ isAnimated, contentType }: ImageFacts, { moving }: MediaTargets): boolean {
+  return isAnimated && moving?.includes(contentType) === true;
+}
+
 /** Returns the problems of a file: why publishing would refuse it or how it would change it, by its first bytes. */
 export function checkMediaFile(
   network: Pick<Network, "name" | "rules">,
@@ -85,7 +89,7 @@ export function checkMediaFile(
   const refused = (reason: MediaReason) => [refusalError(network, reason, place)];
   const reason = refusalOf(probe, targets);
   if (reason !== undefined) return refused(reason);
-  if (probe.image === null) return [];
+  if (probe.image === null || isVideoAlike(probe.image, targets)) return [];
   const plan = planFit(probe.image, targets.image);
   switch (plan.kind) {
     case "fits":

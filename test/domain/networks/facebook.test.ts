@@ -83,11 +83,27 @@ describe("Facebook's rules", () => {
   test.each<[string, Partial<LegDraft>, string | undefined]>([
     ["text", {}, undefined],
     ["photos", { media: images(2) }, undefined],
-    ["one video", { media: media("a.mp4") }, "reels"],
+    ["one video", { media: media("a.mp4") }, undefined],
+    ["a video that is to be a reel", { media: media("a"), options: { kind: "reel" } }, "reels"],
     ["a feed video", { media: media("a.mp4"), options: { kind: "feed" } }, undefined],
     ["a story", { media: media("a.mp4"), options: { kind: "story" } }, undefined],
   ])("count %s towards the quota as %s", (_what, overrides, quota) => {
     expect(facebook.quotaOf(draft(overrides))).toBe(quota);
+  });
+
+  test.each([
+    ["reel", "reels"],
+    ["video", undefined],
+  ])("count what became a %s towards the quota as %s", (form, quota) => {
+    expect(facebook.quotaOf(draft({ media: media("a.mp4") }), { form })).toBe(quota);
+  });
+
+  test("leave open what names without an ending don't tell", () => {
+    const options = { kind: "reel" };
+    expect(rules(facebook.check(draft({ media: media("a"), options })))).toEqual([]);
+    expect(rules(facebook.check(draft({ media: media("a.jpg"), options })))).toEqual([
+      "error facebook.reel.media",
+    ]);
   });
 
   test("measure UTF-16 units", () => {

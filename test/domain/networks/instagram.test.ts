@@ -65,6 +65,11 @@ describe("Instagram's rules", () => {
     ["a long one", { media: described("a.jpg", 1001) }, ["error instagram.media.altText"]],
     ["one of a video", { media: described("a.mp4", 5) }, ["warning instagram.media.altTextUnused"]],
     ["a reel", { media: media("a.mp4"), options: { kind: "reel", thumbOffsetMs: 5 } }, []],
+    [
+      "a reel of a file whose name tells nothing",
+      { media: media("a"), options: { kind: "reel" } },
+      [],
+    ],
     ["a reel of an image", { options: { kind: "reel" } }, ["error instagram.reel.media"]],
     [
       "a story of two",

@@ -45,7 +45,8 @@ describe("LinkedIn's little text", () => {
     [String.raw`a\b`, String.raw`a\\b`],
     [String.raw`\(`, String.raw`\\\(`],
     ["{hashtag|#|x}", String.raw`\{hashtag\|\#\|x\}`],
-    ["@[Name](urn:li:person:1)", String.raw`\@\[Name\]\(urn:li:person:1\)`],
+    ["@[Name](urn:li:share:1)", String.raw`\@\[Name\]\(urn:li:share:1\)`],
+    ["@[Name](URN:LI:ORGANIZATION:1)", String.raw`\@\[Name\]\(URN:LI:ORGANIZATION:1\)`],
     ["#one#two", String.raw`{hashtag|\#|one}\#two`],
     ["##two", String.raw`\#\#two`],
     ["a#b", String.raw`a\#b`],
@@ -65,6 +66,18 @@ describe("LinkedIn's little text", () => {
   ])("writes %j as %j", (text, expected) => {
     expect(littleText(text)).toBe(expected);
     expect(read(expected)).toMatchObject({ text, rest: "" });
+  });
+
+  test.each([
+    ["@[Name](urn:li:person:1)", "@[Name](urn:li:person:1)"],
+    [
+      "by @[A_B](urn:li:organizationBrand:12)!",
+      String.raw`by @[A\_B](urn:li:organizationBrand:12)!`,
+    ],
+    ["#a @[B](urn:li:organization:1)#", String.raw`{hashtag|\#|a} @[B](urn:li:organization:1)\#`],
+  ])("writes the mention in %j as one: %j", (text, expected) => {
+    expect(littleText(text)).toBe(expected);
+    expect(plainText(expected)).toBe(text);
   });
 
   test("is read back as the original text, cut off nowhere", () => {

@@ -1,5 +1,5 @@
 import { mediaFailed } from "../contract/media-check.ts";
-import { MediaFailure } from "../contract/media.ts";
+import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
@@ -24,7 +24,7 @@ import { type Facet, type Stretch, facetsOf, findStretches } from "./facets.ts";
 import { resolveHandle } from "./identity.ts";
 import { fetchPageCard } from "./link-card.ts";
 import { type LinkCard, ownOptionsOf } from "./options.ts";
-import { RULES } from "./rules.ts";
+import { THUMBNAIL } from "./rules.ts";
 import { bringVideo, followVideo, type VideoStep } from "./video.ts";
 
 const MENTIONS_MAX = 20;
@@ -57,6 +57,7 @@ async function prepareRecord(leg: LegToPublish, tools: NetworkTools): Promise<Pr
     const waiting = step.video === undefined ? rest : { ...rest, video: step.video };
     return { kind: "processing", remote: waiting, pollAfterSeconds: step.pollAfterSeconds };
   }
+  if (step.kind === "still") throw new Error("a still was not made an image");
   if (step.kind !== "made") return step;
   const { embed } = step;
   const dids = await resolveMentions(stretches, credentials, tools);
@@ -131,9 +132,9 @@ async function makeEmbed(making: Making, tools: NetworkTools): Promise<EmbedStep
   if (leg.draft.media.length > 0) {
     const files = await uploadMedia(leg, credentials, tools);
     if ("failure" in files) return files;
-    return "file" in files
-      ? bringVideo({ leg, remote, credentials }, files, tools)
-      : { kind: "made", embed: imagesEmbed(files) };
+    if (!("file" in files)) return { kind: "made", embed: imagesEmbed(files) };
+    const video = await bringVideo({ leg, remote, credentials }, files, tools);
+    return video.kind === "still" ? stillEmbed(leg, credentials, tools) : video;
   }
   const { linkCard } = ownOptionsOf(leg.draft.options);
   if (linkCard === false) return { kind: "made", embed: null };
@@ -144,6 +145,17 @@ async function makeEmbed(making: Making, tools: NetworkTools): Promise<EmbedStep
   const link = stretches.find((stretch) => stretch.kind === "link");
   const embed = link === undefined ? null : await foundCard(link.uri, credentials, tools);
   return { kind: "made", embed };
+}
+
+/** Returns a moving image as its first picture, which the leg then warns of. */
+async function stillEmbed(
+  leg: LegToPublish,
+  credentials: Credentials,
+  tools: NetworkTools,
+): Promise<EmbedStep> {
+  const files = await uploadMedia(leg, credentials, tools, { isStill: true });
+  if ("failure" in files) return files;
+  return { kind: "made", embed: "file" in files ? null : imagesEmbed(files) };
 }
 
 function isFailed(made: Embed | TryLater | Rejected): made is TryLater | Rejected {
@@ -194,12 +206,6 @@ async function uploadThumbnail(
   credentials: Credentials,
   tools: NetworkTools,
 ): Promise<Blob | TryLater | Rejected> {
-  const media = await tools.fetchMedia(url, { bytesMax: RULES.thumbnailBytesMax });
-  if (!media.contentType.startsWith("image/")) {
-    throw new MediaFailure(
-      "media_rejected",
-      `the picture of the link card is ${media.contentType}`,
-    );
-  }
-  return uploadBlob(media, { credentials }, tools);
+  const file = await tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
+  return uploadBlob(await tools.fitImage(file, THUMBNAIL), { credentials }, tools);
 }

@@ -44,7 +44,8 @@ export const rules = {
   "bluesky.media.type": {
     severity: "error",
     code: "media_rejected",
-    message: "Bluesky takes images and MP4 video.",
+    message:
+      "Bluesky takes images and videos as MP4, MOV, WebM or MPEG; some servers take MP4 alone.",
     remediation: "Convert the file to MP4.",
   },
   "bluesky.media.size": {

@@ -16,20 +16,17 @@ import {
   type LegDraft,
   type NetworkData,
 } from "../contract/draft.ts";
-import type { MediaFacts, MediaTargets } from "../contract/media.ts";
+import type { ImageTarget, MediaFacts, MediaTargets } from "../contract/media.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
+
+const VIDEO_NAMES = /^(?:mp4|m4v|mov|webm|mpg|mpeg)$/;
 
 export const RULES = {
   /** Up to here the shape that every client shows; above it the gallery, which older ones do not. */
   plainImagesMax: 4,
-  imageBytesMax: 2_000_000,
-  videoBytesMax: 300_000_000,
-  thumbnailBytesMax: 1_000_000,
   /** Of servers that do not tell their own `blobUploadLimit`. */
   blobBytesMax: 52_428_800,
-  imageTypes: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif"],
-  videoTypes: ["video/mp4"],
 } as const;
 
 const limitsShape = shape(() => z.object({ blobBytesMax: z.number().int().positive() }));
@@ -87,7 +84,7 @@ function checkMedia(draft: LegDraft): readonly Problem[] {
   const kinds = draft.media.map((item) => mediaKindOf(item.url));
   const videos = kinds.filter((kind) => kind === "video").length;
   const images = kinds.filter((kind) => kind === "image").length;
-  const isTooMany = images > rules["bluesky.media.count"].limit || videos > 1;
+  const isTooMany = kinds.length > rules["bluesky.media.count"].limit || videos > 1;
   return [
     ...(isTooMany ? [breach(rules, "bluesky.media.count", { field })] : []),
     ...(videos > 0 && images > 0 ? [breach(rules, "bluesky.media.mixed", { field })] : []),
@@ -101,8 +98,7 @@ function checkMedia(draft: LegDraft): readonly Problem[] {
  */
 function checkType(url: string, mediaIndex: number, field: string): readonly Problem[] {
   const kind = mediaKindOf(url);
-  const isForeign =
-    kind === "audio" || (kind === "video" && !/^(?:mp4|m4v)$/.test(extensionOf(url)));
+  const isForeign = kind === "audio" || (kind === "video" && !VIDEO_NAMES.test(extensionOf(url)));
   const severity = kind === "audio" ? "error" : "warning";
   return isForeign ? [breach(rules, "bluesky.media.type", { field, mediaIndex, severity })] : [];
 }
@@ -113,21 +109,42 @@ function checkLinkCard(draft: LegDraft): readonly Problem[] {
   return [breach(rules, "bluesky.linkCard.media", { field })];
 }
 
-/** https://github.com/bluesky-social/atproto `lexicons/app/bsky/embed`; edge and length are the official client's. */
+const IMAGE = {
+  types: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif"],
+  bytesMax: 2_000_000,
+  edgeMax: 4_000,
+  // Clients show the first picture alone; what moves goes out as a video.
+  takesAnimation: false,
+  turnsByExif: false,
+} as const;
+
+/**
+ * https://github.com/bluesky-social/atproto `lexicons/app/bsky/embed`; edge, length and the types of videos are the
+ * official client's. All but MP4 need the video service, which makes MP4 of them.
+ */
 const TARGETS = {
-  image: {
-    types: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif"],
-    bytesMax: 2_000_000,
-    edgeMax: 4_000,
-    takesAnimation: true,
-    turnsByExif: false,
+  image: IMAGE,
+  video: {
+    types: ["video/mp4", "video/quicktime", "video/webm", "video/mpeg"],
+    bytesMax: 300_000_000,
+    secondsMax: 600,
   },
-  video: { types: ["video/mp4"], bytesMax: 300_000_000, secondsMax: 600 },
 } as const satisfies MediaTargets;
 
-/** Returns what Bluesky takes; the account's own server may take less. */
-export function media(_draft: LegDraft, limits: NetworkData): MediaTargets {
+/** The picture of a link card, which `app.bsky.embed.external` holds to less than others. */
+export const THUMBNAIL = {
+  ...IMAGE,
+  bytesMax: 1_000_000,
+  edgeMax: 2_000,
+} as const satisfies ImageTarget;
+
+/** Returns what Bluesky takes; the account's own server may take less. A moving GIF that is alone becomes a video. */
+export function media(draft: LegDraft, limits: NetworkData): MediaTargets {
   const { image, video } = TARGETS;
   const bytesMax = blobBytesMax(limits);
-  return { image: { ...image, bytesMax: Math.min(image.bytesMax, bytesMax) }, video };
+  return {
+    image: { ...image, bytesMax: Math.min(image.bytesMax, bytesMax) },
+    video,
+    ...(draft.media.length > 1 ? {} : { moving: ["image/gif"] }),
+  };
 }

@@ -10,6 +10,8 @@ const remoteVideo = shape(() =>
     jobId: z.string(),
     alt: z.string(),
     aspectRatio: z.object({ width: z.number(), height: z.number() }).nullable(),
+    /** Made of a moving image. */
+    isGif: z.boolean().optional(),
   }),
 );
 /** A video that the video service works on, and what the post says of it. */

@@ -8,8 +8,9 @@ import { type StreamedBody, HttpFailure } from "../../runtime/http-call.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { callAsAccount } from "./account-call.ts";
-import type { Credentials } from "./state.ts";
+import type { Credentials, RemoteVideo } from "./state.ts";
 import { classify } from "./errors.ts";
+import { shortenedText } from "../contract/text.ts";
 import { media, RULES } from "./rules.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
@@ -32,20 +33,25 @@ export interface UploadedImage {
   readonly aspectRatio: { readonly width: number; readonly height: number } | null;
 }
 
-/** A video, which `video.ts` uploads. */
+/** A video or a moving image, which `video.ts` uploads. */
 export interface OpenedVideo {
   readonly file: MediaFile;
   readonly alt: string;
 }
 
-/** Fetches the leg's files one by one and uploads each: the same bytes make the same blob, so a repeat is harmless. */
+/**
+ * Fetches the leg's files one by one and uploads each: the same bytes make the same blob, so a repeat is harmless.
+ * `isStill`: what moves is uploaded as the image that its first picture is.
+ */
 export async function uploadMedia(
   leg: LegToPublish,
   credentials: Credentials,
   tools: NetworkTools,
+  { isStill = false } = {},
 ): Promise<readonly UploadedImage[] | OpenedVideo | TryLater | Rejected> {
   const images: UploadedImage[] = [];
-  const targets = media(leg.draft, leg.limits);
+  const { moving = [], ...others } = media(leg.draft, leg.limits);
+  const targets = isStill ? others : { ...others, moving };
   for (const [mediaIndex, item] of leg.draft.media.entries()) {
     const file = await uploadItem({ item, mediaIndex, targets }, credentials, tools);
     if ("failure" in file) return file;
@@ -73,7 +79,8 @@ async function uploadItem(
     const file = await tools.openMedia(item.url, { bytesMax: bytesMaxOf(targets) });
     const refused = refusedFile("bluesky", file, targets, mediaIndex);
     if (refused !== undefined) return refused;
-    if (kindOfType(file.contentType) === "video") return { file, alt };
+    const isMoving = file.isMoving === true && targets.moving?.includes(file.contentType) === true;
+    if (kindOfType(file.contentType) === "video" || isMoving) return { file, alt };
     const made = await tools.fitImage(file, targets.image);
     const blob = await uploadBlob(made, { credentials, mediaIndex }, tools);
     if ("failure" in blob) return blob;
@@ -110,20 +117,21 @@ export interface Embed {
   readonly [field: string]: unknown;
 }
 
-interface AspectRatio {
-  readonly width: number;
-  readonly height: number;
-}
+/** `app.bsky.embed.video` holds it to less than the official client holds that of an image. */
+const VIDEO_ALT_GRAPHEMES_MAX = 1000;
 
 export function videoEmbed(
   blob: Blob,
-  { alt, aspectRatio }: { readonly alt: string; readonly aspectRatio: AspectRatio | null },
+  { alt, aspectRatio, isGif }: Omit<RemoteVideo, "jobId">,
 ): Embed {
+  const description = shortenedText(alt, VIDEO_ALT_GRAPHEMES_MAX);
   return {
     $type: "app.bsky.embed.video",
     video: blob,
-    ...(alt === "" ? {} : { alt }),
+    ...(description === "" ? {} : { alt: description }),
     ...(aspectRatio === null ? {} : { aspectRatio }),
+    // Clients then play it without sound or controls, over and over.
+    ...(isGif === true ? { presentation: "gif" } : {}),
   };
 }
 

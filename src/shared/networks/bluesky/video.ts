@@ -21,8 +21,12 @@ export type VideoStep =
       readonly video: RemoteVideo | undefined;
       readonly pollAfterSeconds: number;
     }
+  /** A moving image that no video can be made of here: its first picture may go out. */
+  | { readonly kind: "still" }
   | TryLater
   | Rejected;
+
+type Shown = Omit<RemoteVideo, "jobId">;
 
 interface VideoLeg {
   readonly leg: LegToPublish;
@@ -32,8 +36,9 @@ interface VideoLeg {
 
 /**
  * Brings the leg's video to the network: through the video service, so that it plays at once, or straight to the
- * account's server where there is no such service. Straight as well when what the service had made was lost again:
- * it would only answer that it knows the file.
+ * account's server where there is no such service. An MP4 goes straight as well when what the service had made was
+ * lost again: it would only answer that it knows the file. Of all else only the service can make the MP4 that a post
+ * shows.
  */
 export async function bringVideo(
   { leg, remote, credentials }: VideoLeg,
@@ -41,8 +46,11 @@ export async function bringVideo(
   tools: NetworkTools,
 ): Promise<VideoStep> {
   const { width, height } = file;
-  const shown = { alt, aspectRatio: width && height ? { width, height } : null };
-  if (remote.reuploadedAt === undefined) {
+  const isGif = file.contentType === "image/gif";
+  const isPlayable = file.contentType === "video/mp4";
+  const aspectRatio = width && height ? { width, height } : null;
+  const shown = { alt, aspectRatio, ...(isGif ? { isGif } : {}) };
+  if (remote.reuploadedAt === undefined || !isPlayable) {
     const outcome = await handOver({ credentials, file, name: remote.rkey }, tools);
     switch (outcome.kind) {
       case "blob":
@@ -57,10 +65,26 @@ export async function bringVideo(
       default:
     }
   }
-  if (file.size > blobBytesMax(leg.limits))
-    return mediaRejected("bluesky.media.size", `${file.size} bytes, past the video service`, 0);
-  const media = { bytes: file, contentType: file.contentType };
-  const blob = await uploadBlob(media, { credentials, mediaIndex: 0 }, tools);
+  return isGif ? { kind: "still" } : sendStraight(leg, file, { credentials, shown }, tools);
+}
+
+/** Uploads the file to the account's server, which takes it as it is. */
+async function sendStraight(
+  leg: LegToPublish,
+  file: MediaFile,
+  { credentials, shown }: { readonly credentials: Credentials; readonly shown: Shown },
+  tools: NetworkTools,
+): Promise<VideoStep> {
+  const { contentType, size } = file;
+  if (contentType !== "video/mp4")
+    return mediaRejected("bluesky.media.type", `${contentType}, past the video service`, 0);
+  if (size > blobBytesMax(leg.limits))
+    return mediaRejected("bluesky.media.size", `${size} bytes, past the video service`, 0);
+  const blob = await uploadBlob(
+    { bytes: file, contentType },
+    { credentials, mediaIndex: 0 },
+    tools,
+  );
   return "failure" in blob ? blob : { kind: "made", embed: videoEmbed(blob, shown) };
 }
 
@@ -121,8 +145,16 @@ interface Video {
   readonly credentials: Credentials;
   /** The same for the same leg: its name is all that the service has of it. */
   readonly name: string;
-  readonly file: StreamedBody;
+  readonly file: StreamedBody & Pick<MediaFile, "contentType">;
 }
+
+/** What the service goes by, beside the type, is the end of the name. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "video/quicktime": "mov",
+  "video/webm": "webm",
+  "video/mpeg": "mpeg",
+  "image/gif": "gif",
+};
 
 /** Hands a video over. The same bytes again are answered with what was made of them before. */
 async function handOver(video: Video, tools: NetworkTools): Promise<VideoOutcome> {
@@ -135,11 +167,14 @@ async function handOver(video: Video, tools: NetworkTools): Promise<VideoOutcome
     tools,
   );
   if (typeof token !== "string") return token;
-  const query = new URLSearchParams({ did: credentials.did, name: `${name}.mp4` });
+  const query = new URLSearchParams({
+    did: credentials.did,
+    name: `${name}.${EXTENSIONS[file.contentType] ?? "mp4"}`,
+  });
   const answer = await exchange(tools, {
     method: "POST",
     url: `${SERVICE}/xrpc/app.bsky.video.uploadVideo?${query.toString()}`,
-    headers: { authorization: `Bearer ${token}`, "content-type": "video/mp4" },
+    headers: { authorization: `Bearer ${token}`, "content-type": file.contentType },
     body: file,
     timeoutMs: UPLOAD_TIMEOUT_MS,
   });

@@ -19,6 +19,19 @@ export interface LegDraft {
 export type MediaKind = "image" | "video" | "audio";
 
 const KIND_BY_EXTENSION: Readonly<Record<string, MediaKind>> = {
+  jpg: "image",
+  jpeg: "image",
+  jpe: "image",
+  png: "image",
+  gif: "image",
+  webp: "image",
+  avif: "image",
+  bmp: "image",
+  tif: "image",
+  tiff: "image",
+  heic: "image",
+  heif: "image",
+  svg: "image",
   mp4: "video",
   m4v: "video",
   mov: "video",
@@ -42,12 +55,24 @@ export function extensionOf(url: string): string {
   return /\.([a-z0-9]{1,5})$/i.exec(path)?.[1]?.toLowerCase() ?? "";
 }
 
+/** Returns a file's kind by the extension of its URL; undefined where that tells nothing: only the file itself does. */
+export function mediaKindOf(url: string): MediaKind | undefined {
+  return KIND_BY_EXTENSION[extensionOf(url)];
+}
+
 /**
- * Returns a file's kind by the extension of its URL. An unknown extension counts as an image until the file has been
- * fetched.
+ * Returns what `judge` says of a draft's files by their names, where some of the names tell nothing; undefined if that
+ * depends on whether those are images or videos.
  */
-export function mediaKindOf(url: string): MediaKind {
-  return KIND_BY_EXTENSION[extensionOf(url)] ?? "image";
+export function judgeNames<T>(
+  { media }: LegDraft,
+  judge: (kinds: readonly MediaKind[]) => T,
+): T | undefined {
+  const kinds = media.map(({ url }) => mediaKindOf(url));
+  const [asImages, asVideos] = (["image", "video"] as const).map((unknown) =>
+    judge(kinds.map((kind) => kind ?? unknown)),
+  );
+  return asImages === asVideos ? asImages : undefined;
 }
 
 export type FileKind = "image" | "video" | "audio" | "document";
@@ -65,14 +90,17 @@ export function mediaKindOfType(contentType: string): MediaKind {
   return kind === "document" ? "image" : kind;
 }
 
-/** Returns the kinds of a draft's files: by their bytes if they were read, by their names if not. */
+/**
+ * Returns the kinds of a draft's files: by their bytes if they were read, by their names if not. A file of which
+ * neither is known counts as an image.
+ */
 export function kindsOf(
   { media }: LegDraft,
   files: readonly (MediaFacts | null)[],
 ): readonly MediaKind[] {
   return media.map(({ url }, index) => {
     const seen = files[index];
-    return seen ? mediaKindOfType(seen.contentType) : mediaKindOf(url);
+    return seen ? mediaKindOfType(seen.contentType) : (mediaKindOf(url) ?? "image");
   });
 }
 

@@ -19,6 +19,8 @@ export interface MediaFacts {
   readonly height: number | null;
   /** Of videos and audio, if it is known without reading the whole file. */
   readonly durationSeconds: number | null;
+  /** Whether it is an image that moves; absent: it is none. */
+  readonly isMoving?: boolean;
 }
 
 /** A customer's media file, opened but not downloaded: what is read is fetched then, in bounded pieces. */
@@ -91,6 +93,8 @@ export interface MediaTargets {
   readonly video?: FileTarget;
   readonly audio?: FileTarget;
   readonly document?: FileTarget;
+  /** Types of moving images that go out as videos, as they are; absent: none. */
+  readonly moving?: readonly string[];
 }
 
 export interface FittedImage extends FetchedMedia {

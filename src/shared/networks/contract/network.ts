@@ -86,8 +86,11 @@ export interface Network {
   readonly options: Shape<z.ZodType<Readonly<Record<string, unknown>>>>;
   readonly link: LinkFlow;
   measure(draft: LegDraft, limits: NetworkData): TextMeasure;
-  /** Returns which daily quota of the account the draft counts towards, e.g. `posts`; absent: there is none. */
-  quotaOf?(draft: LegDraft): string | undefined;
+  /**
+   * Returns which daily quota of the account the draft counts towards, e.g. `posts`; absent: there is none. `remote` is
+   * what `prepare` made of it, which may show what the draft alone does not.
+   */
+  quotaOf?(draft: LegDraft, remote?: NetworkData): string | undefined;
   /** Returns the quota that the network itself states for the account, which may be less than the settings allow. */
   quotaMaxOf?(kind: string, limits: NetworkData): number | undefined;
   /**

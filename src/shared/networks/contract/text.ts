@@ -18,6 +18,20 @@ export function countGraphemes(text: string): number {
 }
 
 /**
+ * Returns the text with at most `charactersMax` UTF-16 units: cut behind a word, and with an ellipsis, where it is
+ * longer.
+ */
+export function shortenedText(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text;
+  const head = text.slice(0, charactersMax - 1);
+  const isWhole = /\s/.test(text.charAt(charactersMax - 1));
+  const end = isWhole ? head.length : Math.max(head.lastIndexOf(" "), head.lastIndexOf("\n"));
+  // A text without spaces is cut where it has to be, though not within an emoji.
+  const kept = end > 0 ? head.slice(0, end) : head.replace(/[\ud800-\udbff]$/, "");
+  return `${kept.trimEnd()}…`;
+}
+
+/**
  * The marks that one letter may carry (Unicode's Stream-Safe Text Format has 30, UAX #15, section 13; no language needs
  * ten). Normalising sorts the marks of a letter in quadratic time: without an end to them, 64 KB take seconds.
  */

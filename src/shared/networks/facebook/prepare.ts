@@ -10,7 +10,7 @@ import {
   unanswered,
   unpublished,
 } from "../contract/outcome.ts";
-import { formOf, isForm, type Form, media } from "./rules.ts";
+import { formOf, isForm, isUnfitForReel, media, type Form } from "./rules.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 import { remoteOf, type Remote, credentialsOf, pageAccess } from "./state.ts";
@@ -46,10 +46,14 @@ async function chooseForm(
   { draft }: LegToPublish,
   tools: NetworkTools,
 ): Promise<Form | Rejected | TryLater> {
-  const kinds = await lookAtFiles("facebook", { draft, targets: media() }, tools);
-  if ("kind" in kinds) return kinds;
-  const form = formOf(ownOptionsOf(draft.options).kind, kinds);
-  return isForm(form) ? form : rejectedBy(rules, form, kinds.join(", "));
+  const looked = await lookAtFiles("facebook", { draft, targets: media() }, tools);
+  if ("failure" in looked) return looked;
+  const { kinds, files } = looked;
+  const { kind } = ownOptionsOf(draft.options);
+  const form = formOf(kind, kinds);
+  if (!isForm(form)) return rejectedBy(rules, form, kinds.join(", "));
+  const isNoReel = form === "reel" && kind === undefined && isUnfitForReel(files[0] ?? null);
+  return isNoReel ? "video" : form;
 }
 
 /** Facebook fetches a photo before it answers: a leg with many goes on in its next turn. */

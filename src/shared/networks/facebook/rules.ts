@@ -2,8 +2,8 @@ import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contr
 import {
   extensionOf,
   fieldOf,
+  judgeNames,
   kindsOf,
-  mediaKindOf,
   type LegDraft,
   type NetworkData,
   type MediaKind,
@@ -21,21 +21,24 @@ export function measure(draft: LegDraft): TextMeasure {
 }
 
 /**
- * Returns the quota that the draft counts towards. A reel that Facebook does not accept as one becomes an ordinary
- * video, but it is counted before that is known.
+ * Returns the quota that the draft counts towards: that of reels. A video that nobody asked to be a reel becomes one by
+ * its shape and length, which are known when it is prepared.
  */
-export function quotaOf(draft: LegDraft): string | undefined {
-  return formNamed(draft) === "reel" ? "reels" : undefined;
+export function quotaOf(draft: LegDraft, remote?: NetworkData): string | undefined {
+  const isReel =
+    remote?.["form"] === undefined
+      ? ownOptionsOf(draft.options).kind === "reel"
+      : remote["form"] === "reel";
+  return isReel ? "reels" : undefined;
 }
 
 export function check(draft: LegDraft): readonly Problem[] {
   return [...checkText(draft), ...checkMedia(draft), ...checkLink(draft)];
 }
 
-/** Returns the draft's form by the names of its files alone. */
-function formNamed(draft: LegDraft): ReturnType<typeof formOf> {
-  const kinds = draft.media.map((item) => mediaKindOf(item.url));
-  return formOf(ownOptionsOf(draft.options).kind, kinds);
+/** Returns the draft's form by the names of its files alone; undefined where they don't tell. */
+function formNamed(draft: LegDraft): ReturnType<typeof formOf> | undefined {
+  return judgeNames(draft, (kinds) => formOf(ownOptionsOf(draft.options).kind, kinds));
 }
 
 function checkText(draft: LegDraft): readonly Problem[] {
@@ -54,14 +57,14 @@ function checkText(draft: LegDraft): readonly Problem[] {
 function checkMedia(draft: LegDraft): readonly Problem[] {
   const field = fieldOf("facebook", draft, "mediaUrls");
   const form = formNamed(draft);
-  if (!isForm(form)) return [breach(rules, form, { field })];
+  if (form !== undefined && !isForm(form)) return [breach(rules, form, { field })];
   return [
     ...draft.media.flatMap(({ url }, mediaIndex) =>
       UNUSUAL_IMAGES.has(extensionOf(url))
         ? [breach(rules, "facebook.media.imageType", { field, mediaIndex })]
         : [],
     ),
-    ...checkLeftOut(draft, form),
+    ...(form === undefined ? [] : checkLeftOut(draft, form)),
   ];
 }
 
@@ -107,6 +110,11 @@ export function checkFiles(
   return brokenByVideo(video, form === "reel" ? SECONDS.reelMax : SECONDS.storyMax).map((rule) =>
     breach(rules, rule, { field, mediaIndex: 0 }),
   );
+}
+
+/** Tells whether a video is too wide, too small, too short or too long for a reel, as far as it shows. */
+export function isUnfitForReel(video: MediaFacts | null): boolean {
+  return video !== null && brokenByVideo(video, SECONDS.reelMax).length > 0;
 }
 
 function brokenByVideo(

@@ -1,35 +1,14 @@
 import { type Classified, exchange } from "../contract/answers.ts";
-import {
-  type MediaKind,
-  extensionOf,
-  mediaKindOf,
-  mediaKindOfType,
-  type LegDraft,
-} from "../contract/draft.ts";
+import { type MediaKind, mediaKindOf, mediaKindOfType, type LegDraft } from "../contract/draft.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { bytesMaxOf, mediaFailed, refusedFile } from "../contract/media-check.ts";
-import { type MediaTargets, MediaFailure } from "../contract/media.ts";
+import { type MediaFacts, type MediaTargets, MediaFailure } from "../contract/media.ts";
 import type { Rejected, TryLater } from "../contract/outcome.ts";
 
 const TIMEOUT_MS = 10_000;
 const HOPS_MAX = 2;
 const SAMPLE_BYTES_MAX = 65_536;
-const IMAGE_EXTENSIONS: ReadonlySet<string> = new Set([
-  "jpg",
-  "jpeg",
-  "jpe",
-  "png",
-  "gif",
-  "webp",
-  "bmp",
-  "tif",
-  "tiff",
-  "heic",
-  "avif",
-  "svg",
-]);
-
 interface Probe {
   readonly isReachable: boolean;
   /** Null when the server does not tell. */
@@ -78,7 +57,7 @@ async function follow(
 /** Returns a file's kind by the extension of its name, and where that says nothing by its server's content type. */
 async function findMediaKind(url: string, tools: NetworkTools): Promise<MediaKind> {
   const named = mediaKindOf(url);
-  if (named !== "image" || IMAGE_EXTENSIONS.has(extensionOf(url))) return named;
+  if (named !== undefined) return named;
   const { contentType } = await probeMedia(url, tools);
   const [kind] = /^(?:video|audio)/.exec(contentType ?? "") ?? [];
   return kind === "video" || kind === "audio" ? kind : "image";
@@ -103,6 +82,13 @@ export async function withProbe(
   return isReachable ? { ...classified, code: "media_rejected", effect: "refuse" } : classified;
 }
 
+/** What was found of a draft's files. */
+export interface LookedAt {
+  readonly kinds: readonly MediaKind[];
+  /** Null of a file that we can't have; the network may. */
+  readonly files: readonly (MediaFacts | null)[];
+}
+
 /**
  * Returns the kinds of a draft's files by their bytes, before the network is sent their addresses. Refuses a file that
  * the network does not take. A file that we can't fetch may still be there for the network: its kind follows from its
@@ -112,17 +98,22 @@ export async function lookAtFiles(
   network: string,
   { draft, targets }: { readonly draft: LegDraft; readonly targets: MediaTargets },
   tools: NetworkTools,
-): Promise<readonly MediaKind[] | Rejected | TryLater> {
+): Promise<LookedAt | Rejected | TryLater> {
   // Side by side: somebody's slow server is waited for once and not for each of its files.
   const looks = await Promise.all(
     draft.media.map(({ url }, mediaIndex) => lookAt({ network, targets, url, mediaIndex }, tools)),
   );
-  const kinds: MediaKind[] = [];
+  const found: Look[] = [];
   for (const look of looks) {
-    if (typeof look !== "string") return look;
-    kinds.push(look);
+    if ("failure" in look) return look;
+    found.push(look);
   }
-  return kinds;
+  return { kinds: found.map(({ kind }) => kind), files: found.map(({ file }) => file) };
+}
+
+interface Look {
+  readonly kind: MediaKind;
+  readonly file: MediaFacts | null;
 }
 
 interface Looked {
@@ -135,15 +126,16 @@ interface Looked {
 async function lookAt(
   { network, targets, url, mediaIndex }: Looked,
   tools: NetworkTools,
-): Promise<MediaKind | Rejected | TryLater> {
+): Promise<Look | Rejected | TryLater> {
   try {
     const file = await tools.openMedia(url, { bytesMax: bytesMaxOf(targets) });
     await file.close();
-    return refusedFile(network, file, targets, mediaIndex) ?? mediaKindOfType(file.contentType);
+    const kind = mediaKindOfType(file.contentType);
+    return refusedFile(network, file, targets, mediaIndex) ?? { kind, file };
   } catch (error) {
     if (!(error instanceof MediaFailure)) throw error;
     return error.code === "media_rejected"
       ? mediaFailed(network, error, mediaIndex)
-      : await findMediaKind(url, tools);
+      : { kind: await findMediaKind(url, tools), file: null };
   }
 }

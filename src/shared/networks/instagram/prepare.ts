@@ -55,8 +55,9 @@ async function chosen(
   tools: NetworkTools,
 ): Promise<Remote | Rejected | TryLater> {
   if (remote.form !== undefined) return remote;
-  const kinds = await lookAtFiles("instagram", { draft, targets: media(draft) }, tools);
-  if ("kind" in kinds) return kinds;
+  const looked = await lookAtFiles("instagram", { draft, targets: media(draft) }, tools);
+  if ("failure" in looked) return looked;
+  const { kinds } = looked;
   const form = formOf(ownOptionsOf(draft.options).kind, kinds);
   if (!isForm(form)) return rejectedBy(rules, form, kinds.join(", "));
   const plain = kinds.map((kind) => (kind === "video" ? kind : "image"));

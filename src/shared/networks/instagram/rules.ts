@@ -8,6 +8,7 @@ import {
 import {
   extensionOf,
   fieldOf,
+  judgeNames,
   kindsOf,
   mediaKindOf,
   type LegDraft,
@@ -37,8 +38,7 @@ export function quotaOf(): string {
 }
 
 export function check(draft: LegDraft): readonly Problem[] {
-  const kinds = draft.media.map((item) => mediaKindOf(item.url));
-  const form = formOf(ownOptionsOf(draft.options).kind, kinds);
+  const form = judgeNames(draft, (kinds) => formOf(ownOptionsOf(draft.options).kind, kinds));
   return [...checkText(draft), ...checkMedia(draft, form), ...checkLeftOut(draft, form)];
 }
 
@@ -67,9 +67,12 @@ function checkCount(
   return [breach(rules, rule, { used, field, severity })];
 }
 
-function checkMedia(draft: LegDraft, form: ReturnType<typeof formOf>): readonly Problem[] {
+/** What the names of the files tell of the draft's form; undefined where they tell nothing. */
+type NamedForm = Form | MediaRule | undefined;
+
+function checkMedia(draft: LegDraft, form: NamedForm): readonly Problem[] {
   const field = fieldOf("instagram", draft, "mediaUrls");
-  if (!isForm(form)) return [breach(rules, form, { field })];
+  if (form !== undefined && !isForm(form)) return [breach(rules, form, { field })];
   return draft.media.flatMap(({ url }, mediaIndex) => [
     ...(UNUSUAL_FILES.test(extensionOf(url))
       ? [breach(rules, "instagram.media.fileType", { field, mediaIndex })]
@@ -107,8 +110,8 @@ function checkAltText(draft: LegDraft, mediaIndex: number): readonly Problem[] {
 }
 
 /** Warns of content that the form can't publish. */
-function checkLeftOut(draft: LegDraft, form: ReturnType<typeof formOf>): readonly Problem[] {
-  if (!isForm(form)) return [];
+function checkLeftOut(draft: LegDraft, form: NamedForm): readonly Problem[] {
+  if (form === undefined || !isForm(form)) return [];
   const { collaborators = [] } = ownOptionsOf(draft.options);
   const problems: Problem[] = [];
   if (isStory(form) && draft.text.trim() !== "") {

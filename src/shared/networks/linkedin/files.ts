@@ -5,7 +5,7 @@ import type { NetworkTools } from "../contract/tools.ts";
 import type { Rejected, TryLater } from "../contract/outcome.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
-import { assetKindOf, brokenRule, TARGETS } from "./rules.ts";
+import { assetKindOf, TARGETS } from "./rules.ts";
 import type { Asset } from "./state.ts";
 
 /** A file that the post is to show. */
@@ -39,7 +39,6 @@ export function wantedFiles(draft: LegDraft): readonly WantedFile[] {
 
 export async function openFile(
   wanted: WantedFile,
-  draft: LegDraft,
   tools: NetworkTools,
 ): Promise<CheckedFile | TryLater | Rejected> {
   const mediaIndex = wanted.mediaIndex ?? undefined;
@@ -49,8 +48,8 @@ export async function openFile(
     if (refused !== undefined) return refused;
     const { contentType } = file;
     const kind = assetKindOf(contentType);
-    const broken = brokenRule(kind, { isAlone: wanted.kinds.includes(kind), draft });
-    if (broken !== undefined) return rejectedBy(rules, broken, `a ${kind}`, mediaIndex);
+    if (!wanted.kinds.includes(kind))
+      return rejectedBy(rules, "linkedin.media.mixed", `a ${kind}`, mediaIndex);
     if (kind !== "image") return { kind, contentType, body: file };
     const fitted = await tools.fitImage(file, TARGETS.image);
     return { kind, contentType: fitted.contentType, body: fitted.bytes };

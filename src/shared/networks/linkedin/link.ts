@@ -218,8 +218,8 @@ function choose(candidateId: string, flow: NetworkData): Promise<LinkOutcome> {
 }
 
 function linkOrganization(organization: Organization, grant: Grant): LinkOutcome {
-  const { id, name, vanityName, member } = organization;
-  const author = `urn:li:organization:${id}`;
+  const { id, name, vanityName, member, isBrand = false } = organization;
+  const author = `urn:li:organization${isBrand ? "Brand" : ""}:${id}`;
   return {
     kind: "linked",
     linked: {
@@ -229,7 +229,7 @@ function linkOrganization(organization: Organization, grant: Grant): LinkOutcome
         username: vanityName || name,
         displayName: name,
         avatarUrl: null,
-        url: `${SITE}/company/${encodeURIComponent(vanityName || id)}/`,
+        url: `${SITE}/${isBrand ? "showcase" : "company"}/${encodeURIComponent(vanityName || id)}/`,
         kind: "organization",
       },
       // All pages of one administrator hang on the same authorisation.

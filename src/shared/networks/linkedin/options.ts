@@ -3,7 +3,7 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { networkOptions, publicUrl } from "../options.ts";
 
 const LINK_CHARACTERS_MAX = 2048;
-const TITLE_CHARACTERS_MAX = 400;
+export const TITLE_CHARACTERS_MAX = 400;
 
 /** LinkedIn reads no page: what the card is to show has to be given. */
 const link = shape(() =>
@@ -18,7 +18,7 @@ const link = shape(() =>
 const ownFields = shape(() => ({
   visibility: z.enum(["PUBLIC", "CONNECTIONS"]).optional(),
   link: link().optional(),
-  /** Readers see it above the document; a document can't be without one. */
+  /** Readers see it above the document; absent: the name of the file. */
   documentTitle: z.string().trim().min(1).max(TITLE_CHARACTERS_MAX).optional(),
 }));
 

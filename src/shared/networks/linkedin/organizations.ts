@@ -11,6 +11,7 @@ const PUBLISHING_ROLES: ReadonlySet<string> = new Set([
   "ADMINISTRATOR",
   "CONTENT_ADMIN",
   "CONTENT_ADMINISTRATOR",
+  "DIRECT_SPONSORED_CONTENT_POSTER",
 ]);
 const PAGE_LENGTH = 100;
 const PAGES_MAX = 3;
@@ -24,13 +25,15 @@ export const organizationShape = shape(() =>
     id: z.string(),
     name: z.string(),
     vanityName: z.string(),
+    /** Of a showcase page, which has a kind of URN of its own. */
+    isBrand: z.boolean().optional(),
     /** Who administers it, as this app alone knows that person. */
     member: z.string(),
   }),
 );
 export type Organization = ShapeOf<typeof organizationShape>;
 
-const organizationUrn = shape(() => z.string().regex(/^urn:li:organization:\d+$/));
+const organizationUrn = shape(() => z.string().regex(/^urn:li:organization(?:Brand)?:\d+$/));
 const roleShape = shape(() =>
   z.object({
     organization: organizationUrn().optional(),
@@ -53,25 +56,30 @@ export async function findOrganizations(
   tokens: Tokens,
   tools: NetworkTools,
 ): Promise<readonly Organization[] | HttpResponse | HttpFailure> {
-  const found = new Map<string, string>();
+  const found = new Map<string, Held>();
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const answer = await exchange(tools, listRoles(tokens, page * PAGE_LENGTH, tools));
     if (answer instanceof HttpFailure) return answer;
     const parsed = pageShape().safeParse(answer.json());
     if (answer.status !== 200 || !parsed.success) return answer;
     const { elements } = parsed.data;
-    for (const [id, member] of elements.flatMap(publishingRole)) found.set(id, member);
+    for (const held of elements.flatMap(publishingRole)) found.set(held.id, held);
     if (elements.length < PAGE_LENGTH) break;
   }
-  return nameAll([...found], tokens, tools);
+  return nameAll([...found.values()], tokens, tools);
 }
 
-/** Returns the organisation's number and its member's URN if the role may publish. */
-function publishingRole(element: unknown): readonly (readonly [string, string])[] {
+type Held = Pick<Organization, "id" | "member" | "isBrand">;
+
+/** Returns the organisation if the role may publish for it. */
+function publishingRole(element: unknown): readonly Held[] {
   const held = roleShape().safeParse(element).data;
   if (held?.state !== "APPROVED" || !PUBLISHING_ROLES.has(held.role)) return [];
-  const id = /:(\d+)$/.exec(held.organization ?? held.organizationTarget ?? "")?.[1];
-  return id === undefined ? [] : [[id, held.roleAssignee]];
+  const urn = held.organization ?? held.organizationTarget ?? "";
+  const id = /:(\d+)$/.exec(urn)?.[1];
+  if (id === undefined) return [];
+  const isBrand = urn.startsWith("urn:li:organizationBrand:");
+  return [{ id, member: held.roleAssignee, ...(isBrand ? { isBrand } : {}) }];
 }
 
 export function isList(
@@ -86,18 +94,18 @@ function listRoles(tokens: Tokens, start: number, tools: NetworkTools) {
 }
 
 async function nameAll(
-  found: readonly (readonly [string, string])[],
+  found: readonly Held[],
   tokens: Tokens,
   tools: NetworkTools,
 ): Promise<readonly Organization[]> {
   const organizations: Organization[] = [];
   for (let start = 0; start < found.length; start += NAMED_AT_ONCE) {
     const some = found.slice(start, start + NAMED_AT_ONCE);
-    const named = some.map(async ([id, member]) => {
+    const named = some.map(async (held) => {
+      const { id } = held;
       const name = start < NAMED_MAX ? await readName(id, tokens, tools) : undefined;
       return {
-        id,
-        member,
+        ...held,
         name: name?.name ?? `LinkedIn ${id}`,
         vanityName: name?.vanityName ?? "",
       };

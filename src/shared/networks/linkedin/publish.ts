@@ -17,6 +17,7 @@ import { wantedFiles } from "./files.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withoutAssets } from "./prepare.ts";
 import { classifyFor } from "./session.ts";
+import { documentTitleOf, MENTION } from "./rules.ts";
 import { type Asset, type Remote, credentialsOf, remoteOf } from "./state.ts";
 
 const NOT_READY_SECONDS = 10;
@@ -74,7 +75,7 @@ function singleMedia({ urn, kind }: Asset, draft: LegToPublish["draft"]) {
     case "image":
       return withAltText(urn, draft.media[0]?.altText);
     case "document":
-      return { id: urn, title: ownOptionsOf(draft.options).documentTitle };
+      return { id: urn, title: documentTitleOf(draft) };
     case "video":
       return { id: urn };
   }
@@ -147,6 +148,18 @@ const WRITTEN = new RegExp(String.raw`\{hashtag\|\\?([#＃])\|([^{}]*)\}|\\([${R
  * servers that distinguish the two.
  */
 export function littleText(text: string): string {
+  let written = "";
+  let from = 0;
+  for (const mention of text.matchAll(MENTION)) {
+    const [whole, name = ""] = mention;
+    const target = whole.slice(whole.indexOf("]") + 1);
+    written += `${withoutMentions(text.slice(from, mention.index))}@[${escaped(name)}]${target}`;
+    from = mention.index + whole.length;
+  }
+  return written + withoutMentions(text.slice(from));
+}
+
+function withoutMentions(text: string): string {
   return text.replace(TOKEN, (token: string, tag?: string) => {
     if (token.length === 1) return `\\${token}`;
     // `#1` is a number to everybody.

@@ -37,7 +37,8 @@ export const rules = {
   "linkedin.media.type": {
     severity: "error",
     code: "media_rejected",
-    message: "LinkedIn takes JPEG, PNG and GIF images, MP4 video and PDF documents.",
+    message:
+      "LinkedIn takes JPEG, PNG and GIF images, MP4 video, and PDF, DOC(X) and PPT(X) documents.",
     remediation: "Convert the file to one of these.",
   },
   "linkedin.media.size": {
@@ -69,9 +70,9 @@ export const rules = {
     remediation: "Nothing needs to be done.",
   },
   "linkedin.document.title": {
-    severity: "error",
+    severity: "warning",
     code: "text_invalid",
-    message: "LinkedIn does not take a document without a title.",
+    message: "The document has no title; the name of its file stands above it.",
     remediation: "Give the document a title with platformOptions.linkedin.documentTitle.",
   },
   "linkedin.link.media": {

@@ -9,17 +9,24 @@ import {
 } from "../contract/draft.ts";
 import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contract/rules.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
-import { ownOptionsOf } from "./options.ts";
+import { shortenedText } from "../contract/text.ts";
+import { ownOptionsOf, TITLE_CHARACTERS_MAX } from "./options.ts";
 import { rules } from "./rule-table.ts";
 import { type Asset, authorKindOf } from "./state.ts";
 
 const DOCUMENT_NAMES = /^(?:pdf|docx?|pptx?)$/;
 /** Of images those that can't be converted. */
-const FOREIGN_NAMES = /^(?:heic|heif|bmp|svg|docx?|pptx?)$/;
+const FOREIGN_NAMES = /^(?:heic|heif|bmp|svg)$/;
 const VIDEO_NAMES = /^(?:mp4|m4v)$/;
 
+/** As a request writes it; what is not exactly so is text. */
+export const MENTION =
+  /@\[([^[\]()\n]{1,200})\]\(urn:li:(?:(?:organization|organizationBrand):\d{1,20}|person:[\w-]{1,100})\)/g;
+
 export function measure(draft: LegDraft): TextMeasure {
-  return { usedCharacters: draft.text.length, maxCharacters: rules["linkedin.text.length"].limit };
+  // A mention counts as the name that readers see.
+  const { length: usedCharacters } = draft.text.replace(MENTION, "$1");
+  return { usedCharacters, maxCharacters: rules["linkedin.text.length"].limit };
 }
 
 export function check(draft: LegDraft, limits: NetworkData): readonly Problem[] {
@@ -42,17 +49,18 @@ function checkText(draft: LegDraft): readonly Problem[] {
 function checkMedia(draft: LegDraft): readonly Problem[] {
   const field = fieldOf("linkedin", draft, "mediaUrls");
   const kinds = draft.media.map((item) => namedKind(item.url));
+  const known = new Set(kinds.filter((kind) => kind !== undefined));
   const count = (kind: string) => kinds.filter((found) => found === kind).length;
   const isTooMany =
-    count("image") > rules["linkedin.media.count"].limit ||
+    kinds.length > rules["linkedin.media.count"].limit ||
     count("video") > 1 ||
     count("document") > 1;
   return [
     ...(isTooMany ? [breach(rules, "linkedin.media.count", { field })] : []),
-    ...(new Set(kinds).size > 1 ? [breach(rules, "linkedin.media.mixed", { field })] : []),
+    ...(known.size > 1 ? [breach(rules, "linkedin.media.mixed", { field })] : []),
     ...draft.media.flatMap((item, mediaIndex) => checkType(item.url, mediaIndex, field)),
     ...checkAltTexts(draft),
-    ...checkTitle(draft, kinds),
+    ...(known.has("document") ? checkTitle(draft) : []),
   ];
 }
 
@@ -60,16 +68,6 @@ function checkMedia(draft: LegDraft): readonly Problem[] {
 export function assetKindOf(contentType: string): Asset["kind"] {
   const kind = kindOfType(contentType);
   return kind === "audio" ? "document" : kind;
-}
-
-/** Returns the rule that keeps a file of this kind out of the post, although LinkedIn takes such files. */
-export function brokenRule(
-  kind: Asset["kind"],
-  { isAlone, draft }: { readonly isAlone: boolean; readonly draft: LegDraft },
-): "linkedin.media.mixed" | "linkedin.document.title" | undefined {
-  if (kind !== "image" && !isAlone) return "linkedin.media.mixed";
-  const lacksTitle = ownOptionsOf(draft.options).documentTitle === undefined;
-  return kind === "document" && lacksTitle ? "linkedin.document.title" : undefined;
 }
 
 /** Returns what only the files themselves show: kinds that can't share a post, and a document without a title. */
@@ -80,17 +78,17 @@ export function checkFiles(
 ): readonly Problem[] {
   const isAlone = draft.media.length === 1;
   return files.flatMap((file, mediaIndex) => {
-    const broken = file && brokenRule(assetKindOf(file.contentType), { isAlone, draft });
-    if (!broken) return [];
-    const field =
-      broken === "linkedin.document.title"
-        ? "platformOptions.linkedin.documentTitle"
-        : fieldOf("linkedin", draft, "mediaUrls");
-    return [breach(rules, broken, { field, mediaIndex })];
+    const kind = file === null ? "image" : assetKindOf(file.contentType);
+    if (kind === "image") return [];
+    if (!isAlone) {
+      const field = fieldOf("linkedin", draft, "mediaUrls");
+      return [breach(rules, "linkedin.media.mixed", { field, mediaIndex })];
+    }
+    return kind === "document" ? checkTitle(draft) : [];
   });
 }
 
-function namedKind(url: string): MediaKind | "document" {
+function namedKind(url: string): MediaKind | "document" | undefined {
   return DOCUMENT_NAMES.test(extensionOf(url)) ? "document" : mediaKindOf(url);
 }
 
@@ -115,17 +113,37 @@ function checkAltTexts(draft: LegDraft): readonly Problem[] {
     const { length: used } = altText ?? "";
     if (used > rules["linkedin.media.altText"].limit)
       return [breach(rules, "linkedin.media.altText", { field, mediaIndex })];
-    return used > 0 && namedKind(url) !== "image"
+    return used > 0 && (namedKind(url) ?? "image") !== "image"
       ? [breach(rules, "linkedin.media.altTextUnused", { field, mediaIndex })]
       : [];
   });
 }
 
-function checkTitle(draft: LegDraft, kinds: readonly string[]): readonly Problem[] {
-  const { documentTitle } = ownOptionsOf(draft.options);
-  if (documentTitle !== undefined || !kinds.includes("document")) return [];
+function checkTitle(draft: LegDraft): readonly Problem[] {
+  if (ownOptionsOf(draft.options).documentTitle !== undefined) return [];
   const field = "platformOptions.linkedin.documentTitle";
   return [breach(rules, "linkedin.document.title", { field })];
+}
+
+/** Returns what readers see above a document: the title that was given, else the name of its file. */
+export function documentTitleOf(draft: LegDraft): string {
+  const { documentTitle } = ownOptionsOf(draft.options);
+  if (documentTitle !== undefined) return documentTitle;
+  const { pathname } = new URL(draft.media[0]?.url ?? "https://file/Document");
+  const name = pathname.split("/").at(-1) ?? "";
+  const title = decoded(name)
+    .replace(/\.[a-z]{3,4}$/i, "")
+    .replace(/[-_\s]+/g, " ")
+    .trim();
+  return shortenedText(title === "" ? "Document" : title, TITLE_CHARACTERS_MAX);
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 function checkOptions(draft: LegDraft, limits: NetworkData): readonly Problem[] {
@@ -142,6 +160,14 @@ function checkOptions(draft: LegDraft, limits: NetworkData): readonly Problem[] 
   return problems;
 }
 
+const DOCUMENT_TYPES = [
+  "application/pdf",
+  "application/msword",
+  "application/vnd.ms-powerpoint",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+] as const;
+
 /** https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/images-api and …/videos-api */
 export const TARGETS = {
   image: {
@@ -153,7 +179,7 @@ export const TARGETS = {
   },
   video: { types: ["video/mp4"], bytesMax: 500_000_000, secondsMin: 3, secondsMax: 1_800 },
   // …/shares/documents-api
-  document: { types: ["application/pdf"], bytesMax: 100_000_000 },
+  document: { types: DOCUMENT_TYPES, bytesMax: 100_000_000 },
 } as const satisfies MediaTargets;
 
 export function media(): MediaTargets {

@@ -86,11 +86,11 @@ export async function uploadFile(
   wanted: WantedFile,
   begun: Asset | undefined,
 ): Promise<UploadStep> {
-  const { leg, tools } = preparing;
+  const { tools } = preparing;
   if (begun?.upload?.parts.every(({ etag }) => etag !== undefined) === true) {
     return finalize(preparing, begun, begun.upload);
   }
-  const file = await openFile(wanted, leg.draft, tools);
+  const file = await openFile(wanted, tools);
   if ("failure" in file) return file;
   const mediaIndex = wanted.mediaIndex ?? undefined;
   if (file.kind !== "video") return uploadWhole(preparing, file, mediaIndex);

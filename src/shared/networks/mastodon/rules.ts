@@ -1,8 +1,8 @@
 import {
   type MediaKind,
   fieldOf,
+  judgeNames,
   kindsOf,
-  mediaKindOf,
   type LegDraft,
   type NetworkData,
 } from "../contract/draft.ts";
@@ -47,11 +47,10 @@ function checkText(draft: LegDraft, data: NetworkData): readonly Problem[] {
 
 function checkMedia(draft: LegDraft, { mediaMax: limit }: InstanceLimits): readonly Problem[] {
   const field = fieldOf("mastodon", draft, "mediaUrls");
-  const kinds = draft.media.map((item) => mediaKindOf(item.url));
-  const { length: used } = kinds;
+  const { length: used } = draft.media;
   return [
     ...(used > limit ? [breach(rules, "mastodon.media.count", { used, limit, field })] : []),
-    ...(isMixed(kinds) ? [breach(rules, "mastodon.media.mixed", { field })] : []),
+    ...(judgeNames(draft, isMixed) ? [breach(rules, "mastodon.media.mixed", { field })] : []),
   ];
 }
 

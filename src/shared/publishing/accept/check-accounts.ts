@@ -15,14 +15,17 @@ export function accountOf({ network, account }: Connection): NetworkAccount {
   return { network, accountId: account.id };
 }
 
-/** Returns the quota that a draft uses on a network; undefined if it uses none. */
+/**
+ * Returns the quota that a draft uses on a network; undefined if it uses none. `remote` is what was made of it, as far
+ * as it was prepared.
+ */
 export function quotaFor(
   services: PublishingDeps,
   draft: Draft,
   network: NetworkCheck["network"],
-  limits: NetworkData = {},
+  { limits = {}, remote }: { readonly limits?: NetworkData; readonly remote?: NetworkData } = {},
 ): Quota | undefined {
-  const kind = networkOf(network).quotaOf?.(legDraft(draft, network));
+  const kind = networkOf(network).quotaOf?.(legDraft(draft, network), remote);
   return kind === undefined ? undefined : quotaOfKind(services, kind, { network, limits });
 }
 
@@ -32,7 +35,7 @@ async function checkQuota(
   { network, connection }: NetworkCheck,
 ): Promise<{ readonly quota: QuotaView | null; readonly problems: readonly Problem[] }> {
   if (connection === undefined) return { quota: null, problems: [] };
-  const quota = quotaFor(services, draft, network, connection.limits);
+  const quota = quotaFor(services, draft, network, { limits: connection.limits });
   if (quota === undefined) return { quota: null, problems: [] };
   const view = await readQuota(services, connection, quota);
   const problems =

@@ -1,5 +1,6 @@
 import type { Connection } from "../../connections/connection.ts";
 import { repairWarning } from "../../networks/contract/media-check.ts";
+import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { MediaRepair } from "../../networks/contract/media.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
@@ -33,12 +34,40 @@ export async function claimAccount(work: Work, connection: Connection): Promise<
     if (state.kind === "published") await fail(work, failure);
     if (state.kind !== "free") return false;
   }
-  const quota = quotaFor(services, post.draft, network, connection.limits);
+  return claimQuota(work, connection);
+}
+
+/**
+ * Takes the quota that the draft counts towards, or what was made of it; a leg takes it once. What it took before and
+ * does not count towards any more is given back. False when the quota is used up and the leg ended.
+ */
+export async function claimQuota(
+  work: Work,
+  connection: Connection,
+  remote?: NetworkData,
+): Promise<boolean> {
+  const { services, post, stored } = work;
+  const { network, key } = stored.leg;
+  const { limits } = connection;
+  const account = accountOf(connection);
+  const quota = quotaFor(services, post.draft, network, { limits, ...(remote && { remote }) });
+  if (remote !== undefined) await returnUnusedQuota(work, remote);
   if (quota === undefined) return true;
   const now = services.clock.now();
   if (await services.networkAccounts.claimQuota(account, quota, key, now)) return true;
   await fail(work, { code: "quota_exceeded", networkCode: null });
   return false;
+}
+
+/** Gives back what the leg took and does not count towards any more, now that `remote` is made of it. */
+export async function returnUnusedQuota(work: Work, remote: NetworkData): Promise<void> {
+  const { services, post, stored } = work;
+  const { network, account, key } = stored.leg;
+  const kindOf = (made: NetworkData) =>
+    quotaFor(services, post.draft, network, { remote: made })?.kind;
+  const before = kindOf(stored.leg.remote ?? {});
+  if (before === undefined || account === null || before === kindOf(remote)) return;
+  await services.networkAccounts.returnQuota({ network, accountId: account.id }, before, key);
 }
 
 /** Returns the tools with every change to an image noted, since readers will not see the file that was given. */

@@ -14,7 +14,7 @@ import type { StoredLeg } from "../post-store.ts";
 import { hasStarted, legDraft, type Post, type PostRef } from "../post.ts";
 import { attachAccount, releaseTurn, takeTurn } from "./attach-account.ts";
 import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
-import { claimAccount, prepare } from "./prepare.ts";
+import { claimAccount, claimQuota, prepare } from "./prepare.ts";
 import { reconcile } from "./reconcile.ts";
 import { send } from "./send.ts";
 import { fail } from "./settle.ts";
@@ -88,7 +88,10 @@ async function runPhases(work: Work, network: Network): Promise<void> {
   if (!(await claimAccount(work, connection))) return;
   const isUnpublished = work.doubtSince === null;
   const prepared = await prepare(work, network, connection, { ...ready, isUnpublished });
-  if (prepared !== undefined) await send(work, network, connection, prepared);
+  if (prepared === undefined) return;
+  // What was made may count towards another quota than the draft: a video that is no reel.
+  if (await claimQuota(work, connection, prepared.remote))
+    await send(work, network, connection, prepared);
 }
 
 /** Writes the worker's steps to the timeline, whatever becomes of the leg. */

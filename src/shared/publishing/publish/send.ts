@@ -3,6 +3,7 @@ import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { PublishOutcome, TryLater } from "../../networks/contract/outcome.ts";
 import { nextRetrySeconds } from "../leg-times.ts";
 import { markedSent, putBack, unsent } from "../leg.ts";
+import { returnUnusedQuota } from "./prepare.ts";
 import { fail, lookAgain, reject, succeed, tryLater } from "./settle.ts";
 import { park, save, type Work } from "./work.ts";
 
@@ -39,6 +40,7 @@ async function finish(work: Work, connection: Connection, outcome: PublishOutcom
     case "rejected":
       return reject(work, connection, outcome);
     case "prepare_again": {
+      await returnUnusedQuota(work, outcome.remote);
       const seconds = nextRetrySeconds(
         services.config.publishing.retrySeconds,
         stored.leg.retries,

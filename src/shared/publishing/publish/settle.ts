@@ -104,11 +104,13 @@ async function settleLeg(services: PublishingDeps, settlement: Settlement): Prom
 
 /** Gives back the leg's use of the quota. Called before the leg ends, so that a crash in between repeats it. */
 async function returnQuota({ services, post, stored }: Work): Promise<void> {
-  const { network, account, key } = stored.leg;
-  const quota = quotaFor(services, post.draft, network);
-  if (quota === undefined || account === null) return;
+  const { network, account, key, remote } = stored.leg;
+  if (account === null) return;
   const real = { network, accountId: account.id };
-  await services.networkAccounts.returnQuota(real, quota.kind, key);
+  const taken = [{}, { remote: remote ?? {} }].flatMap(
+    (known) => quotaFor(services, post.draft, network, known)?.kind ?? [],
+  );
+  for (const kind of new Set(taken)) await services.networkAccounts.returnQuota(real, kind, key);
 }
 
 export async function fail(work: Work, failure: LegFailure): Promise<void> {
