@@ -224,7 +224,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 43,
+    firstSeed: 153,
     services(services) {
       const { openWork, posts } = services;
       const mark: typeof openWork.mark = async (platformId, now) => {
