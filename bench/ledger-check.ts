@@ -1,5 +1,5 @@
 import type { Services } from "../src/shared/compose.ts";
-import type { StoredEntry } from "../src/shared/billing/wallet-store.ts";
+import type { StoredEntry } from "../src/shared/billing/wallet-row.ts";
 import type { Tenant } from "./relay.ts";
 
 const PAGE = 500;

@@ -1,4 +1,4 @@
-import { balance, credited, limits, usage } from "../shared/billing/answer-schema.ts";
+import { balance, credited, limits, usage, usageAbout } from "../shared/billing/answer-schema.ts";
 import { creditPlatform } from "../shared/billing/credit-platform.ts";
 import {
   balanceExample,
@@ -28,12 +28,13 @@ export const billingRoutes = [
     operationId: "listUsage",
     summary: "The ledger, newest first.",
     description:
-      "Every change of the wallet is one entry, so that the balance is the sum of what `credit`, `debit` and `settle` entries changed. With `groupBy` the answer is totals instead of entries, on one page; a range of more than 50,000 entries is refused. A key sees its application's entries, a restricted one those of the profiles of its allowlist.",
+      "Every change of the wallet is one entry, so that the balance is the sum of what `credit`, `debit` and `settle` entries changed. With `groupBy` the answer is totals of whole UTC days instead of entries, on one page: `from` and `to` are widened to midnight, as `range` beside `page` says, and the latest entries may be missing up to `asOf`. A range of more than 100,000 groups a day is refused. A key sees its application's entries, a restricted one those of the profiles of its allowlist.",
     access: keyOrSession,
     query: UsageQuery,
     status: 200,
     list: true,
     response: usage,
+    about: usageAbout,
     errors: ["application_mismatch"],
     examples: () => ({ answer: entryExample() }),
     run: ({ services, scope, query }) => listUsage(services, scope, query),

@@ -211,14 +211,22 @@ describe("a restricted key lists", () => {
   });
 });
 
-test("totals of a restricted key are refused where they would be picked from too much", async () => {
-  const entries = vi
-    .spyOn(relay.services.wallets, "listEntries")
-    .mockResolvedValue({ items: [], next: "L|further" });
+test("totals are refused where there are too many of them, before all are read", async () => {
+  const day = "2030-01-01";
+  const total = [null, null, "posts.validate", -1, 1, 1] as const;
+  let pages = 0;
+  const read = vi
+    .spyOn(relay.services.wallets.ledger, "totals")
+    .mockImplementation(async function* () {
+      for (;;) {
+        pages += 1;
+        yield [{ day, totals: Array.from({ length: 1_000 }, () => total) }];
+      }
+    });
   const { body } = await relay.call("GET", "/v1/billing/usage?groupBy=day", {
     key: restricted.secret,
   });
   expect(body.error.details.issues[0]).toMatchObject({ path: "from", code: "range_too_large" });
-  expect(entries.mock.calls.length).toBeLessThanOrEqual(100);
-  entries.mockRestore();
+  expect(pages).toBe(101);
+  read.mockRestore();
 });

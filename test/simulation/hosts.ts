@@ -2,7 +2,7 @@ import { workers } from "../../src/functions/workers.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Log } from "../../src/shared/runtime/log.ts";
-import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
+import { checkWallet } from "../../src/shared/background/check-wallet.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import type { History } from "./history.ts";
 import { Machine, type Nature } from "../model/machine.ts";
@@ -32,6 +32,7 @@ const config = parseConfig({
 const MINUTE_MS = 60_000;
 const SEARCH_MINUTES = 60;
 const PLATFORMS_MAX = 100;
+const CHECK_MS = 25_000;
 const SKEW_MS_MAX = 800;
 const RESTART_MS_MAX = 15_000;
 const LIVES_MAX = [40, 150, 400] as const;
@@ -189,12 +190,18 @@ export class Hosts {
     }
   }
 
-  /** In the middle of all that goes on there is never anything to report. */
+  /** In the middle of all that goes on there is never anything to report, and where no call fails nothing is left out. */
   async #reconcile(services: Services): Promise<void> {
     const { items } = await services.platforms.list(undefined, PLATFORMS_MAX);
-    for (const { id } of items)
-      for (const mismatch of await reconcilePlatform(services, id))
-        this.#defects.push(`reconciled: ${mismatch}`);
+    for (const { id } of items) {
+      const { time } = this.#world.nature;
+      const from = time.now;
+      const result = await checkWallet(services, id);
+      // A process that stands still for minutes gives up.
+      if (result.kind === "moving" && time.now - from < CHECK_MS)
+        this.#defects.push(`the wallet of ${id} moved too much`);
+      if (result.kind === "mismatch") this.#defects.push(`reconciled: ${result.mismatches.join()}`);
+    }
   }
 
   /** Every minute each timer, on some process; now and then not at all, or on two. */

@@ -1,3 +1,4 @@
+import { totalsRow } from "../../src/shared/billing/wallet-row.ts";
 import { isEnded, postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { Draft, Post } from "../../src/shared/publishing/post.ts";
 import { toLeg, toPost } from "../../src/shared/publishing/post-row.ts";
@@ -66,6 +67,30 @@ function ledgerOf(model: TableModel, platformId: string): Row[] {
 
 const numberOf = (row: Row, name: string) => Number(row[name] ?? 0);
 const isOf = (types: readonly string[], { type }: Row) => types.includes(String(type));
+
+/** The totals of a ledger's days are what its entries up to the mark add up to. */
+function totalsViolations(model: TableModel, platformId: string): string[] {
+  const sums = new Map<string, number>();
+  const add = (key: string, tokens: number) => sums.set(key, (sums.get(key) ?? 0) + tokens);
+  const own = <Found extends { readonly partitionKey: string }>(rows: Iterable<Found>) =>
+    [...rows].filter(({ partitionKey }) => partitionKey === platformId);
+  const [mark] = own(model.rows("core", "R"));
+  for (const found of own(model.rows("core", "T|"))) {
+    const { day, totals } = totalsRow.decode(toRow(found));
+    for (const [applicationId, profileId, operation, tokens] of totals)
+      add([day, applicationId ?? "", profileId ?? "", operation].join("|"), tokens);
+  }
+  for (const entry of ledgerOf(model, platformId)) {
+    if (Number(entry["sequence"]) > Number(mark?.properties["sequence"] ?? 0)) break;
+    if (!isOf(["credit", "debit", "settle"], entry)) continue;
+    const day = String(entry["createdAt"]).slice(0, 10);
+    const key = [day, entry["applicationId"], entry["profileId"], entry["operation"]].join("|");
+    add(key, -Number(entry["tokens"]));
+  }
+  return [...sums].flatMap(([key, left]) =>
+    left === 0 ? [] : [`the totals of ${key} are off by ${left}`],
+  );
+}
 
 /** Sum, numbers and chain of a ledger; what the wallet says; what open legs hold. */
 function moneyViolations(model: TableModel, platformId: string): string[] {
@@ -418,7 +443,10 @@ export function violationsOf(simulation: Simulation): string[] {
     ...simulation.world.history.violations,
     ...simulation.hosts.defects,
     ...openWork(model),
-    ...[...platforms].flatMap((platformId) => moneyViolations(model, platformId)),
+    ...[...platforms].flatMap((platformId) => [
+      ...moneyViolations(model, platformId),
+      ...totalsViolations(model, platformId),
+    ]),
     ...posts.flatMap((found) => [
       ...postViolations(simulation, found, events),
       ...cancelViolations(simulation, found.post),

@@ -6,7 +6,8 @@ import { shape } from "../runtime/shape.ts";
 import type { Balance } from "./wallet.ts";
 import type { creditPlatform } from "./credit-platform.ts";
 import type { SpendingLimits } from "./balance.ts";
-import type { entryView, UsageTotal } from "./list-usage.ts";
+import type { entryView } from "./list-usage.ts";
+import type { UsageTotal, UsageTotals } from "./total-usage.ts";
 import { RATE_CARD, type BillableOperation, type Operation, type RateCard } from "./rate-card.ts";
 
 // Safe: these are all keys of the card.
@@ -85,6 +86,21 @@ const usageTotal = shape(
 );
 
 export const usage = shape(() => z.union([ledgerEntry(), usageTotal()]));
+
+/** What totals say of themselves beside their page. */
+export const usageAbout = shape(() => ({
+  range: z
+    .strictObject({ from: time().nullable(), to: time().nullable() })
+    .optional()
+    .describe(
+      "With `groupBy`: the UTC days that are added up, whole ones, from `from` on and before `to`; null where the query named none.",
+    ) satisfies z.ZodType<UsageTotals["range"] | undefined>,
+  asOf: time()
+    .optional()
+    .describe(
+      "With `groupBy`: entries up to this time are added up, later ones soon. Absent when all are.",
+    ),
+}));
 
 export const prices = shape(
   () =>

@@ -1,15 +1,22 @@
 import type { Actor } from "../callers/caller.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import {
+  absentIs,
   integer,
   integerOrNull,
+  jsonOrNull,
+  longJson,
   oneOf,
   rowCodec,
   text,
   textOrNull,
+  truth,
 } from "../runtime/storage/codec.ts";
 import type { Operation } from "./rate-card.ts";
+import { inverted } from "../runtime/ids.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
+import type { Row } from "../runtime/storage/row.ts";
+import type { LedgerEntry } from "./wallet.ts";
 
 /** The wallet of a platform. */
 export const walletRow = rowCodec("wallet", {
@@ -41,13 +48,62 @@ export const ledgerRow = rowCodec("ledger entry", {
   requestId: text(),
   note: textOrNull(),
   createdAt: text(),
+  legs: absentIs(null, jsonOrNull<readonly NetworkName[]>()),
 });
 
-/** The point up to which the ledger was found complete. */
+/** A ledger entry as it is stored. */
+export interface StoredEntry extends LedgerEntry {
+  readonly id: string;
+}
+
+export const ENTRY_ROWS = "L|";
+
+/** Returns the key of an entry: the newest sort first. */
+export function entryKey(sequence: number): string {
+  return ENTRY_ROWS + inverted(sequence);
+}
+
+/** @throws DamagedRow */
+export function toEntry(row: Row): StoredEntry {
+  const { actorKind: kind, actorId: id, ...entry } = ledgerRow.decode(row);
+  return { ...entry, actor: { kind, id } };
+}
+
+/**
+ * How far a platform's ledger was found whole and added to the totals of its days, and what the last check of its wallet
+ * found. Rows of 0.2.0 have the first three columns alone, of a ledger whose totals do not exist yet.
+ */
 export const reconciledRow = rowCodec("mark of the reconciliation", {
   sequence: integer(),
   balance: integer(),
   reserved: integer(),
+  /** Whether the entries up to `sequence` are in the totals. */
+  isFolded: absentIs(false, truth()),
+  result: absentIs("moving", oneOf(["checked", "moving", "mismatch"])),
+  resultAt: absentIs(null, textOrNull()),
+  /** When everything was last found right. */
+  checkedAt: absentIs(null, textOrNull()),
+  /** When the platform was checked for the first time since there is such a column. */
+  watchedSince: absentIs(null, textOrNull()),
+});
+
+/**
+ * What changed the balance on a UTC day, by application, profile and operation: what it was changed by, by how many
+ * entries, and the number of the last of them.
+ */
+export type DayTotal = readonly [
+  applicationId: string | null,
+  profileId: string | null,
+  operation: Operation,
+  tokens: number,
+  entries: number,
+  last: number,
+];
+
+/** A part of the totals of a day. One group may stand in several parts, which add up. */
+export const totalsRow = rowCodec("totals of a day", {
+  day: text(),
+  totals: longJson<readonly DayTotal[]>(),
 });
 
 export const MARKER_ROWS = "O|";

@@ -1,5 +1,5 @@
 import { AppError } from "../runtime/errors.ts";
-import { inverted, newId } from "../runtime/ids.ts";
+import { newId } from "../runtime/ids.ts";
 import type { Row, RowWrite, TransactionResult } from "../runtime/storage/row.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
@@ -7,13 +7,21 @@ import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { budgetReachedOperation, lowBalanceWrites, isWalletEvent } from "./alerts.ts";
 import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { LedgerStore } from "./ledger-store.ts";
 import { RecentRows } from "./recent-rows.ts";
-import { ledgerRow, MARKER_ROWS, markerRow, reconciledRow, walletRow } from "./wallet-row.ts";
+import {
+  ENTRY_ROWS,
+  entryKey,
+  ledgerRow,
+  MARKER_ROWS,
+  markerRow,
+  toEntry,
+  walletRow,
+  type StoredEntry,
+} from "./wallet-row.ts";
 import { EMPTY_WALLET, utcDay, type LedgerEntry, type Wallet } from "./wallet.ts";
 
 const WALLET_KEY = "W";
-const ENTRY_PREFIX = "L|";
-const RECONCILED_KEY = "R";
 
 /** Beyond this many, committers of idle platforms are dropped. */
 const COMMITTERS_MAX = 10_000;
@@ -35,17 +43,6 @@ const SILENT: WalletAlerts = {
   onEvent: () => undefined,
 };
 
-export interface StoredEntry extends LedgerEntry {
-  readonly id: string;
-}
-
-/** A point up to which the ledger was found complete. */
-export interface Reconciled {
-  readonly sequence: number;
-  readonly balance: number;
-  readonly reserved: number;
-}
-
 export interface EntryFilter {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -63,6 +60,8 @@ export interface EntryFilter {
  */
 export class WalletStore {
   readonly #core: Table;
+  /** How the ledger is checked and added up. */
+  readonly ledger: LedgerStore;
   readonly #now: () => Date;
   readonly #alerts: WalletAlerts;
   readonly #committers = new Map<string, GroupCommit>();
@@ -72,6 +71,7 @@ export class WalletStore {
 
   constructor(core: Table, now: () => Date, alerts: WalletAlerts = SILENT) {
     this.#core = core;
+    this.ledger = new LedgerStore(core);
     this.#now = now;
     this.#alerts = alerts;
   }
@@ -151,16 +151,6 @@ export class WalletStore {
     return (await this.#readStored(platformId)).wallet;
   }
 
-  async findReconciled(platformId: string): Promise<Reconciled | undefined> {
-    const stored = await this.#core.find(platformId, RECONCILED_KEY);
-    if (stored === undefined) return undefined;
-    return reconciledRow.decode(stored.row);
-  }
-
-  async markReconciled(platformId: string, upTo: Reconciled): Promise<void> {
-    await this.#core.put(platformId, { ...reconciledRow.encode(upTo), rowKey: RECONCILED_KEY });
-  }
-
   /**
    * Removes a page of the markers of debits before that time, which are no longer repeated. Markers of credits stay: a
    * reference credits once, however late it is repeated.
@@ -195,8 +185,8 @@ export class WalletStore {
     const { after, limit } = position;
     return scan(this.#core, {
       partitionKey: platformId,
-      from: after ?? ENTRY_PREFIX,
-      before: afterPrefix(ENTRY_PREFIX),
+      from: after ?? ENTRY_ROWS,
+      before: afterPrefix(ENTRY_ROWS),
       limit,
       pick({ row }) {
         const entry = toEntry(row);
@@ -208,7 +198,6 @@ export class WalletStore {
 }
 
 const isSpent = (row: Row) => markerRow.decode(row).operation !== "billing.credit";
-const entryKey = (sequence: number) => ENTRY_PREFIX + inverted(sequence);
 
 function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEntry[]): RowWrite[] {
   const row: Row = { ...walletRow.encode(to), rowKey: WALLET_KEY };
@@ -224,12 +213,13 @@ function entryRow(entry: LedgerEntry): Row {
   return { ...columns, rowKey: entryKey(entry.sequence) };
 }
 
-function toEntry(row: Row): StoredEntry {
-  const { actorKind: kind, actorId: id, ...entry } = ledgerRow.decode(row);
-  return { ...entry, actor: { kind, id } };
-}
+type FilteredEntry = Pick<
+  StoredEntry,
+  "operation" | "applicationId" | "profileId" | "postId" | "createdAt"
+>;
 
-function fitsFilter(entry: StoredEntry, filter: EntryFilter): boolean {
+/** Returns whether an entry fits a filter, but for its `from`. */
+export function fitsFilter(entry: FilteredEntry, filter: EntryFilter): boolean {
   const fits = (wanted: string | undefined, actual: string | null) =>
     wanted === undefined || wanted === actual;
   return (

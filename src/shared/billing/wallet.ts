@@ -54,12 +54,16 @@ export interface Movement {
   readonly actor: Actor;
   readonly requestId: string;
   readonly note: string | null;
+  /** Of a reservation: the networks of the legs that it is for. The ledger has them, and shows them to nobody. */
+  readonly legs?: readonly NetworkName[];
   /** Of a release: the UTC day on which the tokens were reserved; only that day's budget gets them back. */
   readonly reservedOn?: string;
 }
 
 /** One immutable line of the ledger: the movement, signed, and the wallet after it. */
-export interface LedgerEntry extends Omit<Movement, "reservedOn"> {
+export interface LedgerEntry extends Omit<Movement, "reservedOn" | "legs"> {
+  /** Null of what is no reservation, and of those that 0.2.0 made. */
+  readonly legs: readonly NetworkName[] | null;
   readonly sequence: number;
   readonly balanceAfter: number;
   readonly reservedAfter: number;
@@ -166,6 +170,7 @@ export function applyMovement(
     wallet: next,
     entry: {
       ...kept,
+      legs: movement.legs ?? null,
       tokens: effect.sign * tokens,
       sequence: next.sequence,
       balanceAfter: next.balance,

@@ -131,12 +131,13 @@ const listPage = shape(() =>
     .meta({ id: "Page" }),
 );
 
-function successBody({ response, list, produces }: Route["spec"]): z.ZodType | undefined {
+function successBody(spec: Route["spec"]): z.ZodType | undefined {
+  const { response, list, produces } = spec;
   if (produces === "document") return z.record(z.string(), z.unknown());
   if (response === undefined) return undefined;
-  return list === true
-    ? z.strictObject({ data: z.array(response()), page: listPage() })
-    : z.strictObject({ data: response() });
+  if (list !== true) return z.strictObject({ data: response() });
+  const about = spec.about?.() ?? {};
+  return z.strictObject({ data: z.array(response()), page: listPage(), ...about });
 }
 
 function errorHeaders(status: number): readonly AnswerHeader[] {

@@ -35,8 +35,9 @@ export function document(value: unknown): Reply {
 
 /** Answers a page of a list with its cursor. */
 export function paged<T>(page: Page<T>): Reply {
-  const { items, nextCursor, limit } = page;
-  const body = { data: items, page: { nextCursor, hasMore: nextCursor !== null, limit } };
+  const { items, nextCursor, limit, about } = page;
+  const position = { nextCursor, hasMore: nextCursor !== null, limit };
+  const body = { data: items, page: position, ...about };
   return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(body) });
 }
 

@@ -89,9 +89,11 @@ interface Single<Made, Result> {
   readonly list?: false;
   run(call: Made): Later<NoInfer<Immutable<Result>> | Reply>;
 }
-/** A route that answers a list: a page of it becomes `{data, page}`. */
+/** A route that answers a list: a page of it becomes `{data, page}`, with what the page has to say of it beside. */
 interface List<Made, Result> {
   readonly list: true;
+  /** The fields that the answer may have beside `data` and `page`. */
+  readonly about?: () => Readonly<Record<string, z.ZodType>>;
   run(call: Made): Later<Page<NoInfer<Immutable<Result>>>>;
 }
 
@@ -129,6 +131,7 @@ export interface Route extends RouteKey {
   readonly spec: RouteContract<unknown, unknown, unknown, unknown, unknown> &
     Refusing & {
       readonly list?: boolean;
+      readonly about?: () => Readonly<Record<string, z.ZodType>>;
       run(call: Call<unknown, unknown, unknown, unknown>): unknown;
     };
 }

@@ -9,6 +9,8 @@ export interface Page<T> {
   readonly items: readonly T[];
   readonly nextCursor: string | null;
   readonly limit: number;
+  /** What the answer says of the list beside its page. */
+  readonly about?: Readonly<Record<string, unknown>>;
 }
 
 const LIMIT_MAX = 100;

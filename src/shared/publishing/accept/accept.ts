@@ -1,4 +1,5 @@
 import type { CoreView } from "../../billing/core-operation.ts";
+import type { NetworkName } from "../../networks/lookup.ts";
 import { priceOf } from "../../billing/rate-card.ts";
 import { refusal, type Movement } from "../../billing/wallet.ts";
 import { newDueTime } from "../hints.ts";
@@ -21,9 +22,14 @@ interface Acceptance {
 }
 
 /** Returns the movement that reserves tokens for legs of a post. */
-export function reserveMovement(post: Post, tokens: number): Movement {
+export function reserveMovement(
+  post: Post,
+  tokens: number,
+  legs: readonly NetworkName[],
+): Movement {
   return {
     type: "reserve",
+    legs,
     operation: "publish_leg",
     tokens,
     postId: post.id,
@@ -40,9 +46,11 @@ export function reserveMovement(post: Post, tokens: number): Movement {
 function movementOf({ post, legs }: PostWithLegs): Movement {
   const operation = "posts.schedule";
   if (post.status === "scheduled")
-    return { ...reserveMovement(post, priceOf(operation)), type: "debit", operation };
-  const tokens = legs.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
-  return reserveMovement(post, tokens);
+    return { ...reserveMovement(post, priceOf(operation), []), type: "debit", operation };
+  const reserving = legs.filter(({ reservation }) => reservation.state === "open");
+  const tokens = reserving.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
+  const networks = reserving.map(({ network }) => network);
+  return reserveMovement(post, tokens, networks);
 }
 
 /**

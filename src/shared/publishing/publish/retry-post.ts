@@ -24,16 +24,17 @@ import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
 import { timelineStep } from "../timeline-store.ts";
 import { noteStep } from "./trace.ts";
 
-function movementOf(scope: ProfileScope, post: Post, tokens: number): Movement {
+const networksOf = (legs: readonly Leg[]) => legs.map(({ network }) => network);
+
+function movementOf(scope: ProfileScope, post: Post, chosen: readonly Leg[]): Movement {
+  const tokens = chosen.length * priceOf("posts.retry_leg");
   return {
-    ...reserveMovement(post, tokens),
+    ...reserveMovement(post, tokens, networksOf(chosen)),
     operation: "posts.retry_leg",
     actor: actorOf(scope.caller),
     requestId: scope.requestId,
   };
 }
-
-const networksOf = (legs: readonly Leg[]) => legs.map(({ network }) => network);
 
 /** Returns the refusal to retry. A post that has not started has nothing to retry: it is changed instead. */
 function nothingToRetry(): AppError {
@@ -67,13 +68,13 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
       const chosen = before.filter(isWanted);
       if (chosen.length === 0 || chosen.some(({ status }) => status !== "failed"))
         return { kind: "refuse", error: nothingToRetry() };
-      const tokens = chosen.length * priceOf("posts.retry_leg");
-      const error = refusal(wallet, tokens, now);
+      const movement = movementOf(scope, current.post, chosen);
+      const error = refusal(wallet, movement.tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
       const legs = before.map((leg) => (chosen.includes(leg) ? retried(leg, round, now) : leg));
       return {
         kind: "change",
-        movements: [movementOf(scope, current.post, tokens)],
+        movements: [movement],
         after: { post: progressed(current.post, legs, now), legs },
         answer: networksOf(chosen),
       };

@@ -107,7 +107,7 @@ function startOperation(start: Start): PostOperation<Started> {
       const startedAt = view.now.toISOString();
       return {
         kind: "change",
-        movements: tokens === 0 ? [] : [reserveMovement(current.post, tokens)],
+        movements: tokens === 0 ? [] : [reserveMovement(current.post, tokens, networks)],
         after: { post: { ...progressed(current.post, legs, view.now), startedAt }, legs },
         answer: { kind: "started", networks, unpaid },
       };

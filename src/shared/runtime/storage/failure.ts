@@ -40,6 +40,13 @@ export function actionOf(partitionKey: string, write: RowWrite | RowPut): Transa
 export interface Failure {
   readonly status: number | undefined;
   readonly code: string | undefined;
+  /** The index of the write that a transaction failed for: its message begins with it ("3:The entity …"). */
+  readonly failedWrite?: number | undefined;
+}
+
+function indexIn(error: object): number | undefined {
+  const found = error instanceof Error ? /^(\d{1,3}):/.exec(error.message) : null;
+  return found === null ? undefined : Number(found[1]);
 }
 
 export function failureOf(error: unknown): Failure {
@@ -53,13 +60,8 @@ export function failureOf(error: unknown): Failure {
   return {
     status: typeof statusCode === "number" ? statusCode : undefined,
     code: typeof named === "string" ? named : undefined,
+    failedWrite: indexIn(error),
   };
-}
-
-/** Returns the index of the write that a transaction failed for: its message begins with it ("3:The entity …"). */
-export function failedWrite(error: unknown): number | undefined {
-  const found = error instanceof Error ? /^(\d{1,3}):/.exec(error.message) : null;
-  return found === null ? undefined : Number(found[1]);
 }
 
 /** Returns whether the service refused the call; after any other error it may still take effect. */

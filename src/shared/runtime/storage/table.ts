@@ -1,7 +1,6 @@
 import type { TableClient, TableEntityResult } from "@azure/data-tables";
 import { serviceUnavailable } from "../errors.ts";
 import {
-  failedWrite,
   failureOf,
   isDefinite,
   isMissingContainer,
@@ -354,10 +353,9 @@ export class Table {
     writes: readonly (RowWrite | RowPut)[],
   ): Promise<TransactionResult> {
     const actions = writes.map((write) => actionOf(partitionKey, write));
+    const submit = (client: TableClient) => client.submitTransaction(actions, callOptions());
     try {
-      const answer = await this.#write((client) =>
-        client.submitTransaction(actions, callOptions()),
-      );
+      const answer = await this.#write(submit);
       const etags = new Map<string, string>();
       // The answers come in the order of the writes; their own row keys are percent-encoded.
       for (const [index, { etag }] of answer.subResponses.entries()) {
@@ -367,8 +365,7 @@ export class Table {
       }
       return { kind: "applied", etags };
     } catch (error) {
-      const { status } = failureOf(error);
-      const at = failedWrite(error);
+      const { status, failedWrite: at } = failureOf(error);
       if (status === 404 || status === 409 || status === 412) return { kind: "refused", at };
       if (isDefinite(error)) throw new InvalidTransaction(at, error);
       return { kind: "in_doubt", cause: error };

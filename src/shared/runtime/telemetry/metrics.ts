@@ -38,6 +38,7 @@ export const METRICS = {
     bounds: [1, 2, 4, 8, 16, 32, 64],
   },
   "wallets.mismatched": { kind: "counter", labels: [] },
+  "wallets.unchecked": { kind: "counter", labels: [] },
   "walks.behind_s": { kind: "histogram", labels: ["walk"], bounds: SECONDS },
   "queues.poisoned": { kind: "counter", labels: ["queue"] },
 } as const satisfies Readonly<Record<string, Counter | Histogram>>;

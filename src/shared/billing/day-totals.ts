@@ -1,0 +1,63 @@
+import type { DayTotal, StoredEntry } from "./wallet-row.ts";
+
+/** Groups of one row: a few hundred kilobytes. */
+const GROUPS_MAX = 1_000;
+
+/** A row of the totals of a day. */
+export interface TotalsPart {
+  readonly part: number;
+  readonly totals: readonly DayTotal[];
+}
+
+export function dayOf({ createdAt }: StoredEntry): string {
+  return createdAt.slice(0, 10);
+}
+
+/** Returns whether an entry changed what the platform owns. */
+export function changesBalance({ type }: StoredEntry): boolean {
+  return type !== "reserve" && type !== "release";
+}
+
+/** Returns an entry as totals of its own. */
+export function toTotal(entry: StoredEntry): DayTotal {
+  const { applicationId, profileId, operation, tokens, sequence } = entry;
+  return [applicationId, profileId, operation, tokens, 1, sequence];
+}
+
+const groupOf = ([applicationId, profileId, operation]: DayTotal) =>
+  `${applicationId ?? ""}|${profileId ?? ""}|${operation}`;
+
+function added(left: DayTotal | undefined, right: DayTotal): DayTotal {
+  if (left === undefined) return right;
+  const [applicationId, profileId, operation, tokens, entries, last] = left;
+  const [, , , moreTokens, moreEntries, moreLast] = right;
+  const newest = Math.max(last, moreLast);
+  return [applicationId, profileId, operation, tokens + moreTokens, entries + moreEntries, newest];
+}
+
+function addAll(groups: Map<string, DayTotal>, totals: Iterable<DayTotal>): Map<string, DayTotal> {
+  for (const total of totals) groups.set(groupOf(total), added(groups.get(groupOf(total)), total));
+  return groups;
+}
+
+/** Returns what entries changed the balance by, on each of their days. */
+export function totalsByDay(
+  entries: readonly StoredEntry[],
+): ReadonlyMap<string, readonly DayTotal[]> {
+  const days = Map.groupBy(entries.filter(changesBalance), dayOf);
+  const totals = new Map<string, readonly DayTotal[]>();
+  for (const [day, own] of days) totals.set(day, [...addAll(new Map(), own.map(toTotal)).values()]);
+  return totals;
+}
+
+/**
+ * Adds totals to the last row of a day, and returns the rows that change. What is in that row is added to; what is not,
+ * and may be in an earlier one, begins anew at the end, so that no day takes more than its last row to be read.
+ */
+export function addTotals(last: TotalsPart, totals: readonly DayTotal[]): readonly TotalsPart[] {
+  const groups = [...addAll(addAll(new Map(), last.totals), totals).values()];
+  const parts: TotalsPart[] = [];
+  for (let start = 0; start < groups.length; start += GROUPS_MAX)
+    parts.push({ part: last.part + parts.length, totals: groups.slice(start, start + GROUPS_MAX) });
+  return parts;
+}

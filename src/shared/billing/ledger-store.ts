@@ -1,0 +1,178 @@
+import { afterPrefix, type Table } from "../runtime/storage/table.ts";
+import type { Row, RowPut, RowWrite } from "../runtime/storage/row.ts";
+import { addTotals, dayOf, totalsByDay, type TotalsPart } from "./day-totals.ts";
+import {
+  ENTRY_ROWS,
+  entryKey,
+  reconciledRow,
+  toEntry,
+  totalsRow,
+  type DayTotal,
+  type StoredEntry,
+} from "./wallet-row.ts";
+
+const MARK_KEY = "R";
+const TOTALS_ROWS = "T|";
+/** Parts of a day are numbered downwards, so that the last one is found first. */
+const PARTS_MAX = 9_999;
+/** A transaction's totals are some megabytes at most. */
+const DAYS_AT_ONCE = 16;
+const ROWS_OF_PAGE = 100;
+
+type Mark = ReturnType<typeof reconciledRow.decode>;
+
+/** How far a ledger was checked, with the version of that row; "" where there is none. */
+export interface StoredMark {
+  readonly mark: Mark;
+  readonly etag: string;
+}
+
+const BEGINNING: Mark = {
+  sequence: 0,
+  balance: 0,
+  reserved: 0,
+  isFolded: true,
+  result: "moving",
+  resultAt: null,
+  checkedAt: null,
+  watchedSince: null,
+};
+
+const partsOf = (day: string) => `${TOTALS_ROWS}${day}|`;
+const partKey = (day: string, part: number) =>
+  partsOf(day) + String(PARTS_MAX - part).padStart(4, "0");
+
+/** The ledgers of all platforms as the reconciliation reads them, its marks, and the totals of their days (table `core`). */
+export class LedgerStore {
+  readonly #core: Table;
+
+  constructor(core: Table) {
+    this.#core = core;
+  }
+
+  /** Returns the mark; one of 0.2.0 begins anew, for the totals of what it has checked do not exist. */
+  async findMark(platformId: string): Promise<StoredMark> {
+    const stored = await this.#core.find(platformId, MARK_KEY);
+    if (stored === undefined) return { mark: BEGINNING, etag: "" };
+    const mark = reconciledRow.decode(stored.row);
+    const checked = mark.isFolded ? mark : { ...mark, sequence: 0, balance: 0, reserved: 0 };
+    return { mark: checked, etag: stored.etag };
+  }
+
+  /** Returns the entries after one up to another, in the order of their numbers. @throws DamagedRow */
+  async entries(platformId: string, after: number, upTo: number): Promise<StoredEntry[]> {
+    if (upTo <= after) return [];
+    const range = { from: entryKey(upTo), before: entryKey(after), limit: upTo - after };
+    const rows = await this.#core.list({ partitionKey: platformId, ...range });
+    return rows.map(({ row }) => toEntry(row)).toReversed();
+  }
+
+  /** Returns the number of the newest entry; 0 of an empty ledger. */
+  async newest(platformId: string): Promise<number> {
+    const range = { from: ENTRY_ROWS, before: afterPrefix(ENTRY_ROWS), limit: 1 };
+    const [newest] = await this.#core.list({ partitionKey: platformId, ...range });
+    return newest === undefined ? 0 : toEntry(newest.row).sequence;
+  }
+
+  /** Returns the entries of a post after a number, `limit` or a few more at most. */
+  async entriesOfPost(
+    platformId: string,
+    postId: string,
+    { after, limit }: { readonly after: number; readonly limit: number },
+  ): Promise<StoredEntry[]> {
+    const selection = {
+      partitionKey: platformId,
+      from: ENTRY_ROWS,
+      before: entryKey(after),
+      property: "postId",
+      values: [postId],
+    };
+    const entries: StoredEntry[] = [];
+    let next: string | undefined;
+    do {
+      const page = await this.#core.select(selection, next);
+      entries.push(...page.rows.map(({ row }) => toEntry(row)));
+      ({ next } = page);
+    } while (next !== undefined && entries.length < limit);
+    return entries;
+  }
+
+  /**
+   * Adds checked entries to the totals of their days and moves the mark behind them, in one transaction: each entry is
+   * added once, whoever repeats it. Of entries of very many days the first ones. Returns false when somebody else moved
+   * the mark, or may have.
+   */
+  async fold(
+    platformId: string,
+    { mark, etag }: StoredMark,
+    entries: readonly StoredEntry[],
+  ): Promise<boolean> {
+    const days = [...new Set(entries.map(dayOf))].slice(0, DAYS_AT_ONCE);
+    const tooMany = entries.findIndex((entry) => !days.includes(dayOf(entry)));
+    const folded = tooMany === -1 ? entries : entries.slice(0, tooMany);
+    const last = folded.at(-1);
+    if (last === undefined) return true;
+    const parts: RowPut[] = [];
+    for (const [day, totals] of totalsByDay(folded)) {
+      const changed = addTotals(await this.#lastPart(platformId, day), totals);
+      for (const { part, totals: kept } of changed) {
+        const columns = totalsRow.encode({ day, totals: kept });
+        parts.push({ kind: "put", row: { ...columns, rowKey: partKey(day, part) } });
+      }
+    }
+    const { sequence, balanceAfter: balance, reservedAfter: reserved } = last;
+    const moved = { ...mark, sequence, balance, reserved, isFolded: true };
+    const row: Row = { ...reconciledRow.encode(moved), rowKey: MARK_KEY };
+    const write: RowWrite = etag === "" ? { kind: "create", row } : { kind: "replace", row, etag };
+    return (await this.#core.transact(platformId, [write, ...parts])).kind === "applied";
+  }
+
+  async #lastPart(platformId: string, day: string): Promise<TotalsPart> {
+    const range = { from: partsOf(day), before: afterPrefix(partsOf(day)), limit: 1 };
+    const [last] = await this.#core.list({ partitionKey: platformId, ...range });
+    if (last === undefined) return { part: 1, totals: [] };
+    const part = PARTS_MAX - Number(last.row.rowKey.slice(partsOf(day).length));
+    return { part, totals: totalsRow.decode(last.row).totals };
+  }
+
+  /** Keeps what a check found. Returns since when the platform was not found right, null when it is. */
+  async keepResult(platformId: string, result: Mark["result"], now: Date): Promise<string | null> {
+    const at = now.toISOString();
+    let uncheckedSince: string | null = null;
+    await this.#core.change(platformId, MARK_KEY, (stored) => {
+      const mark = stored === undefined ? BEGINNING : reconciledRow.decode(stored.row);
+      const watchedSince = mark.watchedSince ?? at;
+      const checkedAt = result === "checked" ? at : mark.checkedAt;
+      uncheckedSince = result === "checked" ? null : (checkedAt ?? watchedSince);
+      const columns = reconciledRow.encode({
+        ...mark,
+        result,
+        resultAt: at,
+        checkedAt,
+        watchedSince,
+      });
+      return { kind: "write", columns };
+    });
+    return uncheckedSince;
+  }
+
+  /** Yields the totals of the days from one on and before another, as many rows at a time as a page has. */
+  async *totals(
+    platformId: string,
+    {
+      from = "",
+      before,
+    }: { readonly from?: string | undefined; readonly before?: string | undefined },
+  ): AsyncGenerator<{ readonly day: string; readonly totals: readonly DayTotal[] }[]> {
+    let start = TOTALS_ROWS + from;
+    const end = before === undefined ? afterPrefix(TOTALS_ROWS) : TOTALS_ROWS + before;
+    for (;;) {
+      const range = { from: start, before: end, limit: ROWS_OF_PAGE };
+      const rows = await this.#core.list({ partitionKey: platformId, ...range });
+      yield rows.map(({ row }) => totalsRow.decode(row));
+      const last = rows.at(-1);
+      if (rows.length < ROWS_OF_PAGE || last === undefined) return;
+      start = `${last.row.rowKey} `;
+    }
+  }
+}
