@@ -110,7 +110,7 @@ test.each(MARKDOWN)(
     const text = readFileSync(file, "utf8");
     const named = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = ""]) => name);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
-    const links = /(?:\]\(|src=")(?!https?:|mailto:)([^)"]+)/g;
+    const links = /(?:\]\(|src=")(?!https?:|mailto:|urn:)([^)"]+)/g;
     const targets = [...text.matchAll(links)].map(([, target = ""]) => target);
     for (const target of targets) {
       const [path = "", heading] = target.split("#");

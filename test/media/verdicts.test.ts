@@ -245,7 +245,8 @@ describe("what validation says of a file is what publishing does with it", () =>
       {
         code: "media_rejected",
         rule: "linkedin.media.type",
-        message: "LinkedIn takes JPEG, PNG and GIF images, MP4 video and PDF documents.",
+        message:
+          "LinkedIn takes JPEG, PNG and GIF images, MP4 video, and PDF, DOC(X) and PPT(X) documents.",
         field: "mediaUrls",
         mediaIndex: 0,
       },

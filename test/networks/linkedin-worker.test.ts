@@ -86,8 +86,8 @@ test("an invalid leg is told before anything is sent", async () => {
   const answer = await submitPost(relay, publisher, {
     text: unique("Read"),
     platforms: ["linkedin"],
-    mediaUrls: ["https://media.sandbox.test/report.pdf"],
+    mediaUrls: ["https://media.sandbox.test/report.pdf", "https://media.sandbox.test/photo.jpg"],
   });
   expect(answer.status).toBe(422);
-  expect(JSON.stringify(answer)).toContain("linkedin.document.title");
+  expect(JSON.stringify(answer)).toContain("linkedin.media.mixed");
 });

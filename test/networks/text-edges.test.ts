@@ -80,7 +80,7 @@ const TEXTS: readonly (readonly [string, string])[] = [
   ["what LinkedIn reserves", `Start ${RESERVED} end`],
   ["the same without spaces", `Start${RESERVED.replaceAll(" ", "")}end`],
   ["backslashes before them", String.raw`\\( \_ \\\* C:\dir\(x86\) end`],
-  ["LinkedIn's own templates", String.raw`{hashtag|\#|tag} @[Name](urn:li:organization:1) end`],
+  ["LinkedIn's own templates", String.raw`{hashtag|\#|tag} @[Name](urn:li:share:1) end`],
   ["hashtags of all kinds", "#Tag #tag_two #été #日本語 #1 # a#b #x-y end"],
   ["an address with brackets", "See https://example.com/a_(b)/[c]?d={e}&f=~g*h#i|j, end"],
   ["an address in brackets", "(see https://example.com/a) <https://example.com/b> end"],

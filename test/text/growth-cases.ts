@@ -405,7 +405,7 @@ const HEADERS: readonly GrowthCase[] = [
     name: "a trace's parent",
     look: parseTraceParent,
     worst: [repeated("-", `00-${"1".repeat(32)}-${"1".repeat(16)}-01`)],
-    covers: ["runtime/telemetry/trace-parent.ts: ^([0-9a-f]{2})-([0-9a-f]"],
+    covers: ["runtime/telemetry/work-context.ts: ^([0-9a-f]{2})-([0-9a-f]"],
   },
   {
     name: "a credential",

@@ -9,7 +9,7 @@ import type { ShardOfWalk, WalkState } from "./walk-store.ts";
 /** A step is asked to end after this long, so that what it did is kept and the lease goes on. */
 const STEP_MS_MAX = 5_000;
 /** Longer than a step and a last look in it take; a process that dies keeps its shard for so long. */
-const LEASE_MS = 30_000;
+const LEASE_MS = 12_000;
 const SLOW_LEASE_MS = 120_000;
 /** A process that dies repeats at most this much; of a slow walk a step. */
 const SAVE_AFTER_MS = 2_000;
