@@ -195,14 +195,35 @@ describe("an unknown outcome at Mastodon", () => {
     expect(outcome).toMatchObject({ kind: "published", networkPostId: "9" });
   });
 
-  test("waits out an attempt on its way", async () => {
+  const { software: _, ...unasked } = credentials;
+
+  test.each([
+    ["a server that looks at keys without a lock", { ...credentials, software: "fedibird" }],
+    ["an account of which the server's software is not noted", unasked],
+  ])("waits out an attempt on its way: %s", async (_what, own) => {
     const http = { [LIST]: answer(200, []) };
     const at = (seconds: number) => new Date(NOW.getTime() - seconds * 1000);
-    const early = await reconcile(http, { sentAt: at(29) });
+    const noted = { credentials: own, remote: { ...begun, keepsKeys: true } };
+    const early = await reconcile(http, { ...noted, sentAt: at(29) });
     expect(early).toMatchObject({ kind: "ask_again", pollAfterSeconds: 30 });
-    const late = await reconcile(http, { sentAt: at(30) });
+    const late = await reconcile(http, { ...noted, sentAt: at(30) });
     expect(late).toMatchObject({ kind: "may_publish" });
   });
+
+  test.each(["mastodon", "hometown"])(
+    "is asked under the same key at once where a lock is held for it: %s",
+    async (software) => {
+      // The list shows another post, but the attempt on its way may still make this one.
+      const list = answer(200, [listed({ content: "<p>Other</p>", visibility: "public" })]);
+      const own = { credentials: { ...credentials, software }, sentAt: NOW };
+      const verify = `GET ${ORIGIN}/api/v1/accounts/verify_credentials`;
+      const account = answer(200, { source: { privacy: "public" } });
+      expect(await reconcile({ [LIST]: list, [verify]: account }, own)).toEqual({
+        kind: "may_publish",
+        isAbsent: false,
+      });
+    },
+  );
 
   test("is asked under the same key when the same words are from before the call", async () => {
     const earlier = listed({ created_at: new Date(minutes(1).getTime() - 20_000).toISOString() });

@@ -2,9 +2,10 @@ import type { Random } from "../model/random.ts";
 import { startFaultProxy } from "../setup/fault-proxy.ts";
 import type { Fault, FaultProxy, MessageFault } from "../setup/fault-proxy.ts";
 
-const DROPPED = 0.06;
-const DOUBLED = 0.06;
-const LATE = 0.03;
+/** What befalls so many messages, in an order of chance: even a short soak sees all of it. */
+const ROUND_LENGTH = 33;
+const TROUBLES = ["swallow", "swallow", "twice", "twice", "late"] as const;
+const COUNTED = { swallow: "dropped", twice: "doubled", late: "late" } as const;
 
 export interface MessageCounts {
   sent: number;
@@ -25,6 +26,18 @@ export interface QueueWeather {
 
 const QUEUE_PORT = /(QueueEndpoint=http:\/\/127\.0\.0\.1:)(\d+)/;
 
+function newRound(random: Random): (Fault | MessageFault)[] {
+  const round = Array.from(
+    { length: ROUND_LENGTH },
+    (_, at): Fault | MessageFault => TROUBLES[at] ?? "pass",
+  );
+  for (let at = round.length - 1; at > 0; at -= 1) {
+    const other = random.below(at + 1);
+    [round[at], round[other]] = [round[other] ?? "pass", round[at] ?? "pass"];
+  }
+  return round;
+}
+
 /** Loses and doubles messages between the product and the queues of a local storage account. */
 export async function startQueueWeather(
   connectionString: string,
@@ -32,20 +45,14 @@ export async function startQueueWeather(
 ): Promise<QueueWeather> {
   const counts: MessageCounts = { sent: 0, dropped: 0, doubled: 0, late: 0 };
   let isCalm = false;
+  let round: (Fault | MessageFault)[] = [];
   const choose = (): Fault | MessageFault => {
-    const dice = random.next();
     counts.sent += 1;
-    if (isCalm || dice > DROPPED + DOUBLED + LATE) return "pass";
-    if (dice < DROPPED) {
-      counts.dropped += 1;
-      return "swallow";
-    }
-    if (dice < DROPPED + DOUBLED) {
-      counts.doubled += 1;
-      return "twice";
-    }
-    counts.late += 1;
-    return "late";
+    if (isCalm) return "pass";
+    if (round.length === 0) round = newRound(random);
+    const chosen = round.pop() ?? "pass";
+    if (chosen in COUNTED) counts[COUNTED[chosen as keyof typeof COUNTED]] += 1;
+    return chosen;
   };
   const port = QUEUE_PORT.exec(connectionString)?.[2];
   if (port === undefined) throw new Error("the storage account has no local queues");

@@ -79,7 +79,8 @@ export const CONTRACTS = {
       image: { body: image, looks: 4, magic: "text" },
       images: { body: images, looks: 4, magic: "text" },
       reel: { body: video, looks: 4, magic: "text" },
-      story: { body: { ...image, options: { kind: "story" } }, looks: 4, magic: "altTexts" },
+      // Nothing of what a story says reaches Instagram: no magic word does.
+      story: { body: { ...image, options: { kind: "story" } }, looks: 4 },
       "video story": { body: { ...video, options: { kind: "story" } }, looks: 4 },
     },
   },

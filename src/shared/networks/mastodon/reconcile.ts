@@ -21,7 +21,7 @@ import {
   timeOf,
 } from "./own-posts.ts";
 import { getMedia, readMedia } from "./prepare.ts";
-import { findDefaultVisibility, findKeepsKeys } from "./software.ts";
+import { findDefaultVisibility, findKeepsKeys, locksKeys } from "./software.ts";
 import { credentialsOf, remoteOf } from "./state.ts";
 
 /** A key is remembered for an hour; the rest is for the call itself and for clocks that differ. */
@@ -50,14 +50,28 @@ export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise
     case "unavailable":
       return askAgain(lookup.note, lookup.retryAfterSeconds);
     default: {
-      // A repeat must not run beside the first attempt: not every server that keeps keys looks at them under a lock.
-      if (!isOver(leg, tools)) return askAgain("an attempt may still be under way");
-      const isAbsent = lookup.kind === "absent" && lookup.isComplete;
-      if (isAbsent || (keepsKeys && isKeyAlive(leg, tools)))
-        return { kind: "may_publish", isAbsent };
-      return keepsKeys ? lookAtFile(leg, tools) : UNKNOWABLE;
+      const isMissing = lookup.kind === "absent" && lookup.isComplete;
+      return isOver(leg, tools)
+        ? reconcileSettled(leg, { keepsKeys, isAbsent: isMissing }, tools)
+        : reconcileEarly(leg, keepsKeys);
     }
   }
+}
+
+/** Where no lock is held for a key, a repeat must not run beside the first attempt. */
+function reconcileEarly(leg: LegToPublish, keepsKeys: boolean): ReconcileOutcome {
+  return keepsKeys && locksKeys(leg)
+    ? { kind: "may_publish", isAbsent: false }
+    : askAgain("an attempt may still be under way");
+}
+
+async function reconcileSettled(
+  leg: LegToPublish,
+  { keepsKeys, isAbsent }: { readonly keepsKeys: boolean; readonly isAbsent: boolean },
+  tools: NetworkTools,
+): Promise<ReconcileOutcome> {
+  if (isAbsent || (keepsKeys && isKeyAlive(leg, tools))) return { kind: "may_publish", isAbsent };
+  return keepsKeys ? lookAtFile(leg, tools) : UNKNOWABLE;
 }
 
 const UNKNOWABLE: ReconcileOutcome = {

@@ -18,6 +18,11 @@ type Unavailable = Extract<Lookup, { kind: "unavailable" }>;
  * hometown-fork/hometown. No other server is taken to keep keys, whatever version it claims to be compatible with.
  */
 const KEEPS_KEYS: ReadonlySet<string> = new Set(["mastodon", "hometown", "fedibird"]);
+/**
+ * Of these, software that looks at a key under a lock, and so answers a repeat only after the first call with the key
+ * (`with_idempotency` in the same file). Fedibird has none.
+ */
+const LOCKS_KEYS: ReadonlySet<string> = new Set(["mastodon", "hometown"]);
 
 /** https://nodeinfo.diaspora.software/protocol: a list of documents, one for each version of the schema. */
 const listShape = shape(() =>
@@ -70,6 +75,11 @@ export async function findKeepsKeys(
   const found = software ?? (await findSoftware(origin, tools));
   if (typeof found === "object" && found !== null) return found;
   return found !== null && KEEPS_KEYS.has(found);
+}
+
+/** Returns whether a repeat with the key may run beside the first call; false where the server has not told its software. */
+export function locksKeys(leg: LegToPublish): boolean {
+  return LOCKS_KEYS.has(credentialsOf(leg.credentials).software ?? "");
 }
 
 const ownAccountShape = shape(() =>
