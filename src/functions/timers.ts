@@ -1,5 +1,4 @@
 import type { Timer } from "../shared/http/worker.ts";
-import { finestOf } from "../shared/runtime/ncrontab.ts";
 
 const load = async () => (await import("./background.ts")).background;
 
@@ -10,17 +9,7 @@ const load = async () => (await import("./background.ts")).background;
 export const timers: readonly Timer[] = [
   {
     name: "run-due-walks",
-    schedule: ({ config: { publishing } }) =>
-      finestOf(
-        [
-          publishing.fireSchedule,
-          publishing.sweepSchedule,
-          publishing.reconcileSchedule,
-          publishing.healthSchedule,
-          publishing.purgeSchedule,
-        ],
-        new Date(),
-      ),
+    schedule: ({ config }) => config.publishing.timerSchedule,
     run: async (services, system) => (await load()).runDueWalks(services, system),
   },
 ];

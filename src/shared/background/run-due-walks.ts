@@ -1,7 +1,7 @@
 import type { SystemScope } from "../callers/scope.ts";
-import { finestOf, nextOccurrence, parseNcrontab } from "../runtime/ncrontab.ts";
+import { nextOccurrence, parseNcrontab } from "../runtime/ncrontab.ts";
 import type { BackgroundDeps } from "./deps.ts";
-import { isDue, runWalk, secondsBehind, type RunEnd, type Schedule, type Walk } from "./walk.ts";
+import { isDue, runWalk, secondsBehind, type RunEnd, type Walk } from "./walk.ts";
 import type { WalkState } from "./walk-store.ts";
 import { WALKS } from "./walks.ts";
 
@@ -10,14 +10,6 @@ const TIMER_MS_MAX = 20_000;
 /** Of a message. */
 const MESSAGE_MS_MAX = 60_000;
 const SHARDS_AT_ONCE = 6;
-
-const SCHEDULES: readonly Schedule[] = [
-  "fireSchedule",
-  "sweepSchedule",
-  "reconcileSchedule",
-  "healthSchedule",
-  "purgeSchedule",
-];
 
 interface Shard {
   readonly walk: Walk;
@@ -30,8 +22,7 @@ const shardsOf = (walk: Walk): Shard[] =>
 /** Milliseconds that this run of the timer may take: never so many that the next one would be late. */
 function runMsMax({ config, clock }: BackgroundDeps): number {
   const now = clock.now();
-  const schedules = SCHEDULES.map((name) => config.publishing[name]);
-  const next = nextOccurrence(parseNcrontab(finestOf(schedules, now)), now);
+  const next = nextOccurrence(parseNcrontab(config.publishing.timerSchedule), now);
   return Math.min(TIMER_MS_MAX, ((next?.getTime() ?? Infinity) - now.getTime()) / 2);
 }
 

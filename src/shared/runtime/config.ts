@@ -1,3 +1,4 @@
+import { finestOf } from "./ncrontab.ts";
 import type { NetworkApp, NetworkApps } from "../networks/contract/settings.ts";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
@@ -64,6 +65,8 @@ export interface Config {
     readonly reconcileSchedule: string;
     readonly purgeSchedule: string;
     readonly healthSchedule: string;
+    /** Of the one timer: the finest of these schedules. */
+    readonly timerSchedule: string;
   };
   readonly webhooks: {
     readonly timeoutMs: number;
@@ -244,6 +247,16 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       reconcileSchedule: settings.RECONCILE_SCHEDULE,
       purgeSchedule: settings.PURGE_SCHEDULE,
       healthSchedule: settings.HEALTH_SCHEDULE,
+      timerSchedule: finestOf(
+        [
+          settings.FIRE_SCHEDULE,
+          settings.SWEEP_SCHEDULE,
+          settings.RECONCILE_SCHEDULE,
+          settings.HEALTH_SCHEDULE,
+          settings.PURGE_SCHEDULE,
+        ],
+        new Date(),
+      ),
     },
     webhooks: {
       timeoutMs: settings.WEBHOOK_TIMEOUT_MS,
