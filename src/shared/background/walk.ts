@@ -21,7 +21,7 @@ const EARLY_MS_MAX = 1_000;
 /** Of a walk over all platforms. */
 export const PLATFORM_SHARDS = 4;
 
-export type Schedule =
+type Schedule =
   "fireSchedule" | "sweepSchedule" | "reconcileSchedule" | "healthSchedule" | "purgeSchedule";
 
 /** Work that goes round and round over many rows, in steps, in as many shards as may be worked on side by side. */

@@ -193,6 +193,19 @@ function identityConfig(settings: Settings): Config["identity"] {
   };
 }
 
+function schedulesOf(
+  settings: Settings,
+): Pick<Config["publishing"], keyof Config["publishing"] & `${string}Schedule`> {
+  const schedules = {
+    fireSchedule: settings.FIRE_SCHEDULE,
+    sweepSchedule: settings.SWEEP_SCHEDULE,
+    reconcileSchedule: settings.RECONCILE_SCHEDULE,
+    healthSchedule: settings.HEALTH_SCHEDULE,
+    purgeSchedule: settings.PURGE_SCHEDULE,
+  };
+  return { ...schedules, timerSchedule: finestOf(Object.values(schedules)) };
+}
+
 /**
  * Reads the environment into a typed `Config`.
  * @throws Error with one message that names every setting that is missing or wrong
@@ -242,21 +255,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       legsPerSecond: settings.LEG_PACE_PER_SECOND,
       quotas: networks.quotas,
       duplicateWindowHours: settings.DUPLICATE_WINDOW_HOURS,
-      fireSchedule: settings.FIRE_SCHEDULE,
-      sweepSchedule: settings.SWEEP_SCHEDULE,
-      reconcileSchedule: settings.RECONCILE_SCHEDULE,
-      purgeSchedule: settings.PURGE_SCHEDULE,
-      healthSchedule: settings.HEALTH_SCHEDULE,
-      timerSchedule: finestOf(
-        [
-          settings.FIRE_SCHEDULE,
-          settings.SWEEP_SCHEDULE,
-          settings.RECONCILE_SCHEDULE,
-          settings.HEALTH_SCHEDULE,
-          settings.PURGE_SCHEDULE,
-        ],
-        new Date(),
-      ),
+      ...schedulesOf(settings),
     },
     webhooks: {
       timeoutMs: settings.WEBHOOK_TIMEOUT_MS,

@@ -144,31 +144,32 @@ function firstTime(
   return undefined;
 }
 
-const WINDOW_MS = 25 * 60 * 60 * 1000;
-const OCCURRENCES_MAX = 2_000;
+const DAY_SECONDS = 24 * 60 * 60;
 
-/** Returns the longest interval of an expression within a day, in milliseconds. */
-function longestWait(expression: string, from: Date): number {
-  const schedule = parseNcrontab(expression);
+/** Returns the longest interval within one day, over midnight included, in seconds; more than a day for some days only. */
+function longestWait(expression: string): number {
+  const { hours, minutes, seconds, days, months, weekdays } = parseNcrontab(expression);
+  const start = ((hours[0] ?? 0) * 60 + (minutes[0] ?? 0)) * 60 + (seconds[0] ?? 0);
+  let last = start;
   let longest = 0;
-  let last = from;
-  for (let count = 0; count < OCCURRENCES_MAX; count += 1) {
-    const next = nextOccurrence(schedule, last);
-    const waited = (next?.getTime() ?? Infinity) - last.getTime();
-    longest = Math.max(longest, waited);
-    if (next === undefined || next.getTime() - from.getTime() > WINDOW_MS) break;
-    last = next;
-  }
-  return longest;
+  for (const hour of hours)
+    for (const minute of minutes)
+      for (const second of seconds) {
+        const time = (hour * 60 + minute) * 60 + second;
+        longest = Math.max(longest, time - last);
+        last = time;
+      }
+  const daily = days.length === 31 && months.length === 12 && weekdays.length === 7;
+  return Math.max(longest, start + DAY_SECONDS - last) + (daily ? 0 : DAY_SECONDS);
 }
 
-/** Returns the expression with the shortest longest interval. */
-export function finestOf(expressions: readonly string[], from: Date): string {
+/** Returns the expression with the shortest longest interval; of equal ones, the first. */
+export function finestOf(expressions: readonly string[]): string {
   const waits = [...new Set(expressions)].map((expression) => ({
     expression,
-    ms: longestWait(expression, from),
+    seconds: longestWait(expression),
   }));
-  const finest = waits.toSorted((left, right) => left.ms - right.ms)[0];
+  const finest = waits.toSorted((left, right) => left.seconds - right.seconds)[0];
   if (finest === undefined) throw new Error("there is no schedule");
   return finest.expression;
 }
