@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { Sandbox } from "../../dev/networks/server.ts";
-import { idempotencyRowKey } from "../../src/shared/publishing/idempotency-store.ts";
+import { idempotencyRowKey, toAcceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
@@ -63,7 +64,23 @@ async function aPast() {
   const session = { body: { profileId: publisher.profileId }, key };
   await relay.call("POST", "/v1/connect/sessions", session);
   await relay.drain();
-  return { publisher, endpointId, doneKey, dueKey };
+  return { publisher, endpointId, doneKey, dueKey, done, postId: first.id as string };
+}
+
+/** A key of a post that is gone with its profile, as an erasure might leave one. */
+async function aKeyOfNothing(platformId: string): Promise<void> {
+  const accepted = {
+    fingerprint: "f",
+    postId: newId("post", relay.clock.now()),
+    profileId: newId("profile", relay.clock.now()),
+    httpStatus: 202,
+  };
+  const row = toAcceptedRow(
+    idempotencyRowKey(uniqueKey()),
+    accepted,
+    relay.clock.now().toISOString(),
+  );
+  await tables.core.put(platformId, row);
 }
 
 /** Runs it, and answers how many rows of which kind were removed. */
@@ -85,11 +102,11 @@ describe("the purge", () => {
     const { publisher, endpointId, doneKey, dueKey } = await aPast();
     const { platformId, applicationId } = publisher.owner;
     const { services } = relay;
+    await aKeyOfNothing(platformId);
     await services.housekeeping.recordPoison("publish-legs", "{}", relay.clock.now());
     const before = {
       ledger: await keysOf("core", platformId, "L|"),
       posts: await keysOf("core", platformId, "P|"),
-      due: await keysOf("core", platformId, "I|"),
       events: await keysOf("events", applicationId),
       deliveries: await keysOf("deliveries", endpointId, "D|"),
     };
@@ -107,9 +124,9 @@ describe("the purge", () => {
     ).toBeGreaterThan(0);
     expect(await keysOf("events", applicationId)).toEqual([]);
     expect(await keysOf("deliveries", endpointId, "D|")).toEqual([]);
-    // The post that is still to go out keeps its key, whose repeat answers with it.
-    expect(await keysOf("core", platformId, "I|")).toEqual([idempotencyRowKey(dueKey)]);
-    expect(doneKey).not.toBe(dueKey);
+    // Posts keep their keys, whose repeats answer with them.
+    const kept = [doneKey, dueKey].map(idempotencyRowKey).toSorted();
+    expect(await keysOf("core", platformId, "I|")).toEqual(kept);
     expect(await keysOf("core", platformId, "L|")).toEqual(before.ledger);
     expect(await keysOf("core", platformId, "P|")).toEqual(before.posts);
     expect(await reconcilePlatform(services, platformId)).toEqual([]);
@@ -135,6 +152,29 @@ describe("the purge", () => {
     const again = dataOf(await give());
     expect(again.entry.id).toBe(first.entry.id);
     expect(again.tokenBalance).toBe(first.tokenBalance);
+  });
+
+  test("a request that is repeated after years answers with its post, and publishes nothing", async () => {
+    const { publisher, doneKey, done, postId } = await aPast();
+    relay.advance(1_000 * DAY);
+    await purgeExpired(relay.services);
+    const published = sandbox.posts().length;
+    const again = await submitPost(relay, publisher, done, doneKey);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(dataOf(again).id).toBe(postId);
+    await relay.drain();
+    expect(sandbox.posts().length).toBe(published);
+  });
+
+  test("keeps the keys of a post whose profile's row can't be read", async () => {
+    const { publisher, doneKey, dueKey } = await aPast();
+    const { platformId } = publisher.owner;
+    const rows = await keysOf("tenants", platformId, "F|");
+    for (const rowKey of rows) await tables.tenants.put(platformId, { rowKey, title: "damaged" });
+    relay.advance(2 * DAY);
+    await purgeExpired(relay.services);
+    const kept = [doneKey, dueKey].map(idempotencyRowKey).toSorted();
+    expect(await keysOf("core", platformId, "I|")).toEqual(kept);
   });
 
   test("finds the deliveries of an endpoint that was deleted", async () => {

@@ -12,7 +12,9 @@ const DAY_MS = 24 * HOUR_MS;
 const EVENTS_KEPT_MS = 31 * DAY_MS;
 const DELIVERIES_KEPT_MS = 31 * DAY_MS;
 const POISON_KEPT_MS = 30 * DAY_MS;
-const KEYS_KEPT_MS = 90 * DAY_MS;
+const MARKERS_KEPT_MS = 90 * DAY_MS;
+/** Longer than it takes to accept a post. */
+const KEYS_YOUNG_MS = DAY_MS;
 /** Once ended, a session only tells how it ended. */
 const SESSIONS_KEPT_MS = 30 * DAY_MS;
 const STATES_KEPT_MS = DAY_MS;
@@ -55,9 +57,9 @@ const OF_PLATFORMS: Readonly<
   >
 > = {
   "idempotency-keys": (services, id, after) =>
-    removeSpentKeys(services, id, { acceptedBefore: ago(services, KEYS_KEPT_MS), after }),
+    removeSpentKeys(services, id, { acceptedBefore: ago(services, KEYS_YOUNG_MS), after }),
   markers: (services, id, after) =>
-    services.wallets.removeMarkersBefore(id, ago(services, KEYS_KEPT_MS), after),
+    services.wallets.removeMarkersBefore(id, ago(services, MARKERS_KEPT_MS), after),
   events: removeEvents,
 };
 
@@ -131,7 +133,8 @@ const platformWalks = Object.entries(OF_PLATFORMS).map(([kind, removePage]): Wal
 
 /**
  * Remove what has no say any more and that nobody is promised: a walk for each kind of rows, so that none waits for
- * another. Ledgers and posts stay.
+ * another. Ledgers and posts stay, and an
+ * Idempotency-Key as long as its post.
  */
 export const PURGE_WALKS: readonly Walk[] = [
   ...sharedWalks,

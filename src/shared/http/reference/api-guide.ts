@@ -26,7 +26,7 @@ Every answer carries \`X-Request-Id\`: your own when you sent one of 8 to 64 let
   },
   {
     title: "Idempotency",
-    text: `\`POST /v1/posts\` requires an \`Idempotency-Key\` of 8 to 128 visible ASCII characters, new for every new post. The same key with the same request answers the original post as it is now, with the first call's status and \`Idempotent-Replayed: true\`: nothing is published or charged twice, so repeat a call whose answer was lost. The same key with another request gets 409 \`idempotency_conflict\`. A refused request does not use its key up. Keys belong to the platform and are kept for 90 days, and for 30 days beyond the end of their post.`,
+    text: `\`POST /v1/posts\` requires an \`Idempotency-Key\` of 8 to 128 visible ASCII characters, new for every new post. The same key with the same request answers the original post as it is now, with the first call's status and \`Idempotent-Replayed: true\`: nothing is published or charged twice, so repeat a call whose answer was lost. The same key with another request gets 409 \`idempotency_conflict\`. A refused request does not use its key up. Keys belong to the platform and are kept as long as their post, which is until its profile is erased.`,
   },
   {
     title: "Pagination",

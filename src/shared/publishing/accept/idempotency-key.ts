@@ -1,8 +1,9 @@
 import { AppError } from "../../runtime/errors.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
+import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { Accepted } from "../idempotency-store.ts";
-import type { Draft, PostStatus } from "../post.ts";
+import type { Draft } from "../post.ts";
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{8,128}$/;
 
@@ -52,25 +53,28 @@ export function fingerprint(
   );
 }
 
-/** A key is kept this long after its post ended, since a client may still repeat the request. */
-const ENDED_MS = 30 * 24 * 60 * 60 * 1000;
 const POSTS_AT_ONCE = 16;
-const OPEN: ReadonlySet<PostStatus> = new Set(["scheduled", "processing"]);
 
-/** Returns whether the post of a key ended long ago, or was erased. */
-async function isSpent(
-  services: PublishingDeps,
-  platformId: string,
-  { profileId, postId }: Accepted,
-): Promise<boolean> {
-  const post = await services.posts.findPost({ platformId, profileId, postId });
-  if (post === undefined) return true;
-  if (OPEN.has(post.status)) return false;
-  const endedAt = Date.parse(post.completedAt ?? post.updatedAt);
-  return services.clock.now().getTime() - endedAt > ENDED_MS;
+/**
+ * Makes the check whether the post of a key is gone. Only an erasure removes posts, and with them their profile: a
+ * profile that is there vouches for all its posts, which are as many as the platform ever made.
+ */
+function checkSpent(services: PublishingDeps, platformId: string) {
+  const profiles = new Map<string, Promise<boolean>>();
+  const hasProfile = async (profileId: string) =>
+    (await undefinedIfDamaged(services.profiles.find(platformId, profileId))) !== undefined;
+  return async ({ profileId, postId }: Accepted): Promise<boolean> => {
+    const known = profiles.get(profileId) ?? hasProfile(profileId);
+    profiles.set(profileId, known);
+    if (await known) return false;
+    return (await services.posts.findPost({ platformId, profileId, postId })) === undefined;
+  };
 }
 
-/** Removes a page of the Idempotency-Keys of posts that ended long ago or were erased. */
+/**
+ * Removes from a page of Idempotency-Keys those whose post is gone. A key lives as long as its post: without it a
+ * repeated request would publish a second one. An erasure removes the keys itself; this finds what one left.
+ */
 export async function removeSpentKeys(
   services: PublishingDeps,
   platformId: string,
@@ -78,12 +82,13 @@ export async function removeSpentKeys(
 ): Promise<{ readonly removed: number; readonly next: string | undefined }> {
   const { idempotency } = services;
   const { keys, next } = await idempotency.listBefore(platformId, acceptedBefore, after);
+  const isSpent = checkSpent(services, platformId);
   let removed = 0;
   for (let index = 0; index < keys.length; index += POSTS_AT_ONCE) {
     const batch = keys.slice(index, index + POSTS_AT_ONCE);
     const gone = await Promise.all(
       batch.map(async ({ rowKey, accepted }) => {
-        if (!(await isSpent(services, platformId, accepted))) return false;
+        if (!(await isSpent(accepted))) return false;
         await idempotency.remove(platformId, rowKey);
         return true;
       }),
