@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { BadCredentials } from "../../src/shared/limits/bad-credentials.ts";
 import { RateLimiter } from "../../src/shared/limits/rate-limiter.ts";
 import type { Counts, RateWindowRows } from "../../src/shared/limits/rate-window-store.ts";
-import { RecentMap } from "../../src/shared/limits/recent-map.ts";
+import { RecentMap } from "../../src/shared/runtime/recent-map.ts";
 import { SharedWindow, type Admission } from "../../src/shared/limits/shared-window.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";

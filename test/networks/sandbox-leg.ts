@@ -16,7 +16,6 @@ import {
   type HttpResponse,
   HttpFailure,
 } from "../../src/shared/runtime/http-call.ts";
-import { fetchMedia } from "../../src/shared/media/fetch-media.ts";
 import { fitImage, planImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import type { OpenedResponse } from "../../src/shared/runtime/outbound-body.ts";
@@ -43,7 +42,6 @@ export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
     },
     http,
     now: () => new Date(Date.now() + aheadMs),
-    fetchMedia: (url, limits) => fetchMedia(dialler, url, limits),
     openMedia: (url, limits) => openMedia(dialler, url, limits),
     fitImage,
     planImage,

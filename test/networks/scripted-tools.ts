@@ -94,19 +94,15 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
       if (result === undefined) throw new Error(`an empty list of replies: ${name}`);
       return result instanceof HttpFailure ? Promise.reject(result) : Promise.resolve(result);
     },
-    fetchMedia(url, { bytesMax }) {
+    /** What is not in the script can't be had, as with any network that fetches files itself. */
+    openMedia(url, { bytesMax }) {
       const media = script.media?.[url];
-      if (media === undefined) throw new Error(`not in the script: ${url}`);
+      if (media === undefined)
+        return Promise.reject(new MediaFailure("media_unreachable", "not in the script"));
       if (media instanceof MediaFailure) return Promise.reject(media);
       return media.bytes.byteLength > bytesMax
         ? Promise.reject(new MediaFailure("media_rejected", "larger than asked for"))
-        : Promise.resolve(media);
-    },
-    /** What is not in the script can't be had, as with any network that fetches files itself. */
-    async openMedia(url, limits) {
-      if (script.media?.[url] === undefined)
-        throw new MediaFailure("media_unreachable", "not in the script");
-      return opened(await this.fetchMedia(url, limits));
+        : Promise.resolve(opened(media));
     },
     /** What is scripted is no real picture: it fits as it is, or not at all. */
     async fitImage(file, { bytesMax, types, pixelsMax = Infinity }) {

@@ -6,9 +6,11 @@ import {
 } from "../runtime/storage/row.ts";
 import { Batch, type Outcome, type Pending } from "./batch.ts";
 import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
-import { RecentRows, type RowMemory } from "./recent-rows.ts";
+import { RecentMap } from "../runtime/recent-map.ts";
 
 const BATCH_OPERATIONS_MAX = 64;
+/** Enough for the busiest minute of a process. */
+export const STORED_ROWS_MAX = 20_000;
 const WALLET_CACHE_MS = 2_000;
 /** How often an operation is retried after a transaction of unknown outcome or a torn read. */
 const DOUBTS_MAX = 12;
@@ -61,7 +63,8 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
  */
 export class GroupCommit {
   readonly #partition: CorePartition;
-  readonly #recent: RowMemory;
+  readonly #platformId: string;
+  readonly #storedRows: RecentMap<true>;
   readonly #queue: Pending[] = [];
   readonly #byId = new Map<string, Pending>();
   #running = false;
@@ -70,10 +73,19 @@ export class GroupCommit {
   #unbrokenSince = 0;
   #roundTripMs = 0;
 
-  /** `recent`: the rows that this process saw written a moment ago. */
-  constructor(partition: CorePartition, recent: RowMemory = new RecentRows().within("")) {
+  /** `storedRows`: rows that this process saw stored recently, of any platform; to believe them absent costs a try. */
+  constructor(
+    partition: CorePartition,
+    platformId = "",
+    storedRows = new RecentMap<true>(STORED_ROWS_MAX),
+  ) {
     this.#partition = partition;
-    this.#recent = recent;
+    this.#platformId = platformId;
+    this.#storedRows = storedRows;
+  }
+
+  #storedRowKey(rowKey: string): string {
+    return `${this.#platformId}\n${rowKey}`;
   }
 
   get idle(): boolean {
@@ -99,7 +111,9 @@ export class GroupCommit {
 
   #enqueue(operation: CoreOperation<unknown>): Pending {
     const { known } = operation;
-    const isOutdated = operation.rowKeys.some((rowKey) => this.#recent.has(rowKey));
+    const isOutdated = operation.rowKeys.some((rowKey) =>
+      this.#storedRows.has(this.#storedRowKey(rowKey)),
+    );
     const pending: Pending = {
       operation,
       submittedAt: performance.now(),
@@ -265,7 +279,8 @@ export class GroupCommit {
   /** Notes that rows which callers read before are outdated from now on. */
   #remember(members: readonly Pending[]): void {
     for (const { operation } of members)
-      for (const rowKey of operation.known?.keys() ?? []) this.#recent.add(rowKey);
+      for (const rowKey of operation.known?.keys() ?? [])
+        this.#storedRows.set(this.#storedRowKey(rowKey), true);
   }
 
   /** Retries the batch after another process wrote the wallet first. */

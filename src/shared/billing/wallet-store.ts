@@ -6,9 +6,9 @@ import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { budgetReachedOperation, lowBalanceWrites, isWalletEvent } from "./alerts.ts";
 import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { GroupCommit, STORED_ROWS_MAX } from "./group-commit.ts";
 import { LedgerStore } from "./ledger-store.ts";
-import { RecentRows } from "./recent-rows.ts";
+import { RecentMap } from "../runtime/recent-map.ts";
 import {
   ENTRY_ROWS,
   entryKey,
@@ -65,9 +65,9 @@ export class WalletStore {
   readonly #now: () => Date;
   readonly #alerts: WalletAlerts;
   readonly #committers = new Map<string, GroupCommit>();
-  readonly #recent = new RecentRows();
+  readonly #storedRows = new RecentMap<true>(STORED_ROWS_MAX);
   /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
-  readonly #budgetReported = new Map<string, string>();
+  readonly #budgetReported = new RecentMap<string>(COMMITTERS_MAX);
 
   constructor(core: Table, now: () => Date, alerts: WalletAlerts = SILENT) {
     this.#core = core;
@@ -92,22 +92,17 @@ export class WalletStore {
     if (code !== "daily_budget_reached" || this.#budgetReported.get(platformId) === day) return;
     try {
       await this.#submit(platformId, budgetReachedOperation(day));
-      this.#remember(platformId, day);
+      this.#budgetReported.set(platformId, day);
     } catch {
       // The refusal is the answer, and the next one tries again to emit the event.
     }
-  }
-
-  #remember(platformId: string, day: string): void {
-    if (this.#budgetReported.size >= COMMITTERS_MAX) this.#budgetReported.clear();
-    this.#budgetReported.set(platformId, day);
   }
 
   #submit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
     let committer = this.#committers.get(platformId);
     if (committer === undefined) {
       this.#dropQuiet();
-      committer = new GroupCommit(this.#partition(platformId), this.#recent.within(platformId));
+      committer = new GroupCommit(this.#partition(platformId), platformId, this.#storedRows);
       this.#committers.set(platformId, committer);
     }
     return committer.submit(operation);

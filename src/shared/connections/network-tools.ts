@@ -9,7 +9,6 @@ import type { ReadByFile } from "../media/media-reader.ts";
 /** Loaded when a post's files are first read: most requests never need them. */
 const media = {
   reader: () => import("../media/media-reader.ts"),
-  fetch: () => import("../media/fetch-media.ts"),
   open: () => import("../media/open-media.ts"),
   fit: () => import("../media/fit-image.ts"),
 };
@@ -44,11 +43,6 @@ export function createNetworkTools(
       return await services.outbound.request({ ...request, timeoutMs });
     },
     now: () => services.clock.now(),
-    async fetchMedia(url, mediaLimits) {
-      const { fetchMedia } = await media.fetch();
-      const limited = { ...mediaLimits, readBy: await readBy(url) };
-      return await fetchMedia(services.outbound, url, limited);
-    },
     async openMedia(url, mediaLimits) {
       const { openMedia } = await media.open();
       const limited = { ...mediaLimits, readBy: await readBy(url) };

@@ -1,3 +1,4 @@
+import { RecentMap } from "../runtime/recent-map.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { minuteOf, minutesFrom, youngestMinute } from "./minutes.ts";
 
@@ -19,7 +20,7 @@ interface Mark {
  */
 export class OpenWorkStore {
   readonly #table: Table;
-  readonly #marked = new Map<string, string>();
+  readonly #marked = new RecentMap<string>(REMEMBERED_MAX);
 
   constructor(table: Table) {
     this.#table = table;
@@ -30,7 +31,6 @@ export class OpenWorkStore {
     const minute = minuteOf(now);
     if (this.#marked.get(platformId) === minute) return;
     await this.#table.put(minute, { rowKey: platformId });
-    if (this.#marked.size >= REMEMBERED_MAX) this.#marked.clear();
     this.#marked.set(platformId, minute);
   }
 

@@ -1,6 +1,6 @@
 import { isWellFormed, type Credential } from "../callers/credential.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
-import { RecentMap } from "./recent-map.ts";
+import { RecentMap } from "../runtime/recent-map.ts";
 import { hasRoom, minuteOf, secondsUntilRoom, weightedCount } from "./sliding-window.ts";
 
 const ADDRESSES_MAX = 10_000;

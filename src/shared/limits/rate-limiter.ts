@@ -1,6 +1,6 @@
 import type { Log } from "../runtime/log.ts";
 import type { RateWindowRows, RateWindowStore } from "./rate-window-store.ts";
-import { RecentMap } from "./recent-map.ts";
+import { RecentMap } from "../runtime/recent-map.ts";
 import { FRESH_BESIDE_MS } from "./sliding-window.ts";
 import { admitTogether, SharedWindow, type Admission } from "./shared-window.ts";
 import { AppError } from "../runtime/errors.ts";

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import type { NetworkData } from "./draft.ts";
 import type { NetworkApp } from "./settings.ts";
-import type { FetchedMedia, MediaFile, MediaRepair, ImageTarget, FittedImage } from "./media.ts";
+import type { MediaFile, MediaRepair, ImageTarget, FittedImage } from "./media.ts";
 
 /** What the process hands to a network: it dials, stores and tells the time by these alone. */
 export interface NetworkTools {
@@ -10,7 +10,6 @@ export interface NetworkTools {
   http(request: HttpRequest): Promise<HttpResponse>;
   now(): Date;
   /** Downloads a customer's media file; throws `MediaFailure`. */
-  fetchMedia(url: string, limits: { readonly bytesMax: number }): Promise<FetchedMedia>;
   /** Opens a customer's media file of at most `bytesMax`, without downloading it; throws `MediaFailure`. */
   openMedia(url: string, limits: { readonly bytesMax: number }): Promise<MediaFile>;
   /** Downloads an opened image and makes it fit; the same file always gives the same bytes. Throws `MediaFailure`. */

@@ -1,3 +1,4 @@
+import { RecentMap } from "../../runtime/recent-map.ts";
 import { absentIs, integer, rowCodec, textOrNull } from "../../runtime/storage/codec.ts";
 import type { Columns, Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
@@ -66,7 +67,7 @@ function withFailure(before: Stored, now: Date): Columns {
 export class EndpointHealthStore {
   readonly #table: Table;
   /** When this process last wrote an endpoint's success; none after a failure. */
-  readonly #succeededAt = new Map<string, number>();
+  readonly #succeededAt = new RecentMap<number>(REMEMBERED_MAX);
 
   constructor(table: Table) {
     this.#table = table;
@@ -89,7 +90,6 @@ export class EndpointHealthStore {
       ...NO_FAILURES,
       rowKey: ROW_KEY,
     });
-    if (this.#succeededAt.size >= REMEMBERED_MAX) this.#succeededAt.clear();
     this.#succeededAt.set(endpointId, now.getTime());
   }
 

@@ -11,6 +11,11 @@ export class RecentMap<Value> {
     return this.#values.size;
   }
 
+  /** Returns whether there is a value, which does not count as use. */
+  has(key: string): boolean {
+    return this.#values.has(key);
+  }
+
   /** Returns the value, which counts as use. */
   get(key: string): Value | undefined {
     const value = this.#values.get(key);

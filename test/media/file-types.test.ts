@@ -1,57 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { mediaTypeOf } from "../../src/shared/media/image-facts.ts";
-import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 import { openWorld, type World } from "../connect/world.ts";
 
-const MEGABYTE = 1_000_000;
-
 let world: World;
-let tools: NetworkTools;
 
 beforeAll(async () => {
   world = await openWorld();
-  tools = createNetworkTools(world.services, "bluesky");
 });
 afterAll(() => world.close());
-
-const fetchMedia = (name: string, bytesMax = MEGABYTE) =>
-  tools.fetchMedia(`https://media.sandbox.test/${name}`, { bytesMax });
-
-describe("a media file", () => {
-  test.each([
-    ["photo.jpg", "image/jpeg", 1200, 800],
-    ["portrait.jpg", "image/jpeg", 1080, 1350],
-    ["photo.png", "image/png", 600, 400],
-    ["photo.webp", "image/webp", 1200, 800],
-    ["clip.mp4", "video/mp4", null, null],
-    ["wrong-type.jpg", "image/jpeg", 1200, 800],
-    ["not-an-image.jpg", "application/octet-stream", null, null],
-    ["no-head.jpg", "image/jpeg", 1200, 800],
-    ["no-length.jpg", "image/jpeg", 1200, 800],
-    ["redirect.jpg", "image/jpeg", 1200, 800],
-  ])("%s is %s by its content", async (name, contentType, width, height) => {
-    expect(await fetchMedia(name)).toMatchObject({ contentType, width, height });
-  });
-
-  test("an animation is an image with a size", async () => {
-    const media = await fetchMedia("animation.gif");
-    expect(media.contentType).toBe("image/gif");
-    expect(media.width).toBeGreaterThan(0);
-  });
-
-  test.each([
-    ["missing.jpg", "media_unreachable", "http_404"],
-    ["broken.jpg", "media_unreachable", "http_500"],
-    ["redirect-loop.jpg", "media_unreachable", "redirected too often"],
-    ["redirect-inside.jpg", "media_unreachable", "blocked_address"],
-    ["cut.jpg", "media_unreachable", "connection_lost"],
-    ["large.jpg", "media_rejected", "larger than 1000000 bytes"],
-    ["endless.jpg", "media_rejected", "larger than 1000000 bytes"],
-  ])("%s is not had: %s", async (name, code, message) => {
-    await expect(fetchMedia(name)).rejects.toMatchObject({ name: "MediaFailure", code, message });
-  });
-});
 
 describe("the type of a file", () => {
   const bytes = (text: string) => Buffer.from(text, "latin1");
