@@ -113,7 +113,7 @@ describe("an unknown outcome at Facebook", () => {
 
   test.each<[string, NetworkData, number, unknown]>([
     ["text, early", asText, 40, { kind: "ask_again", pollAfterSeconds: 20 }],
-    ["text, after a minute", asText, 60, { kind: "may_publish", isAbsent: false }],
+    ["text, after a minute", asText, 60, { kind: "unknowable" }],
     ["photos, after a minute", asPhotos, 60, { kind: "may_publish", isAbsent: false }],
     [
       "photos that have to be made anew",

@@ -250,6 +250,18 @@ describe("an unknown outcome at LinkedIn", () => {
       const remote = { ...begun, isRepeat: doubts > 0, doubts };
       expect(await reconcile({ remote, sentAt: ago(seconds) })).toMatchObject(expected);
     });
+
+    test.each<[string, Partial<LegDraft>]>([
+      ["files", { media: files(FILE) }],
+      [
+        "a picture of a link",
+        { options: { link: { url: "https://a.example", title: "A", thumbnailUrl: FILE } } },
+      ],
+    ])("is not sent again with %s, of which no duplicate may be noticed", async (_what, draft) => {
+      const remote = { ...uploaded(asset("image", "A")), isRepeat: true, doubts: 1 };
+      const sent = { remote, sentAt: ago(60) };
+      expect(await reconcile(sent, {}, draft)).toMatchObject({ kind: "unknowable" });
+    });
   });
 
   describe("of an organisation", () => {
@@ -338,6 +350,7 @@ describe("an unknown outcome at LinkedIn", () => {
       const http = { [LIST]: denied };
       expect(await ask(http)).toEqual({ kind: "may_publish", isAbsent: false });
       expect(await ask(http, { sentAt: ago(3600) })).toMatchObject({ kind: "unknowable" });
+      expect(await ask(http, {}, { media: files(FILE) })).toMatchObject({ kind: "unknowable" });
     });
 
     test.each([

@@ -58,14 +58,25 @@ describe.each(["member", "organization"] as const)("a LinkedIn leg (%s)", (kind)
     async (word) => {
       const publisher = await publisherAs(kind);
       const text = unique(`Trouble ${word}`);
-      const { leg } = await publish(publisher, {
-        text,
-        mediaUrls: ["https://media.sandbox.test/photo.jpg"],
-      });
+      const mediaUrls = kind === "member" ? [] : ["https://media.sandbox.test/photo.jpg"];
+      const { leg } = await publish(publisher, { text, mediaUrls });
       expect(leg).toMatchObject({ status: "succeeded", tokensCharged: 10 });
       expect(visible(text)).toMatchObject([{ id: leg.networkPostId }]);
     },
   );
+});
+
+test.each([
+  ["[drop-before]", 0],
+  ["[drop-answer]", 1],
+])("a member's leg with a file is never sent twice, and says so (%s)", async (word, live) => {
+  const publisher = await publisherAs("member");
+  const text = unique(`With a file ${word}`);
+  const mediaUrls = ["https://media.sandbox.test/photo.jpg"];
+  const { leg } = await publish(publisher, { text, mediaUrls });
+  const error = { code: "outcome_unknown" };
+  expect(leg).toMatchObject({ status: "failed", error, retryAvailable: true, tokensCharged: 0 });
+  expect(visible(text)).toHaveLength(live);
 });
 
 test("a member's leg whose every answer is lost may be live, and says so", async () => {

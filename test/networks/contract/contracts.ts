@@ -65,7 +65,7 @@ export const CONTRACTS = {
         sendsBy: "videoStories",
       },
     },
-    unknowable: ["video in the feed"],
+    unknowable: ["text", "video in the feed"],
   },
   instagram: {
     settings: {
@@ -97,6 +97,7 @@ export const CONTRACTS = {
     quota: { setting: "QUOTA_LINKEDIN", kind: "posts", form: "text" },
     // Members may not look at their own files.
     dispensable: { permission_missing: ["image", "video", "document"] },
+    unknowable: ["image", "images", "video", "document", "article"],
     forms: {
       text: { as: { kind: "member" }, isKnownAgain: true },
       image: { body: image, as: { kind: "member" }, isKnownAgain: true, magic: "text" },

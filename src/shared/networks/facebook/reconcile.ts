@@ -22,8 +22,9 @@ const STUCK_MS = 5 * 60_000;
 
 /**
  * Finds out whether an earlier call had its effect. A video or a story is found by its own id, any other post in the
- * page's lists: if it is in neither list a minute or more after the call, it counts as absent. Should that be wrong,
- * Facebook refuses the repeat, because it takes no photo twice and no text twice in a row.
+ * page's lists, which are ranked and leave out posts at times. Photos that are in neither list a minute or more after
+ * the call are sent again: Facebook takes none twice. A text is not: Facebook refuses a text (error 506) only while it
+ * is the page's latest, so that with another post in between the repeat would be a second post.
  */
 export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
@@ -52,8 +53,9 @@ async function reconcilePost(
   if (lookup.kind === "unavailable") return askAgain(lookup.note, lookup.retryAfterSeconds);
   const waitMs = (remote.form === "video" ? VIDEO_SETTLED_MS : SETTLED_MS) - ageMs;
   if (waitMs > 0) return waitOut(waitMs);
-  // Nothing would keep Facebook from taking the same video twice, or photos that were made anew.
-  return remote.form === "video" || isOutdated(remote, tools.now())
+  // Nothing would keep Facebook from taking a video or a text twice, or photos that were made anew.
+  const { form } = remote;
+  return form === "video" || form === "text" || isOutdated(remote, tools.now())
     ? { kind: "unknowable", failure: outcomeUnknown("the post is in none of the page's lists") }
     : { kind: "may_publish", isAbsent: false };
 }

@@ -8,6 +8,7 @@ import {
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { credentialsOf, remoteOf, type Credentials } from "./state.ts";
+import { wantedFiles } from "./files.ts";
 import { publishedAs, plainText } from "./publish.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
@@ -28,7 +29,8 @@ const DOUBTS_MAX = 2;
 
 /**
  * Finds out whether an earlier call published the post. An organisation's posts can be listed, a member's can't: there
- * the call is repeated once, while LinkedIn would recognise a duplicate and name the first post.
+ * the call is repeated once, while LinkedIn would recognise a duplicate and name the first post. Its documents say so
+ * of texts (UGC Post API, "Content is a duplicate of"), and nowhere of posts with files: those are never repeated.
  */
 export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
@@ -51,7 +53,7 @@ export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise
 function repeatOnce(leg: LegToPublish, ageMs: number): ReconcileOutcome {
   if (ageMs < SETTLED_MS) return askAgain("an attempt may still be under way");
   const isLast = remoteOf(leg.remote).doubts >= DOUBTS_MAX;
-  if (isLast || ageMs > REPEATABLE_MS) {
+  if (isLast || ageMs > REPEATABLE_MS || wantedFiles(leg.draft).length > 0) {
     return {
       kind: "unknowable",
       failure: outcomeUnknown("the network can't tell any more whether the post was made"),
