@@ -19,6 +19,8 @@ param networkApps = {
 }
 param blueskyOAuth = true
 param tuning = {
+  SERVICE_NAME: 'tuned'
+  SERVICE_URL: 'tuned'
   STORAGE_PREFIX: 'tuned'
   BCRYPT_COST: 'tuned'
   OPERATOR_ISSUER: 'tuned'

@@ -19,6 +19,8 @@ type NetworkApps = {
 @description('Settings with a default of the app; docs/reference/settings.md says what each means.')
 @sealed()
 type Tuning = {
+  SERVICE_NAME: string?
+  SERVICE_URL: string?
   STORAGE_PREFIX: string?
   BCRYPT_COST: string?
   OPERATOR_ISSUER: string?

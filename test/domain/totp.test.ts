@@ -71,12 +71,12 @@ describe("secrets as text", () => {
   });
 
   test("are in an address that an app scans, with whatever an e-mail may hold", () => {
-    const url = new URL(otpauthUrl("a+b&c@example.com", SECRET));
+    const url = new URL(otpauthUrl("Corner Büro", "a+b&c@example.com", SECRET));
     expect([url.protocol, url.host]).toEqual(["otpauth:", "totp"]);
-    expect(decodeURIComponent(url.pathname)).toBe("/Publishing Relay:a+b&c@example.com");
+    expect(decodeURIComponent(url.pathname)).toBe("/Corner Büro:a+b&c@example.com");
     expect(Object.fromEntries(url.searchParams)).toEqual({
       secret: toBase32(SECRET),
-      issuer: "Publishing Relay",
+      issuer: "Corner Büro",
       algorithm: "SHA1",
       digits: "6",
       period: "30",

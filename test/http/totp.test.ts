@@ -53,7 +53,7 @@ describe("switching TOTP on", () => {
     expect(started.body.data.secret).toMatch(/^[A-Z2-7]{32}$/);
     const url = new URL(started.body.data.otpauthUrl);
     expect(url.searchParams.get("secret")).toBe(started.body.data.secret);
-    expect(decodeURIComponent(url.pathname)).toContain(email);
+    expect(decodeURIComponent(url.pathname)).toBe(`/Publishing Relay:${email}`);
 
     expect(await isOn(platform)).toBe(false);
     expect(outcomeOf(await logIn(email))).toBe("200");

@@ -40,6 +40,37 @@ describe("what Bluesky's servers are told of this service", () => {
     );
   });
 
+  test("the service is called as the settings say, by a page of its own host alone", async () => {
+    const shown = async (settings: Readonly<Record<string, string>>) => {
+      const named = await startRelay({
+        settings: { PUBLIC_BASE_URL: BASE, BLUESKY_OAUTH_KEY: key, ...settings },
+      });
+      try {
+        const { body } = await named.call("GET", METADATA);
+        return [body.client_name, body.client_uri];
+      } finally {
+        await named.stop();
+      }
+    };
+    const own = "https://relay.example/about";
+    expect(await shown({ SERVICE_NAME: "Corner Post", SERVICE_URL: own })).toEqual([
+      "Corner Post",
+      own,
+    ]);
+    const foreign = { SERVICE_URL: "https://corner.example/" };
+    expect(await shown(foreign)).toEqual(["Publishing Relay", "https://relay.example"]);
+  });
+
+  test.each([
+    ["SERVICE_NAME", "a:b"],
+    ["SERVICE_NAME", "x".repeat(61)],
+    ["SERVICE_URL", "corner.example"],
+    ["SERVICE_URL", "javascript:alert(1)"],
+  ])("%s %s is refused", (name, value) => {
+    const given = { AZURE_FUNCTIONS_ENVIRONMENT: "Development", [name]: value };
+    expect(() => parseConfig(given)).toThrow(new RegExp(name));
+  });
+
   test("the key set holds the public half of the key and nothing else", async () => {
     const { status, body } = await relay.call("GET", KEYS);
     expect(status).toBe(200);

@@ -184,7 +184,7 @@ describe("authorising at Bluesky's own page", () => {
     const { privateKey } = await generateKeyPair("ES256", { extractable: true });
     const secret = JSON.stringify({ ...(await exportJWK(privateKey)), kid: "key-1" });
     const app: NetworkApp = { id: "https://relay.example/api", secret, version: "" };
-    const metadata = clientMetadata(app);
+    const metadata = clientMetadata(app, tools.service);
     const keys = publicKeys(app);
     expect(JSON.stringify(keys)).not.toContain('"d"');
     expect(metadata.client_id).toBe(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import type { LinkOutcome } from "../../src/shared/networks/contract/link.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import {
   type Script,
@@ -10,6 +11,7 @@ import {
   lost,
   refusedToConnect,
   scriptedTools,
+  sentForm,
   sentJson,
 } from "./scripted-tools.ts";
 import { HOST, ORIGIN, credentials } from "./mastodon-script.ts";
@@ -130,6 +132,44 @@ describe("linking a Mastodon account", () => {
     const { tools } = await start(script({}, hosts));
     expect(tools.asked).toContain(APPS);
     expect(tools.saved.get(HOST)).toMatchObject({ clientId: "client", redirectUri });
+  });
+
+  test("registers anew under another name or page, and leaves a registration of 0.2.0 that says the same", async () => {
+    const known = answer(400, { error: "unsupported_grant_type" });
+    const kept = {
+      clientId: "old",
+      clientSecret: "s",
+      redirectUri,
+      scope: "profile write:statuses write:media",
+    };
+    const startAs = async (name: string, url: string, registration: NetworkData) =>
+      await start({
+        ...script({ [TOKEN]: known }, { [HOST]: registration }),
+        service: { name, url },
+      });
+    const same = await startAs("Publishing Relay", "https://relay.example", kept);
+    expect(same.tools.asked).not.toContain(APPS);
+    for (const [name, url] of [
+      ["Corner Post", "https://relay.example"],
+      ["Publishing Relay", "https://corner.example/about"],
+    ] as const) {
+      const { tools, outcome } = await startAs(name, url, kept);
+      if (outcome.kind !== "redirect") throw new Error("not started");
+      const registration = tools.calls.find((call) => call.url.endsWith("/api/v1/apps"));
+      expect(sentJson(registration)).toMatchObject({ client_name: name, website: url });
+      expect(new URL(outcome.url).searchParams.get("client_id")).toBe("client");
+      const renewed = tools.saved.get(HOST) ?? {};
+      const again = await startAs(name, url, renewed);
+      expect(again.tools.asked).not.toContain(APPS);
+    }
+  });
+
+  test("an account linked with an earlier registration is ended with that one", async () => {
+    const revoked = `POST ${ORIGIN}/oauth/revoke`;
+    const hosts = { [HOST]: { clientId: "newer", clientSecret: "newer", redirectUri, scope: "" } };
+    const tools = scriptedTools({ http: { [revoked]: answer(200, {}) }, hosts });
+    await mastodon.revoke(credentials, null, tools);
+    expect(sentForm(tools.calls[0])).toMatchObject({ client_id: credentials.clientId });
   });
 
   test("asks servers of before 4.3 for the older scopes, without PKCE", async () => {

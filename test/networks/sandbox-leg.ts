@@ -36,6 +36,7 @@ export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
   const dialler = { request: http, open: (request: HttpRequest) => open(sandbox, request) };
   return {
     app,
+    service: { name: "Publishing Relay", url: "https://relay.example" },
     advance(seconds) {
       aheadMs += seconds * 1000;
       sandbox.advance(seconds * 1000);

@@ -8,7 +8,7 @@ import {
   type HttpResponse,
   HttpFailure,
 } from "../../src/shared/runtime/http-call.ts";
-import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
+import type { NetworkApp, ServiceIdentity } from "../../src/shared/networks/contract/settings.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 
@@ -57,6 +57,7 @@ export interface Script {
   readonly hosts?: Readonly<Record<string, NetworkData>>;
   readonly now?: Date;
   readonly app?: NetworkApp;
+  readonly service?: ServiceIdentity;
 }
 
 export interface ScriptedTools extends NetworkTools {
@@ -76,6 +77,7 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
   const used = new Map<string, number>();
   return {
     app: script.app,
+    service: script.service ?? { name: "Publishing Relay", url: "https://relay.example" },
     calls,
     asked,
     saved,

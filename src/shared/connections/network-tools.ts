@@ -35,6 +35,7 @@ export function createNetworkTools(
   const readByOf = (file: MediaFile) => readBy(opened.get(file) ?? "");
   return {
     app: services.config.networkApps[network],
+    service: services.config.service,
     async http(request) {
       if (limits === undefined) return await services.outbound.request(request);
       const leftMs = Math.floor(limits.totalMs - (performance.now() - startedAt));

@@ -1,5 +1,5 @@
 import { finestOf } from "./ncrontab.ts";
-import type { NetworkApp, NetworkApps } from "../networks/contract/settings.ts";
+import type { NetworkApp, NetworkApps, ServiceIdentity } from "../networks/contract/settings.ts";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
 
@@ -22,6 +22,7 @@ export interface Config {
   readonly production: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
   readonly publicBaseUrl: string;
+  readonly service: ServiceIdentity;
   readonly storage: {
     readonly data: StorageAccount;
     /** Queues live in the host's account, where the triggers look for them. */
@@ -228,6 +229,10 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
     production,
     logLevel: settings.LOG_LEVEL,
     publicBaseUrl: settings.PUBLIC_BASE_URL,
+    service: {
+      name: settings.SERVICE_NAME,
+      url: settings.SERVICE_URL ?? new URL(settings.PUBLIC_BASE_URL).origin,
+    },
     storage: {
       data:
         storageAccount(

@@ -67,6 +67,19 @@ export const origin = shape(() =>
   z.url({ protocol: /^https?$/ }).transform((value) => new URL(value).origin),
 );
 
+/** A name that people read: Mastodon takes 60 characters, and in an authenticator's address a colon ends the name. */
+export const displayName = shape(() =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(60, "60 characters at most")
+    .regex(/^[^\p{Cc}\u202a-\u202e\u2066-\u2069:]*$/u, "no colon, no control characters"),
+);
+export const webAddress = shape(() =>
+  z.url({ protocol: /^https?$/ }).max(2_000, "2,000 characters at most"),
+);
+
 const addressRange = shape(() => z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]));
 export const isAddressRange = (part: string) => addressRange().safeParse(part).success;
 

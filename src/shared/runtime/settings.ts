@@ -2,6 +2,7 @@ import * as z from "zod";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import {
   dataKeys,
+  displayName,
   flag,
   integer,
   isAddressRange,
@@ -11,6 +12,7 @@ import {
   secret,
   setting,
   text,
+  webAddress,
   withDefault,
   type Setting,
   type ValueOf,
@@ -50,6 +52,16 @@ const OWN_SETTINGS = {
     shape(() => z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ""))),
     "http://localhost:7071/api",
     "Address of the API with its prefix; connect URLs and callbacks derive from it.",
+  ),
+  SERVICE_NAME: withDefault(
+    displayName,
+    "Publishing Relay",
+    "The service's name on consent pages and under posts of Mastodon and Bluesky, and in authenticator apps. At most 60 characters, no colon.",
+  ),
+  SERVICE_URL: setting(
+    webAddress,
+    null,
+    "The page that this name leads to; the origin of PUBLIC_BASE_URL without it, and on Bluesky, which takes no page of another host.",
   ),
   ALLOW_SIGNUP: withDefault(
     flag,

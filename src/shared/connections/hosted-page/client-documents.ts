@@ -13,7 +13,7 @@ export function publishedDocument(
   { make }: Pick<NetworkDocument, "make">,
 ): Readonly<Record<string, unknown>> {
   const app = config.networkApps[network];
-  const made = app && make(app);
+  const made = app && make(app, config.service);
   if (made === undefined) throw notFound();
   return made;
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import type { NetworkApp } from "../contract/settings.ts";
+import type { NetworkApp, ServiceIdentity } from "../contract/settings.ts";
 import type { NetworkDocument } from "../contract/network.ts";
 
 /** The address of the metadata document is also the client's id. */
@@ -8,7 +8,6 @@ const METADATA_FILE = "client-metadata.json";
 const KEYS_FILE = "jwks.json";
 const DOCUMENTS_PATH = "/v1/connect/bluesky";
 const CALLBACK_PATH = "/v1/connect/callback/bluesky";
-const CLIENT_NAME = "Publishing relay";
 
 /**
  * Writing posts, uploading their files, and handing a video to the video service. `update` is asked for because the
@@ -37,12 +36,12 @@ export function hasDocuments({ id }: NetworkApp): boolean {
 }
 
 /** Returns the client metadata document (https://atproto.com/specs/oauth#client-id-metadata-document). */
-export function clientMetadata({ id: baseUrl }: NetworkApp) {
+export function clientMetadata({ id: baseUrl }: NetworkApp, service: ServiceIdentity) {
   const clientId = `${baseUrl}${DOCUMENTS_PATH}/${METADATA_FILE}` as `https://${string}/${string}`;
   return {
     client_id: clientId,
-    client_name: CLIENT_NAME,
-    client_uri: new URL(baseUrl).origin as `https://${string}`,
+    client_name: service.name,
+    client_uri: homeOn(baseUrl, service.url),
     redirect_uris: [`${baseUrl}${CALLBACK_PATH}`] as [`https://${string}`],
     ...grants,
     application_type: "web" as const,
@@ -52,12 +51,20 @@ export function clientMetadata({ id: baseUrl }: NetworkApp) {
   };
 }
 
+/** Returns the service's page if it is on the client's own host, which servers insist on, else that host's origin. */
+function homeOn(baseUrl: string, url: string): `https://${string}` {
+  const base = new URL(baseUrl);
+  const isOwn = url.startsWith("https:") && new URL(url).host === base.host;
+  // Safe: a client with documents has an https address.
+  return (isOwn ? url : base.origin) as `https://${string}`;
+}
+
 /** Returns the metadata of a client without a document: its id contains everything about it. */
-export function loopbackMetadata(redirectUri: string) {
+export function loopbackMetadata(redirectUri: string, { name }: ServiceIdentity) {
   const query = new URLSearchParams({ redirect_uri: redirectUri, scope: ALL_SCOPES });
   return {
     client_id: `http://localhost?${query.toString()}`,
-    client_name: CLIENT_NAME,
+    client_name: name,
     redirect_uris: [redirectUri] as [`http://127.0.0.1${string}`],
     ...grants,
     application_type: "native" as const,
@@ -101,7 +108,7 @@ export const clientDocuments: readonly NetworkDocument[] = [
       summary: "This service as an OAuth client of the AT Protocol, for its authorisation servers.",
       description: "There is none where accounts are linked by app password alone.",
     },
-    make: (app) => (hasDocuments(app) ? clientMetadata(app) : undefined),
+    make: (app, service) => (hasDocuments(app) ? clientMetadata(app, service) : undefined),
   },
   {
     file: KEYS_FILE,

@@ -48,8 +48,8 @@ export async function openClient(
     ? [await JoseKey.fromJWK(JSON.parse(app.secret) as Record<string, unknown>)]
     : [];
   const metadata: OAuthClientMetadataInput = isPublic
-    ? clientMetadata(app)
-    : loopbackMetadata(redirectUri);
+    ? clientMetadata(app, tools.service)
+    : loopbackMetadata(redirectUri, tools.service);
   const library = new Library({
     clientMetadata: metadata,
     ...(isPublic ? { keyset: keys } : {}),

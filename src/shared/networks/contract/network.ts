@@ -3,7 +3,7 @@ import type { Shape } from "../../runtime/shape.ts";
 import type { NetworkData, LegDraft } from "./draft.ts";
 import type { RuleTable, Problem, TextMeasure } from "./rules.ts";
 import type { Account, LinkedAccount, LinkFlow } from "./link.ts";
-import type { NetworkApp, NetworkSettings } from "./settings.ts";
+import type { NetworkApp, NetworkSettings, ServiceIdentity } from "./settings.ts";
 import type { NetworkTools } from "./tools.ts";
 import type {
   TryLater,
@@ -62,7 +62,7 @@ export interface NetworkDocument {
     readonly description?: string;
   };
   /** Returns the document; undefined where this registration has none, which is answered with 404. */
-  make(app: NetworkApp): Readonly<Record<string, unknown>> | undefined;
+  make(app: NetworkApp, service: ServiceIdentity): Readonly<Record<string, unknown>> | undefined;
 }
 
 /**

@@ -10,6 +10,12 @@ export interface NetworkApp {
   readonly organizations?: { readonly id: string; readonly secret: string };
 }
 
+/** What people at the networks see of this service. */
+export interface ServiceIdentity {
+  readonly name: string;
+  readonly url: string;
+}
+
 /** The registrations of this deployment. */
 export type NetworkApps = Readonly<Partial<Record<string, NetworkApp>>>;
 

@@ -1,12 +1,14 @@
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import type { NetworkData } from "./draft.ts";
-import type { NetworkApp } from "./settings.ts";
+import type { NetworkApp, ServiceIdentity } from "./settings.ts";
 import type { MediaFile, MediaRepair, ImageTarget, FittedImage } from "./media.ts";
 
 /** What the process hands to a network: it dials, stores and tells the time by these alone. */
 export interface NetworkTools {
   /** There for a network that needs one: without it, none of its steps is walked. */
   readonly app: NetworkApp | undefined;
+  /** What the network's people are to see of this service. */
+  readonly service: ServiceIdentity;
   http(request: HttpRequest): Promise<HttpResponse>;
   now(): Date;
   /** Downloads a customer's media file; throws `MediaFailure`. */

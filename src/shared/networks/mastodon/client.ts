@@ -6,7 +6,8 @@ import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { requestHeaders } from "./state.ts";
 
-const CLIENT_NAME = "Publishing Relay";
+/** What a registration is called that does not say so itself: until 0.2.0 all had one name. */
+const FORMER_NAME = "Publishing Relay";
 const PUBLISH_SCOPES = "write:statuses write:media";
 
 const clientShape = shape(() =>
@@ -15,6 +16,9 @@ const clientShape = shape(() =>
     clientSecret: z.string(),
     redirectUri: z.string(),
     scope: z.string(),
+    name: z.string().default(FORMER_NAME),
+    /** Absent: the origin of the redirect address. */
+    website: z.string().optional(),
   }),
 );
 export type Client = ShapeOf<typeof clientShape>;
@@ -50,8 +54,8 @@ export async function discover(origin: string, tools: NetworkTools): Promise<OAu
 }
 
 /**
- * Returns the relay's registration at the instance. Registers if there is none for this redirect address and these
- * scopes.
+ * Returns the relay's registration at the instance. Registers if there is none for this redirect address, these scopes
+ * and what the service is called. Accounts that were linked with an earlier registration keep it: it goes on working.
  */
 export async function findClient(
   server: OAuthServer,
@@ -60,25 +64,33 @@ export async function findClient(
 ): Promise<Client | LinkFailure> {
   const { host } = new URL(server.origin);
   const kept = clientShape().safeParse(await tools.hosts.find(host)).data;
-  const fits = kept?.redirectUri === redirectUri && kept.scope === server.scope;
-  if (kept !== undefined && fits && (await isKnown(kept, server, tools))) return kept;
+  const { name, url: website } = tools.service;
+  const asked = { redirectUri, scope: server.scope, name, website };
+  if (kept !== undefined && isAs(kept, asked) && (await isKnown(kept, server, tools))) return kept;
   const answer = await exchange(tools, {
     method: "POST",
     url: `${server.origin}/api/v1/apps`,
     headers: { ...requestHeaders(null), "content-type": "application/json" },
     // One address as plain text: a list is understood from 4.3 on only.
     body: JSON.stringify({
-      client_name: CLIENT_NAME,
+      client_name: name,
       redirect_uris: redirectUri,
       scopes: server.scope,
-      website: new URL(redirectUri).origin,
+      website,
     }),
   });
   if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
-  const client = readRegistration(answer, { redirectUri, scope: server.scope });
+  const client = readRegistration(answer, asked);
   if (client === undefined) return refused(answer);
   await tools.hosts.save(host, client);
   return client;
+}
+
+type Asked = Omit<Client, "clientId" | "clientSecret">;
+
+function isAs(kept: Client, { redirectUri, scope, name, website }: Asked): boolean {
+  const isSame = kept.redirectUri === redirectUri && kept.scope === scope && kept.name === name;
+  return isSame && (kept.website ?? new URL(redirectUri).origin) === website;
 }
 
 /**
@@ -99,10 +111,7 @@ async function isKnown(client: Client, server: OAuthServer, tools: NetworkTools)
   return answer instanceof HttpFailure || oauthError(answer) !== "invalid_client";
 }
 
-function readRegistration(
-  answer: HttpResponse,
-  asked: { readonly redirectUri: string; readonly scope: string },
-): Client | undefined {
+function readRegistration(answer: HttpResponse, asked: Asked): Client | undefined {
   const shape = z.object({ client_id: z.coerce.string().min(1), client_secret: z.string().min(1) });
   const parsed = shape.safeParse(answer.json());
   if (answer.status < 200 || answer.status >= 300 || !parsed.success) return undefined;

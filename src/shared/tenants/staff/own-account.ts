@@ -133,7 +133,8 @@ export async function startTotp(services: TenantsDeps, scope: SessionScope): Pro
       message: "TOTP is on already. Switch it off first.",
     });
   recordOwn(services, scope, TOTP_STARTED);
-  return { secret: toBase32(secret), otpauthUrl: otpauthUrl(user.email, secret) };
+  const { name } = services.config.service;
+  return { secret: toBase32(secret), otpauthUrl: otpauthUrl(name, user.email, secret) };
 }
 
 const TOTP_ENABLED = "user.totp_enabled";

@@ -5,8 +5,6 @@ const STEP_SECONDS = 30;
 const DIGITS = 6;
 /** A clock may be off by this many steps, and a code may take as long to be typed. */
 const STEPS_OFF_MAX = 1;
-/** What authenticator apps show beside the user's e-mail. */
-const ISSUER = "Publishing Relay";
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 export function stepAt(now: Date): number {
@@ -56,10 +54,13 @@ export function toBase32(bytes: Uint8Array): string {
   return bits === 0 ? text : text + BASE32[(value << (5 - bits)) & 31];
 }
 
-/** Returns the URL that an authenticator app scans. https://github.com/google/google-authenticator/wiki/Key-Uri-Format */
-export function otpauthUrl(email: string, secret: Uint8Array): string {
+/**
+ * Returns the URL that an authenticator app scans. `service` is what the app shows beside the e-mail; a name with a
+ * colon would be cut there. https://github.com/google/google-authenticator/wiki/Key-Uri-Format
+ */
+export function otpauthUrl(service: string, email: string, secret: Uint8Array): string {
   // Not URLSearchParams: some apps show its plus signs instead of spaces.
-  const issuer = encodeURIComponent(ISSUER);
+  const issuer = encodeURIComponent(service);
   const label = `${issuer}:${encodeURIComponent(email)}`;
   const query = `secret=${toBase32(secret)}&issuer=${issuer}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_SECONDS}`;
   return `otpauth://totp/${label}?${query}`;
