@@ -5,6 +5,7 @@ import { UserStore } from "./tenants/staff/user-store.ts";
 import { ApplicationStore } from "./tenants/applications/application-store.ts";
 import { AuditRing } from "./audit/ring.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
+import type { RaiseAccess } from "./billing/access-version.ts";
 import { WalletStore } from "./billing/wallet-store.ts";
 import type { HttpDeps } from "./http/deps.ts";
 import type { Clock } from "./runtime/clock.ts";
@@ -119,6 +120,17 @@ function hashingServices(identity: Config["identity"]) {
   };
 }
 
+/** The stores of what requests are checked against: each raises the platform's access version when it changes that. */
+function accessStores({ tenants, keys }: Tables, raiseAccess: RaiseAccess) {
+  return {
+    platforms: new PlatformStore(tenants, raiseAccess),
+    users: new UserStore(tenants, raiseAccess),
+    applications: new ApplicationStore(tenants, raiseAccess),
+    keys: new KeyStore(keys, tenants, raiseAccess),
+    profiles: new ProfileStore(tenants, raiseAccess),
+  };
+}
+
 /** Composes the process. Opens nothing: connections are made when they are first used. */
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const tables = overrides.tables ?? openTables(config);
@@ -136,6 +148,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const metrics = new Metrics(log);
   const openWork = new OpenWorkStore(tables.dirty);
   const webhooks = webhookServices(config, tables, { log, queue, openWork });
+  const wallets = walletsOf(config, tables.core, { metrics, openWork, clock, ...webhooks });
+  const raiseAccess: RaiseAccess = (platformId) => wallets.raiseAccess(platformId);
   return {
     config,
     clock,
@@ -144,12 +158,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     stop: new Stop(),
     outbound,
     cursors: createCursors(rotatingKeys(sessionSecrets, "list cursors")),
-    platforms: new PlatformStore(tables.tenants),
-    users: new UserStore(tables.tenants),
+    ...accessStores(tables, raiseAccess),
     emails: new EmailStore(tables.emails),
-    applications: new ApplicationStore(tables.tenants),
-    keys: new KeyStore(tables.keys, tables.tenants),
-    profiles: new ProfileStore(tables.tenants),
     erasures: new ErasureStore(tables.erasures),
     ...hashingServices(identity),
     sessions: createSessions(sessionSecrets, now),
@@ -160,6 +170,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
       table: tables.connections,
       dataKeys: identity.dataKeys,
       clock,
+      raiseAccess,
     }),
     accountChecks: new AccountCheckStore(tables.connections, identity.dataKeys),
     pendingEvents: new PendingEventStore(tables.connections),
@@ -167,7 +178,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     oauthStates: new OAuthStateStore(tables.oauthstates, identity.dataKeys),
     hosts: new HostStore(tables.instances, identity.dataKeys),
     credentialFlights: new SingleFlight(),
-    wallets: walletsOf(config, tables.core, { metrics, openWork, clock, ...webhooks }),
+    wallets,
     posts: new PostStore(tables.core),
     idempotency: new IdempotencyStore(tables.core),
     openWork,

@@ -28,6 +28,8 @@ export const walletRow = rowCodec("wallet", {
   day: text(),
   daySpent: integer(),
   paceUntil: textOrNull(),
+  // Absent: nothing has raised it yet, as in version 0.2.0, which had none. An absent one matches nothing.
+  accessVersion: absentIs("", text()),
 });
 
 /** An entry of its ledger. */

@@ -1,9 +1,10 @@
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { Row, RowWrite, TransactionResult } from "../runtime/storage/row.ts";
-import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
+import { raiseOperation } from "./access-version.ts";
 import { budgetReachedOperation, lowBalanceWrites, isWalletEvent } from "./alerts.ts";
 import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
 import { GroupCommit, STORED_ROWS_MAX } from "./group-commit.ts";
@@ -82,6 +83,20 @@ export class WalletStore {
       return await this.#submit(platformId, operation);
     } catch (error) {
       if (error instanceof AppError) await this.noteRefusal(platformId, error);
+      throw error;
+    }
+  }
+
+  /**
+   * Raises the platform's access version, as `RaiseAccess` says, and returns the new one; "" when the wallet's row is
+   * damaged, which has none that anything could match.
+   * @throws AppError `service_unavailable`
+   */
+  async raiseAccess(platformId: string): Promise<string> {
+    try {
+      return await this.#submit(platformId, raiseOperation());
+    } catch (error) {
+      if (error instanceof DamagedRow) return "";
       throw error;
     }
   }

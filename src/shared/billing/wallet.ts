@@ -23,6 +23,11 @@ export interface Wallet {
   readonly daySpent: number;
   /** Until when the platform's legs are slowed to its pace; null while they are not. */
   readonly paceUntil: string | null;
+  /**
+   * Another random one after each change of what may be published or of who may ask; "" before the first such change.
+   * Rows that were read after it are up to date for as long as the wallet has it. `access-version.ts` says more.
+   */
+  readonly accessVersion: string;
 }
 
 export const EMPTY_WALLET: Wallet = {
@@ -34,6 +39,7 @@ export const EMPTY_WALLET: Wallet = {
   day: "",
   daySpent: 0,
   paceUntil: null,
+  accessVersion: "",
 };
 
 /** Keeps every number of a row within Int32. */
@@ -197,14 +203,18 @@ export interface WalletChange {
   readonly dailyBudget?: number | null;
   /** The pace of the platform's legs after this. */
   readonly paceUntil?: string;
+  /** Raises the access version to this one. */
+  readonly accessVersion?: string;
 }
 
 /** Returns the wallet after a change, and its ledger entries. @throws Error as `applyMovement` does */
 export function applyChange(
   wallet: Wallet,
-  { movements, dailyBudget, paceUntil = wallet.paceUntil ?? undefined }: WalletChange,
+  change: WalletChange,
   now: Date,
 ): { readonly wallet: Wallet; readonly entries: LedgerEntry[] } {
+  const { movements, dailyBudget } = change;
+  const { paceUntil = wallet.paceUntil, accessVersion = wallet.accessVersion } = change;
   const entries: LedgerEntry[] = [];
   let next = dailyBudget === undefined ? wallet : withBudget(wallet, dailyBudget, now);
   for (const movement of movements) {
@@ -214,7 +224,7 @@ export function applyChange(
     next = applied.wallet;
     entries.push(applied.entry);
   }
-  return { wallet: { ...next, paceUntil: paceUntil ?? null }, entries };
+  return { wallet: { ...next, paceUntil, accessVersion }, entries };
 }
 
 /** Balance, reserved tokens, and the rest of today's budget. */

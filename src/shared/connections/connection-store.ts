@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { RaiseAccess } from "../billing/access-version.ts";
 import { AppError, invariant } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
@@ -51,6 +52,7 @@ interface Parts {
   readonly table: Table;
   readonly dataKeys: DataKeys;
   readonly clock: { now(): Date };
+  readonly raiseAccess: RaiseAccess;
 }
 
 /** More than there are networks: a profile may have rows of networks that this build does not have. */
@@ -64,8 +66,10 @@ export class ConnectionStore {
   readonly #dataKeys: DataKeys;
   readonly #clock: { now(): Date };
   readonly #index: ConnectionIndexStore;
+  readonly #raiseAccess: RaiseAccess;
 
-  constructor({ table, dataKeys, clock }: Parts) {
+  constructor({ table, dataKeys, clock, raiseAccess }: Parts) {
+    this.#raiseAccess = raiseAccess;
     this.#table = table;
     this.#dataKeys = dataKeys;
     this.#clock = clock;
@@ -132,7 +136,10 @@ export class ConnectionStore {
     );
   }
 
-  /** Stores the connection in place of any earlier one. May be repeated. Returns the account that it replaced, too. */
+  /**
+   * Stores the connection in place of any earlier one, and raises the access version. May be repeated. Returns the
+   * account that it replaced, too.
+   */
   async saveLinked(
     linking: Linking,
   ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
@@ -163,18 +170,21 @@ export class ConnectionStore {
       return { kind: "write", columns };
     });
     invariant(saved !== undefined, "a change was not decided");
+    await this.#raiseAccess(linking.platformId);
     return this.#saved(saved.connection, saved.before);
   }
 
   async #saved(connection: Connection, before: OpenedConnection | undefined) {
-    const isSame = before?.connection.account.id === connection.account.id;
-    const replaced = isSame ? undefined : before;
+    const replaced = before?.connection.account.id === connection.account.id ? undefined : before;
     if (replaced !== undefined && grantIdOf(replaced.connection) !== grantIdOf(connection))
       await this.#index.removeGrant(replaced.connection);
     return { connection, replaced };
   }
 
-  /** Ends a connection and purges its secrets. Returns the secrets for a last call to the network. May be repeated. */
+  /**
+   * Ends a connection, purges its secrets, and raises the access version. Returns the secrets for a last call to the
+   * network. May be repeated.
+   */
   async revoke(
     profileId: string,
     network: NetworkName,
@@ -207,6 +217,7 @@ export class ConnectionStore {
       return { kind: "write", columns: { ...toConnectionRow(revoked, ""), ...events } };
     });
     if (opened === undefined || connection?.id !== id) return undefined;
+    await this.#raiseAccess(connection.platformId);
     await this.#index.remove(connection);
     // Linked again in between: its index rows were written before these were removed.
     const again = await this.find(profileId, network);
@@ -217,8 +228,9 @@ export class ConnectionStore {
   /** Removes the row of a revoked connection with its pending events, and its index rows. May be repeated. */
   async remove(connection: Connection): Promise<void> {
     invariant(connection.status === "revoked", "a connection that is not revoked was removed");
-    await this.#table.delete(connection.profileId, connection.network);
+    // Last: as long as the row is there, this is repeated.
     await this.#index.remove(connection);
+    await this.#table.delete(connection.profileId, connection.network);
   }
 
   /**

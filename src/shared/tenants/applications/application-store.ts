@@ -1,3 +1,4 @@
+import type { RaiseAccess } from "../../billing/access-version.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
@@ -32,9 +33,11 @@ function toApplication(row: Row): Application {
 /** Stores the applications of a platform in its partition, so that another platform's id is simply not found. */
 export class ApplicationStore {
   readonly #tenants: Table;
+  readonly #raiseAccess: RaiseAccess;
 
-  constructor(tenants: Table) {
+  constructor(tenants: Table, raiseAccess: RaiseAccess) {
     this.#tenants = tenants;
+    this.#raiseAccess = raiseAccess;
   }
 
   /** Finds an application. @throws DamagedRow */
@@ -66,7 +69,8 @@ export class ApplicationStore {
 
   /**
    * Enables or disables an application. Its own row and the platform's, which every request is checked against, change
-   * in one transaction. Returns undefined when there is no such application.
+   * in one transaction; then the access version is raised. May be repeated. Returns undefined when there is no such
+   * application.
    * @throws DamagedRow
    */
   async setStatus(
@@ -77,7 +81,7 @@ export class ApplicationStore {
   ): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
     const key = rowKey(applicationId);
-    return untilWon(async () => {
+    const changed = await untilWon(async () => {
       const [application, platform] = await Promise.all([
         this.#tenants.find(platformId, key),
         this.#tenants.find(platformId, PLATFORM_ROW_KEY),
@@ -98,6 +102,8 @@ export class ApplicationStore {
       // When in doubt, too: repeating the change makes no difference.
       return kind === "applied" ? toApplication({ ...application.row, ...changed }) : LOST;
     });
+    if (changed !== undefined) await this.#raiseAccess(platformId);
+    return changed;
   }
 
   /** Lists every application of the platform, newest first. Leaves out damaged ones. */

@@ -10,6 +10,7 @@ import {
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Scanned } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
+import type { RaiseAccess } from "../../billing/access-version.ts";
 import { KeyIndexStore, type Descendant, type KeyRef } from "./key-index-store.ts";
 import type { Lineage } from "./key-index.ts";
 import type { ApiKey } from "./key.ts";
@@ -105,11 +106,13 @@ function putBounded<T>(map: Map<string, T>, key: string, value: T): void {
 export class KeyStore {
   readonly #keys: Table;
   readonly #index: KeyIndexStore;
+  readonly #raiseAccess: RaiseAccess;
   readonly #bindings = new Map<string, KeyBinding>();
   readonly #usedAt = new Map<string, number>();
 
-  constructor(keys: Table, tenants: Table) {
+  constructor(keys: Table, tenants: Table, raiseAccess: RaiseAccess) {
     this.#keys = keys;
+    this.#raiseAccess = raiseAccess;
     this.#index = new KeyIndexStore(tenants);
   }
 
@@ -163,18 +166,20 @@ export class KeyStore {
     return row === undefined ? undefined : { ...key, name };
   }
 
-  /** Revokes a key. Its own row is written first: from then on every request with it is refused. May be repeated. */
+  /** Revokes a key. Every request that comes after this is answered, on any process, is refused. May be repeated. */
   revoke(key: KeyRef): Promise<void> {
     return this.revokeAll([key]);
   }
 
-  /** Revokes several keys of one application. May be repeated. */
+  /** Revokes several keys of one application: their own rows first, then raises the access version. May be repeated. */
   async revokeAll(keys: readonly KeyRef[]): Promise<void> {
     await inBatches(keys, ({ id }) =>
       this.#keys.update(id, KEY, (row) =>
         row["status"] === "revoked" ? undefined : keyRow.encodePart({ status: "revoked" }),
       ),
     );
+    const [first] = keys;
+    if (first !== undefined) await this.#raiseAccess(first.platformId);
     await this.#index.end(keys);
   }
 

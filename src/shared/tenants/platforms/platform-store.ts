@@ -1,3 +1,4 @@
+import type { RaiseAccess } from "../../billing/access-version.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
@@ -25,9 +26,11 @@ function toPlatform(id: string, row: Row): Platform {
 /** Stores the platforms, the paying customers. Each has a partition of its own in table `tenants`. */
 export class PlatformStore {
   readonly #tenants: Table;
+  readonly #raiseAccess: RaiseAccess;
 
-  constructor(tenants: Table) {
+  constructor(tenants: Table, raiseAccess: RaiseAccess) {
     this.#tenants = tenants;
+    this.#raiseAccess = raiseAccess;
   }
 
   /** Finds a platform. @throws DamagedRow */
@@ -65,7 +68,11 @@ export class PlatformStore {
     throw serviceUnavailable(result.kind === "in_doubt" ? result.cause : undefined);
   }
 
-  /** Suspends or reactivates a platform. Returns undefined when there is none. @throws DamagedRow */
+  /**
+   * Suspends or reactivates a platform, and raises its access version. May be repeated. Returns undefined when there is
+   * none.
+   * @throws DamagedRow
+   */
   async setStatus(
     platformId: string,
     status: PlatformStatus,
@@ -75,7 +82,9 @@ export class PlatformStore {
     const row = await this.#tenants.update(platformId, PLATFORM_ROW_KEY, (row) =>
       row["status"] === status ? undefined : platformRow.encodePart({ status, updatedAt: at }),
     );
-    return row === undefined ? undefined : toPlatform(platformId, row);
+    if (row === undefined) return undefined;
+    await this.#raiseAccess(platformId);
+    return toPlatform(platformId, row);
   }
 
   /** Lists platforms, newest first; `after` is where the last page ended. Leaves out damaged ones. */

@@ -1,3 +1,4 @@
+import type { RaiseAccess } from "../../billing/access-version.ts";
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
@@ -95,10 +96,13 @@ export interface ListPosition {
 export class ProfileStore {
   readonly #tenants: Table;
   readonly #counter: ShardedCounter;
+  readonly #raiseAccess: RaiseAccess;
 
-  constructor(tenants: Table) {
+  constructor(tenants: Table, raiseAccess: RaiseAccess) {
     this.#tenants = tenants;
+    this.#raiseAccess = raiseAccess;
     this.#counter = new ShardedCounter(tenants);
+    this.#raiseAccess = raiseAccess;
   }
 
   /** Finds a profile. @throws DamagedRow */
@@ -135,19 +139,25 @@ export class ProfileStore {
     return other ?? written;
   }
 
-  /** Stores what `change` makes of the profile. Returns undefined when there is none. @throws DamagedRow */
+  /**
+   * Stores what `change` makes of the profile, and then raises the access version, unless the profile was and stays
+   * active. May be repeated. Returns undefined when there is none.
+   * @throws DamagedRow
+   */
   async update(
     platformId: string,
     profileId: string,
     change: (profile: Profile) => Profile,
   ): Promise<ProfileWritten | undefined> {
     if (!isId("profile", profileId)) return undefined;
-    return untilWon(async () => {
+    let isStillActive = false;
+    const written = await untilWon<ProfileWritten | undefined>(async () => {
       const stored = await this.#tenants.find(platformId, rowKey(profileId));
       if (stored === undefined) return undefined;
       const before = toProfile(stored.row);
       const after = change(before);
       invariant(after.id === profileId, "an update changed a profile's id");
+      isStillActive = before.status === "active" && after.status === "active";
       const result = await this.#tenants.transact(platformId, [
         { kind: "replace", row: toRow(after), etag: stored.etag },
         ...claimWrites(before, after),
@@ -157,6 +167,8 @@ export class ProfileStore {
       const existingId = await this.#ownerOfExternalId(platformId, after);
       return existingId === undefined ? LOST : { kind: "taken", existingId };
     });
+    if (written?.kind === "written" && !isStillActive) await this.#raiseAccess(platformId);
+    return written;
   }
 
   /** Removes a profile. Its external id has to be cleared before, because the claim is a row of its own. May be repeated. */

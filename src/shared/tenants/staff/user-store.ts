@@ -1,3 +1,4 @@
+import type { RaiseAccess } from "../../billing/access-version.ts";
 import { AppError, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { randomToken } from "../../runtime/secrets.ts";
@@ -86,6 +87,13 @@ function toUser(platformId: string, row: Row): User {
   return { ...user, id: row.rowKey.slice(ID_START), platformId, secondFactor };
 }
 
+/** Returns whether a change ends sessions, or switches the second factor on or off. */
+function changesAccess(user: User, { secondFactor, ...change }: UserChange): boolean {
+  if (change.sessionVersion !== undefined || change.keptSessionId !== undefined) return true;
+  const isOn = user.secondFactor?.confirmed === true;
+  return secondFactor !== undefined && (secondFactor?.confirmed === true) !== isOn;
+}
+
 /** Returns the error of a write that may have been applied all the same; throws any other. */
 function lostAnswer(error: unknown): AppError {
   if (error instanceof AppError && error.code === "service_unavailable") return error;
@@ -95,9 +103,11 @@ function lostAnswer(error: unknown): AppError {
 /** Stores the staff of platforms, each in the platform's partition. */
 export class UserStore {
   readonly #tenants: Table;
+  readonly #raiseAccess: RaiseAccess;
 
-  constructor(tenants: Table) {
+  constructor(tenants: Table, raiseAccess: RaiseAccess) {
     this.#tenants = tenants;
+    this.#raiseAccess = raiseAccess;
   }
 
   /** Finds a user. @throws DamagedRow */
@@ -134,8 +144,8 @@ export class UserStore {
 
   /**
    * Stores what `change` makes of the user, exactly once. Calls `change` again when another write came in between, and
-   * recognizes its own write by a mark when the answer was lost. Returns undefined when the user is gone or `change`
-   * returns undefined.
+   * recognizes its own write by a mark when the answer was lost. Raises the access version when sessions were ended or
+   * the second factor was switched on or off. Returns undefined when the user is gone or `change` returns undefined.
    * @throws DamagedRow
    * @throws AppError `service_unavailable` when the outcome stays unknown
    */
@@ -146,7 +156,8 @@ export class UserStore {
     const rowKey = rowKeyOf(id);
     const mark = randomToken(MARK_BYTES);
     const lost: AppError[] = [];
-    return untilWon(async () => {
+    let raises = false;
+    const updated = await untilWon<User | undefined>(async () => {
       const stored = await this.#tenants.find(platformId, rowKey);
       if (stored === undefined) return undefined;
       const user = toUser(platformId, stored.row);
@@ -155,6 +166,7 @@ export class UserStore {
       // The change may be refused because of its own effect, whose mark another write has replaced by now.
       if (changed === undefined && lost[0] !== undefined) throw lost[0];
       if (changed === undefined) return undefined;
+      raises = changesAccess(user, changed);
       const row = { ...changeColumns(changed, mark), rowKey };
       try {
         const etag = await this.#tenants.mergeIfUnchanged(platformId, row, stored.etag);
@@ -164,15 +176,20 @@ export class UserStore {
         return LOST;
       }
     });
+    if (updated !== undefined && raises) await this.#raiseAccess(platformId);
+    return updated;
   }
 
-  /** Removes a user unless it is the platform's last one. When two users remove each other at once, one stays. */
+  /**
+   * Removes a user unless it is the platform's last one, and raises the access version. When two users remove each other
+   * at once, one stays.
+   */
   async deleteUnlessLast(
     platformId: string,
     userId: string,
   ): Promise<"deleted" | "absent" | "last"> {
     let inDoubt = 0;
-    return untilWon(async (attempts) => {
+    const outcome = await untilWon<"deleted" | "absent" | "last">(async (attempts) => {
       // Read before the users: a removal that these reads don't show yet changes it and makes the transaction fail.
       const removals = await this.#tenants.find(platformId, REMOVALS);
       const [user, others] = await Promise.all([
@@ -190,6 +207,9 @@ export class UserStore {
       if (kind === "in_doubt" && (inDoubt += 1) === LOST_ANSWERS_MAX) throw serviceUnavailable();
       return LOST;
     });
+    // Also for one who is gone: an earlier request may have ended before it raised the version.
+    if (outcome !== "last") await this.#raiseAccess(platformId);
+    return outcome;
   }
 }
 

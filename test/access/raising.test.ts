@@ -1,0 +1,351 @@
+import { readFile } from "node:fs/promises";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { AccountCheckStore } from "../../src/shared/connections/account-check-store.ts";
+import { ConnectionStore } from "../../src/shared/connections/connection-store.ts";
+import { PendingEventStore } from "../../src/shared/connections/pending-event-store.ts";
+import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
+import { ApplicationStore } from "../../src/shared/tenants/applications/application-store.ts";
+import { KeyStore } from "../../src/shared/tenants/keys/key-store.ts";
+import { PlatformStore } from "../../src/shared/tenants/platforms/platform-store.ts";
+import { ProfileStore } from "../../src/shared/tenants/profiles/profile-store.ts";
+import { UserStore } from "../../src/shared/tenants/staff/user-store.ts";
+import { EndpointStore } from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
+import {
+  aKey,
+  aLinkedAccount,
+  anApplication,
+  aProfile,
+  type TestApplication,
+} from "../setup/factories.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+
+/** What a method does to the rows that say who may ask and what may be published. */
+type Declared = "reads" | "raises" | { readonly raisesNot: string };
+
+const NEW = { raisesNot: "it adds a row, and no process keeps the absence of one" };
+const BACKGROUND = { raisesNot: "nobody waits for what is found in the background; kept rows end" };
+const ELSEWHERE = { raisesNot: "no such row is asked who may publish what" };
+
+/** Every method of every store that is handed the tables of those rows. A new one has to be declared. */
+const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, object>([
+  [
+    KeyStore,
+    {
+      bindingOf: "reads",
+      findWithHash: "reads",
+      find: "reads",
+      create: NEW,
+      rename: { raisesNot: "a name allows nothing" },
+      revoke: "raises",
+      revokeAll: "raises",
+      lineage: "reads",
+      descendants: "reads",
+      replaceHashIfUnchanged: { raisesNot: "it is a hash of the same secret" },
+      purge: "raises",
+      purgeAll: "raises",
+      list: { raisesNot: "it removes entries of the index, whose keys are gone" },
+      countActive: "reads",
+      noteUse: { raisesNot: "when a key was used allows nothing" },
+    },
+  ],
+  [
+    PlatformStore,
+    {
+      find: "reads",
+      findAccess: "reads",
+      createWithOwner: NEW,
+      setStatus: "raises",
+      list: "reads",
+      listIds: "reads",
+      ping: "reads",
+    },
+  ],
+  [
+    ApplicationStore,
+    {
+      find: "reads",
+      create: NEW,
+      rename: { raisesNot: "a name allows nothing" },
+      setStatus: "raises",
+      listAll: "reads",
+      listIds: "reads",
+      list: "reads",
+    },
+  ],
+  [
+    ProfileStore,
+    {
+      find: "reads",
+      findByExternalId: "reads",
+      create: NEW,
+      update: "raises",
+      delete: { raisesNot: "it is erasing, which has raised the version" },
+      list: "reads",
+      listOf: "reads",
+      count: "reads",
+    },
+  ],
+  [
+    UserStore,
+    {
+      find: "reads",
+      list: "reads",
+      create: NEW,
+      update: "raises",
+      deleteUnlessLast: "raises",
+    },
+  ],
+  [
+    ConnectionStore,
+    {
+      listOfProfile: "reads",
+      find: "reads",
+      open: "reads",
+      openCredentials: "reads",
+      count: "reads",
+      isLinked: "reads",
+      saveLinked: "raises",
+      revoke: "raises",
+      remove: { raisesNot: "it is revoked, which has raised the version" },
+      markNeedsReauth: BACKGROUND,
+      recordUse: { raisesNot: "when an account was used allows nothing" },
+      takeLease: { raisesNot: "a lease is about the credentials, which nobody keeps" },
+      releaseLease: { raisesNot: "a lease is about the credentials, which nobody keeps" },
+      saveRefreshed: { raisesNot: "they are credentials of the same account, which nobody keeps" },
+    },
+  ],
+  [
+    AccountCheckStore,
+    {
+      listRefs: "reads",
+      recordChecked: BACKGROUND,
+      saveLimits: BACKGROUND,
+      recordWarned: BACKGROUND,
+      reseal: { raisesNot: "they are the same credentials under another key" },
+    },
+  ],
+  [PendingEventStore, { list: "reads", remove: ELSEWHERE, rename: ELSEWHERE, findRefs: "reads" }],
+] satisfies [object, Readonly<Record<string, Declared>>][]);
+
+/** Has rows in the same table, none of which is asked who may publish what. */
+const OTHERS: readonly { readonly name: string }[] = [EndpointStore];
+
+const methodsOf = ({ prototype }: { readonly prototype: object }) =>
+  Object.getOwnPropertyNames(prototype).filter((name) => name !== "constructor");
+
+describe("what changes who may ask or what may be published is declared", () => {
+  test.each([...DECLARED].map(([store, methods]) => [store.name, store, methods] as const))(
+    "%s: every method raises the access version, or says why not",
+    (_name, store, methods) => {
+      expect(methodsOf(store).sort()).toEqual(Object.keys(methods).sort());
+    },
+  );
+
+  test("no other store is handed the tables", async () => {
+    const composed = await readFile("src/shared/compose.ts", "utf8");
+    const handed = composed.matchAll(
+      /new (\w+)\(\s*(?:\{\s*table: )?(?:tables\.)?(?:keys|tenants|connections)\b/g,
+    );
+    const names = new Set([...handed].map(([, name]) => name));
+    const known = [...DECLARED.keys(), ...OTHERS].map(({ name }) => name);
+    expect(names).toEqual(new Set(known));
+  });
+});
+
+let relay: Relay;
+let application: TestApplication;
+
+beforeAll(async () => {
+  relay = await startRelay();
+  application = await anApplication(relay);
+});
+
+const versionNow = async () =>
+  (await relay.services.wallets.read(application.platform.id)).accessVersion;
+
+/** A change that has to raise the version: how it is made, and what it does to its own row. */
+interface Change {
+  readonly act: () => Promise<unknown>;
+  readonly row: () => Promise<unknown>;
+}
+
+const at = "2026-03-04T10:00:00.000Z";
+
+async function aKeyRef(): Promise<{ id: string; platformId: string; applicationId: string }> {
+  const { platform, id: applicationId } = application;
+  const { id } = await aKey(relay, application);
+  return { id, platformId: platform.id, applicationId };
+}
+
+async function keyChange(method: "revoke" | "purge" | "revokeAll" | "purgeAll"): Promise<Change> {
+  const { keys } = relay.services;
+  const ref = await aKeyRef();
+  return {
+    act: () =>
+      method === "revoke" || method === "purge" ? keys[method](ref) : keys[method]([ref]),
+    row: async () => (await keys.findWithHash(ref.id))?.key.revoked ?? true,
+  };
+}
+
+async function profileChange(
+  from: "active" | "disabled",
+  to: "active" | "disabled" | "erasing",
+): Promise<Change> {
+  const { profiles } = relay.services;
+  const { id: platformId } = application.platform;
+  const { id } = await aProfile(relay, application);
+  const set = (status: typeof from | typeof to) =>
+    profiles.update(platformId, id, (profile) => ({ ...profile, status }));
+  await set(from);
+  return { act: () => set(to), row: async () => (await profiles.find(platformId, id))?.status };
+}
+
+async function userChange(change: object | "delete"): Promise<Change> {
+  const { users } = relay.services;
+  const { id: platformId, session } = application.platform;
+  const body = {
+    email: `${newId("user", new Date())}@example.com`,
+    password: "long enough, surely",
+  };
+  const made = await relay.call("POST", "/v1/users", { session, body });
+  const id: string = made.body.data.id;
+  return {
+    act: () =>
+      change === "delete"
+        ? users.deleteUnlessLast(platformId, id)
+        : users.update({ platformId, id }, () => change),
+    row: async () => {
+      const user = await users.find(platformId, id);
+      return user && { ...user, secondFactor: user.secondFactor?.confirmed };
+    },
+  };
+}
+
+async function connectionChange(isUnlinked: boolean): Promise<Change> {
+  const { connections } = relay.services;
+  const { id: profileId } = await aProfile(relay, application);
+  const owner = { platformId: application.platform.id, applicationId: application.id, profileId };
+  const id = newId("connection", new Date());
+  const link = () =>
+    connections.saveLinked({ ...owner, id, network: "mastodon", linked: aLinkedAccount(id) });
+  if (isUnlinked) await link();
+  return {
+    act: () => (isUnlinked ? connections.revoke(profileId, "mastodon", id) : link()),
+    row: async () => (await connections.find(profileId, "mastodon"))?.status,
+  };
+}
+
+function platformChange(status: "suspended" | "active"): Promise<Change> {
+  const { platforms } = relay.services;
+  const { id } = application.platform;
+  return Promise.resolve({
+    act: () => platforms.setStatus(id, status, at),
+    row: async () => (await platforms.findAccess(id))?.status,
+  });
+}
+
+function applicationChange(status: "disabled" | "active"): Promise<Change> {
+  const { applications, platforms } = relay.services;
+  const { platform, id } = application;
+  return Promise.resolve({
+    act: () => applications.setStatus(platform.id, id, status, at),
+    row: async () => (await platforms.findAccess(platform.id))?.disabledApplicationIds.join(),
+  });
+}
+
+const FACTOR = { sealedSecret: "sealed", lastStep: 0, recoveryHashes: [] };
+
+const CHANGES: readonly (readonly [string, () => Promise<Change>])[] = [
+  ["a key is revoked", () => keyChange("revoke")],
+  ["several keys are revoked", () => keyChange("revokeAll")],
+  ["a key is deleted", () => keyChange("purge")],
+  ["several keys are deleted", () => keyChange("purgeAll")],
+  ["a profile is disabled", () => profileChange("active", "disabled")],
+  ["a profile is enabled", () => profileChange("disabled", "active")],
+  ["a profile is being erased", () => profileChange("active", "erasing")],
+  ["sessions end", () => userChange({ sessionVersion: 7 })],
+  ["all sessions but one end", () => userChange({ keptSessionId: "a session" })],
+  ["a second factor begins", () => userChange({ secondFactor: { ...FACTOR, confirmed: true } })],
+  ["a user is removed", () => userChange("delete")],
+  ["an account is linked", () => connectionChange(false)],
+  ["an account is unlinked", () => connectionChange(true)],
+  ["an application is disabled", () => applicationChange("disabled")],
+  ["an application is enabled", () => applicationChange("active")],
+  ["a platform is suspended", () => platformChange("suspended")],
+  ["a platform is active again", () => platformChange("active")],
+];
+
+describe("the version is raised once the row is written, and before the answer", () => {
+  test.each(CHANGES)("when %s", async (_name, prepare) => {
+    const { act, row } = await prepare();
+    const before = [await versionNow(), await row()];
+    const { wallets } = relay.services;
+    const original = wallets.raiseAccess.bind(wallets);
+    let rowAtRaise: unknown;
+    let isRaised = false;
+    const raise = vi.spyOn(wallets, "raiseAccess");
+    onTestFinished(() => raise.mockRestore());
+    raise.mockImplementation(async (platformId) => {
+      rowAtRaise = await row();
+      const version = await original(platformId);
+      isRaised = true;
+      return version;
+    });
+    await act();
+    expect(isRaised).toBe(true);
+    const after = [await versionNow(), await row()];
+    expect(after[0]).not.toBe(before[0]);
+    expect(after[1]).not.toEqual(before[1]);
+    expect(rowAtRaise).toEqual(after[1]);
+  });
+
+  test.each([
+    ["a revoke", () => keyChange("revoke")],
+    ["an unlinking", () => connectionChange(true)],
+    ["a disabling", () => profileChange("active", "disabled")],
+    ["a suspension", () => platformChange("active")],
+    ["a removal", () => userChange("delete")],
+  ] as const)(
+    "%s that could not raise it fails, and raises it when repeated",
+    async (_n, prepare) => {
+      const { act } = await prepare();
+      const before = await versionNow();
+      const raise = vi.spyOn(relay.services.wallets, "raiseAccess");
+      onTestFinished(() => raise.mockRestore());
+      raise.mockRejectedValueOnce(serviceUnavailable());
+      await expect(act()).rejects.toMatchObject({ code: "service_unavailable" });
+      expect(await versionNow()).toBe(before);
+      await act();
+      expect(await versionNow()).not.toBe(before);
+    },
+  );
+});
+
+describe("the access version", () => {
+  test("a platform without a wallet gets one with its first version, and no tokens", async () => {
+    const platformId = newId("platform", new Date());
+    const version = await relay.services.wallets.raiseAccess(platformId);
+    const wallet = await relay.services.wallets.read(platformId);
+    expect(wallet).toMatchObject({ balance: 0, reserved: 0, sequence: 0, accessVersion: version });
+    expect(version).not.toBe("");
+  });
+
+  test("two raises at once are two, and neither has the version of the other", async () => {
+    const platformId = newId("platform", new Date());
+    const { wallets } = relay.services;
+    const versions = await Promise.all([1, 2, 3].map(() => wallets.raiseAccess(platformId)));
+    expect(new Set(versions).size).toBe(3);
+    expect(versions).toContain((await wallets.read(platformId)).accessVersion);
+  });
+
+  test("what moves tokens leaves it as it is", async () => {
+    const platformId = newId("platform", new Date());
+    const version = await relay.services.wallets.raiseAccess(platformId);
+    const body = { platformId: application.platform.id, tokens: 5 };
+    const before = await versionNow();
+    await relay.call("POST", "/v1/billing/admin/credit", { operator: ["Admin"], body });
+    expect(await versionNow()).toBe(before);
+    expect((await relay.services.wallets.read(platformId)).accessVersion).toBe(version);
+  });
+});
