@@ -59,7 +59,7 @@ const BAD_BODIES: readonly (readonly [string, unknown, readonly string[]])[] = [
   ],
   [
     "an alt text that is too long",
-    { ...BLUESKY, mediaUrls: [MEDIA], altTexts: ["x".repeat(1_501)] },
+    { ...BLUESKY, mediaUrls: [MEDIA], altTexts: ["x".repeat(10_001)] },
     ["altTexts.0"],
   ],
   ["a naive time", { ...BLUESKY, scheduleAt: "2030-01-01T00:00:00" }, ["scheduleAt"]],

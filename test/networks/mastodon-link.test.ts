@@ -293,6 +293,7 @@ describe("linking a Mastodon account", () => {
           imagePixelsMax: 2000,
           videoBytesMax: 3000,
           mediaTypes: ["image/jpeg"],
+          mixesFiles: false,
         },
         expiresAt: null,
       },

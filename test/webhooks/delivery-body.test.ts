@@ -45,7 +45,7 @@ function aPostOf(
   const url = `https://media.example.com/${"a".repeat(2_000)}`;
   const media = {
     mediaUrls: Array(20).fill(url),
-    altTexts: Array(20).fill(startOf(filler, 1_500)),
+    altTexts: Array(20).fill(startOf(filler, 10_000)),
   };
   const entries = Array.from({ length: 50 }, (_, index) => [`name ${index}`, startOf(filler, 500)]);
   const draft = draftOf({

@@ -1,7 +1,7 @@
 import { Refusal, empty, htmlPage, json } from "../exchange.ts";
 import type { Answer } from "../exchange.ts";
 import { escapeHtml } from "../html.ts";
-import { AKKOMA_HOST, LENIENT_HOST, SMALL_HOST } from "./state.ts";
+import { AKKOMA_HOST, LENIENT_HOST, PIXELFED_HOST, SMALL_HOST } from "./state.ts";
 
 /** How an instance behaves where Mastodon and the servers that are compatible with it differ. */
 export interface Personality {
@@ -16,6 +16,8 @@ export interface Personality {
   readonly descriptionMax: number;
   /** Which posts the account's own list shows besides public and unlisted ones, to a token of these scopes. */
   readonly showsOwn: (visibility: string, scopes: readonly string[]) => boolean;
+  /** Whether every post has to show a file. */
+  readonly needsMedia: boolean;
   /** Whether it shows Markdown as what it stands for. */
   readonly rendersMarkdown: boolean;
   /** Whether a file is known by its name alone, has another id in a post, and lists come whole, whatever is asked for. */
@@ -34,6 +36,7 @@ const MASTODON: Personality = {
   mediaMax: 4,
   descriptionMax: 1500,
   showsOwn: (_, scopes) => canRead(scopes),
+  needsMedia: false,
   rendersMarkdown: false,
   isSmall: false,
 };
@@ -48,6 +51,7 @@ const COMPATIBLE: Personality = {
   mediaMax: 6,
   descriptionMax: 1500,
   showsOwn: (_, scopes) => canRead(scopes),
+  needsMedia: false,
   rendersMarkdown: false,
   isSmall: false,
 };
@@ -72,10 +76,24 @@ const SMALL: Personality = {
   isSmall: true,
 };
 
+/** Shows pictures and videos, in one post too, and takes no post without any. */
+const PIXELFED: Personality = {
+  ...COMPATIBLE,
+  software: "pixelfed",
+  title: "Sandbox Pixelfed",
+  version: "3.5.3 (compatible; Pixelfed 0.12.5)",
+  charactersMax: 500,
+  mediaMax: 4,
+  descriptionMax: 1000,
+  needsMedia: true,
+  showsOwn: (visibility) => visibility === "private",
+};
+
 const OTHERS: Readonly<Record<string, Personality>> = {
   [LENIENT_HOST]: COMPATIBLE,
   [AKKOMA_HOST]: AKKOMA,
   [SMALL_HOST]: SMALL,
+  [PIXELFED_HOST]: PIXELFED,
 };
 
 /** Every host but those of compatible servers is an instance of Mastodon. */

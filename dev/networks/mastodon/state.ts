@@ -4,8 +4,15 @@ export const STRICT_HOST = "mastodon.sandbox.test";
 export const LENIENT_HOST = "gotosocial.sandbox.test";
 export const AKKOMA_HOST = "akkoma.sandbox.test";
 export const SMALL_HOST = "small.sandbox.test";
+export const PIXELFED_HOST = "pixelfed.sandbox.test";
 /** One server of each kind. */
-export const MASTODON_HOSTS = [STRICT_HOST, LENIENT_HOST, AKKOMA_HOST, SMALL_HOST] as const;
+export const MASTODON_HOSTS = [
+  STRICT_HOST,
+  LENIENT_HOST,
+  AKKOMA_HOST,
+  SMALL_HOST,
+  PIXELFED_HOST,
+] as const;
 const DEMO_USERNAME = "demo";
 const FRIEND_USERNAME = "alice";
 

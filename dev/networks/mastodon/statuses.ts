@@ -128,7 +128,7 @@ export class Statuses {
 
   #draft(exchange: Exchange, speaker: Speaker, parameters: Record<string, unknown>): Draft {
     const { host } = exchange;
-    const { strict, charactersMax } = personalityOf(host);
+    const { strict, charactersMax, needsMedia } = personalityOf(host);
     const invalid = (message: string) => refusal(host, 422, message);
     const media = this.#media(host, speaker, parameters["media_ids"]);
     const status = stringParameter(parameters, "status") ?? "";
@@ -136,6 +136,8 @@ export class Statuses {
     // A content warning without anything to hide is the text itself.
     const text = status.trim() === "" ? spoiler : status;
     const spoilerText = status.trim() === "" ? "" : spoiler;
+    if (needsMedia && media.length === 0)
+      throw refusal(host, 403, "Empty statuses are not allowed");
     if (text.trim() === "" && media.length === 0)
       throw invalid("Validation failed: Text can't be blank");
     if (strict && countedLength(spoilerText + text) > charactersMax)

@@ -4,7 +4,8 @@ import { shape } from "../runtime/shape.ts";
 const TEXT_UTF16_MAX = 63_206;
 const MEDIA_MAX = 20;
 const URL_CHARACTERS_MAX = 2048;
-const ALT_TEXT_CHARACTERS_MAX = 1500;
+/** More than any network takes: what is longer than its own limit is cut. */
+export const ALT_TEXT_CHARACTERS_MAX = 10_000;
 
 /** A URL that the relay itself fetches: https, and nothing in it that would have to be kept secret. */
 export const publicUrl = shape(() =>

@@ -11,6 +11,8 @@ import {
   problemOf,
   toLegProblem,
   warningsOf,
+  toLegWarnings,
+  type LegWarning,
   type LegProblem,
   type NetworkCheck,
 } from "./problems.ts";
@@ -55,11 +57,6 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  */
 
 export type LegStatus = "pending" | "publishing" | "succeeded" | "failed" | "skipped";
-
-export interface LegWarning {
-  readonly code: string;
-  readonly message: string;
-}
 
 export interface LegAccount {
   readonly id: string;
@@ -210,7 +207,7 @@ export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
     publishedAt: null,
     lastAttemptAt: null,
     error: error === undefined ? null : toLegProblem(error),
-    warnings: warningsOf(check).map(({ rule, message }) => ({ code: rule, message })),
+    warnings: toLegWarnings(warningsOf(check)),
   };
 }
 

@@ -17,8 +17,8 @@ import {
 } from "../runtime/storage/codec.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
 import type { Draft, Post } from "./post.ts";
-import type { Reservation, Leg, LegAccount, LegPhase, LegWarning, Readings } from "./leg.ts";
-import type { LegProblem } from "./problems.ts";
+import type { Reservation, Leg, LegAccount, LegPhase, Readings } from "./leg.ts";
+import type { LegProblem, LegWarning } from "./problems.ts";
 
 /** What was asked for, and the progress of the post. */
 export const postRow = rowCodec("post", {

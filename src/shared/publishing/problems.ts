@@ -1,5 +1,5 @@
 import type { Connection, QuotaView } from "../connections/connection.ts";
-import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
+import { LEG_ERRORS, type LegErrorCode, endsLegs } from "../networks/contract/errors.ts";
 import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { Problem, TextMeasure } from "../networks/contract/rules.ts";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -16,8 +16,13 @@ export interface NetworkCheck {
   readonly duplicate?: { readonly postId: string | null; readonly allowedAfter: string };
 }
 
-export function errorsOf({ problems }: NetworkCheck): readonly Problem[] {
-  return problems.filter(({ severity }) => severity === "error");
+/** A broken rule that keeps a leg from being published. */
+type BrokenRule = Problem & { readonly code: LegErrorCode };
+
+export function errorsOf({ problems }: NetworkCheck): readonly BrokenRule[] {
+  return problems.filter(
+    (found): found is BrokenRule => found.severity === "error" && endsLegs(found.code),
+  );
 }
 
 export function warningsOf({ problems }: NetworkCheck): readonly Problem[] {
@@ -34,8 +39,22 @@ export interface LegProblem {
   readonly networkCode: string | null;
 }
 
+/** What is said of a leg that goes out, not quite as it was given. */
+export interface LegWarning {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Returns warnings as the leg's readers see them, by their own codes or their rules, and each of them once. */
+export function toLegWarnings(found: readonly Problem[]): readonly LegWarning[] {
+  const warnings = found.map(({ code, rule, message }) => {
+    return { code: endsLegs(code) ? rule : code, message };
+  });
+  return [...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values()];
+}
+
 /** Returns a broken rule as the leg's error. */
-export function toLegProblem(found: Problem): LegProblem {
+export function toLegProblem(found: BrokenRule): LegProblem {
   const { code, message, remediation, rule, mediaIndex } = found;
   return { code, message, remediation, rule, mediaIndex, networkCode: null };
 }

@@ -47,7 +47,7 @@ describe("LinkedIn's rules", () => {
     [
       "a long alternative text",
       { media: [{ url: "https://files.example/a.jpg", altText: "x".repeat(4087) }] },
-      ["error linkedin.media.altText"],
+      ["warning linkedin.media.altText"],
     ],
     [
       "the longest alternative text",

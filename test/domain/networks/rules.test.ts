@@ -85,7 +85,7 @@ describe("Mastodon's rules", () => {
       "a long alternative text",
       { text: "", media: [{ url: "https://files.example/a.jpg", altText: "1234" }] },
       small,
-      ["error mastodon.media.altText"],
+      ["warning mastodon.media.altText"],
     ],
     [
       "limits that are none",

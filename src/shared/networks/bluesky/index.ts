@@ -32,6 +32,7 @@ export const bluesky = {
   link: blueskyLink,
   measure,
   media,
+  altTextMax: () => rules["bluesky.media.altText"].limit,
   rules,
   check,
   checkFiles,

@@ -1,3 +1,4 @@
+import { shortenedAltTexts } from "../contract/alt-text.ts";
 import { type RuleTable, nearLimit } from "../contract/rules.ts";
 
 const GRAPHEMES_MAX = 300;
@@ -61,6 +62,8 @@ export const rules = {
     message: "The video is longer than the 10 minutes that Bluesky takes.",
     remediation: "Use a shorter video.",
   },
+  // Of the official client (`MAX_ALT_TEXT` in bluesky-social/social-app); records themselves have no limit.
+  "bluesky.media.altText": shortenedAltTexts("Bluesky", 2000),
   "bluesky.linkCard.media": {
     severity: "warning",
     code: "link_rejected",

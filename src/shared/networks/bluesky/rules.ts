@@ -7,6 +7,7 @@ import {
   type Problem,
   type TextMeasure,
 } from "../contract/rules.ts";
+import { checkAltTexts } from "../contract/alt-text.ts";
 import { countGraphemes } from "../contract/text.ts";
 import {
   extensionOf,
@@ -89,6 +90,7 @@ function checkMedia(draft: LegDraft): readonly Problem[] {
     ...(isTooMany ? [breach(rules, "bluesky.media.count", { field })] : []),
     ...(videos > 0 && images > 0 ? [breach(rules, "bluesky.media.mixed", { field })] : []),
     ...draft.media.flatMap((item, mediaIndex) => checkType(item.url, mediaIndex, field)),
+    ...checkAltTexts(rules, "bluesky.media.altText", draft),
   ];
 }
 

@@ -135,3 +135,16 @@ export const LEG_ERRORS = {
 } as const satisfies Record<string, LegError>;
 
 export type LegErrorCode = keyof typeof LEG_ERRORS;
+
+/** What is only ever warned of, by a code of its own: the post goes out, not quite as it was given. */
+export const WARNING_CODES = ["alt_text_shortened"] as const;
+
+type WarningCode = (typeof WARNING_CODES)[number];
+
+/** What a finding about a draft may be told as. */
+export type FindingCode = LegErrorCode | WarningCode;
+
+/** Tells whether a finding's code may end a leg. */
+export function endsLegs(code: FindingCode): code is LegErrorCode {
+  return Object.hasOwn(LEG_ERRORS, code);
+}

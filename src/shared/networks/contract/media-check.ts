@@ -1,4 +1,4 @@
-import { LEG_ERRORS } from "./errors.ts";
+import { LEG_ERRORS, type LegErrorCode } from "./errors.ts";
 import { kindOfType } from "./draft.ts";
 import { type Rule, type RuleTable, type Problem, breach } from "./rules.ts";
 import { type TryLater, type Rejected, legFailure, unpublished } from "./outcome.ts";
@@ -106,8 +106,8 @@ export function rejectedBy<Table extends RuleTable>(
   note: string,
   mediaIndex?: number,
 ): Rejected {
-  // Safe: the id is a key of the table.
-  const { code } = table[rule] as Rule;
+  // Safe: the id is a key of the table, and what refuses files has a code that ends legs.
+  const { code } = table[rule] as Rule & { readonly code: LegErrorCode };
   const row = { code, effect: "refuse", rule } as const;
   return {
     kind: "rejected",

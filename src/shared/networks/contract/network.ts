@@ -102,6 +102,11 @@ export interface Network {
     limits: NetworkData,
     files: readonly (MediaFacts | null)[],
   ): readonly Problem[];
+  /**
+   * Returns how many UTF-16 units an alternative text may have; absent: any number. Longer ones are cut before a step
+   * gets the draft, and `check` warns of it. `limits` as for `check`.
+   */
+  altTextMax?(limits: NetworkData): number;
   /** Returns what it takes of the draft's files; absent: it takes any file. `limits` as for `check`. */
   media?(draft: LegDraft, limits: NetworkData): MediaTargets;
   /** The rules that `check` and publishing name by id; absent: none. */

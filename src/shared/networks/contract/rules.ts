@@ -1,4 +1,4 @@
-import type { LegErrorCode } from "./errors.ts";
+import type { FindingCode } from "./errors.ts";
 
 /** What a limit counts. */
 type RuleUnit =
@@ -15,7 +15,7 @@ type RuleUnit =
 export interface Rule {
   /** At its worst: what is only suspected of a file's name is a warning. */
   readonly severity: "error" | "warning";
-  readonly code: LegErrorCode;
+  readonly code: FindingCode;
   /** What is still allowed; absent where the rule is not about a number. */
   readonly limit?: number;
   readonly unit?: RuleUnit;
@@ -47,7 +47,7 @@ export function nearLimit(max: number, unit: RuleUnit): Rule {
 /** A rule of a network that a draft breaks. `rule` is stable: `<network>.<subject>.<what>`, e.g. `bluesky.text.graphemes`. */
 export interface Problem {
   readonly severity: "error" | "warning";
-  readonly code: LegErrorCode;
+  readonly code: FindingCode;
   readonly rule: string;
   readonly message: string;
   readonly remediation: string;

@@ -17,6 +17,7 @@ export const facebook = {
   link: facebookLink,
   measure,
   media,
+  altTextMax: () => rules["facebook.media.altTextLength"].limit,
   quotaOf,
   rules,
   check,

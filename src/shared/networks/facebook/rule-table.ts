@@ -1,3 +1,4 @@
+import { shortenedAltTexts } from "../contract/alt-text.ts";
 import { type RuleTable, nearLimit } from "../contract/rules.ts";
 
 /** Stated everywhere and in no document of Facebook's own. */
@@ -64,6 +65,8 @@ export const rules = {
     message: "Facebook takes alternative texts of images only; that of the video is left out.",
     remediation: "Nothing needs to be done.",
   },
+  // Meta documents a limit for Instagram alone; for Facebook's `alt_text_custom` it is taken to be the same.
+  "facebook.media.altTextLength": shortenedAltTexts("Facebook", 1000),
   "facebook.reel.media": {
     severity: "error",
     code: "media_rejected",

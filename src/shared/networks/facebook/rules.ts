@@ -8,6 +8,7 @@ import {
   type NetworkData,
   type MediaKind,
 } from "../contract/draft.ts";
+import { checkAltTexts } from "../contract/alt-text.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
@@ -65,13 +66,19 @@ function checkMedia(draft: LegDraft): readonly Problem[] {
         : [],
     ),
     ...(form === undefined ? [] : checkLeftOut(draft, form)),
+    ...(form === undefined || hasPhotos(form)
+      ? checkAltTexts(rules, "facebook.media.altTextLength", draft)
+      : []),
   ];
+}
+
+function hasPhotos(form: Form): boolean {
+  return form === "photos" || form === "photo_story";
 }
 
 /** Warns of content that the form can't publish. */
 function checkLeftOut(draft: LegDraft, form: Form): readonly Problem[] {
   const isStory = form === "photo_story" || form === "video_story";
-  const hasPhotos = form === "photos" || form === "photo_story";
   const hasTitle = form === "reel" || form === "video";
   const mediaIndex = draft.media.findIndex((item) => (item.altText ?? "") !== "");
   const problems: Problem[] = [];
@@ -79,7 +86,7 @@ function checkLeftOut(draft: LegDraft, form: Form): readonly Problem[] {
     const field = fieldOf("facebook", draft, "text");
     problems.push(breach(rules, "facebook.story.text", { field }));
   }
-  if (mediaIndex >= 0 && !hasPhotos) {
+  if (mediaIndex >= 0 && !hasPhotos(form)) {
     const field = fieldOf("facebook", draft, "altTexts");
     problems.push(breach(rules, "facebook.media.altText", { field, mediaIndex }));
   }

@@ -18,6 +18,7 @@ export const instagram = {
   link: instagramLink,
   measure,
   media,
+  altTextMax: () => rules["instagram.media.altText"].limit,
   quotaOf,
   quotaMaxOf: (_kind, limits) => postsPerDayMax(limits),
   rules,

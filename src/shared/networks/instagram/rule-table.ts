@@ -1,3 +1,4 @@
+import { shortenedAltTexts } from "../contract/alt-text.ts";
 import { type RuleTable, nearLimit } from "../contract/rules.ts";
 
 /** In UTF-16 units: Instagram names no unit, and this is the strictest that it can mean. */
@@ -102,14 +103,7 @@ export const rules = {
     message: "The cover is to be taken from beyond the video's end.",
     remediation: "Use a smaller platformOptions.instagram.thumbOffsetMs.",
   },
-  "instagram.media.altText": {
-    severity: "error",
-    code: "media_rejected",
-    limit: 1000,
-    unit: "UTF-16 units",
-    message: "The alternative text is longer than the {limit} characters that Instagram allows.",
-    remediation: "Shorten the alternative text.",
-  },
+  "instagram.media.altText": shortenedAltTexts("Instagram", 1000),
   "instagram.media.altTextUnused": {
     severity: "warning",
     code: "media_rejected",
@@ -139,6 +133,12 @@ export const rules = {
     code: "text_invalid",
     message: "An Instagram story has no text; the text is left out.",
     remediation: "Put the text into the image or video.",
+  },
+  "instagram.story.altText": {
+    severity: "warning",
+    code: "media_rejected",
+    message: "An Instagram story has no alternative text; it is left out.",
+    remediation: NOTHING,
   },
   "instagram.story.account": {
     severity: "error",

@@ -12,9 +12,11 @@ import {
   kindsOf,
   mediaKindOf,
   type LegDraft,
+  type MediaItem,
   type NetworkData,
   type MediaKind,
 } from "../contract/draft.ts";
+import { checkAltTexts } from "../contract/alt-text.ts";
 import type { MediaFacts, ImageTarget, MediaTargets } from "../contract/media.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
@@ -73,12 +75,34 @@ type NamedForm = Form | MediaRule | undefined;
 function checkMedia(draft: LegDraft, form: NamedForm): readonly Problem[] {
   const field = fieldOf("instagram", draft, "mediaUrls");
   if (form !== undefined && !isForm(form)) return [breach(rules, form, { field })];
-  return draft.media.flatMap(({ url }, mediaIndex) => [
-    ...(UNUSUAL_FILES.test(extensionOf(url))
+  const unusual = draft.media.flatMap(({ url }, mediaIndex) =>
+    UNUSUAL_FILES.test(extensionOf(url))
       ? [breach(rules, "instagram.media.fileType", { field, mediaIndex })]
-      : []),
-    ...checkAltText(draft, mediaIndex),
-  ]);
+      : [],
+  );
+  if (isStory(form)) return unusual;
+  return [
+    ...unusual,
+    ...checkUnusedAltTexts(draft),
+    ...checkAltTexts(rules, "instagram.media.altText", draft, { takes: (item) => !isVideo(item) }),
+  ];
+}
+
+function isVideo({ url }: MediaItem): boolean {
+  return mediaKindOf(url) === "video";
+}
+
+function checkUnusedAltTexts(draft: LegDraft): readonly Problem[] {
+  const field = fieldOf("instagram", draft, "altTexts");
+  return draft.media.flatMap((item, mediaIndex) =>
+    isDescribed(item) && isVideo(item)
+      ? [breach(rules, "instagram.media.altTextUnused", { field, mediaIndex })]
+      : [],
+  );
+}
+
+function isDescribed({ altText }: MediaItem): boolean {
+  return (altText ?? "") !== "";
 }
 
 /** Returns what only the files themselves show: their kinds, and how long a video is. */
@@ -97,18 +121,6 @@ export function checkFiles(
   return [breach(rules, "instagram.media.thumbOffset", { field, mediaIndex: 0 })];
 }
 
-function checkAltText(draft: LegDraft, mediaIndex: number): readonly Problem[] {
-  const item = draft.media[mediaIndex];
-  const { length: used } = item?.altText ?? "";
-  const at = { field: fieldOf("instagram", draft, "altTexts"), mediaIndex };
-  if (used === 0) return [];
-  if (mediaKindOf(item?.url ?? "") === "video")
-    return [breach(rules, "instagram.media.altTextUnused", at)];
-  return used > rules["instagram.media.altText"].limit
-    ? [breach(rules, "instagram.media.altText", at)]
-    : [];
-}
-
 /** Warns of content that the form can't publish. */
 function checkLeftOut(draft: LegDraft, form: NamedForm): readonly Problem[] {
   if (form === undefined || !isForm(form)) return [];
@@ -117,6 +129,10 @@ function checkLeftOut(draft: LegDraft, form: NamedForm): readonly Problem[] {
   if (isStory(form) && draft.text.trim() !== "") {
     const field = fieldOf("instagram", draft, "text");
     problems.push(breach(rules, "instagram.story.text", { field }));
+  }
+  if (isStory(form) && draft.media.some(isDescribed)) {
+    const field = fieldOf("instagram", draft, "altTexts");
+    problems.push(breach(rules, "instagram.story.altText", { field }));
   }
   if (isStory(form) && collaborators.length > 0) problems.push(unused("collaborators"));
   return [...problems, ...checkReelOptions(draft, form)];

@@ -21,6 +21,7 @@ export const linkedin = {
   link: linkedinLink,
   measure,
   media,
+  altTextMax: () => rules["linkedin.media.altText"].limit,
   quotaOf: () => "posts",
   rules,
   check,

@@ -1,3 +1,4 @@
+import { shortenedAltTexts } from "../contract/alt-text.ts";
 import { type RuleTable, nearLimit } from "../contract/rules.ts";
 
 /** Of what was written, before it is escaped. */
@@ -55,14 +56,7 @@ export const rules = {
     message: "An image has more than the {limit} pixels that LinkedIn takes.",
     remediation: "Use a smaller image.",
   },
-  "linkedin.media.altText": {
-    severity: "error",
-    code: "media_rejected",
-    limit: 4086,
-    unit: "UTF-16 units",
-    message: "The alternative text is longer than {limit} characters.",
-    remediation: "Shorten the alternative text.",
-  },
+  "linkedin.media.altText": shortenedAltTexts("LinkedIn", 4086),
   "linkedin.media.altTextUnused": {
     severity: "warning",
     code: "media_rejected",

@@ -5,10 +5,12 @@ import {
   mediaKindOf,
   kindOfType,
   type LegDraft,
+  type MediaItem,
   type NetworkData,
 } from "../contract/draft.ts";
 import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contract/rules.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
+import { checkAltTexts } from "../contract/alt-text.ts";
 import { shortenedText } from "../contract/text.ts";
 import { ownOptionsOf, TITLE_CHARACTERS_MAX } from "./options.ts";
 import { rules } from "./rule-table.ts";
@@ -59,7 +61,8 @@ function checkMedia(draft: LegDraft): readonly Problem[] {
     ...(isTooMany ? [breach(rules, "linkedin.media.count", { field })] : []),
     ...(known.size > 1 ? [breach(rules, "linkedin.media.mixed", { field })] : []),
     ...draft.media.flatMap((item, mediaIndex) => checkType(item.url, mediaIndex, field)),
-    ...checkAltTexts(draft),
+    ...checkUnusedAltTexts(draft),
+    ...checkAltTexts(rules, "linkedin.media.altText", draft, { takes: isImage }),
     ...(known.has("document") ? checkTitle(draft) : []),
   ];
 }
@@ -107,16 +110,17 @@ function checkType(url: string, mediaIndex: number, field: string): readonly Pro
   return isForeign ? [breach(rules, "linkedin.media.type", { field, mediaIndex, severity })] : [];
 }
 
-function checkAltTexts(draft: LegDraft): readonly Problem[] {
+function isImage({ url }: MediaItem): boolean {
+  return (namedKind(url) ?? "image") === "image";
+}
+
+function checkUnusedAltTexts(draft: LegDraft): readonly Problem[] {
   const field = fieldOf("linkedin", draft, "altTexts");
-  return draft.media.flatMap(({ url, altText }, mediaIndex) => {
-    const { length: used } = altText ?? "";
-    if (used > rules["linkedin.media.altText"].limit)
-      return [breach(rules, "linkedin.media.altText", { field, mediaIndex })];
-    return used > 0 && (namedKind(url) ?? "image") !== "image"
-      ? [breach(rules, "linkedin.media.altTextUnused", { field, mediaIndex })]
-      : [];
-  });
+  return draft.media.flatMap((item, mediaIndex) =>
+    (item.altText ?? "") === "" || isImage(item)
+      ? []
+      : [breach(rules, "linkedin.media.altTextUnused", { field, mediaIndex })],
+  );
 }
 
 function checkTitle(draft: LegDraft): readonly Problem[] {

@@ -7,7 +7,7 @@ import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
 import { check, checkFiles, measure, media } from "./rules.ts";
 import { begin } from "./state.ts";
-import { mastodonAccountCheck } from "./instance.ts";
+import { limitsOf, mastodonAccountCheck } from "./instance.ts";
 
 export const mastodon = {
   name: "mastodon",
@@ -16,6 +16,7 @@ export const mastodon = {
   link: mastodonLink,
   measure,
   media,
+  altTextMax: (limits) => limitsOf(limits).altTextMax,
   rules,
   check,
   checkFiles,

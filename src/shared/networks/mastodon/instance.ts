@@ -7,9 +7,10 @@ import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { originOf } from "../contract/text.ts";
 import { rules } from "./rule-table.ts";
-import { unanswered, unpublished } from "../contract/outcome.ts";
+import { type TryLater, unanswered, unpublished } from "../contract/outcome.ts";
 import type { AccountCheck } from "../contract/network.ts";
 import { classify } from "./errors.ts";
+import { findSoftware, mixesFiles } from "./software.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";
 
 export interface InstanceLimits {
@@ -22,6 +23,8 @@ export interface InstanceLimits {
   readonly videoBytesMax: number;
   /** Empty when the instance does not tell. */
   readonly mediaTypes: readonly string[];
+  /** Whether images and videos may share a post: what the server runs tells, not its description. */
+  readonly mixesFiles: boolean;
 }
 
 /** Of an instance that tells nothing else: Mastodon's own. */
@@ -34,6 +37,7 @@ const DEFAULT_LIMITS: InstanceLimits = {
   imagePixelsMax: rules["mastodon.media.pixels"].limit,
   videoBytesMax: 103_809_024,
   mediaTypes: [],
+  mixesFiles: false,
 };
 
 const MEDIA_TYPES_MAX = 100;
@@ -48,6 +52,7 @@ const limitsShape = shape(() =>
     imagePixelsMax: count(),
     videoBytesMax: count(),
     mediaTypes: z.array(z.string()).catch([]),
+    mixesFiles: z.boolean().catch(false),
   }),
 );
 
@@ -58,6 +63,7 @@ const instanceShape = shape(() =>
     domain: z.string().optional(),
     uri: z.string().optional(),
     max_toot_chars: z.unknown().optional(),
+    description_limit: z.unknown().optional(),
     configuration: z.object({ statuses: group(), media_attachments: group() }).catch({
       statuses: {},
       media_attachments: {},
@@ -119,7 +125,7 @@ function movedTo(answer: HttpResponse): string | undefined {
 function readInstance(answer: HttpResponse, origin: string): Instance | undefined {
   const parsed = instanceShape().safeParse(answer.json());
   if (answer.status !== 200 || !parsed.success) return undefined;
-  const { domain, uri, configuration, max_toot_chars } = parsed.data;
+  const { domain, uri, configuration, max_toot_chars, description_limit } = parsed.data;
   const { statuses, media_attachments: media } = configuration;
   const named = domain ?? uri?.replace(/^https?:\/\//, "").split("/", 1)[0];
   return {
@@ -129,7 +135,7 @@ function readInstance(answer: HttpResponse, origin: string): Instance | undefine
       charactersMax: statuses["max_characters"] ?? max_toot_chars,
       charactersPerUrl: statuses["characters_reserved_per_url"],
       mediaMax: statuses["max_media_attachments"],
-      altTextMax: media["description_limit"],
+      altTextMax: media["description_limit"] ?? description_limit,
       imageBytesMax: media["image_size_limit"],
       imagePixelsMax: media["image_matrix_limit"],
       videoBytesMax: media["video_size_limit"],
@@ -159,10 +165,16 @@ export const mastodonAccountCheck: AccountCheck = {
     return isSeen ? { kind: "usable" } : unpublished(classify(answer, tools.now()));
   },
   async readLimits({ credentials }, tools) {
-    const instance = await findInstance(credentialsOf(credentials).origin, tools);
-    if (!("code" in instance)) return { kind: "read", limits: { ...instance.limits } };
-    const { code: networkCode, note } = instance;
-    const failure = { code: "network_unavailable", networkCode } as const;
-    return { kind: "try_later", failure: note === undefined ? failure : { ...failure, note } };
+    const { origin, software: known } = credentialsOf(credentials);
+    const instance = await findInstance(origin, tools);
+    if ("code" in instance) return notRead(instance.code, instance.note);
+    const software = known ?? (await findSoftware(origin, tools));
+    if (typeof software === "object" && software !== null) return notRead(null, software.note);
+    return { kind: "read", limits: { ...instance.limits, mixesFiles: mixesFiles(software) } };
   },
 };
+
+function notRead(networkCode: string | null, note: string | undefined): TryLater {
+  const failure = { code: "network_unavailable", networkCode } as const;
+  return { kind: "try_later", failure: note === undefined ? failure : { ...failure, note } };
+}

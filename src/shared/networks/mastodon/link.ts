@@ -19,7 +19,7 @@ import { originOf, serverOrigin, typedText } from "../contract/text.ts";
 import { discover, findClient, refused } from "./client.ts";
 import { classify } from "./errors.ts";
 import { type Instance, findInstance } from "./instance.ts";
-import { findSoftware } from "./software.ts";
+import { findSoftware, mixesFiles } from "./software.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";
 
 const flowShape = shape(() =>
@@ -227,7 +227,7 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
       },
       instanceUrl: origin,
       scopes,
-      limits,
+      limits: { ...limits, mixesFiles: typeof software === "string" && mixesFiles(software) },
       expiresAt:
         expiresIn === null
           ? null

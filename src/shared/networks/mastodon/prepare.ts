@@ -17,6 +17,7 @@ import type { NetworkTools } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { classify, errorText } from "./errors.ts";
 import { baselineOf, listOwnPosts } from "./own-posts.ts";
+import { limitsOf } from "./instance.ts";
 import { isMixed, media } from "./rules.ts";
 import { fieldsOf, imageForm, streamedForm } from "./upload-form.ts";
 import {
@@ -101,7 +102,8 @@ async function uploadMissing(
       return notKept("the server took two files for one", mediaIndex);
     uploads.push(uploaded);
   }
-  if (isMixed(uploads.map((item) => item.kind)))
+  const kinds = uploads.map((item) => item.kind);
+  if (isMixed(kinds, limitsOf(leg.limits)))
     return mediaRejected("mastodon.media.mixed", "a video or audio file must be alone");
   return settled({ ...remote, media: uploads });
 }

@@ -1,3 +1,4 @@
+import { shortenedAltTexts } from "../contract/alt-text.ts";
 import { type RuleTable, nearLimit } from "../contract/rules.ts";
 
 /** Mastodon's own limits, which hold where the account's server tells no others. */
@@ -33,6 +34,7 @@ export const rules = {
   "mastodon.media.mixed": {
     severity: "error",
     code: "media_rejected",
+    variesByServer: true,
     message: "Mastodon allows several images, or one video or audio file alone.",
     remediation: "Use images alone, or one video or audio file alone.",
   },
@@ -61,15 +63,7 @@ export const rules = {
     message: "An image has more pixels than the server takes.",
     remediation: "Use a smaller image.",
   },
-  "mastodon.media.altText": {
-    severity: "error",
-    code: "media_rejected",
-    limit: 1500,
-    unit: "UTF-16 units",
-    variesByServer: true,
-    message: "The alternative text is longer than the {limit} characters of this server.",
-    remediation: "Shorten the alternative text.",
-  },
+  "mastodon.media.altText": { ...shortenedAltTexts("this server", 1500), variesByServer: true },
   "mastodon.focus.count": {
     severity: "error",
     code: "invalid_request",

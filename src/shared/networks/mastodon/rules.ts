@@ -7,6 +7,7 @@ import {
   type NetworkData,
 } from "../contract/draft.ts";
 import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contract/rules.ts";
+import { checkAltTexts } from "../contract/alt-text.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
 import { type InstanceLimits, limitsOf } from "./instance.ts";
 import { ownOptionsOf } from "./options.ts";
@@ -27,7 +28,7 @@ export function check(draft: LegDraft, data: NetworkData): readonly Problem[] {
   return [
     ...checkText(draft, data),
     ...checkMedia(draft, limits),
-    ...checkAltTexts(draft, limits),
+    ...checkAltTexts(rules, "mastodon.media.altText", draft, { limit: limits.altTextMax }),
     ...checkFocus(draft),
   ];
 }
@@ -45,37 +46,32 @@ function checkText(draft: LegDraft, data: NetworkData): readonly Problem[] {
   ];
 }
 
-function checkMedia(draft: LegDraft, { mediaMax: limit }: InstanceLimits): readonly Problem[] {
+function checkMedia(draft: LegDraft, limits: InstanceLimits): readonly Problem[] {
+  const { mediaMax: limit } = limits;
+  const isRefused = judgeNames(draft, (kinds) => isMixed(kinds, limits));
   const field = fieldOf("mastodon", draft, "mediaUrls");
   const { length: used } = draft.media;
   return [
     ...(used > limit ? [breach(rules, "mastodon.media.count", { used, limit, field })] : []),
-    ...(judgeNames(draft, isMixed) ? [breach(rules, "mastodon.media.mixed", { field })] : []),
+    ...(isRefused ? [breach(rules, "mastodon.media.mixed", { field })] : []),
   ];
 }
 
 /** Returns what only the files themselves show: a video with the name of an image. */
 export function checkFiles(
   draft: LegDraft,
-  _limits: NetworkData,
+  limits: NetworkData,
   files: readonly (MediaFacts | null)[],
 ): readonly Problem[] {
   const field = fieldOf("mastodon", draft, "mediaUrls");
-  return isMixed(kindsOf(draft, files)) ? [breach(rules, "mastodon.media.mixed", { field })] : [];
+  return isMixed(kindsOf(draft, files), limitsOf(limits))
+    ? [breach(rules, "mastodon.media.mixed", { field })]
+    : [];
 }
 
-/** Tells whether files can't share a post: only images can. */
-export function isMixed(kinds: readonly MediaKind[]): boolean {
-  return kinds.length > 1 && kinds.some((kind) => kind !== "image");
-}
-
-function checkAltTexts(draft: LegDraft, { altTextMax: limit }: InstanceLimits): readonly Problem[] {
-  const field = fieldOf("mastodon", draft, "altTexts");
-  return draft.media.flatMap(({ altText }, mediaIndex) =>
-    (altText ?? "").length <= limit
-      ? []
-      : [breach(rules, "mastodon.media.altText", { limit, field, mediaIndex })],
-  );
+/** Tells whether files can't share a post: on most servers only images can. */
+export function isMixed(kinds: readonly MediaKind[], { mixesFiles }: InstanceLimits): boolean {
+  return !mixesFiles && kinds.length > 1 && kinds.some((kind) => kind !== "image");
 }
 
 function checkFocus({ media, options }: LegDraft): readonly Problem[] {

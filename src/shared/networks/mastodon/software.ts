@@ -24,6 +24,19 @@ const KEEPS_KEYS: ReadonlySet<string> = new Set(["mastodon", "hometown", "fedibi
  */
 const LOCKS_KEYS: ReadonlySet<string> = new Set(["mastodon", "hometown"]);
 
+/**
+ * Software whose posts may show images and videos together. Mastodon refuses that (`validate_media!` in
+ * `app/services/post_status_service.rb`); Pleroma and Akkoma don't look at types (`attachments` in
+ * `lib/pleroma/web/common_api/activity_draft.ex`), and Pixelfed calls it a `photo:video:album`
+ * (`mimeTypeCheck` in `app/Http/Controllers/StatusController.php`).
+ */
+const MIXES_FILES: ReadonlySet<string> = new Set(["pixelfed", "pleroma", "akkoma"]);
+
+/** Returns whether the software lets images and videos share a post; of one that is not known it does not. */
+export function mixesFiles(software: string | null | undefined): boolean {
+  return MIXES_FILES.has(software ?? "");
+}
+
 /** https://nodeinfo.diaspora.software/protocol: a list of documents, one for each version of the schema. */
 const listShape = shape(() =>
   z.object({ links: z.array(z.object({ rel: z.string(), href: z.string() })) }),

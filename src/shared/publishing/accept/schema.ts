@@ -3,14 +3,13 @@ import { externalId, instant, metadata } from "../../runtime/fields.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import { platformOptionsSchema, type NetworkName } from "../../networks/lookup.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
-import { publicUrl } from "../../networks/options.ts";
+import { ALT_TEXT_CHARACTERS_MAX, publicUrl } from "../../networks/options.ts";
 import type { Issue } from "../../runtime/errors.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { Draft } from "../post.ts";
 
 const TEXT_UTF16_MAX = 63_206;
 const MEDIA_MAX = 20;
-const ALT_TEXT_MAX = 1_500;
 const AHEAD_MS_MIN = 10_000;
 const AHEAD_MS_MAX = 365 * 24 * 60 * 60 * 1000;
 
@@ -29,11 +28,14 @@ const networkNames = shape(() =>
 
 const text = shape(() => z.string().max(TEXT_UTF16_MAX));
 const mediaUrls = shape(() => z.array(publicUrl()).max(MEDIA_MAX));
-const altTexts = shape(() => z.array(z.string().max(ALT_TEXT_MAX).nullable()).max(MEDIA_MAX));
+const altTexts = shape(() =>
+  z.array(z.string().max(ALT_TEXT_CHARACTERS_MAX).nullable()).max(MEDIA_MAX),
+);
 const ABOUT = {
   text: "May be empty when there is media. Each network's own limit is checked, see `validate`.",
   mediaUrls: "Public https addresses, without credentials, which are fetched when publishing.",
-  altTexts: "As long as `mediaUrls`, null where there is none.",
+  altTexts:
+    "As long as `mediaUrls`, null where there is none. Longer than a network takes is cut there, with the warning `alt_text_shortened`.",
   scheduleAt: "More than 10 seconds and at most 365 days ahead; null or absent: now.",
   platformOptions:
     "By network, of those in `platforms`: its own text or media, and what only it has.",

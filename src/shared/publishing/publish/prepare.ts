@@ -1,5 +1,6 @@
 import type { Connection } from "../../connections/connection.ts";
 import { repairWarning } from "../../networks/contract/media-check.ts";
+import type { Problem } from "../../networks/contract/rules.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { MediaRepair } from "../../networks/contract/media.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
@@ -8,6 +9,7 @@ import { accountOf, quotaFor } from "../accept/check-accounts.ts";
 import { claimText, textHash } from "../accounts/recent-text.ts";
 import { type Leg, parked } from "../leg.ts";
 import { legDraft } from "../post.ts";
+import { toLegWarnings } from "../problems.ts";
 import { fail, reject, tryLater } from "./settle.ts";
 import { renewingLease, park, type Work } from "./work.ts";
 
@@ -87,14 +89,25 @@ function notingRepairs(tools: NetworkTools, noted: MediaRepair[]): NetworkTools 
   };
 }
 
-/** Returns the leg with a warning for each change to an image, once however often the leg is prepared. */
-function withRepairs(leg: Leg, repairs: readonly MediaRepair[]): Leg {
-  const found = repairs
-    .map((repair) => repairWarning(leg.network, repair, { field: null, mediaIndex: null }))
-    .map(({ rule, message }) => ({ code: rule, message }));
+/** Returns the leg with warnings of what preparing it changes, each code once however often the leg is prepared. */
+function withWarnings(leg: Leg, found: readonly Problem[]): Leg {
   const known = new Set(leg.warnings.map(({ code }) => code));
-  const added = found.filter(({ code }) => !known.has(code) && known.add(code));
+  const added = toLegWarnings(found).filter(({ code }) => !known.has(code) && known.add(code));
   return added.length === 0 ? leg : { ...leg, warnings: [...leg.warnings, ...added] };
+}
+
+function repairWarnings(name: string, repairs: readonly MediaRepair[]): readonly Problem[] {
+  return repairs.map((repair) => repairWarning(name, repair, { field: null, mediaIndex: null }));
+}
+
+/** Returns a warning for each alternative text that was cut: the account's limit may not be what it was on accepting. */
+function cutWarnings(
+  { post, stored }: Work,
+  network: Network,
+  { limits }: Connection,
+): readonly Problem[] {
+  const draft = legDraft(post.draft, stored.leg.network);
+  return network.check(draft, limits).filter(({ code }) => code === "alt_text_shortened");
 }
 
 /** Uploads media and makes containers. Returns the prepared leg, or undefined when it ended or waits. */
@@ -108,7 +121,11 @@ export async function prepare(
   const tools = notingRepairs(work.tools, repairs);
   const outcome = await renewingLease(work, () => network.prepare(leg, tools));
   // Written with the leg's next state.
-  work.stored = { ...work.stored, leg: withRepairs(work.stored.leg, repairs) };
+  const found = [
+    ...cutWarnings(work, network, connection),
+    ...repairWarnings(network.name, repairs),
+  ];
+  work.stored = { ...work.stored, leg: withWarnings(work.stored.leg, found) };
   const now = work.services.clock.now();
   switch (outcome.kind) {
     case "ready":

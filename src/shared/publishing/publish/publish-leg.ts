@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Connection } from "../../connections/connection.ts";
 import { createNetworkTools } from "../../connections/network-tools.ts";
+import { withShortAltTexts } from "../../networks/contract/alt-text.ts";
 import { mediaRejected } from "../../networks/contract/media-check.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
@@ -62,11 +63,16 @@ async function claim(work: Work): Promise<boolean> {
   return true;
 }
 
-function toPublish(work: Work, connection: Connection, credentials: NetworkData): LegToPublish {
+function toPublish(
+  work: Work,
+  network: Network,
+  { connection, credentials }: { connection: Connection; credentials: NetworkData },
+): LegToPublish {
   const { leg } = work.stored;
+  const altTextMax = network.altTextMax?.(connection.limits) ?? Infinity;
   return {
     key: leg.key,
-    draft: legDraft(work.post.draft, leg.network),
+    draft: withShortAltTexts(legDraft(work.post.draft, leg.network), altTextMax),
     account: connection.account,
     credentials,
     instanceUrl: connection.instanceUrl,
@@ -82,8 +88,8 @@ async function runPhases(work: Work, network: Network): Promise<void> {
   const usable = await attachAccount(work);
   if (usable === undefined) return;
   const { leg } = work.stored;
-  const { connection, credentials } = usable;
-  const ready = toPublish(work, connection, credentials);
+  const { connection } = usable;
+  const ready = toPublish(work, network, usable);
   if (leg.sentAt !== null && !(await reconcile(work, network, ready))) return;
   if (!(await claimAccount(work, connection))) return;
   const isUnpublished = work.doubtSince === null;

@@ -6,6 +6,7 @@ import {
   quota,
 } from "../../connections/answer-schema.ts";
 import { count, idOf, time } from "../../runtime/fields.ts";
+import { WARNING_CODES } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
 import { shape } from "../../runtime/shape.ts";
@@ -46,7 +47,9 @@ const leg = shape(() =>
       retryAvailable: z
         .boolean()
         .describe("Whether a retry of the unchanged leg is appropriate now."),
-      warnings: z.array(z.strictObject({ code: z.string(), message: z.string() })),
+      warnings: z
+        .array(z.strictObject({ code: z.string(), message: z.string() }))
+        .describe("What is not quite as it was given. `code`: `alt_text_shortened`, or a rule."),
       tokensCharged: count(),
     })
     .meta({ id: "Leg", description: "The part of a post for one network." }),
@@ -86,10 +89,17 @@ export const post = shape(
       }) satisfies z.ZodType<PostView>,
 );
 
+const findingCode = shape(() =>
+  z.union([
+    legErrorCode(),
+    z.enum(WARNING_CODES).describe("Of warnings alone: the alternative text is cut behind a word."),
+  ]),
+);
+
 const finding = shape(() =>
   z
     .strictObject({
-      code: legErrorCode(),
+      code: findingCode(),
       rule: z.string().meta({ examples: ["bluesky.text.graphemes"] }),
       message: z.string(),
       remediation: z.string(),

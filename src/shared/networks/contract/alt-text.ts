@@ -1,0 +1,46 @@
+import { fieldOf, type LegDraft, type MediaItem } from "./draft.ts";
+import { breach, type Problem, type Rule, type RuleTable } from "./rules.ts";
+import { shortenedText } from "./text.ts";
+
+/** Returns the rule that alternative texts beyond a network's limit are cut. */
+export function shortenedAltTexts(network: string, charactersMax: number) {
+  return {
+    severity: "warning",
+    code: "alt_text_shortened",
+    limit: charactersMax,
+    unit: "UTF-16 units",
+    message: `The alternative text is longer than the {limit} characters that ${network} takes; it is cut behind a word.`,
+    remediation: "Shorten the alternative text to choose yourself what is left out.",
+  } as const satisfies Rule;
+}
+
+/** Returns the draft with each alternative text cut to `charactersMax` UTF-16 units, behind a word. */
+export function withShortAltTexts(draft: LegDraft, charactersMax: number): LegDraft {
+  const media = draft.media.map(({ url, altText }) => {
+    return { url, altText: altText === null ? null : shortenedText(altText, charactersMax) };
+  });
+  return { ...draft, media };
+}
+
+interface Limits {
+  /** In place of the table's own. */
+  readonly limit?: number;
+  /** Whether the network shows an alternative text of the file; absent: of any. */
+  readonly takes?: (item: MediaItem) => boolean;
+}
+
+/** Returns a warning for each alternative text that is going to be cut. */
+export function checkAltTexts<Table extends RuleTable>(
+  table: Table,
+  rule: keyof Table & `${string}.media.${string}`,
+  draft: LegDraft,
+  { limit = table[rule]?.limit ?? Infinity, takes = () => true }: Limits = {},
+): readonly Problem[] {
+  const [network = ""] = rule.split(".", 1);
+  const field = fieldOf(network, draft, "altTexts");
+  return draft.media.flatMap((item, mediaIndex) =>
+    (item.altText ?? "").length > limit && takes(item)
+      ? [breach(table, rule, { limit, field, mediaIndex })]
+      : [],
+  );
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { AKKOMA_HOST, PIXELFED_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
+import { mastodonAccountCheck } from "../../src/shared/networks/mastodon/instance.ts";
+import { mixesFiles } from "../../src/shared/networks/mastodon/software.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
+import type { Relay } from "../setup/relay.ts";
+import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+
+let relay: Relay;
+const { visible } = useSandboxedRelay((started) => {
+  ({ relay } = started);
+});
+
+const at = (name: string) => `https://media.sandbox.test/${name}`;
+const ALBUM = [at("photo.jpg"), at("clip.mp4")];
+
+async function publisherAt(instance: string) {
+  const publisher = await aPublisher(relay, []);
+  await linkSandboxAccount(relay.services, publisher.owner, "mastodon", { form: { instance } });
+  return publisher;
+}
+
+async function publish(instance: string, text: string, mediaUrls: readonly string[] = ALBUM) {
+  const publisher = await publisherAt(instance);
+  const body = { text, mediaUrls, platforms: ["mastodon"] };
+  const accepted = await submitPost(relay, publisher, body);
+  return accepted.status === 202
+    ? (await settlePost(relay, publisher, dataOf(accepted).id)).legs[0]
+    : accepted;
+}
+
+describe.each([AKKOMA_HOST, PIXELFED_HOST])("an image and a video in one post at %s", (host) => {
+  test("go out together", async () => {
+    const text = unique("Album");
+    expect(await publish(host, text)).toMatchObject({ status: "succeeded", error: null });
+    expect(visible(text).map(({ media }) => media.map(({ mimeType }) => mimeType))).toEqual([
+      ["image/jpeg", "video/mp4"],
+    ]);
+  });
+
+  test("are one post at the most when the answer is lost", async () => {
+    const text = unique("Album [drop-answer]");
+    await publish(host, unique("First"));
+    expect(await publish(host, text)).toMatchObject({ status: "succeeded" });
+    expect(visible(text)).toHaveLength(1);
+  });
+});
+
+describe("an image and a video in one post at Mastodon", () => {
+  test("are refused by their names before anything is sent", async () => {
+    const answer = await publish(STRICT_HOST, unique("Album"));
+    expect(answer).toMatchObject({ status: 422 });
+    expect(JSON.stringify(answer)).toContain("mastodon.media.mixed");
+  });
+});
+
+test("an account that was linked before can mix files after its next check", async () => {
+  const { profileId } = await publisherAt(PIXELFED_HOST);
+  const opened = await relay.services.connections.open(profileId, "mastodon");
+  if (opened === undefined) throw new Error("nothing is linked");
+  const { account, instanceUrl } = opened.connection;
+  const credentials = { ...opened.credentials, software: undefined };
+  const tools = createNetworkTools(relay.services, "mastodon");
+  const checked = { account, instanceUrl, credentials };
+  expect(await mastodonAccountCheck.readLimits?.(checked, tools)).toMatchObject({
+    kind: "read",
+    limits: { mixesFiles: true, altTextMax: 1_000 },
+  });
+});
+
+test.each([
+  ["mastodon", false],
+  ["pleroma", true],
+  ["gotosocial", false],
+  [null, false],
+])("software that calls itself %s: %s", (software, expected) => {
+  expect(mixesFiles(software)).toBe(expected);
+});

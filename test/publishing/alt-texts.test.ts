@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import type { Sandbox } from "../../dev/networks/server.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+
+let sandbox: Sandbox;
+let relay: Relay;
+const { visible } = useSandboxedRelay((started) => {
+  ({ relay, sandbox } = started);
+});
+
+const LONG = "Rolls in a basket, ".repeat(500);
+const IMAGE = "https://media.sandbox.test/photo.jpg";
+const bodyOf = (text: string) => ({
+  text,
+  platforms: ["bluesky", "mastodon"],
+  mediaUrls: [IMAGE],
+  altTexts: [LONG],
+  platformOptions: { bluesky: { altTexts: ["A basket"] } },
+});
+
+test("a description that a network can't take whole goes out shorter, and the leg says so", async () => {
+  const publisher = await aPublisher(relay);
+  const text = unique("Described");
+  const { key, headers } = publisher;
+  const call = { key, headers, body: bodyOf(text) };
+  const { valid, platforms } = dataOf(await relay.call("POST", "/v1/posts/validate", call));
+  expect([valid, platforms.bluesky.warnings]).toEqual([true, []]);
+  expect(platforms.mastodon.warnings).toMatchObject([
+    { code: "alt_text_shortened", rule: "mastodon.media.altText", mediaIndex: 0 },
+  ]);
+
+  const accepted = dataOf(await submitPost(relay, publisher, bodyOf(text)));
+  const post = await settlePost(relay, publisher, accepted.id);
+  expect(post.status).toBe("succeeded");
+  const warned = post.legs.map((leg: { warnings: { code: string }[] }) =>
+    leg.warnings.map(({ code }) => code).filter((code) => code === "alt_text_shortened"),
+  );
+  expect(warned).toEqual([[], ["alt_text_shortened"]]);
+  const shown = visible(text).map(({ media }) => media[0]?.alt ?? "");
+  const [short, cut = ""] = [...shown].sort((one, other) => one.length - other.length);
+  expect(short).toBe("A basket");
+  expect(cut.length).toBeLessThanOrEqual(1_500);
+  expect(cut).toMatch(/^(?:Rolls in a basket, )+(?:\w+ ?)*,?…$/);
+});
+
+test("a limit that shrank since the post was accepted is kept, and told", async () => {
+  const publisher = await aPublisher(relay, ["mastodon"]);
+  const text = unique("Small server");
+  const body = {
+    ...bodyOf(text),
+    platforms: ["mastodon"],
+    altTexts: [LONG.slice(0, 1_200)],
+    platformOptions: {},
+  };
+  const accepted = dataOf(await submitPost(relay, publisher, body));
+  const known = await relay.services.connections.find(publisher.profileId, "mastodon");
+  if (known === undefined) throw new Error(`nothing is linked at ${STRICT_HOST}`);
+  const limits = { ...known.limits, altTextMax: 100 };
+  await relay.services.accountChecks.saveLimits(known, limits, relay.clock.now());
+  const post = await settlePost(relay, publisher, accepted.id);
+  expect(post.legs[0].warnings).toMatchObject([{ code: "alt_text_shortened" }]);
+  expect(sandbox.posts("mastodon").find((one) => one.text === text)?.media[0]?.alt).toMatch(
+    /^.{80,99}…$/,
+  );
+});
