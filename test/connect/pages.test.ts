@@ -7,7 +7,7 @@ import {
   withPlan,
   type ConnectSession,
 } from "../../src/shared/connections/connect-session.ts";
-import { boundedAccount } from "../../src/shared/connections/connection.ts";
+import { boundedAccount } from "../../src/shared/networks/contract/bounded.ts";
 import { readProblem } from "../../src/shared/connections/hosted-page/link-problem.ts";
 import { html } from "../../src/shared/connections/hosted-page/markup.ts";
 import { renderConnectPage } from "../../src/shared/connections/hosted-page/connect-page.ts";

@@ -1,5 +1,10 @@
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
-import type { LinkChoice, LinkOutcome } from "../../src/shared/networks/contract/link.ts";
+import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import type {
+  LinkCandidate,
+  LinkChoice,
+  LinkOutcome,
+} from "../../src/shared/networks/contract/link.ts";
 import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 
 /** What the sandbox's page is told, as a browser does it; answers where that leads. */
@@ -15,6 +20,11 @@ interface AtNetwork {
   readonly tools: NetworkTools;
   /** The browser's part, on the network's own page; answers where it is led. */
   readonly decide: (page: string) => Promise<URL>;
+  /** Called with what the relay's pages keep between two steps. */
+  readonly keep?: (kept: {
+    readonly flow: NetworkData;
+    readonly candidates?: readonly LinkCandidate[];
+  }) => Promise<void>;
 }
 
 /**
@@ -24,7 +34,7 @@ interface AtNetwork {
 export async function signIn(
   name: NetworkName,
   form: Readonly<Record<string, string>>,
-  { tools, decide }: AtNetwork,
+  { tools, decide, keep }: AtNetwork,
 ): Promise<LinkOutcome> {
   const { link } = networkOf(name);
   if (link.kind === "form") return link.signIn(form, tools);
@@ -39,10 +49,12 @@ export async function signIn(
   const oauth = { redirectUri, state: "state", codeChallenge };
   const started = await link.start(form, oauth, tools);
   if (started.kind === "failed") return started;
+  await keep?.(started);
   const params = Object.fromEntries((await decide(started.url)).searchParams);
   const callback = { params, codeVerifier, redirectUri, flow: started.flow };
   const outcome: LinkOutcome | LinkChoice = await link.finish(callback, tools);
   if (outcome.kind !== "choose") return outcome;
+  await keep?.(outcome);
   const [first] = outcome.candidates;
   if (first === undefined || link.choose === undefined) throw new Error(`${name} offers nothing`);
   return link.choose(first.id, outcome.flow, tools);

@@ -3,7 +3,7 @@ import type { CheckedAccount } from "../networks/contract/network.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { ConnectionsDeps } from "./deps.ts";
-import { isStorable, type Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { freshCredentials, markIfRefused } from "./fresh-credentials.ts";
 import { createNetworkTools } from "./network-tools.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
@@ -94,7 +94,7 @@ async function readLimits(on: Check): Promise<Checked | undefined> {
   const outcome = await network.accountCheck.readLimits(kept, tools);
   if (outcome.kind !== "read") return afterRefusal(services, connection, outcome);
   const isNew = JSON.stringify(outcome.limits) !== JSON.stringify(connection.limits);
-  if (isNew && isStorable(outcome.limits))
+  if (isNew)
     await services.accountChecks.saveLimits(connection, outcome.limits, services.clock.now());
   return undefined;
 }

@@ -160,36 +160,3 @@ function toErrorView({ code, at }: ConnectionError) {
   const { message, remediation } = LEG_ERRORS[code];
   return { code, message, remediation, at };
 }
-
-const NAME_CHARACTERS_MAX = 200;
-const URL_CHARACTERS_MAX = 2_048;
-const ID_CHARACTERS_MAX = 500;
-/** The limit for limits and credentials of an account, which are small. No server that we can work with sends more. */
-const DATA_CHARACTERS_MAX = 100_000;
-
-/** Returns the text if it is a web address: pages show it as a link, and a server of a federated network chose it. */
-function webAddress(text: string | null, protocols: readonly string[]): string | null {
-  if (text === null || text.length > URL_CHARACTERS_MAX || !URL.canParse(text)) return null;
-  return protocols.includes(new URL(text).protocol) ? text : null;
-}
-
-/**
- * Returns an account as a server described it, bounded for storage and safe to show; undefined when it is too large.
- */
-export function boundedAccount(account: Account): Account | undefined {
-  if (account.id === "" || account.id.length > ID_CHARACTERS_MAX) return undefined;
-  const name = (text: string) => text.slice(0, NAME_CHARACTERS_MAX).toWellFormed();
-  return {
-    id: account.id,
-    username: name(account.username),
-    displayName: name(account.displayName),
-    avatarUrl: webAddress(account.avatarUrl, ["https:"]),
-    url: webAddress(account.url, ["https:", "http:"]) ?? "",
-    kind: name(account.kind),
-  };
-}
-
-/** Returns whether limits or credentials are small enough to be stored. */
-export function isStorable(data: NetworkData): boolean {
-  return JSON.stringify(data).length <= DATA_CHARACTERS_MAX;
-}

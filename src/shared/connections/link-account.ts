@@ -2,7 +2,7 @@ import { charge } from "../billing/charge.ts";
 import { priceOf } from "../billing/rate-card.ts";
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
-import type { LinkedAccount, LinkErrorCode } from "../networks/contract/link.ts";
+import type { LinkedAccount } from "../networks/contract/link.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import {
@@ -12,7 +12,7 @@ import {
   withPlan,
   type ConnectSession,
 } from "./connect-session.ts";
-import { boundedAccount, grantIdOf, isStorable, type Connection } from "./connection.ts";
+import { grantIdOf, type Connection } from "./connection.ts";
 import { revokeAtNetwork } from "./remove-connection.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
 
@@ -21,8 +21,7 @@ export type LinkResult =
   /** Nothing is linked: the session was canceled, was completed or expired, or the profile was disabled. */
   | { readonly kind: "closed" }
   /** Nothing is linked: the wallet can't pay for it. */
-  | { readonly kind: "unpaid" }
-  | { readonly kind: "failed"; readonly code: LinkErrorCode };
+  | { readonly kind: "unpaid" };
 
 interface Linking {
   readonly session: ConnectSession;
@@ -39,13 +38,8 @@ export async function linkAccount(
   services: ConnectionsDeps,
   linking: Linking,
 ): Promise<LinkResult> {
-  const account = boundedAccount(linking.linked.account);
-  const { limits, credentials } = linking.linked;
-  if (account === undefined || !isStorable(limits) || !isStorable(credentials))
-    return { kind: "failed", code: "instance_unsupported" };
-  const linked: LinkedAccount = { ...linking.linked, account };
-  const result = await link(services, { ...linking, linked });
-  if (result.kind !== "linked") await discard(services, linking.network, linked);
+  const result = await link(services, linking);
+  if (result.kind !== "linked") await discard(services, linking.network, linking.linked);
   return result;
 }
 

@@ -1,4 +1,5 @@
 import { HttpFailure } from "../runtime/http-call.ts";
+import { isStorable } from "../networks/contract/bounded.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import type { MediaFile } from "../networks/contract/media.ts";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -62,7 +63,10 @@ export function createNetworkTools(
     fittedUrl: (url, target) => fittedUrl(services, url, target),
     hosts: {
       find: (host) => services.hosts.find(network, host),
-      save: (host, data) => services.hosts.save(network, host, data),
+      async save(host, data) {
+        // It is asked for again where it is needed, and refused there when it is still too large.
+        if (isStorable(data)) await services.hosts.save(network, host, data);
+      },
       forget: (host) => services.hosts.forget(network, host),
     },
   };

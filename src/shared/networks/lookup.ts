@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
+import { bounded } from "./contract/bounded.ts";
 import type { Network } from "./contract/network.ts";
 import type { NetworkApps } from "./contract/settings.ts";
 import { NETWORK_NAMES } from "./names.ts";
@@ -10,8 +11,12 @@ export type NetworkName = keyof typeof NETWORKS;
 /** A network under the name that it is registered by. */
 export type RegisteredNetwork = Network & { readonly name: NetworkName };
 
-const networks: Readonly<Record<NetworkName, RegisteredNetwork>> = NETWORKS;
+// Safe: the keys stay what they are.
+const networks = Object.fromEntries(
+  Object.entries(NETWORKS).map(([name, network]) => [name, bounded<RegisteredNetwork>(network)]),
+) as Readonly<Record<NetworkName, RegisteredNetwork>>;
 
+/** Returns a network, with everything bounded that it hands over. */
 export function networkOf(name: NetworkName): RegisteredNetwork {
   return networks[name];
 }

@@ -1,5 +1,6 @@
 import type { HttpRequest } from "../../../src/shared/runtime/http-call.ts";
 import type { Outbound } from "../../../src/shared/runtime/outbound.ts";
+import { lengthened } from "./long-text.ts";
 import type { StandIn, VisiblePost } from "./stand-in.ts";
 
 /** One call of a leg to its network. */
@@ -18,7 +19,10 @@ export interface MadeStep extends Step {
 /** Trouble at one step of a leg. */
 export interface Trouble {
   readonly step: Pick<Step, "route" | "nth">;
-  /** A magic word of the sandbox, without its brackets; or `kill-before`, `kill-after`: the worker does not live on. */
+  /**
+   * A magic word of the sandbox, without its brackets; `kill-before`, `kill-after`: the worker does not live on;
+   * `long-answer`: what the answer says is very long, all of it, or with a number the text of that place alone.
+   */
   readonly fault: string;
   /** What every later call suffers; none when absent. */
   readonly afterwards?: string;
@@ -33,6 +37,10 @@ export class Wire implements Outbound {
   #trouble: Trouble | undefined;
   #isTroubled = false;
   #made: MadeStep[] = [];
+  /** How many texts the answer had that was lengthened. */
+  texts = 0;
+  /** Called when an answer was lengthened. */
+  onLong: () => void = () => undefined;
 
   constructor(outbound: Outbound, standIn: StandIn, now: () => number) {
     this.#outbound = outbound;
@@ -75,7 +83,15 @@ export class Wire implements Outbound {
   }
 
   async request(request: HttpRequest) {
-    return await this.#passing(request, () => this.#outbound.request(request));
+    return await this.#passing(request, async (fault) => {
+      const answer = await this.#outbound.request(request);
+      const [kind, nth] = fault?.split(" ") ?? [];
+      if (kind !== "long-answer") return answer;
+      const long = lengthened(answer, nth === undefined ? undefined : Number(nth));
+      this.texts = long.texts;
+      this.onLong();
+      return long.answer;
+    });
   }
 
   async open(request: HttpRequest) {
@@ -90,7 +106,7 @@ export class Wire implements Outbound {
     await this.#outbound.close();
   }
 
-  async #passing<T>(request: HttpRequest, send: () => Promise<T>): Promise<T> {
+  async #passing<T>(request: HttpRequest, send: (fault?: string) => Promise<T>): Promise<T> {
     const route = this.#standIn.stepOf(request);
     if (route === undefined) return await send();
     const nth = this.#made.filter((step) => step.route === route).length + 1;
@@ -99,7 +115,7 @@ export class Wire implements Outbound {
     const fault = this.#meetTrouble(step);
     if (fault === "kill-before") throw new Error("killed before the call");
     try {
-      const answer = await send();
+      const answer = await send(fault);
       if (fault === "kill-after") throw new Error("killed after the call");
       return answer;
     } finally {
@@ -117,7 +133,7 @@ export class Wire implements Outbound {
     }
     if (step.route !== route || step.nth !== nth) return undefined;
     this.#isTroubled = true;
-    if (fault.startsWith("kill-")) return fault;
+    if (fault.startsWith("kill-") || fault.startsWith("long-")) return fault;
     this.#standIn.play(fault);
     return undefined;
   }

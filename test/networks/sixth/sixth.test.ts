@@ -13,6 +13,7 @@ import { dataOf } from "../../setup/factories.ts";
 import { unique, uniqueKey } from "../../setup/publisher.ts";
 import { describeAccounts } from "../contract/accounts.ts";
 import type { NetworkContract } from "../contract/contracts.ts";
+import { describeLongAnswers } from "../contract/long-answers.ts";
 import { describeEffects } from "../contract/effects.ts";
 import { describeRefusals } from "../contract/refusals.ts";
 import { startWorld } from "../contract/world.ts";
@@ -170,5 +171,6 @@ describe("a sixth network, of which there is a folder and a line in the registry
 describe("the contract of a sixth network", () => {
   describe("effects", () => describeEffects(CONTRACT, startPinboardWorld));
   describe("refusals", () => describeRefusals(CONTRACT, startPinboardWorld));
+  describe("long answers", () => describeLongAnswers(CONTRACT, startPinboardWorld));
   describe("account", () => describeAccounts(CONTRACT, startPinboardWorld));
 });

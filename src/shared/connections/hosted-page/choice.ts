@@ -21,8 +21,6 @@ import { markOf } from "./marks.ts";
 
 const CHOICE_MS = 15 * 60_000;
 const CHOICE_CHARACTERS_MAX = 200;
-const CANDIDATES_MAX = 200;
-const NAME_CHARACTERS_MAX = 200;
 /** Short, because a person waits for the page. */
 const LIMITS = { callMs: 15_000, totalMs: 40_000 };
 
@@ -47,16 +45,10 @@ export async function offerChoice(
       codeVerifier: "",
       token: secrets.token,
       flow,
-      candidates: candidates.slice(0, CANDIDATES_MAX).map(bounded),
+      candidates: [...candidates],
     },
   });
   return redirect(pageAddress(config, sessionId, secrets.token, { network, choice }));
-}
-
-/** Bounds the names of an account, which its network chooses freely. */
-function bounded({ id, label, hint }: LinkCandidate): LinkCandidate {
-  const name = (text: string) => text.slice(0, NAME_CHARACTERS_MAX).toWellFormed();
-  return { id, label: name(label), hint: name(hint) };
 }
 
 interface Named {

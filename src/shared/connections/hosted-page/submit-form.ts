@@ -196,7 +196,6 @@ export async function settleLink(
   const { linked } = outcome;
   const result = await linkAccount(services, { session, network: network.name, linked, requestId });
   if (result.kind === "unpaid") return { problem: "unpaid" };
-  if (result.kind === "failed") return { problem: result.code };
   if (result.kind === "closed")
     return endNotice(
       services,

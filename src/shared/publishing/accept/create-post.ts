@@ -14,7 +14,7 @@ import { postView, type PostView } from "../read/post-view.ts";
 import { findPostOf, viewPost } from "../read/read-posts.ts";
 import { acceptOperation } from "./accept.ts";
 import { checkPost, duplicateRefusal, unpublishableRefusal } from "./check-accounts.ts";
-import { fingerprint, parseIdempotencyKey } from "./idempotency-key.ts";
+import { fingerprint, isSameRequest, parseIdempotencyKey } from "./idempotency-key.ts";
 import { scheduleIssues } from "./schema.ts";
 
 export interface CreatedPost {
@@ -44,9 +44,9 @@ async function replay(
   services: PublishingDeps,
   scope: ProfileScope,
   accepted: Accepted,
-  fingerprintNow: string,
+  draft: Draft,
 ): Promise<CreatedPost> {
-  if (accepted.fingerprint !== fingerprintNow)
+  if (!isSameRequest(accepted.fingerprint, scope, draft))
     throw new AppError(
       "idempotency_conflict",
       "This Idempotency-Key was used with another request. Use a new key for a new post.",
@@ -126,7 +126,7 @@ async function createOnce(
     // failure, so that the many requests with an unused key don't pay for it.
     const earlier = await services.idempotency.find(scope.platformId, key);
     if (earlier === undefined) throw error;
-    return replay(services, scope, earlier, print);
+    return replay(services, scope, earlier, draft);
   }
 }
 
@@ -146,7 +146,7 @@ async function acceptPost(
   const { connections } = scope;
   // The due row is written before the transaction can find that the key is taken.
   const earlier = isScheduled ? await services.idempotency.find(scope.platformId, key) : undefined;
-  if (earlier !== undefined) return replay(services, scope, earlier, print);
+  if (earlier !== undefined) return replay(services, scope, earlier, draft);
   refuseIssues(scheduleIssues(draft.scheduleAt, now));
   const checks = await checkPost(services, draft, connections);
   const error = duplicateRefusal(checks) ?? unpublishableRefusal(checks);
@@ -163,7 +163,7 @@ async function acceptPost(
       pace: services.config.publishing,
     }),
   );
-  if (accepted.postId !== post.id) return replay(services, scope, accepted, print);
+  if (accepted.postId !== post.id) return replay(services, scope, accepted, draft);
   invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
   noteWork({ postId: post.id });
   services.log.info("post accepted", { networks: draft.networks, scheduleAt: draft.scheduleAt });

@@ -26,8 +26,6 @@ export function parseIdempotencyKey(given: string | null): string {
   return key;
 }
 
-const FINGERPRINT_VERSION = 1;
-
 /** Returns the value with sorted names, so that their order does not change the JSON. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
@@ -40,17 +38,51 @@ function canonical(value: unknown): unknown {
   );
 }
 
+interface KeyedRequest {
+  readonly applicationId: string;
+  readonly profileId: string;
+  readonly draft: Draft;
+}
+
 /**
- * Returns what makes two requests under one Idempotency-Key the same: a hash of application, profile and parsed body.
+ * What each version of fingerprints hashes. Keys live as long as posts, so a version never changes: a field that is added
+ * with a default makes a new version, and the earlier ones leave the field out where it has its default.
+ */
+const FORMS = {
+  // Until 0.2.0; its rows have the hash alone.
+  1: (request: KeyedRequest) => ({ VERSION: 1, ...request }),
+  2: (request: KeyedRequest) => request,
+} as const satisfies Record<number, (request: KeyedRequest) => object>;
+type FingerprintVersion = keyof typeof FORMS;
+const PRESENT: FingerprintVersion = 2;
+
+/**
+ * Returns what makes two requests under one Idempotency-Key the same: a hash of application, profile and parsed body,
+ * and before it the version by which it was made.
  */
 export function fingerprint(
   scope: { readonly applicationId: string; readonly profileId: string },
   draft: Draft,
+  version: FingerprintVersion = PRESENT,
 ): string {
   const { applicationId, profileId } = scope;
-  return sha256Hex(
-    JSON.stringify(canonical({ VERSION: FINGERPRINT_VERSION, applicationId, profileId, draft })),
-  );
+  const form = FORMS[version]({ applicationId, profileId, draft });
+  const hash = sha256Hex(JSON.stringify(canonical(form)));
+  return version === 1 ? hash : `${version}.${hash}`;
+}
+
+/**
+ * Returns whether a stored fingerprint is that of a request, whichever version made it. One of a later version can't be
+ * compared and counts as the same: answering with the post publishes nothing.
+ */
+export function isSameRequest(
+  stored: string,
+  scope: { readonly applicationId: string; readonly profileId: string },
+  draft: Draft,
+): boolean {
+  const version = stored.includes(".") ? Number.parseInt(stored, 10) : 1;
+  const known = ([1, 2] as const).find((one) => one === version);
+  return known === undefined || stored === fingerprint(scope, draft, known);
 }
 
 const POSTS_AT_ONCE = 16;
