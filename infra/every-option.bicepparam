@@ -36,6 +36,8 @@ param tuning = {
   QUOTA_INSTAGRAM: 'tuned'
   QUOTA_LINKEDIN: 'tuned'
   QUOTA_FACEBOOK_REELS: 'tuned'
+  FACEBOOK_COMMENTS: 'tuned'
+  INSTAGRAM_COMMENTS: 'tuned'
   DUPLICATE_WINDOW_HOURS: 'tuned'
   GRAPH_VERSION: 'tuned'
   LINKEDIN_VERSION: 'tuned'

@@ -36,6 +36,8 @@ type Tuning = {
   QUOTA_INSTAGRAM: string?
   QUOTA_LINKEDIN: string?
   QUOTA_FACEBOOK_REELS: string?
+  FACEBOOK_COMMENTS: string?
+  INSTAGRAM_COMMENTS: string?
   DUPLICATE_WINDOW_HOURS: string?
   GRAPH_VERSION: string?
   LINKEDIN_VERSION: string?

@@ -27,3 +27,8 @@ export function callbackUrl(
   if (state !== null) url.searchParams.set("state", state);
   return url.href;
 }
+
+/** What is granted of what was asked for: all of it, unless the form (a test's, no page has the field) says less. */
+export function grantedOf(asked: readonly string[], granted: readonly string[] = asked): string[] {
+  return asked.filter((scope) => granted.includes(scope));
+}

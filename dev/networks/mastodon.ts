@@ -115,7 +115,7 @@ export class Mastodon extends KeptNetwork<MastodonShared> implements SandboxNetw
       clientId: "sandbox",
       host,
       accountId: account.id,
-      scopes: grant.scopes ?? ["profile", "write:statuses", "write:media"],
+      scopes: grant.scopes ?? ["profile", "write:statuses", "write:media", "read:search"],
       createdAt: this.shared.now(),
       revoked: false,
     });

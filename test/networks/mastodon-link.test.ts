@@ -134,6 +134,27 @@ describe("linking a Mastodon account", () => {
     expect(tools.saved.get(HOST)).toMatchObject({ clientId: "client", redirectUri });
   });
 
+  test("asks a server that names it for the search scope, and registers anew for it", async () => {
+    const former = "profile write:statuses write:media";
+    const hosts = { [HOST]: { clientId: "old", clientSecret: "s", redirectUri, scope: former } };
+    const named = answer(200, {
+      scopes_supported: ["profile", "read:search", "write:statuses", "write:media"],
+    });
+    const { outcome, tools } = await start(script({ [DISCOVERY]: named }, hosts));
+    if (outcome.kind !== "redirect") throw new Error("not started");
+    expect(new URL(outcome.url).searchParams.get("scope")).toBe(`${former} read:search`);
+    expect(new URL(outcome.url).searchParams.get("client_id")).toBe("client");
+    expect(tools.saved.get(HOST)).toMatchObject({ scope: `${former} read:search` });
+  });
+
+  test.each([
+    ["profile write:statuses write:media", ["read:search"]],
+    ["profile write:statuses write:media read:search", []],
+    ["read write", []],
+  ])("%s lacks %j", (scopes, missing) => {
+    expect(mastodon.missingScopes(scopes.split(" "))).toEqual(missing);
+  });
+
   test("registers anew under another name or page, and leaves a registration of 0.2.0 that says the same", async () => {
     const known = answer(400, { error: "unsupported_grant_type" });
     const kept = {

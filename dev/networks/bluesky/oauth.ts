@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { consentErrorPage, consentPage } from "../consent-page.ts";
 import type { Choice } from "../consent-page.ts";
+import { grantedOf } from "../consent-request.ts";
 import { Refusal, htmlPage } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { keep } from "../kept-maps.ts";
@@ -197,7 +198,10 @@ export class OAuth {
     }
     const code = `cod-${randomBytes(32).toString("hex")}`;
     const expiresAt = this.#surroundings.now() + CODE_MS;
-    keep(state.codes, code, { request, did: account.did, expiresAt, grantId: null });
+    const granted = form.get("granted")?.split(" ");
+    const scope = grantedOf(request.scope.split(" "), granted).join(" ");
+    const allowed = { ...request, scope };
+    keep(state.codes, code, { request: allowed, did: account.did, expiresAt, grantId: null });
     return back(request, { code });
   }
 

@@ -18,6 +18,7 @@ const PERMISSIONS: Readonly<Record<string, string>> = {
   pages_read_engagement: "Read content posted on the Page",
   pages_manage_posts: "Create and manage content on your Page",
   business_management: "Manage your business",
+  pages_manage_engagement: "Create, edit and delete comments posted on your Page",
   pages_manage_metadata: "Manage Page settings",
   pages_read_user_content: "Read user content on your Page",
   read_insights: "Access your Page's numbers",

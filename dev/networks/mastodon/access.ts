@@ -8,6 +8,7 @@ import type { Account, MastodonShared, Token } from "./state.ts";
 export const SCOPES = [
   "read",
   "read:accounts",
+  "read:search",
   "read:statuses",
   "write",
   "write:media",

@@ -27,6 +27,7 @@ code{user-select:all}
 const SCOPE_WORDS: Readonly<Record<string, string>> = {
   read: "Read all your account's data",
   "read:accounts": "See account information",
+  "read:search": "Search on your behalf",
   "read:statuses": "See all posts",
   write: "Modify all your account's data",
   "write:media": "Upload media files",

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { callbackUrl } from "../consent-request.ts";
+import { callbackUrl, grantedOf } from "../consent-request.ts";
 import { Refusal, htmlPage, json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { keep } from "../kept-maps.ts";
@@ -143,13 +143,14 @@ export class OAuth {
     if (account === undefined)
       return htmlPage(400, errorPage("This instance has no such account."));
     const code = randomSecret();
+    const granted = stringParameter(form, "granted")?.split(" ");
     // Servers that don't know PKCE ignore its parameters.
     const challenge = personalityOf(app.host).strict ? exchange.query.get("code_challenge") : null;
     keep(this.#shared.state.codes, code, {
       clientId: app.clientId,
       accountId: account.id,
       redirectUri,
-      scopes,
+      scopes: grantedOf(scopes, granted),
       challenge,
       expiresAt: this.#shared.now() + CODE_MS,
     });

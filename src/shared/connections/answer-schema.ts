@@ -63,6 +63,11 @@ export const connection = shape(
         }),
         instanceUrl: z.string().nullable().describe("Its server, on a network of many servers."),
         scopes: z.array(z.string()).describe("What the end user permitted."),
+        missingScopes: z
+          .array(z.string())
+          .describe(
+            "Permissions that the page asks for today and that this authorisation lacks: it was given before, or they were declined. Publishing needs none of them. Linking the account again asks for them, where its server knows them.",
+          ),
         limits: z
           .record(z.string(), z.unknown())
           .describe("What the network said of its limits for this account."),
@@ -176,7 +181,8 @@ export const connectionExample = (): ShapeOf<typeof connection> => ({
     kind: "account",
   },
   instanceUrl: "https://bsky.social",
-  scopes: ["atproto"],
+  scopes: ["atproto", "transition:generic"],
+  missingScopes: [],
   limits: { blobBytesMax: 50_000_000 },
   quota: null,
   expiresAt: null,

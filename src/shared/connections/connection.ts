@@ -118,6 +118,7 @@ export interface ConnectionView {
   readonly account: Account;
   readonly instanceUrl: string | null;
   readonly scopes: readonly string[];
+  readonly missingScopes: readonly string[];
   readonly limits: NetworkData;
   /** The network's publishing quota of the account; null where the network has none. */
   readonly quota: QuotaView | null;
@@ -133,8 +134,14 @@ export interface ConnectionView {
   readonly updatedAt: string;
 }
 
-/** Returns the connection as customers see it, with its quota. */
-export function toConnectionView(connection: Connection, quota: QuotaView | null): ConnectionView {
+/** What is found out of a connection beside its row. */
+type Beside = Pick<ConnectionView, "quota" | "missingScopes">;
+
+/** Returns the connection as customers see it. */
+export function toConnectionView(
+  connection: Connection,
+  { quota, missingScopes }: Beside,
+): ConnectionView {
   const { id, profileId, applicationId, status, account, instanceUrl, scopes, limits } = connection;
   const { expiresAt, lastUsedAt, lastError, createdAt, updatedAt } = connection;
   return {
@@ -146,6 +153,7 @@ export function toConnectionView(connection: Connection, quota: QuotaView | null
     account,
     instanceUrl,
     scopes,
+    missingScopes,
     limits,
     quota,
     expiresAt,

@@ -36,7 +36,7 @@ export async function removeConnection(
     const target = { type: "connection", id: connectionId };
     recordAudit(services, scope, { action: "connection.removed", target });
   }
-  return toConnectionView(connection, null);
+  return toConnectionView(connection, { quota: null, missingScopes: [] });
 }
 
 const LIMITS = { callMs: 5_000, totalMs: 10_000 };

@@ -60,12 +60,22 @@ async function tightestQuota(
   return tightest;
 }
 
+function missingScopes(services: ConnectionsDeps, connection: Connection): readonly string[] {
+  const { network, scopes, status } = connection;
+  if (status === "revoked") return [];
+  return networkOf(network).missingScopes?.(scopes, services.config.networkApps[network]) ?? [];
+}
+
 /** Returns the connection as customers see it. Costs one read if the network has a quota. */
 export async function viewConnection(
   services: ConnectionsDeps,
   connection: Connection,
 ): Promise<ConnectionView> {
-  return toConnectionView(connection, await tightestQuota(services, connection));
+  const quota = await tightestQuota(services, connection);
+  return toConnectionView(connection, {
+    quota,
+    missingScopes: missingScopes(services, connection),
+  });
 }
 
 /**

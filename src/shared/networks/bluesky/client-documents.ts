@@ -2,23 +2,13 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import type { NetworkApp, ServiceIdentity } from "../contract/settings.ts";
 import type { NetworkDocument } from "../contract/network.ts";
+import { ALL_SCOPES } from "./scopes.ts";
 
 /** The address of the metadata document is also the client's id. */
 const METADATA_FILE = "client-metadata.json";
 const KEYS_FILE = "jwks.json";
 const DOCUMENTS_PATH = "/v1/connect/bluesky";
 const CALLBACK_PATH = "/v1/connect/callback/bluesky";
-
-/**
- * Writing posts, uploading their files, and handing a video to the video service. `update` is asked for because the
- * server checks it for the call that writes a record under a key of ours.
- */
-export const GRANULAR_SCOPE =
-  "atproto repo:app.bsky.feed.post?action=create&action=update blob:*/* rpc:com.atproto.repo.uploadBlob?aud=* rpc:app.bsky.video.getUploadLimits?aud=*";
-/** For servers that know no finer ones. */
-export const BROAD_SCOPE = "atproto transition:generic";
-/** A client may ask for nothing that its document does not name. */
-const ALL_SCOPES = `${GRANULAR_SCOPE} transition:generic`;
 
 const grants = {
   grant_types: ["authorization_code", "refresh_token"] as ["authorization_code", "refresh_token"],

@@ -12,6 +12,7 @@ import { rules } from "./rule-table.ts";
 import { check, checkFiles, measure, media } from "./rules.ts";
 import { blueskySettings } from "./settings.ts";
 import { freshen, revoke } from "./session.ts";
+import { missingScopes } from "./scopes.ts";
 
 /** Offers the network's own page first, and an app password to servers and people that want none of it. */
 const blueskyLink = {
@@ -30,6 +31,7 @@ export const bluesky = {
   documents: clientDocuments,
   options: blueskyOptions,
   link: blueskyLink,
+  missingScopes,
   measure,
   media,
   altTextMax: () => rules["bluesky.media.altText"].limit,

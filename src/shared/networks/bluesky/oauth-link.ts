@@ -16,7 +16,8 @@ import { HttpFailure } from "../../runtime/http-call.ts";
 import { originOf, serverOrigin, typedText } from "../contract/text.ts";
 import { readAccount, readLimits, readIdentifier } from "./identity.ts";
 import { callAsAccount } from "./account-call.ts";
-import { BROAD_SCOPE, GRANULAR_SCOPE, hasDocuments, loopbackAddress } from "./client-documents.ts";
+import { hasDocuments, loopbackAddress } from "./client-documents.ts";
+import { allowsPosting, BROAD_SCOPE, GRANULAR_SCOPE } from "./scopes.ts";
 import { sessionIdOf, type OAuthCredentials } from "./state.ts";
 import {
   openClient,
@@ -165,19 +166,11 @@ async function acceptCredentials(
 ): Promise<LinkOutcome> {
   const { scope } = credentials.session.tokenSet;
   const isOther = expectedDid !== null && expectedDid !== credentials.did;
-  if (isOther || !allowsPosting(scope)) {
+  if (isOther || !allowsPosting(scope.split(" "))) {
     await endOAuth(credentials, tools);
     return isOther ? linkFailed("other_account") : linkFailed("permission_missing", scope);
   }
   return await describe(credentials, tools);
-}
-
-function allowsPosting(scope: string): boolean {
-  const granted = scope.split(" ");
-  if (granted.includes("transition:generic")) return true;
-  return (
-    granted.some((one) => one.startsWith("repo:")) && granted.some((one) => one.startsWith("blob"))
-  );
 }
 
 const sessionView = shape(() =>

@@ -85,6 +85,11 @@ export interface Network {
   /** The schema of `platformOptions.<name>`: a strict object. */
   readonly options: Shape<z.ZodType<Readonly<Record<string, unknown>>>>;
   readonly link: LinkFlow;
+  /**
+   * Returns which of the permissions that are asked for, without being needed for linking or publishing, an
+   * authorisation with these scopes lacks; absent: there are none. Pure.
+   */
+  missingScopes?(scopes: readonly string[], app: NetworkApp | undefined): readonly string[];
   measure(draft: LegDraft, limits: NetworkData): TextMeasure;
   /**
    * Returns which daily quota of the account the draft counts towards, e.g. `posts`; absent: there is none. `remote` is

@@ -6,6 +6,8 @@ export interface NetworkApp {
   readonly secret: string;
   /** Of the network's API. */
   readonly version: string;
+  /** What is asked for beyond what linking and publishing take; absent: nothing. */
+  readonly extraScopes?: readonly string[];
   /** A second registration, where the network wants one of its own for organisations. */
   readonly organizations?: { readonly id: string; readonly secret: string };
 }

@@ -1,4 +1,5 @@
 import type { Network } from "../contract/network.ts";
+import { lackedExtras } from "../graph/link.ts";
 import { facebookLink, revoke, facebookAccountCheck } from "./link.ts";
 import { facebookOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
@@ -15,6 +16,7 @@ export const facebook = {
   settings: facebookSettings,
   options: facebookOptions,
   link: facebookLink,
+  missingScopes: lackedExtras,
   measure,
   media,
   altTextMax: () => rules["facebook.media.altTextLength"].limit,

@@ -61,7 +61,7 @@ export const facebookLink = {
       redirect_uri: oauth.redirectUri,
       response_type: "code",
       state: oauth.state,
-      scope: WANTED.join(","),
+      scope: [...WANTED, ...(app.extraScopes ?? [])].join(","),
       // Else what was declined once is never asked for again.
       auth_type: "rerequest",
     });

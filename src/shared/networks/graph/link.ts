@@ -8,6 +8,7 @@ import {
   type OAuthFlow,
   linkFailed,
 } from "../contract/link.ts";
+import type { NetworkApp } from "../contract/settings.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 
 /** What the dialog sends back with the browser in place of a code. */
@@ -64,6 +65,14 @@ export function lacking(
 ): LinkFailure | undefined {
   const missing = needed.filter((name) => !granted.includes(name));
   return missing.length > 0 ? linkFailed("permission_missing", missing.join(" ")) : undefined;
+}
+
+/** Returns the permissions that the app asks for besides and that were not granted. */
+export function lackedExtras(
+  granted: readonly string[],
+  app: NetworkApp | undefined,
+): readonly string[] {
+  return (app?.extraScopes ?? []).filter((name) => !granted.includes(name));
 }
 
 interface Step<Shape extends z.ZodType> {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { withDefault } from "../../runtime/setting.ts";
+import { flag, withDefault } from "../../runtime/setting.ts";
 import { shape } from "../../runtime/shape.ts";
 import { type FromSettings, readApp } from "../contract/settings.ts";
 
@@ -12,11 +12,24 @@ export const graphVersion = {
   ),
 };
 
-/** Returns the registration with the Graph API that two settings make. */
+/**
+ * Returns the setting that has people asked for the permission to comment. An app that Meta has not approved for it
+ * could link nobody.
+ */
+export function commentsSetting(network: string, permission: string) {
+  return withDefault(
+    flag,
+    "false",
+    `Whether people who link ${network} are asked for \`${permission}\`, for which Meta must have approved the app first.`,
+  );
+}
+
+/** Returns the registration with the Graph API that two settings make, asking for the permissions besides. */
 export function readGraphApp(
   name: string,
   values: Readonly<Record<string, unknown>> & { readonly GRAPH_VERSION: string },
+  extraScopes: readonly string[],
 ): Pick<FromSettings, "app" | "problems"> {
   const { app, problems } = readApp(name, values);
-  return { app: app && { ...app, version: values.GRAPH_VERSION }, problems };
+  return { app: app && { ...app, version: values.GRAPH_VERSION, extraScopes }, problems };
 }

@@ -1,4 +1,5 @@
 import type { Network } from "../contract/network.ts";
+import { lackedExtras } from "../graph/link.ts";
 import { instagramLink } from "./link.ts";
 import { instagramOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
@@ -16,6 +17,7 @@ export const instagram = {
   settings: instagramSettings,
   options: instagramOptions,
   link: instagramLink,
+  missingScopes: lackedExtras,
   measure,
   media,
   altTextMax: () => rules["instagram.media.altText"].limit,

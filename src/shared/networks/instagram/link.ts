@@ -31,11 +31,12 @@ export const instagramLink = {
   fields: [],
   origins: [SITE],
   start(_form, oauth, tools) {
+    const app = appOf(tools);
     return redirect(`${SITE}/oauth/authorize`, {
-      client_id: appOf(tools).id,
+      client_id: app.id,
       redirect_uri: oauth.redirectUri,
       response_type: "code",
-      scope: SCOPES.join(","),
+      scope: [...SCOPES, ...(app.extraScopes ?? [])].join(","),
       state: oauth.state,
     });
   },
@@ -115,7 +116,7 @@ async function exchangeCode(
   if ("kind" in grant) return grant;
   const { access_token: token, permissions } = grant;
   const listed = typeof permissions === "string" ? permissions.split(/[\s,]+/) : permissions;
-  // RFC 6749, section 5.1: no list in the answer means what was asked for.
+  // RFC 6749, section 5.1: no list in the answer means what was asked for. The extras are left out, as nothing tells.
   return { token, scopes: (listed ?? SCOPES).filter((name) => name !== "") };
 }
 

@@ -1,6 +1,8 @@
 import { integer, withDefault } from "../../runtime/setting.ts";
-import { graphVersion, readGraphApp } from "../graph/settings.ts";
+import { commentsSetting, graphVersion, readGraphApp } from "../graph/settings.ts";
 import { appSettings, networkSettings } from "../contract/settings.ts";
+
+const COMMENTS = "instagram_business_manage_comments";
 
 export const instagramSettings = networkSettings(
   {
@@ -13,10 +15,11 @@ export const instagramSettings = networkSettings(
       "INSTAGRAM_APP",
       "The Instagram app, whose id is not the Facebook app's; without it Instagram is not available.",
     ),
+    INSTAGRAM_COMMENTS: commentsSetting("Instagram", COMMENTS),
     ...graphVersion,
   },
   (values) => ({
-    ...readGraphApp("INSTAGRAM_APP", values),
+    ...readGraphApp("INSTAGRAM_APP", values, values.INSTAGRAM_COMMENTS ? [COMMENTS] : []),
     quotas: { posts: values.QUOTA_INSTAGRAM },
   }),
 );

@@ -9,6 +9,8 @@ import { requestHeaders } from "./state.ts";
 /** What a registration is called that does not say so itself: until 0.2.0 all had one name. */
 const FORMER_NAME = "Publishing Relay";
 const PUBLISH_SCOPES = "write:statuses write:media";
+/** Finds the post that is to be quoted; neither linking nor publishing needs it. */
+const SEARCH_SCOPE = "read:search";
 
 const clientShape = shape(() =>
   z.object({
@@ -37,7 +39,15 @@ const metadataShape = shape(() =>
   }),
 );
 
-/** Reads the authorisation server's description (RFC 8414); its absence means an older or another server. */
+/** Returns the extra scope if it was not granted. */
+export function missingScopes(scopes: readonly string[]): readonly string[] {
+  return scopes.includes("read") || scopes.includes(SEARCH_SCOPE) ? [] : [SEARCH_SCOPE];
+}
+
+/**
+ * Reads the authorisation server's description (RFC 8414); its absence means an older or another server. Only scopes that
+ * it names are asked for besides, for an unknown one would have the whole request refused.
+ */
 export async function discover(origin: string, tools: NetworkTools): Promise<OAuthServer> {
   const answer = await exchange(tools, {
     method: "GET",
@@ -45,10 +55,12 @@ export async function discover(origin: string, tools: NetworkTools): Promise<OAu
   });
   const isThere = !(answer instanceof HttpFailure) && answer.status === 200;
   const { data } = metadataShape().safeParse(isThere ? answer.json() : undefined);
-  const canReadProfile = data?.scopes_supported.includes("profile") === true;
+  const known = data?.scopes_supported ?? [];
+  const account = known.includes("profile") ? "profile" : "read:accounts";
+  const extra = known.includes(SEARCH_SCOPE) ? ` ${SEARCH_SCOPE}` : "";
   return {
     origin,
-    scope: `${canReadProfile ? "profile" : "read:accounts"} ${PUBLISH_SCOPES}`,
+    scope: `${account} ${PUBLISH_SCOPES}${extra}`,
     hasPkce: data?.code_challenge_methods_supported.includes("S256") === true,
   };
 }

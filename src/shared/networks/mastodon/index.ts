@@ -1,4 +1,5 @@
 import type { Network } from "../contract/network.ts";
+import { missingScopes } from "./client.ts";
 import { prepare } from "./prepare.ts";
 import { mastodonLink, revoke } from "./link.ts";
 import { mastodonOptions } from "./options.ts";
@@ -14,6 +15,7 @@ export const mastodon = {
   title: "Mastodon",
   options: mastodonOptions,
   link: mastodonLink,
+  missingScopes,
   measure,
   media,
   altTextMax: (limits) => limitsOf(limits).altTextMax,

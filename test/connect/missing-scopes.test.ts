@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { DEMO_FACEBOOK_APP, DEMO_PAGE, DEMO_USER } from "../../dev/networks/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
+import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { Browser, locationOf } from "./browser.ts";
+import { anOwner, openWorld, type Owner, type World } from "./world.ts";
+
+const APPS = {
+  FACEBOOK_APP_ID: DEMO_FACEBOOK_APP.id,
+  FACEBOOK_APP_SECRET: DEMO_FACEBOOK_APP.secret,
+  INSTAGRAM_APP_ID: DEMO_INSTAGRAM_APP.id,
+  INSTAGRAM_APP_SECRET: DEMO_INSTAGRAM_APP.secret,
+};
+const COMMENTS = { FACEBOOK_COMMENTS: "true", INSTAGRAM_COMMENTS: "true" };
+const GATES = [
+  "repo:app.bsky.feed.threadgate?action=create&action=delete",
+  "repo:app.bsky.feed.postgate?action=create&action=delete",
+];
+
+type Form = Readonly<Record<string, string>>;
+
+let world: World;
+let owner: Owner;
+
+/** What the hosted page sends to the network, and the connection that comes of what is decided there. */
+async function link(network: string, typed: Form, decided: Form) {
+  const at = `/v1/profiles/${owner.profileId}/connect/sessions`;
+  const made = await world.relay.call("POST", at, {
+    key: owner.key,
+    body: { platforms: [network] },
+  });
+  const browser = new Browser(world);
+  const page = await browser.get(made.body.data.connectUrl as string);
+  const left = locationOf(await browser.submit(page, network, typed));
+  const answer = await fetch(left, {
+    method: "POST",
+    redirect: "manual",
+    body: new URLSearchParams({ decision: "allow", ...decided }),
+  });
+  const callback = answer.headers.get("location") ?? "";
+  const back = await browser.get(callback.replace("http://127.0.0.1:", "http://localhost:"));
+  expect(back.status).toBeLessThan(400);
+  return {
+    asked: new URL(left).searchParams.get("scope"),
+    connection: await connectionTo(network),
+  };
+}
+
+async function connectionTo(network: string) {
+  const at = `/v1/profiles/${owner.profileId}/connections`;
+  const { body } = await world.relay.call("GET", at, { key: owner.key });
+  const found = body.data.find(({ platform }: { platform: string }) => platform === network);
+  return found as { status: string; scopes: string[]; missingScopes: string[] };
+}
+
+function useWorld(settings: Form): void {
+  beforeAll(async () => {
+    world = await openWorld({ ...APPS, ...settings });
+  });
+  afterAll(() => world.close());
+  beforeEach(async () => {
+    world.sandbox.reset();
+    await world.services.hosts.forget("mastodon", "mastodon.sandbox.test");
+    owner = await anOwner(world);
+  });
+}
+
+const may = (...names: readonly string[]): Form => ({
+  asked: "yes",
+  ...Object.fromEntries(names.map((name) => [`may_${name}`, "yes"])),
+});
+const PAGES = ["pages_show_list", "pages_read_engagement", "pages_manage_posts"];
+const ON_PAGE = { account: DEMO_USER, [`page_${DEMO_PAGE}`]: "yes" };
+
+describe("permissions for comments, once the settings say that the apps have them", () => {
+  useWorld(COMMENTS);
+
+  test.each([
+    [
+      "facebook",
+      "pages_manage_engagement",
+      { ...may(...PAGES, "pages_manage_engagement"), ...ON_PAGE },
+      { ...may(...PAGES), ...ON_PAGE },
+    ],
+    [
+      "instagram",
+      "instagram_business_manage_comments",
+      {},
+      may("instagram_business_basic", "instagram_business_content_publish"),
+    ],
+  ])("%s is asked for %s, and an account that lacks it is linked", async (...args) => {
+    const [network, scope, all, less] = args;
+    const declined = await link(network, {}, less);
+    expect(declined.asked?.split(",")).toContain(scope);
+    expect(declined.connection).toMatchObject({ status: "active", missingScopes: [scope] });
+    expect(declined.connection.scopes).not.toContain(scope);
+    const granted = await link(network, {}, all);
+    expect(granted.connection).toMatchObject({ status: "active", missingScopes: [] });
+    expect(granted.connection.scopes).toContain(scope);
+  });
+
+  test("events tell it as the list does", async () => {
+    await link(
+      "instagram",
+      {},
+      may("instagram_business_basic", "instagram_business_content_publish"),
+    );
+    await world.relay.drain();
+    // An event is listed once no other that is older can still be written.
+    world.relay.advance(16_000);
+    const { body } = await world.relay.call("GET", "/v1/events", { key: owner.key });
+    expect(body.data.at(-1)).toMatchObject({
+      type: "connection.linked",
+      data: { connection: { missingScopes: ["instagram_business_manage_comments"] } },
+    });
+  });
+});
+
+describe("permissions for what is to come", () => {
+  useWorld({});
+
+  test("an app of Meta's is asked for nothing that it may not have", async () => {
+    const facebook = await link("facebook", {}, { ...may(...PAGES), ...ON_PAGE });
+    expect(facebook.asked).not.toContain("pages_manage_engagement");
+    expect(facebook.connection.missingScopes).toEqual([]);
+    const instagram = await link("instagram", {}, {});
+    expect(instagram.asked).not.toContain("comments");
+    expect(instagram.connection.missingScopes).toEqual([]);
+  });
+
+  test("Mastodon is asked for search", async () => {
+    const typed = { instance: "mastodon.sandbox.test" };
+    const less = await link("mastodon", typed, { granted: "profile write:statuses write:media" });
+    expect(less.asked).toBe("profile write:statuses write:media read:search");
+    expect(less.connection).toMatchObject({ status: "active", missingScopes: ["read:search"] });
+    const all = await link("mastodon", typed, {});
+    expect(all.connection).toMatchObject({ status: "active", missingScopes: [] });
+  });
+
+  test("Bluesky is asked for deleting posts and for gates", async () => {
+    const typed = { identifier: DEMO_HANDLE };
+    const all = await link("bluesky", typed, {});
+    expect(all.connection).toMatchObject({ status: "active", missingScopes: [] });
+    const whole = all.connection.scopes;
+    expect(whole).toEqual(expect.arrayContaining(GATES));
+    const fewer = whole.filter((scope) => !GATES.includes(scope));
+    const less = await link("bluesky", typed, { granted: fewer.join(" ") });
+    expect(less.connection).toMatchObject({ status: "active", missingScopes: GATES });
+  });
+
+  test("an app password lacks nothing", async () => {
+    const at = `/v1/profiles/${owner.profileId}/connect/sessions`;
+    const body = { platforms: ["bluesky"] };
+    const made = await world.relay.call("POST", at, { key: owner.key, body });
+    const browser = new Browser(world);
+    const typed = { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD };
+    await browser.submit(await browser.get(made.body.data.connectUrl as string), "bluesky", typed);
+    expect(await connectionTo("bluesky")).toMatchObject({ scopes: [], missingScopes: [] });
+  });
+});
