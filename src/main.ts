@@ -12,6 +12,10 @@ import {
 // An error has to be thrown here: if it were caught, the app would start without any function.
 const config = readConfig();
 
+/** What the host grants queue and timer functions after the signal, and the app after its last hook. */
+const WORK_SECONDS = 10;
+const TERMINATE_SECONDS = 5;
+
 let running: Promise<Running> | undefined;
 
 async function open(): Promise<Running> {
@@ -30,4 +34,7 @@ const load = () => (running ??= open());
 registerRoutes(routeKeys, load);
 registerWorkers(queues, config, load);
 registerTimers(timers, config, load);
-app.hook.appTerminate(async () => (await running)?.end());
+// Where the signal reaches the app's process as well as the host, it comes before the host's own steps. The host ends
+// the process.
+process.once("SIGTERM", () => void running?.then((known) => known.stop(WORK_SECONDS)));
+app.hook.appTerminate(async () => (await running)?.end(TERMINATE_SECONDS));

@@ -35,8 +35,11 @@ export function openRunning(config: Config): Running {
     answerUnrouted: (incoming, path) => answerUnrouted(routeKeys, services, incoming, path),
     work: (name, message, host) => workerOf(name).handle(services, message, host),
     runTimer: (timer, isPastDue, host) => runTimer(services, timer, isPastDue, host),
-    async end() {
-      await services.stop.begin();
+    async stop(seconds) {
+      await services.stop.begin(new Date(services.clock.now().getTime() + seconds * 1000));
+    },
+    async end(seconds) {
+      await this.stop(seconds);
       services.metrics.flush();
       stopReporting();
     },

@@ -162,7 +162,7 @@ test("a process that is told to stop keeps where it is and ends", async () => {
   let steps = 0;
   const walk = stepsOf(() => {
     steps += 1;
-    if (steps === 3) void services.stop.begin();
+    if (steps === 3) void services.stop.begin(services.clock.now());
     return Promise.resolve({ next: String(steps) });
   });
   expect(await runWalk(services, walk, 0, optionsOf(relay))).toBe("time_up");

@@ -36,7 +36,10 @@ export interface Running {
   answerUnrouted(incoming: Incoming, path: string): Promise<Outgoing>;
   work(worker: string, message: unknown, host: Invocation): Promise<void>;
   runTimer(timer: Timer, isPastDue: boolean, host: Invocation): Promise<void>;
-  end(): Promise<void>;
+  /** Prepares for the end of the process in `seconds`. */
+  stop(seconds: number): Promise<void>;
+  /** Prepares for the end as `stop` does, and sends the last metrics. */
+  end(seconds: number): Promise<void>;
 }
 
 type Load = () => Promise<Running>;

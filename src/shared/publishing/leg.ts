@@ -40,6 +40,7 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  *   publishing waiting, sent worker claims when it is due     publishing claimed *  claimed: claim                -
  *   publishing claimed, sent lease ended, worker claims       publishing claimed *  claimed: claim, crashes + 1   -
  *   publishing claimed, sent work outlasts a third of a lease the same              renewed: leaseUntil           -
+ *   publishing claimed, sent the process is told to stop      the same              endingAt: leaseUntil          -
  *   publishing claimed, sent another account is linked        the same              movedTo: account, remote      -
  *   publishing claimed, sent that account is busy             as before the claim   givenBack: notBefore          -
  *   publishing claimed       network still processes media    publishing waiting    parked: remote, notBefore     -
@@ -266,6 +267,19 @@ export function claimed(
 /** Returns the leg with a lease that runs from now, for a step that takes longer than one lease. */
 export function renewed(leg: Leg, now: Date, leaseSeconds: number): Leg {
   return { ...leg, leaseUntil: after(now, leaseSeconds) };
+}
+
+/**
+ * Returns the leg with a lease that ends with the worker's process, so that another worker takes over at once. `callMs`:
+ * the longest time that a call to a network takes. A call that was begun keeps its lease until then, even if the process
+ * ends before: a worker that looked earlier could miss the post and send it twice.
+ */
+export function endingAt(leg: Leg, endsAt: Date, callMs: number): Leg {
+  const { leaseUntil, calledAt, phase } = leg;
+  if (leaseUntil === null) return leg;
+  const callEnds = phase === "sent" && calledAt !== null ? Date.parse(calledAt) + callMs : 0;
+  const end = new Date(Math.max(endsAt.getTime(), callEnds)).toISOString();
+  return end < leaseUntil ? { ...leg, leaseUntil: end } : leg;
 }
 
 /** Returns the leg on the account that is linked now. `remote` is what the network chose anew for that account. */

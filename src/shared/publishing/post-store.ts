@@ -1,3 +1,4 @@
+import { serviceUnavailable } from "../runtime/errors.ts";
 import { inverted, timeOfId } from "../runtime/ids.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
@@ -111,6 +112,27 @@ export class PostStore {
     const row = toLegRow(legKey(ref, leg.network), leg);
     const written = await this.#core.replaceIfUnchanged(ref.platformId, row, etag);
     return written === undefined ? undefined : { leg, etag: written };
+  }
+
+  /**
+   * Replaces a leg and sets the next check of the post's open work, in one write. Returns undefined when the leg was
+   * changed by another write.
+   * @throws AppError `service_unavailable` when the outcome is not known
+   */
+  async replaceLegAndCheck(
+    ref: PostRef,
+    leg: Leg,
+    etag: string,
+    nextCheckAt: string,
+  ): Promise<StoredLeg | undefined> {
+    const row = toLegRow(legKey(ref, leg.network), leg);
+    const written = await this.#core.transact(ref.platformId, [
+      { kind: "replace", row, etag },
+      { kind: "put", row: toWorkRow({ ref, nextCheckAt, checks: 0 }) },
+    ]);
+    if (written.kind === "in_doubt") throw serviceUnavailable(written.cause);
+    const now = written.kind === "applied" ? written.etags.get(row.rowKey) : undefined;
+    return now === undefined ? undefined : { leg, etag: now };
   }
 
   /**

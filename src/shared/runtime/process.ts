@@ -1,22 +1,31 @@
-type Callback = () => Promise<void>;
+type Callback = (endsAt: Date) => Promise<void>;
 
 /** What runs before the process ends, when it gets a signal beforehand. */
 export class Stop {
   readonly #callbacks = new Set<Callback>();
-  #isStopping = false;
+  #endsAt: Date | undefined;
+
+  /** When the host will end the process; undefined until it gets the signal. */
+  get endsAt(): Date | undefined {
+    return this.#endsAt;
+  }
 
   /** Calls the callback when the process is about to stop, at once if it already is. Returns a function to undo it. */
   before(callback: Callback): () => void {
     this.#callbacks.add(callback);
     // The host still starts work for a while after the signal.
-    if (this.#isStopping) void Promise.allSettled([callback()]);
+    if (this.#endsAt !== undefined) void Promise.allSettled([callback(this.#endsAt)]);
     return () => void this.#callbacks.delete(callback);
   }
 
-  /** Runs all callbacks, because the process is about to stop. Waits for them and never rejects. */
-  async begin(): Promise<void> {
-    this.#isStopping = true;
-    await Promise.allSettled([...this.#callbacks].map((callback) => callback()));
+  /**
+   * Runs all callbacks, because the process is about to stop. Waits for them and never rejects. Called again, the first
+   * end stands.
+   */
+  async begin(endsAt: Date): Promise<void> {
+    this.#endsAt ??= endsAt;
+    const known = this.#endsAt;
+    await Promise.allSettled([...this.#callbacks].map((callback) => callback(known)));
   }
 }
 

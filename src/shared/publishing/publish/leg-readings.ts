@@ -62,11 +62,18 @@ export class LegReadings {
     this.leave();
   }
 
-  /** Removes the notes of open readings, because the process stops and the files are not the cause. */
+  /**
+   * Removes the notes of open readings, because the process stops and the files are not the cause. Writes the leg at
+   * once, so that its lease ends with the process.
+   */
   async stop(): Promise<void> {
     this.#isStopping = true;
     for (const file of this.#open.keys()) this.#forget(file);
-    await this.#save();
+    try {
+      await this.#writer?.save();
+    } catch (error) {
+      this.#writer?.warn(error);
+    }
   }
 
   /** Runs a reading of a file, with a note of it in the leg's row. */

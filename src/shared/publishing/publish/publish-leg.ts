@@ -25,6 +25,9 @@ import { begun, change, keepingOpened, save, type Work } from "./work.ts";
 /** A hint that comes earlier than this is ignored: the right one is still to come. */
 const EARLY_SECONDS_MAX = 5;
 
+/** How long the hint of a leg that a stopping process did not begin waits: a new process may not be there yet. */
+const HAND_BACK_SECONDS = 1;
+
 /** Sends a hint again that came a few seconds early, because of a clock that runs behind. */
 async function hintAgain({ services, ref, stored }: Work, at: string, now: Date): Promise<void> {
   const seconds = (Date.parse(at) - now.getTime()) / 1000;
@@ -57,6 +60,8 @@ async function claim(work: Work): Promise<boolean> {
     save: () => change(work, (taken) => taken),
     warn: (error) => services.log.warn("reading not noted", { postId: work.ref.postId, error }),
   });
+  // The signal came while the claim was written.
+  if (services.stop.endsAt !== undefined) await work.readings.stop();
   work.trace.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
   const { network, attempts } = leg;
   services.log.info("leg claimed", { network, attempt: attempts, phase: leg.phase, afterCrash });
@@ -171,13 +176,19 @@ async function publishLeg(
   if (account !== null && !(await takeTurn(on, { network, accountId: account.id }))) return;
   const noMoreStop = services.stop.before(() => readings.stop());
   try {
-    if (await claim(on)) await withTrace(on, () => work(on));
+    if (services.stop.endsAt !== undefined) await handBack(services, ref, [network]);
+    else if (await claim(on)) await withTrace(on, () => work(on));
   } finally {
     noMoreStop();
     await files.close();
     await readings.close();
     await releaseTurn(on);
   }
+}
+
+/** Sends the hint back to the queue: a process that stops begins no leg. */
+function handBack(services: PublishingDeps, ref: PostRef, networks: PublishHint["networks"]) {
+  return services.publishQueue.hint({ ...ref, networks }, HAND_BACK_SECONDS);
 }
 
 async function publishAll(
@@ -207,6 +218,7 @@ async function publishAll(
  */
 export async function publishLegs(services: PublishingDeps, asked: PublishHint): Promise<void> {
   const { networks, ...ref } = asked;
+  if (services.stop.endsAt !== undefined) return handBack(services, ref, networks);
   // Events of the start are sent now, and not when the slowest network has ended.
   const hinted = hint(services, ref, { hasEvents: true });
   const [seen, ...legs] = await Promise.all([

@@ -1,5 +1,6 @@
 import type { Connection } from "../../connections/connection.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
+import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { PublishOutcome, TryLater } from "../../networks/contract/outcome.ts";
 import { nextRetrySeconds } from "../leg-times.ts";
 import { markedSent, putBack, unsent } from "../leg.ts";
@@ -17,6 +18,15 @@ const leaseTooShort: TryLater = {
   failure: { code: "network_unavailable", networkCode: "lease_too_short" },
   retryAfterSeconds: 0,
 };
+
+/** Gives the leg back for another worker to take at once. The stop of a process does not use up a retry. */
+function giveBack(work: Work, prepared: NetworkData | null = null): Promise<void> {
+  const { services, stored } = work;
+  if (services.stop.endsAt === undefined) return tryLater(work, leaseTooShort, prepared);
+  const { retries, remote } = stored.leg;
+  const back = putBack(stored.leg, services.clock.now(), 0, work.doubtSince);
+  return park(work, { ...back, retries, remote: prepared ?? remote });
+}
 
 /** Records for people that the account is in use. A failure does not fail the post. */
 async function recordUse({ services }: Work, connection: Connection): Promise<void> {
@@ -63,7 +73,7 @@ export async function send(
 ): Promise<void> {
   const { services } = work;
   // What was uploaded is kept: uploading it again would use up the next lease as well.
-  if (!leaseSuffices(work)) return tryLater(work, leaseTooShort, ready.remote);
+  if (!leaseSuffices(work)) return giveBack(work, ready.remote);
   const now = services.clock.now();
   const before = work.stored.leg;
   const marked = markedSent(before, ready.remote, work.doubtSince, now);
@@ -74,7 +84,7 @@ export async function send(
   // Writing the marker may have taken long, too.
   if (!leaseSuffices(work)) {
     notSent();
-    return tryLater(work, leaseTooShort);
+    return giveBack(work);
   }
   const leg = { ...ready, sentAt: new Date(work.doubtSince ?? now) };
   services.log.info("leg sent", { network: network.name, attempt: work.stored.leg.attempts });

@@ -5,7 +5,7 @@ import { findAvailable } from "../../networks/lookup.ts";
 import type { Turn } from "../accounts/turn-store.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
-import { type Leg, renewed } from "../leg.ts";
+import { endingAt, type Leg, renewed } from "../leg.ts";
 import type { StoredLeg } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";
 import type { LegReadings } from "./leg-readings.ts";
@@ -40,12 +40,22 @@ export function save(work: Work, leg: Leg): Promise<boolean> {
   return change(work, () => leg);
 }
 
+/** Writes a leg of a worker that will end then: its lease ends at that time, and the sweep checks the post then. */
+function writeLast({ services, ref, stored }: Work, next: Leg, endsAt: Date) {
+  const leg = endingAt(next, endsAt, services.config.publishing.networkTimeoutMs);
+  if (leg.leaseUntil === null) return services.posts.replaceLegIfUnchanged(ref, leg, stored.etag);
+  return services.posts.replaceLegAndCheck(ref, leg, stored.etag, leg.leaseUntil);
+}
+
 /** Writes what `next` makes of the leg as it is after the writes before. */
 export async function change(work: Work, next: (leg: Leg) => Leg): Promise<boolean> {
   const write = async (): Promise<boolean> => {
     const { services, ref, stored, readings } = work;
+    const { endsAt } = services.stop;
     const leg = { ...next(stored.leg), readings: readings.current };
-    const written = await services.posts.replaceLegIfUnchanged(ref, leg, stored.etag);
+    const written = await (endsAt === undefined
+      ? services.posts.replaceLegIfUnchanged(ref, leg, stored.etag)
+      : writeLast(work, leg, endsAt));
     if (written === undefined) return false;
     work.stored = written;
     readings.noteStored(leg.readings);

@@ -1,0 +1,149 @@
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
+import type { Services } from "../../src/shared/compose.ts";
+import { mediaReader } from "../../src/shared/media/media-reader.ts";
+import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
+import { Stop } from "../../src/shared/runtime/process.ts";
+import { dataOf } from "../setup/factories.ts";
+import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import type { Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+
+/** What the host leaves to queue functions when it is told to end. */
+const STOP_MS = 10_000;
+const MINUTE_MS = 60_000;
+
+let relay: Relay;
+let publisher: Publisher;
+
+useSandboxedRelay((started) => {
+  ({ relay } = started);
+});
+beforeAll(async () => {
+  publisher = await aPublisher(relay, ["mastodon"]);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A post whose hint is lost, and a process of its own that gets it by hand. */
+async function aProcess(body: object = {}) {
+  relay.queues.onSend = () => "lose";
+  const request = { text: unique("Stopping"), platforms: ["mastodon"], ...body };
+  const { id } = dataOf(await submitPost(relay, publisher, request));
+  relay.queues.onSend = () => "keep";
+  const ref = { ...publisher.owner, postId: id as string };
+  const services: Services = { ...relay.services, stop: new Stop() };
+  const hint = PublishHint().parse({ v: 1, ...ref, networks: ["mastodon"] });
+  const leg = async () => (await relay.services.posts.findLeg(ref, "mastodon"))?.leg;
+  const nextCheck = async () => {
+    const { works } = await relay.services.posts.listOpenWork(ref.platformId);
+    return works.find((work) => work.ref.postId === id)?.nextCheckAt;
+  };
+  return { id: id as string, services, hint, leg, nextCheck };
+}
+
+const inMs = (milliseconds: number) => new Date(relay.clock.now().getTime() + milliseconds);
+
+/** A minute's sweep, and what it hints. */
+async function sweepAfter(milliseconds: number): Promise<void> {
+  relay.advance(milliseconds);
+  await repairStalledLegs(relay.services);
+  await relay.drain();
+}
+
+describe("a process that is told to stop", () => {
+  test("sets lease and next check of a leg in hand to its own end, in one write", async () => {
+    const { id, services, hint, leg, nextCheck } = await aProcess({
+      mediaUrls: ["https://media.sandbox.test/photo.jpg"],
+    });
+    const begun = Promise.withResolvers<void>();
+    const spy = vi.spyOn(mediaReader, "facts").mockImplementation(() => {
+      begun.resolve();
+      return new Promise(() => undefined);
+    });
+    void publishLegs(services, hint);
+    await begun.promise;
+    const endsAt = inMs(STOP_MS);
+    const writes = vi.spyOn(services.posts, "replaceLegAndCheck");
+    await services.stop.begin(endsAt);
+    expect(writes).toHaveBeenCalledTimes(1);
+    expect(await leg()).toMatchObject({ phase: "claimed", leaseUntil: endsAt.toISOString() });
+    expect(await nextCheck()).toBe(endsAt.toISOString());
+    spy.mockRestore();
+    await sweepAfter(STOP_MS + 1_000);
+    expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+  });
+
+  test("leaves a leg that was sent its lease until the call is over, and it is only looked up", async () => {
+    const { id, services, hint, leg } = await aProcess();
+    const called = Promise.withResolvers<void>();
+    const { outbound } = relay.services;
+    const request = outbound.request.bind(outbound);
+    const spy = vi.spyOn(outbound, "request").mockImplementation(async (asked) => {
+      const answer = await request(asked);
+      if (asked.method !== "POST" || !asked.url.includes("/statuses")) return answer;
+      called.resolve();
+      return new Promise(() => undefined);
+    });
+    void publishLegs(services, hint);
+    await called.promise;
+    spy.mockRestore();
+    await services.stop.begin(inMs(STOP_MS));
+    const { networkTimeoutMs } = relay.services.config.publishing;
+    const sent = await leg();
+    expect(sent?.phase).toBe("sent");
+    expect(Date.parse(sent?.leaseUntil ?? "")).toBe(
+      Date.parse(sent?.calledAt ?? "") + networkTimeoutMs,
+    );
+    await sweepAfter(networkTimeoutMs + 1_000);
+    for (let minute = 0; minute < 5; minute += 1) await sweepAfter(MINUTE_MS);
+    expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+    expect(await leg()).toMatchObject({ attempts: 1 });
+  });
+
+  test("begins no leg, and hands it back for another process", async () => {
+    const { id, services, hint, leg } = await aProcess();
+    await services.stop.begin(inMs(STOP_MS));
+    await publishLegs(services, hint);
+    expect(await leg()).toMatchObject({ phase: "idle", claimId: null, attempts: 0 });
+    relay.advance(2_000);
+    await relay.drain();
+    expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+  });
+
+  test("gives a leg back that it could not send in time, which costs no retry", async () => {
+    const { id, services, hint, leg } = await aProcess();
+    const attached = vi
+      .spyOn(services.connections, "open")
+      .mockImplementationOnce(async (...of) => {
+        await services.stop.begin(inMs(STOP_MS));
+        attached.mockRestore();
+        return services.connections.open(...of);
+      });
+    await publishLegs(services, hint);
+    expect(await leg()).toMatchObject({ phase: "idle", claimId: null, retries: 0, sentAt: null });
+    relay.advance(2_000);
+    await relay.drain();
+    expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+  });
+});
+
+test("a process that is killed leaves its leg to the sweep for the lease and a minute", async () => {
+  const { id, services, hint } = await aProcess({
+    mediaUrls: ["https://media.sandbox.test/photo.jpg"],
+  });
+  const begun = Promise.withResolvers<void>();
+  const spy = vi.spyOn(mediaReader, "facts").mockImplementation(() => {
+    begun.resolve();
+    return new Promise(() => undefined);
+  });
+  void publishLegs(services, hint);
+  await begun.promise;
+  spy.mockRestore();
+  const { leaseSeconds } = relay.services.config.publishing;
+  await sweepAfter(leaseSeconds * 1000);
+  await sweepAfter(MINUTE_MS);
+  expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+});
