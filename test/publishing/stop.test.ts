@@ -1,5 +1,4 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { repairStalledLegs } from "../../src/shared/background/repair-stalled-legs.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
@@ -9,6 +8,7 @@ import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { repairStalledLegs } from "../setup/walks.ts";
 
 /** What the host leaves to queue functions when it is told to end. */
 const STOP_MS = 10_000;
