@@ -53,6 +53,9 @@ async function main(): Promise<void> {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  // Whoever reads the output may end first. Without a listener, each failed write would be an uncaught exception, and its
+  // report the next failed write.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   // An unhandled rejection comes here as well.
   process.on("uncaughtException", (error: unknown) => {
     console.error(errorText(error));

@@ -16,6 +16,8 @@ export interface HostProcess {
   readonly folder: string;
   output(): string;
   signal(name: NodeJS.Signals): void;
+  /** From now on nobody reads what it writes, as when the process that started it was killed. */
+  closeOutput(): void;
   /** Resolves with the exit code, or the signal that ended it. */
   ended(): Promise<number | string>;
 }
@@ -71,6 +73,10 @@ async function launch(options: HostProcessOptions): Promise<Omit<HostProcess, "u
     folder,
     output,
     signal: (name) => child.kill(name),
+    closeOutput() {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    },
     ended: () => closed,
   };
 }

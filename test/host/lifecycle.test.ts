@@ -45,6 +45,14 @@ describe("the local host", () => {
     expect((await queue.getProperties()).approximateMessagesCount).toBe(0);
   });
 
+  test("ends when nobody reads its output any more", async () => {
+    const host = await startHostProcess();
+    host.closeOutput();
+    await fetch(`${host.url}/state`);
+    host.signal("SIGTERM");
+    expect(await host.ended()).toBe(0);
+  });
+
   test("ends at once when it is asked a second time", async () => {
     const host = await startHostProcess({ env: { FIXTURE_RUN_MS: "60000" } });
     const held = fetch(`${host.url}/hold`).catch(() => "cut off");

@@ -276,10 +276,9 @@ export function renewed(leg: Leg, now: Date, leaseSeconds: number): Leg {
  */
 export function endingAt(leg: Leg, endsAt: Date, callMs: number): Leg {
   const { leaseUntil, calledAt, phase } = leg;
-  if (leaseUntil === null) return leg;
   const callEnds = phase === "sent" && calledAt !== null ? Date.parse(calledAt) + callMs : 0;
   const end = new Date(Math.max(endsAt.getTime(), callEnds)).toISOString();
-  return end < leaseUntil ? { ...leg, leaseUntil: end } : leg;
+  return leaseUntil !== null && end < leaseUntil ? { ...leg, leaseUntil: end } : leg;
 }
 
 /** Returns the leg on the account that is linked now. `remote` is what the network chose anew for that account. */
