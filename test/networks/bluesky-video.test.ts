@@ -5,6 +5,7 @@ import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
+import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import { publishedBy, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";
 import { useSandboxTools } from "./use-sandbox-tools.ts";
@@ -93,6 +94,32 @@ describe.each([
     expect(walk.leg.remote["record"]).toMatchObject({
       embed: { $type: "app.bsky.embed.video", presentation: "gif" },
     });
+  });
+
+  test.each([
+    ["video/quicktime", "mov"],
+    ["video/webm", "webm"],
+    ["video/mpeg", "mpeg"],
+  ])("is made of %s, by its bytes", async (contentType, extension) => {
+    const linked = await link();
+    const asOpened: typeof tools = {
+      ...tools,
+      openMedia: async (url, limits) => ({ ...(await tools.openMedia(url, limits)), contentType }),
+    };
+    const uploads: HttpRequest[] = [];
+    asOpened.http = (request) => {
+      if (request.url.includes("uploadVideo")) uploads.push(request);
+      return tools.http(request);
+    };
+    publishedBy(await walkLeg(bluesky, linked, clip, asOpened));
+    expect(uploads).toMatchObject([
+      {
+        url: expect.stringMatching(new RegExp(`name=\\w+\\.${extension}$`)) as string,
+        headers: { "content-type": contentType },
+      },
+    ]);
+    expect(callsTo("uploadBlob")).toBe(0);
+    expect(shownVideo()).toMatchObject([{ kind: "video" }]);
   });
 
   test("that was handed over before is not worked on again", async () => {

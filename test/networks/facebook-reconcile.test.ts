@@ -111,6 +111,23 @@ describe("an unknown outcome at Facebook", () => {
     expect(outcome.kind).toBe(isOurs ? "published" : "ask_again");
   });
 
+  test.each([
+    ["2026-01-01T00:00:00+0000", false],
+    [`${ago(7).toISOString().slice(0, 19)}+0000`, false],
+    [`${ago(5).toISOString().slice(0, 19)}+0000`, true],
+  ])("a post of %s with the words of a call 5 seconds ago is the leg's: %s", async (at, isOurs) => {
+    const link = "https://a.example/x";
+    const wrapped = { data: [{ target: { url: link } }] };
+    for (const [draft, content] of [
+      [{}, { message: "Hello" }],
+      [{ text: "", options: { link } }, { attachments: wrapped }],
+    ] as const) {
+      const found = list({ id: "42_5", created_time: at, ...content });
+      const outcome = await reconcile({ ...empty, [POSTS]: found }, asText, 5, draft);
+      expect(outcome.kind).toBe(isOurs ? "published" : "ask_again");
+    }
+  });
+
   test.each<[string, NetworkData, number, unknown]>([
     ["text, early", asText, 40, { kind: "ask_again", pollAfterSeconds: 20 }],
     ["text, after a minute", asText, 60, { kind: "unknowable" }],

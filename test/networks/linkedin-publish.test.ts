@@ -311,6 +311,22 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(found).toEqual(published);
     });
 
+    test.each([
+      ["from before the call", {}, { createdAt: ago(130).getTime() }],
+      ["with a file", {}, { content: { media: { id: "urn:li:image:X" } } }],
+      [
+        "with another link",
+        { options: { link: { url: "https://a.example", title: "A" } } },
+        { content: { article: { source: "https://b.example" } } },
+      ],
+    ])("is not proven by a post of the same words %s, and not sent again", async (...given) => {
+      const [, draft, overrides] = given;
+      const found = listed(post(overrides));
+      expect(await ask(found, {}, draft)).toMatchObject({ kind: "unknowable" });
+      const early = await ask(found, { sentAt: ago(59) }, draft);
+      expect(early).toMatchObject({ kind: "ask_again" });
+    });
+
     test("is waited for while the list may not show it yet", async () => {
       const early = await ask(listed(), { sentAt: ago(59) });
       expect(early).toMatchObject({ kind: "ask_again", failure: { code: "outcome_unknown" } });

@@ -67,3 +67,21 @@ test("a limit that shrank since the post was accepted is kept, and told", async 
     /^.{80,99}…$/,
   );
 });
+
+test("what a file turns out to be may leave less of its description, which is told", async () => {
+  // Tokens for the video service are made by the relay's clock.
+  sandbox.advance(relay.clock.now().getTime() - Date.now());
+  const publisher = await aPublisher(relay, ["bluesky"]);
+  const text = unique("Moving");
+  const body = {
+    text,
+    platforms: ["bluesky"],
+    mediaUrls: ["https://media.sandbox.test/animation.gif"],
+    altTexts: [LONG.slice(0, 1_800)],
+  };
+  const accepted = dataOf(await submitPost(relay, publisher, body));
+  expect(accepted.legs[0].warnings).toEqual([]);
+  const post = await settlePost(relay, publisher, accepted.id);
+  expect(post.legs[0].warnings).toMatchObject([{ code: "alt_text_shortened" }]);
+  expect(visible(text)[0]?.media[0]?.alt?.length).toBeLessThanOrEqual(1_000);
+});

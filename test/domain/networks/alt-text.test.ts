@@ -65,3 +65,19 @@ test("a leg tells by its code what has one of its own, and everything once", () 
   const message = found[0]?.message ?? "";
   expect(toLegWarnings(found)).toEqual([{ code: "alt_text_shortened", message }]);
 });
+
+test.each([
+  ["a video by its name", "clip.mp4", null],
+  ["a video by its bytes", "clip", { contentType: "video/mp4" }],
+  ["a moving GIF", "moving.gif", { contentType: "image/gif", isMoving: true }],
+])("of %s alone on Bluesky half as much is left", (_what, name, seen) => {
+  const bluesky = networkOf("bluesky");
+  const media = [{ url: `https://files.example/${name}`, altText: words(1_001) }];
+  const facts = { size: 1, width: 1, height: 1, durationSeconds: 1 };
+  const files = [seen === null ? null : { ...facts, ...seen }];
+  const found = [
+    ...bluesky.check(draft({ media }), {}),
+    ...(bluesky.checkFiles?.(draft({ media }), {}, files) ?? []),
+  ];
+  expect(found.map(({ rule }) => rule)).toEqual(["bluesky.media.altTextVideo"]);
+});

@@ -64,6 +64,8 @@ export const rules = {
   },
   // Of the official client (`MAX_ALT_TEXT` in bluesky-social/social-app); records themselves have no limit.
   "bluesky.media.altText": shortenedAltTexts("Bluesky", 2000),
+  // `alt` of `app.bsky.embed.video`, which counts graphemes: this is the strictest that it can mean.
+  "bluesky.media.altTextVideo": shortenedAltTexts("a video on Bluesky", 1000),
   "bluesky.linkCard.media": {
     severity: "warning",
     code: "link_rejected",

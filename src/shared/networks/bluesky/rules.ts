@@ -15,6 +15,7 @@ import {
   kindsOf,
   mediaKindOf,
   type LegDraft,
+  type MediaItem,
   type NetworkData,
 } from "../contract/draft.ts";
 import type { ImageTarget, MediaFacts, MediaTargets } from "../contract/media.ts";
@@ -69,15 +70,25 @@ function checkText(draft: LegDraft): readonly Problem[] {
   ];
 }
 
-/** Returns what only the files themselves show: a video with the name of an image. */
+/** Returns what only the files themselves show: a video with the name of an image, an image that becomes a video. */
 export function checkFiles(
   draft: LegDraft,
   _limits: NetworkData,
   files: readonly (MediaFacts | null)[],
 ): readonly Problem[] {
-  const isMixed = files.length > 1 && kindsOf(draft, files).some((kind) => kind !== "image");
+  const kinds = kindsOf(draft, files);
   const field = fieldOf("bluesky", draft, "mediaUrls");
-  return isMixed ? [breach(rules, "bluesky.media.mixed", { field })] : [];
+  if (files.length > 1 && kinds.some((kind) => kind !== "image"))
+    return [breach(rules, "bluesky.media.mixed", { field })];
+  const becomesVideo = files.length === 1 && (kinds[0] === "video" || files[0]?.isMoving === true);
+  // Of a file whose name says as much, `check` has told it.
+  return becomesVideo
+    ? checkAltTexts(rules, "bluesky.media.altTextVideo", draft, { takes: (item) => !isVideo(item) })
+    : [];
+}
+
+function isVideo({ url }: MediaItem): boolean {
+  return mediaKindOf(url) === "video";
 }
 
 function checkMedia(draft: LegDraft): readonly Problem[] {
@@ -90,7 +101,8 @@ function checkMedia(draft: LegDraft): readonly Problem[] {
     ...(isTooMany ? [breach(rules, "bluesky.media.count", { field })] : []),
     ...(videos > 0 && images > 0 ? [breach(rules, "bluesky.media.mixed", { field })] : []),
     ...draft.media.flatMap((item, mediaIndex) => checkType(item.url, mediaIndex, field)),
-    ...checkAltTexts(rules, "bluesky.media.altText", draft),
+    ...checkAltTexts(rules, "bluesky.media.altText", draft, { takes: (item) => !isVideo(item) }),
+    ...checkAltTexts(rules, "bluesky.media.altTextVideo", draft, { takes: isVideo }),
   ];
 }
 

@@ -11,6 +11,7 @@ import { callAsAccount } from "./account-call.ts";
 import type { Credentials, RemoteVideo } from "./state.ts";
 import { classify } from "./errors.ts";
 import { shortenedText } from "../contract/text.ts";
+import { rules } from "./rule-table.ts";
 import { media, RULES } from "./rules.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
@@ -117,14 +118,11 @@ export interface Embed {
   readonly [field: string]: unknown;
 }
 
-/** `app.bsky.embed.video` holds it to less than the official client holds that of an image. */
-const VIDEO_ALT_GRAPHEMES_MAX = 1000;
-
 export function videoEmbed(
   blob: Blob,
   { alt, aspectRatio, isGif }: Omit<RemoteVideo, "jobId">,
 ): Embed {
-  const description = shortenedText(alt, VIDEO_ALT_GRAPHEMES_MAX);
+  const description = shortenedText(alt, rules["bluesky.media.altTextVideo"].limit);
   return {
     $type: "app.bsky.embed.video",
     video: blob,

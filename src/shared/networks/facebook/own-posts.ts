@@ -27,6 +27,7 @@ const postShape = shape(() =>
   z.object({
     id: z.coerce.string().min(1),
     message: z.string().catch(""),
+    created_time: z.string().catch(""),
     permalink_url: z.string().optional().catch(undefined),
     attachments: z
       .object({
@@ -45,7 +46,7 @@ type Post = ShapeOf<typeof postShape>;
 
 /**
  * Looks for the leg's post among those of the page since the call: by its photos, which belong to one post only, else
- * by its words. Both lists leave out posts at times, so that both are looked at before a post counts as absent.
+ * by its words: those of a post from before the call are somebody else's, or another leg's. Both lists leave out posts at times, so that both are looked at before a post counts as absent.
  */
 export async function findOwnPost(leg: LegToPublish, tools: NetworkTools): Promise<Lookup> {
   const first = await findIn("published_posts", leg, tools);
@@ -90,10 +91,20 @@ function isOurs(post: Post, leg: LegToPublish): boolean {
   }
   if (form === "video" && attachments.every(({ media_type }) => media_type !== "video"))
     return false;
+  if (isOlder(post, leg)) return false;
   const text = comparable(leg.draft.text);
   if (text !== "") return comparable(post.message) === text;
   const { link } = ownOptionsOf(leg.draft.options);
   return comparable(post.message) === "" && link !== undefined && isLinkedTo(attachments, link);
+}
+
+/** Times of posts are whole seconds: one that the call made may seem older by less than one. */
+const SECOND_MS = 1000;
+
+function isOlder({ created_time }: Post, { sentAt }: LegToPublish): boolean {
+  // As Facebook writes it, `+0000` at the end, which no standard asks a parser to know.
+  const createdMs = Date.parse(created_time.replace(/\+0000$/, "Z"));
+  return sentAt !== null && createdMs < sentAt.getTime() - SECOND_MS;
 }
 
 /**

@@ -15,6 +15,7 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { composed } from "../contract/text.ts";
+import { ownOptionsOf } from "./options.ts";
 import { restRequest } from "./request.ts";
 import { classifyFor } from "./session.ts";
 
@@ -44,28 +45,32 @@ export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise
       return askAgain(lookup.note, lookup.retryAfterSeconds);
     case "unreadable":
       return repeatOnce(leg, ageMs);
+    case "ambiguous":
+      return ageMs < LISTED_MS ? askAgain("the list may not show the post yet") : UNKNOWABLE;
     case "absent":
       if (ageMs < LISTED_MS) return askAgain("the list may not show the post yet");
       return lookup.isComplete ? { kind: "may_publish", isAbsent: true } : repeatOnce(leg, ageMs);
   }
 }
 
+const UNKNOWABLE: ReconcileOutcome = {
+  kind: "unknowable",
+  failure: outcomeUnknown("the network can't tell any more whether the post was made"),
+};
+
 function repeatOnce(leg: LegToPublish, ageMs: number): ReconcileOutcome {
   if (ageMs < SETTLED_MS) return askAgain("an attempt may still be under way");
   const isLast = remoteOf(leg.remote).doubts >= DOUBTS_MAX;
-  if (isLast || ageMs > REPEATABLE_MS || wantedFiles(leg.draft).length > 0) {
-    return {
-      kind: "unknowable",
-      failure: outcomeUnknown("the network can't tell any more whether the post was made"),
-    };
-  }
+  if (isLast || ageMs > REPEATABLE_MS || wantedFiles(leg.draft).length > 0) return UNKNOWABLE;
   return { kind: "may_publish", isAbsent: false };
 }
 
 const PAGE_LENGTH = 10;
 const PAGES_MAX = 3;
-/** Clocks differ: a post may seem a little older than the call that made it. */
+/** Clocks differ: the list is read back to a little before the call. */
 const CLOCK_SKEW_MS = 60_000;
+/** What was made longer before the call is somebody else's, or another leg's. */
+const OLDER_MS = 1000;
 
 const mediaShape = shape(() => z.object({ id: z.string() }));
 const postShape = shape(() =>
@@ -83,7 +88,10 @@ const postShape = shape(() =>
           .optional()
           .catch(undefined),
         article: z
-          .object({ thumbnail: z.string().optional().catch(undefined) })
+          .object({
+            source: z.string().optional().catch(undefined),
+            thumbnail: z.string().optional().catch(undefined),
+          })
           .optional()
           .catch(undefined),
       })
@@ -94,8 +102,15 @@ const postShape = shape(() =>
 type Post = ShapeOf<typeof postShape>;
 const listShape = shape(() => z.object({ elements: z.array(z.unknown()) }));
 
-/** Looks for the leg's post among those of its organisation: by its files, which are in no other, else by its words. */
-async function findOwnPost(leg: LegToPublish, tools: NetworkTools): Promise<Lookup> {
+/**
+ * Looks for the leg's post among those of its organisation: by its files, which are in no other, else by its words.
+ * `ambiguous`: one has the words, and was made before the call or shows something else.
+ */
+async function findOwnPost(
+  leg: LegToPublish,
+  tools: NetworkTools,
+): Promise<Lookup | { readonly kind: "ambiguous" }> {
+  let isAmbiguous = false;
   const credentials = credentialsOf(leg.credentials);
   const since = (leg.sentAt ?? tools.now()).getTime() - CLOCK_SKEW_MS;
   for (let page = 0; page < PAGES_MAX; page += 1) {
@@ -104,12 +119,14 @@ async function findOwnPost(leg: LegToPublish, tools: NetworkTools): Promise<Look
     if ("kind" in posts) return posts;
     const found = posts.known.find((post) => isOurs(post, leg, since));
     if (found !== undefined) return { kind: "found", published: publishedAs(found.id) };
+    isAmbiguous ||= posts.known.some((post) => isAlike(post, leg, since));
     // Newest change first: an old post that was edited stands among new ones, never the other way round.
     const last = posts.known.at(-1);
     const isBeyond = last !== undefined && (last.lastModifiedAt ?? last.createdAt) < since;
-    if (isBeyond || posts.length < PAGE_LENGTH) return { kind: "absent", isComplete: true };
+    if (isBeyond || posts.length < PAGE_LENGTH)
+      return isAmbiguous ? { kind: "ambiguous" } : { kind: "absent", isComplete: true };
   }
-  return { kind: "absent", isComplete: false };
+  return isAmbiguous ? { kind: "ambiguous" } : { kind: "absent", isComplete: false };
 }
 
 function listPosts(credentials: Credentials, start: number, tools: NetworkTools) {
@@ -136,12 +153,32 @@ async function readList(
 }
 
 function isOurs(post: Post, leg: LegToPublish, since: number): boolean {
-  if (post.lifecycleState === "PUBLISH_FAILED" || post.lifecycleState === "DRAFT") return false;
   const own = new Set(remoteOf(leg.remote).assets.map(({ urn }) => urn));
-  if (own.size > 0) return mediaOf(post).some((urn) => own.has(urn));
+  if (own.size > 0) return isOut(post) && mediaOf(post).some((urn) => own.has(urn));
+  const isNewer = post.createdAt >= since + CLOCK_SKEW_MS - OLDER_MS;
+  return isNewer && isAlike(post, leg, since) && showsAsMuch(post, leg);
+}
+
+function isOut({ lifecycleState }: Post): boolean {
+  return lifecycleState !== "PUBLISH_FAILED" && lifecycleState !== "DRAFT";
+}
+
+/** Tells whether a post of the time of the call has the words of a leg without files. */
+function isAlike(post: Post, leg: LegToPublish, since: number): boolean {
   return (
-    post.createdAt >= since && comparable(plainText(post.commentary)) === comparable(leg.draft.text)
+    remoteOf(leg.remote).assets.length === 0 &&
+    isOut(post) &&
+    post.createdAt >= since &&
+    comparable(plainText(post.commentary)) === comparable(leg.draft.text)
   );
+}
+
+/** Tells whether a post shows the leg's link, or nothing beside its words where there is none. */
+function showsAsMuch({ content = {} }: Post, { draft }: LegToPublish): boolean {
+  const { link } = ownOptionsOf(draft.options);
+  const hasFiles = content.media !== undefined || content.multiImage !== undefined;
+  if (link === undefined) return !hasFiles;
+  return content.article !== undefined && (content.article.source ?? link.url) === link.url;
 }
 
 function mediaOf({ content }: Post): readonly string[] {

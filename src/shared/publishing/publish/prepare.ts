@@ -2,7 +2,7 @@ import type { Connection } from "../../connections/connection.ts";
 import { repairWarning } from "../../networks/contract/media-check.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
-import type { MediaRepair } from "../../networks/contract/media.ts";
+import type { MediaFacts, MediaRepair } from "../../networks/contract/media.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { accountOf, quotaFor } from "../accept/check-accounts.ts";
@@ -72,10 +72,21 @@ export async function returnUnusedQuota(work: Work, remote: NetworkData): Promis
   await services.networkAccounts.returnQuota({ network, accountId: account.id }, before, key);
 }
 
+/** What preparing a leg saw of its files, and did to them. */
+interface Noted {
+  readonly repairs: MediaRepair[];
+  readonly files: Map<string, MediaFacts>;
+}
+
 /** Returns the tools with every change to an image noted, since readers will not see the file that was given. */
-function notingRepairs(tools: NetworkTools, noted: MediaRepair[]): NetworkTools {
+function noting(tools: NetworkTools, { repairs: noted, files }: Noted): NetworkTools {
   return {
     ...tools,
+    async openMedia(url, limits) {
+      const file = await tools.openMedia(url, limits);
+      files.set(url, file);
+      return file;
+    },
     async planImage(file, target) {
       const repairs = await tools.planImage(file, target);
       noted.push(...repairs);
@@ -105,9 +116,14 @@ function cutWarnings(
   { post, stored }: Work,
   network: Network,
   { limits }: Connection,
+  { files }: Noted,
 ): readonly Problem[] {
   const draft = legDraft(post.draft, stored.leg.network);
-  return network.check(draft, limits).filter(({ code }) => code === "alt_text_shortened");
+  const seen = draft.media.map(({ url }) => files.get(url) ?? null);
+  return [
+    ...network.check(draft, limits),
+    ...(network.checkFiles?.(draft, limits, seen) ?? []),
+  ].filter(({ code }) => code === "alt_text_shortened");
 }
 
 /** Uploads media and makes containers. Returns the prepared leg, or undefined when it ended or waits. */
@@ -117,12 +133,13 @@ export async function prepare(
   connection: Connection,
   leg: LegToPublish,
 ): Promise<LegToPublish | undefined> {
-  const repairs: MediaRepair[] = [];
-  const tools = notingRepairs(work.tools, repairs);
+  const noted: Noted = { repairs: [], files: new Map() };
+  const tools = noting(work.tools, noted);
+  const { repairs } = noted;
   const outcome = await renewingLease(work, () => network.prepare(leg, tools));
   // Written with the leg's next state.
   const found = [
-    ...cutWarnings(work, network, connection),
+    ...cutWarnings(work, network, connection, noted),
     ...repairWarnings(network.name, repairs),
   ];
   work.stored = { ...work.stored, leg: withWarnings(work.stored.leg, found) };
