@@ -21,6 +21,7 @@ param blueskyOAuth = true
 param tuning = {
   SERVICE_NAME: 'tuned'
   SERVICE_URL: 'tuned'
+  LINK_CARD_USER_AGENT: 'tuned'
   STORAGE_PREFIX: 'tuned'
   BCRYPT_COST: 'tuned'
   OPERATOR_ISSUER: 'tuned'
@@ -36,6 +37,8 @@ param tuning = {
   QUOTA_INSTAGRAM: 'tuned'
   QUOTA_LINKEDIN: 'tuned'
   QUOTA_FACEBOOK_REELS: 'tuned'
+  FACEBOOK_LOGIN_CONFIG_ID: 'tuned'
+  FACEBOOK_BUSINESS_MANAGEMENT: 'tuned'
   FACEBOOK_COMMENTS: 'tuned'
   INSTAGRAM_COMMENTS: 'tuned'
   DUPLICATE_WINDOW_HOURS: 'tuned'

@@ -21,6 +21,7 @@ type NetworkApps = {
 type Tuning = {
   SERVICE_NAME: string?
   SERVICE_URL: string?
+  LINK_CARD_USER_AGENT: string?
   STORAGE_PREFIX: string?
   BCRYPT_COST: string?
   OPERATOR_ISSUER: string?
@@ -36,6 +37,8 @@ type Tuning = {
   QUOTA_INSTAGRAM: string?
   QUOTA_LINKEDIN: string?
   QUOTA_FACEBOOK_REELS: string?
+  FACEBOOK_LOGIN_CONFIG_ID: string?
+  FACEBOOK_BUSINESS_MANAGEMENT: string?
   FACEBOOK_COMMENTS: string?
   INSTAGRAM_COMMENTS: string?
   DUPLICATE_WINDOW_HOURS: string?

@@ -93,6 +93,8 @@ async function readLimits(on: Check): Promise<Checked | undefined> {
   if (network.accountCheck?.readLimits === undefined) return undefined;
   const outcome = await network.accountCheck.readLimits(kept, tools);
   if (outcome.kind !== "read") return afterRefusal(services, connection, outcome);
+  for (const fact of outcome.doubts ?? [])
+    services.log.warn("network.fact_doubtful", { network: network.name, fact });
   const isNew = JSON.stringify(outcome.limits) !== JSON.stringify(connection.limits);
   if (isNew)
     await services.accountChecks.saveLimits(connection, outcome.limits, services.clock.now());

@@ -232,6 +232,9 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
     service: {
       name: settings.SERVICE_NAME,
       url: settings.SERVICE_URL ?? new URL(settings.PUBLIC_BASE_URL).origin,
+      ...(settings.LINK_CARD_USER_AGENT === undefined
+        ? {}
+        : { linkReader: settings.LINK_CARD_USER_AGENT }),
     },
     storage: {
       data:

@@ -76,6 +76,11 @@ export const displayName = shape(() =>
     .max(60, "60 characters at most")
     .regex(/^[^\p{Cc}\u202a-\u202e\u2066-\u2069:]*$/u, "no colon, no control characters"),
 );
+/** What a `User-Agent` header may be: printable ASCII. */
+export const userAgent = shape(() =>
+  z.string().regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/, "up to 200 ASCII characters"),
+);
+
 export const webAddress = shape(() =>
   z.url({ protocol: /^https?$/ }).max(2_000, "2,000 characters at most"),
 );

@@ -12,6 +12,7 @@ import {
   secret,
   setting,
   text,
+  userAgent,
   webAddress,
   withDefault,
   type Setting,
@@ -62,6 +63,11 @@ const OWN_SETTINGS = {
     webAddress,
     null,
     "The page that this name leads to; the origin of PUBLIC_BASE_URL without it, and on Bluesky, which takes no page of another host.",
+  ),
+  LINK_CARD_USER_AGENT: setting(
+    userAgent,
+    null,
+    "The `User-Agent` with which pages behind links are read for their cards, for sites that turn away what they don't know; `publishing-relay/1` without it.",
   ),
   ALLOW_SIGNUP: withDefault(
     flag,

@@ -23,12 +23,16 @@ export async function fetchPageCard(
   link: string,
   tools: NetworkTools,
 ): Promise<PageCard | undefined> {
+  const { linkReader } = tools.service;
   let url = link;
   for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
     const answer = await exchange(tools, {
       method: "GET",
       url,
-      headers: { accept: "text/html,application/xhtml+xml" },
+      headers: {
+        accept: "text/html,application/xhtml+xml",
+        ...(linkReader === undefined ? {} : { "user-agent": linkReader }),
+      },
       timeoutMs: PAGE_TIMEOUT_MS,
       bytesMax: PAGE_BYTES_MAX,
     });

@@ -90,7 +90,14 @@ export type CredentialsOutcome =
 
 /** What a network says of its limits for an account: they may change long after it was linked. */
 export type LimitsOutcome =
-  { readonly kind: "read"; readonly limits: NetworkData } | TryLater | Rejected;
+  | {
+      readonly kind: "read";
+      readonly limits: NetworkData;
+      /** What operators should look at: documents leave open, or say otherwise, what the network answered. */
+      readonly doubts?: readonly string[];
+    }
+  | TryLater
+  | Rejected;
 
 export function legFailure(classified: Classified, mediaIndex?: number): LegFailure {
   return {

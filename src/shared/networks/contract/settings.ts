@@ -8,6 +8,10 @@ export interface NetworkApp {
   readonly version: string;
   /** What is asked for beyond what linking and publishing take; absent: nothing. */
   readonly extraScopes?: readonly string[];
+  /** The network's own name for what is asked for, in place of a list of permissions; absent: there is none. */
+  readonly loginConfigId?: string;
+  /** Whether what belongs to a business is asked for as well; absent: it is. */
+  readonly asksForBusiness?: boolean;
   /** A second registration, where the network wants one of its own for organisations. */
   readonly organizations?: { readonly id: string; readonly secret: string };
 }
@@ -16,6 +20,8 @@ export interface NetworkApp {
 export interface ServiceIdentity {
   readonly name: string;
   readonly url: string;
+  /** How the pages behind links are asked for what their cards show; absent: as every call is made. */
+  readonly linkReader?: string;
 }
 
 /** The registrations of this deployment. */

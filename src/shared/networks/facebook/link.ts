@@ -13,11 +13,13 @@ import {
   linkFailed,
 } from "../contract/link.ts";
 import type { NetworkData } from "../contract/draft.ts";
+import type { NetworkApp } from "../contract/settings.ts";
 import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
 import { type FacebookPage, findPages } from "./pages.ts";
 import { accessFor, credentialsOf, pageAccess } from "./state.ts";
 import { unanswered, unpublished } from "../contract/outcome.ts";
+import { readDataAccess } from "./data-access.ts";
 import type { AccountCheck } from "../contract/network.ts";
 
 const DIALOG = "https://www.facebook.com";
@@ -30,7 +32,7 @@ const DIALOGS = [
 ] as const;
 const NEEDED = ["pages_show_list", "pages_read_engagement", "pages_manage_posts"] as const;
 /** Without it pages of a business portfolio may not be listed; publishing does not take it. */
-const WANTED = [...NEEDED, "business_management"];
+const BUSINESS = "business_management";
 
 const flowShape = shape(() =>
   z.object({
@@ -61,7 +63,7 @@ export const facebookLink = {
       redirect_uri: oauth.redirectUri,
       response_type: "code",
       state: oauth.state,
-      scope: [...WANTED, ...(app.extraScopes ?? [])].join(","),
+      ...wanted(app),
       // Else what was declined once is never asked for again.
       auth_type: "rerequest",
     });
@@ -69,6 +71,15 @@ export const facebookLink = {
   finish,
   choose,
 } as const satisfies OAuthFlow;
+
+/**
+ * Returns the parameter by which permissions are asked for. A configuration of Facebook Login for Business takes the
+ * place of a list (https://developers.facebook.com/docs/facebook-login/facebook-login-for-business).
+ */
+function wanted({ loginConfigId, asksForBusiness = true, extraScopes = [] }: NetworkApp) {
+  if (loginConfigId !== undefined) return { config_id: loginConfigId };
+  return { scope: [...NEEDED, ...(asksForBusiness ? [BUSINESS] : []), ...extraScopes].join(",") };
+}
 
 async function finish(
   callback: OAuthCallback,
@@ -212,4 +223,5 @@ export const facebookAccountCheck: AccountCheck = {
     const isSeen = answer.status === 200 && readId(answer) !== undefined;
     return isSeen ? { kind: "usable" } : unpublished(classify(answer, tools.now()));
   },
+  readLimits: ({ credentials }, tools) => readDataAccess(credentialsOf(credentials), tools),
 };

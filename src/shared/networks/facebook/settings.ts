@@ -1,4 +1,4 @@
-import { integer, withDefault } from "../../runtime/setting.ts";
+import { flag, integer, setting, text, withDefault } from "../../runtime/setting.ts";
 import { commentsSetting, graphVersion, readGraphApp } from "../graph/settings.ts";
 import { appSettings, networkSettings } from "../contract/settings.ts";
 
@@ -12,11 +12,31 @@ export const facebookSettings = networkSettings(
       "Reels per Facebook page in 24 hours.",
     ),
     ...appSettings("FACEBOOK_APP", "The app at Facebook; without it Facebook is not available."),
+    FACEBOOK_LOGIN_CONFIG_ID: setting(
+      text,
+      null,
+      "The configuration of Facebook Login for Business that people link by; it says which permissions they are asked for. Without it they are asked for those that the service needs.",
+    ),
+    FACEBOOK_BUSINESS_MANAGEMENT: withDefault(
+      flag,
+      "true",
+      "Whether people who link Facebook are asked for `business_management`, which finds pages of business portfolios. `false` while Meta has not approved the app for it.",
+    ),
     FACEBOOK_COMMENTS: commentsSetting("Facebook", COMMENTS),
     ...graphVersion,
   },
-  (values) => ({
-    ...readGraphApp("FACEBOOK_APP", values, values.FACEBOOK_COMMENTS ? [COMMENTS] : []),
-    quotas: { reels: values.QUOTA_FACEBOOK_REELS },
-  }),
+  (values) => {
+    const extraScopes = values.FACEBOOK_COMMENTS ? [COMMENTS] : [];
+    const { app, problems = [] } = readGraphApp("FACEBOOK_APP", values, extraScopes);
+    const { FACEBOOK_LOGIN_CONFIG_ID: loginConfigId } = values;
+    return {
+      app: app && {
+        ...app,
+        asksForBusiness: values.FACEBOOK_BUSINESS_MANAGEMENT,
+        ...(loginConfigId === undefined ? {} : { loginConfigId }),
+      },
+      problems,
+      quotas: { reels: values.QUOTA_FACEBOOK_REELS },
+    };
+  },
 );

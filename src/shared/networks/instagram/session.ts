@@ -102,7 +102,12 @@ function ended(): CredentialsOutcome {
 const answerShape = shape(() =>
   z.object({
     data: z.tuple(
-      [z.object({ config: z.object({ quota_total: z.number().int().positive() }) })],
+      [
+        z.object({
+          quota_usage: z.number().int().nonnegative().optional().catch(undefined),
+          config: z.object({ quota_total: z.number().int().positive() }),
+        }),
+      ],
       z.unknown(),
     ),
   }),
@@ -118,9 +123,22 @@ export async function readLimits(
   const answer = await exchange(tools, graphGet(accessOf(credentials, tools), path, query));
   if (answer instanceof HttpFailure) return unanswered(answer);
   const parsed = answerShape().safeParse(answer.json());
-  return answer.status === 200 && parsed.success
-    ? { kind: "read", limits: { postsPerDayMax: parsed.data.data[0].config.quota_total } }
-    : unpublished(classify(answer, tools.now()));
+  if (answer.status !== 200 || !parsed.success) return unpublished(classify(answer, tools.now()));
+  const [{ quota_usage: used = 0, config }] = parsed.data.data;
+  const doubts = doubtsOf(used, config.quota_total);
+  const limits = { postsPerDayMax: config.quota_total };
+  return { kind: "read", limits, ...(doubts.length === 0 ? {} : { doubts }) };
+}
+
+/** 100 by the guide "Content Publishing", 50 by the reference of `content_publishing_limit`. */
+const QUOTAS: readonly number[] = [50, 100];
+
+function doubtsOf(used: number, total: number): readonly string[] {
+  return [
+    ...(QUOTAS.includes(total) ? [] : ["quota_total"]),
+    // Then it counts something that the relay does not, or more than it lets through.
+    ...(used > total ? ["quota_usage"] : []),
+  ];
 }
 
 /** Returns the account's daily maximum; undefined if it could not be read when the account was linked. */

@@ -146,7 +146,11 @@ export async function prepare(
   const now = work.services.clock.now();
   switch (outcome.kind) {
     case "ready":
-      work.services.log.info("leg prepared", { network: network.name, repairs: repairs.length });
+      work.services.log.info("leg prepared", {
+        network: network.name,
+        form: outcome.remote["form"] ?? null,
+        repairs: repairs.length,
+      });
       return { ...leg, remote: outcome.remote };
     case "processing": {
       const since = Date.parse(work.stored.leg.lastAttemptAt ?? now.toISOString());

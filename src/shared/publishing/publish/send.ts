@@ -51,6 +51,12 @@ async function finish(work: Work, connection: Connection, outcome: PublishOutcom
       return reject(work, connection, outcome);
     case "prepare_again": {
       await returnUnusedQuota(work, outcome.remote);
+      // Judged to fit, and refused by a rule all the same: the rule is not the network's own.
+      if (outcome.failure.rule !== undefined)
+        services.log.warn("network.fact_doubtful", {
+          network: stored.leg.network,
+          fact: outcome.failure.rule,
+        });
       const seconds = nextRetrySeconds(
         services.config.publishing.retrySeconds,
         stored.leg.retries,
