@@ -62,6 +62,7 @@ export async function commitAlone(services: Services, tenant: Tenant): Promise<v
         httpStatus: 202,
       },
       pace: services.config.publishing,
+      accessVersion: services.wallets.lastAccessVersion(tenant.platformId) ?? "",
     }),
   );
   if (accepted.postId !== post.id) throw new Error("a new key stood for another post");

@@ -1,4 +1,4 @@
-import { profileScope } from "../shared/http/access/profile-access.ts";
+import { readingScope } from "../shared/http/access/profile-access.ts";
 import { route } from "../shared/http/route.ts";
 import { post, timeline } from "../shared/publishing/read/answer-schema.ts";
 import { partialExample, timelineExample } from "../shared/publishing/read/examples.ts";
@@ -14,7 +14,7 @@ export const postReadRoutes = [
   route("GET", "v1/posts", {
     operationId: "listPosts",
     summary: "The profile's posts, newest first.",
-    access: profileScope,
+    access: readingScope,
     query: ListPostsQuery,
     status: 200,
     list: true,
@@ -25,7 +25,7 @@ export const postReadRoutes = [
   route("GET", "v1/posts/{postId}", {
     operationId: "getPost",
     summary: "A post with its legs.",
-    access: profileScope,
+    access: readingScope,
     status: 200,
     response: post,
     errors: ["not_found"],
@@ -37,7 +37,7 @@ export const postReadRoutes = [
     summary: "What happened to a post, in order.",
     description:
       "For troubleshooting: every call to a network with its time and status, never a secret. Steps are added without notice; build nothing on them.",
-    access: profileScope,
+    access: readingScope,
     status: 200,
     response: timeline,
     errors: ["not_found"],

@@ -1,5 +1,6 @@
 import { anyone } from "../shared/http/access/access.ts";
 import {
+  acceptingScope,
   activeProfileScope,
   profileScope,
   publishingScope,
@@ -53,7 +54,7 @@ export const postRoutes = [
     summary: "Publish a post.",
     description:
       "The post is stored and paid for before this is answered, and published after it: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, is charged when it went out and released when it failed. A network that can't take the post does not delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt` the post is stored for 2 tokens and its legs are reserved when it is due.",
-    access: publishingScope,
+    access: acceptingScope,
     headers: ["Idempotency-Key"],
     body: DraftBody,
     issuesBeside: ({ services, body }) => issuesOfDraft(body, services.clock.now()),

@@ -17,6 +17,7 @@ import { HostStore } from "./connections/host-store.ts";
 import { OAuthStateStore } from "./connections/oauth-state-store.ts";
 import { SingleFlight } from "./connections/credential-flights.ts";
 import { PendingEventStore } from "./connections/pending-event-store.ts";
+import { KeptRows } from "./http/access/kept-rows.ts";
 import { DueStore } from "./due/due-store.ts";
 import { ErasureStore } from "./tenants/erasure/erasure-store.ts";
 import { KeyStore } from "./tenants/keys/key-store.ts";
@@ -164,6 +165,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     ...hashingServices(identity),
     sessions: createSessions(sessionSecrets, now),
     grants: createGrants(grantSecrets, now),
+    keptRows: new KeptRows(),
     operators: createOperators(identity.operators, outbound, now),
     audit: new AuditRing(),
     connections: new ConnectionStore({

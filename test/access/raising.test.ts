@@ -108,7 +108,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       saveLinked: "raises",
       revoke: "raises",
       remove: { raisesNot: "it is revoked, which has raised the version" },
-      markNeedsReauth: BACKGROUND,
+      markNeedsReauth: "raises",
       recordUse: { raisesNot: "when an account was used allows nothing" },
       takeLease: { raisesNot: "a lease is about the credentials, which nobody keeps" },
       releaseLease: { raisesNot: "a lease is about the credentials, which nobody keeps" },
@@ -222,16 +222,24 @@ async function userChange(change: object | "delete"): Promise<Change> {
   };
 }
 
-async function connectionChange(isUnlinked: boolean): Promise<Change> {
+async function connectionChange(change: "link" | "unlink" | "mark"): Promise<Change> {
   const { connections } = relay.services;
   const { id: profileId } = await aProfile(relay, application);
   const owner = { platformId: application.platform.id, applicationId: application.id, profileId };
   const id = newId("connection", new Date());
   const link = () =>
     connections.saveLinked({ ...owner, id, network: "mastodon", linked: aLinkedAccount(id) });
-  if (isUnlinked) await link();
+  const { generation } = change === "link" ? { generation: 0 } : (await link()).connection;
+  const acts = {
+    link,
+    unlink: () => connections.revoke(profileId, "mastodon", id),
+    mark: () => {
+      const failure = { code: "connection_needs_reauth" } as const;
+      return connections.markNeedsReauth(profileId, "mastodon", generation, failure);
+    },
+  };
   return {
-    act: () => (isUnlinked ? connections.revoke(profileId, "mastodon", id) : link()),
+    act: acts[change],
     row: async () => (await connections.find(profileId, "mastodon"))?.status,
   };
 }
@@ -268,8 +276,9 @@ const CHANGES: readonly (readonly [string, () => Promise<Change>])[] = [
   ["all sessions but one end", () => userChange({ keptSessionId: "a session" })],
   ["a second factor begins", () => userChange({ secondFactor: { ...FACTOR, confirmed: true } })],
   ["a user is removed", () => userChange("delete")],
-  ["an account is linked", () => connectionChange(false)],
-  ["an account is unlinked", () => connectionChange(true)],
+  ["an account is linked", () => connectionChange("link")],
+  ["an account is unlinked", () => connectionChange("unlink")],
+  ["an account has to be linked again", () => connectionChange("mark")],
   ["an application is disabled", () => applicationChange("disabled")],
   ["an application is enabled", () => applicationChange("active")],
   ["a platform is suspended", () => platformChange("suspended")],
@@ -302,7 +311,7 @@ describe("the version is raised once the row is written, and before the answer",
 
   test.each([
     ["a revoke", () => keyChange("revoke")],
-    ["an unlinking", () => connectionChange(true)],
+    ["an unlinking", () => connectionChange("unlink")],
     ["a disabling", () => profileChange("active", "disabled")],
     ["a suspension", () => platformChange("active")],
     ["a removal", () => userChange("delete")],

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { BENCH_PREFIX, openTenant, startRelay } from "../../bench/relay.ts";
+import { BENCH_NETWORKS, BENCH_PREFIX, openTenant, startRelay } from "../../bench/relay.ts";
 import type { RequestCounts } from "../../bench/request-counter.ts";
 import { readCosts } from "../../bench/results.ts";
 import { costOf, COUNTED, RoundTrips, type Counted } from "../../bench/round-trips.ts";
@@ -14,10 +14,15 @@ beforeAll(async () => {
 });
 
 describe("round trips to storage", () => {
-  test("accepting a post takes at most three in turn before its transaction, then that, then the hint", () => {
+  test("accepting a post takes a look at each account, then its transaction, then the hint", () => {
     const { byKind, sequential } = counts.accept;
-    expect(byKind).toMatchObject({ transaction: 1, send: 1, write: 0 });
-    expect(sequential).toBeLessThanOrEqual(5);
+    expect(byKind).toEqual({ transaction: 1, send: 1, write: 0, read: BENCH_NETWORKS.length });
+    expect(sequential).toBeLessThanOrEqual(3);
+  });
+
+  test("answering with a post, or with a page of them, takes two side by side", () => {
+    expect(counts.readPost).toMatchObject({ total: 2, sequential: 1 });
+    expect(counts.listPosts).toMatchObject({ total: 2, sequential: 1 });
   });
 
   test("a scheduled post is one row in the due table, one transaction and no hint to publish", () => {

@@ -10,6 +10,7 @@ import type { Draft } from "../../src/shared/publishing/post.ts";
 import type { PostView } from "../../src/shared/publishing/read/post-view.ts";
 import { retryPost } from "../../src/shared/publishing/publish/retry-post.ts";
 import { UpdatePostBody } from "../../src/shared/publishing/accept/schema.ts";
+import type { Services } from "../../src/shared/compose.ts";
 import type { Host, Hosts, World } from "./hosts.ts";
 import type { Message } from "../model/queue-model.ts";
 import type { Random } from "../model/random.ts";
@@ -55,6 +56,11 @@ interface Spending {
   readonly tokens: number;
   readonly afterMs: number;
   readonly at?: Host;
+}
+
+/** The version of a platform as a request finds it that nobody kept anything for. */
+async function accessVersionOf({ wallets }: Services, platformId: string): Promise<string> {
+  return (await wallets.readAccessVersion(platformId)) || (await wallets.raiseAccess(platformId));
 }
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -233,8 +239,9 @@ export class Customers {
   ): Promise<string | undefined> {
     const { key } = ask;
     const submit = async ({ services }: Host) => {
+      const accessVersion = await accessVersionOf(services, scope.platformId);
       const connections = await services.connections.listOfProfile(scope.profileId);
-      const publishing = { ...scope, connections };
+      const publishing = { ...scope, connections, accessVersion, isKept: false };
       const created = await createPost(services, publishing, { idempotencyKey: key, draft });
       return created.post.id;
     };

@@ -1,3 +1,4 @@
+import { AppError } from "../runtime/errors.ts";
 import { randomToken } from "../runtime/secrets.ts";
 import type { CoreOperation } from "./core-operation.ts";
 
@@ -9,6 +10,18 @@ import type { CoreOperation } from "./core-operation.ts";
 // answered. A version is random and never a counter, so that none comes back.
 
 const VERSION_BYTES = 12;
+
+/**
+ * Nothing was done, because what the request was decided on is older than a change that may have been answered: it is to
+ * be read and decided anew. Whoever gets it as an answer may repeat the request.
+ */
+export class OutdatedAccess extends AppError {
+  constructor() {
+    super("service_unavailable", "The service can't answer right now. Try again.", {
+      retryAfterSeconds: 1,
+    });
+  }
+}
 
 /**
  * Raises the access version of a platform. To be called after the row of the change is written and before the change is

@@ -68,6 +68,9 @@ export class WalletStore {
   readonly #committers = new Map<string, GroupCommit>();
   readonly #storedRows = new RecentMap<true>(STORED_ROWS_MAX);
   /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
+  /** The access version of each platform as this process read or raised it last. */
+  readonly #versions = new RecentMap<string>(COMMITTERS_MAX);
+  readonly #raisedFor = new RecentMap<true>(COMMITTERS_MAX);
   readonly #budgetReported = new RecentMap<string>(COMMITTERS_MAX);
 
   constructor(core: Table, now: () => Date, alerts: WalletAlerts = SILENT) {
@@ -94,7 +97,34 @@ export class WalletStore {
    */
   async raiseAccess(platformId: string): Promise<string> {
     try {
-      return await this.#submit(platformId, raiseOperation());
+      const version = await this.#submit(platformId, raiseOperation());
+      this.#versions.set(platformId, version);
+      return version;
+    } catch (error) {
+      if (error instanceof DamagedRow) return "";
+      throw error;
+    }
+  }
+
+  /**
+   * Raises the access version on account of an end that a request was just refused for, once in this process. Whoever
+   * wrote the end may have died before raising it, and can't repeat the request with what has ended.
+   */
+  async raiseFor(platformId: string, ended: string): Promise<void> {
+    if (this.#raisedFor.get(ended) !== undefined) return;
+    await this.raiseAccess(platformId);
+    this.#raisedFor.set(ended, true);
+  }
+
+  /** Returns the access version that this process has read last, if any. It may have been raised since. */
+  lastAccessVersion(platformId: string): string | undefined {
+    return this.#versions.get(platformId);
+  }
+
+  /** Reads the access version as it is stored now; "", which matches nothing, where there is none. */
+  async readAccessVersion(platformId: string): Promise<string> {
+    try {
+      return (await this.#readStored(platformId)).wallet.accessVersion;
     } catch (error) {
       if (error instanceof DamagedRow) return "";
       throw error;
@@ -153,7 +183,9 @@ export class WalletStore {
   async #readStored(platformId: string): Promise<StoredWallet> {
     const stored = await this.#core.find(platformId, WALLET_KEY);
     if (stored === undefined) return { wallet: EMPTY_WALLET, etag: "" };
-    return { wallet: walletRow.decode(stored.row), etag: stored.etag };
+    const wallet = walletRow.decode(stored.row);
+    this.#versions.set(platformId, wallet.accessVersion);
+    return { wallet, etag: stored.etag };
   }
 
   /** Returns the wallet as it is stored now; an empty one for a platform that never had tokens. */

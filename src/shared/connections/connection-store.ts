@@ -235,7 +235,7 @@ export class ConnectionStore {
 
   /**
    * Marks the connection and returns whether this call did. Returns false when the credentials are newer than the given
-   * generation, or when it was marked before. The caller that gets true emits the event.
+   * generation, or when it was marked before. The caller that gets true emits the event. Raises the access version then.
    */
   async markNeedsReauth(
     profileId: string,
@@ -248,19 +248,19 @@ export class ConnectionStore {
     const now = this.#clock.now();
     const at = now.toISOString();
     const eventId = newId("event", now);
-    await this.#change(ref, ({ row }) => {
+    const after = await this.#change(ref, ({ row }) => {
       const { connection: before } = fromConnectionRow(ref, row);
       const isDue = before.generation === generation && before.status === "active";
       // Or an earlier try marked it, although its answer was lost.
       marked = isDue || hasPendingEvent(ref, row, eventId);
       if (!isDue) return LEAVE;
-      const lastError = { code: failure.code, at };
-      const changes = { status: "needs_reauth", lastError, updatedAt: at } as const;
-      const after = { ...before, ...changes };
-      const event = newEvent("connection.needs_reauth", after, now, eventId);
+      const told = { lastError: { code: failure.code, at }, updatedAt: at };
+      const changes = { status: "needs_reauth", ...told } as const;
+      const event = newEvent("connection.needs_reauth", { ...before, ...changes }, now, eventId);
       const columns = connectionRow.encodePart({ ...changes, leaseUntil: "" });
       return { kind: "merge", columns: { ...columns, ...withPendingEvents(ref, row, event) } };
     });
+    if (marked && after !== undefined) await this.#raiseAccess(after.platformId);
     return marked;
   }
 

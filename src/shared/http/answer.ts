@@ -4,7 +4,9 @@ import { isId, newId } from "../runtime/ids.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
 import { beginWork, noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
+import { storedRows } from "../tenants/access-rows.ts";
 import type { AccessRequest } from "./access/access.ts";
+import { onKeptRows } from "./access/on-kept-rows.ts";
 import { callerAddress } from "./access/caller-address.ts";
 import type { HttpDeps } from "./deps.ts";
 import { ERROR_STATUS } from "./error-status.ts";
@@ -65,7 +67,18 @@ async function resolveScope({ spec }: Route, request: AccessRequest): Promise<un
   }
 }
 
+/** Runs a route on kept rows where its access rule allows that. */
 async function runRoute(route: Route, incoming: Incoming, request: AccessRequest) {
+  const { access } = route.spec;
+  if (access.onKeptRows === undefined) return await runOnce(route, incoming, request);
+  // A body can be read once, and the call may be run again.
+  let read: Promise<Uint8Array> | undefined;
+  const body = () => (read ??= incoming.body());
+  const run = (on: AccessRequest) => runOnce(route, { ...incoming, body }, on);
+  return await onKeptRows(access, request, run);
+}
+
+async function runOnce(route: Route, incoming: Incoming, request: AccessRequest) {
   const { spec } = route;
   const { services, headers, params } = request;
   const scope = await resolveScope(route, request);
@@ -165,7 +178,8 @@ export function answer(route: Route, services: HttpDeps, incoming: Incoming): Pr
     const { headers, params } = incoming;
     const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
     const limits = new RequestLimits(services, ip);
-    const request = { services, headers, params, requestId, ip, limits };
+    const rows = storedRows(services);
+    const request = { services, headers, params, requestId, ip, limits, rows };
     let outgoing: Outgoing;
     let refusal: AppError | undefined;
     try {

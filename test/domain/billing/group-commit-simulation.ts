@@ -15,7 +15,7 @@ import { type Post, refOf } from "../../../src/shared/publishing/post.ts";
 import { settleOperation } from "../../../src/shared/publishing/publish/settle.ts";
 import type { Services } from "../../../src/shared/compose.ts";
 import { legOf, NOW, postOf } from "../posts/fixtures.ts";
-import { MemoryPartition, type Fault, type Weather } from "./memory-partition.ts";
+import { ACCESS_VERSION, MemoryPartition, type Fault, type Weather } from "./memory-partition.ts";
 
 const FAULTS: readonly Fault[] = ["error_before", "error_after", "late", "false_412", "refused"];
 const FAULT_RATES = [0, 0.1, 0.3, 0.5];
@@ -108,6 +108,7 @@ export function acceptanceOf(key: string): { post: Post; operation: CoreOperatio
     found: { post, legs },
     accepted: { fingerprint: key, postId: post.id, profileId: post.profileId, httpStatus: 202 },
     pace: { legsPerSecond: 10, workCheckSeconds: 30 },
+    accessVersion: ACCESS_VERSION,
   });
   return { post, operation };
 }

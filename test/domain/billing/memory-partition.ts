@@ -8,6 +8,9 @@ import type {
   TransactionResult,
 } from "../../../src/shared/runtime/storage/row.ts";
 
+/** Of every wallet here: nothing raises it. */
+export const ACCESS_VERSION = "a version";
+
 /** What goes wrong with one transaction. */
 export type Fault =
   /** Nothing was applied, the answer is lost. */
@@ -106,7 +109,7 @@ export class MemoryPartition {
   #storedWallet(): StoredWallet {
     const stored = this.rows.get("W");
     return stored === undefined
-      ? { wallet: EMPTY_WALLET, etag: "" }
+      ? { wallet: { ...EMPTY_WALLET, accessVersion: ACCESS_VERSION }, etag: "" }
       : { wallet: toWallet(stored.row), etag: stored.etag };
   }
 

@@ -1,8 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { OutdatedAccess } from "../../../src/shared/billing/access-version.ts";
 import type { CoreView } from "../../../src/shared/billing/core-operation.ts";
 import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
 import { acceptOperation } from "../../../src/shared/publishing/accept/accept.ts";
-import { idempotencyRowKey } from "../../../src/shared/publishing/idempotency-store.ts";
+import {
+  idempotencyRowKey,
+  toAcceptedRow,
+} from "../../../src/shared/publishing/idempotency-store.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import { type Post, refOf } from "../../../src/shared/publishing/post.ts";
 import { toLeg, toLegRow, toPostRow } from "../../../src/shared/publishing/post-row.ts";
@@ -11,7 +15,8 @@ import { settleOperation, type LegEnd } from "../../../src/shared/publishing/pub
 import type { Row, RowWrite, StoredRow } from "../../../src/shared/runtime/storage/row.ts";
 import { draftOf, legOf, NOW, postOf } from "./fixtures.ts";
 
-const rich: Wallet = { ...EMPTY_WALLET, balance: 1_000, reserved: 20 };
+const empty: Wallet = { ...EMPTY_WALLET, accessVersion: "a version" };
+const rich: Wallet = { ...empty, balance: 1_000, reserved: 20 };
 
 function viewOf(rows: readonly Row[], wallet = rich): CoreView {
   const stored = new Map(
@@ -44,13 +49,14 @@ describe("accepting a post", () => {
     profileId: post.profileId,
     httpStatus: 202,
   };
-  const accept = (found = { post, legs }) =>
-    acceptOperation({
-      idempotencyKey: key,
-      accepted,
-      found,
-      pace: { legsPerSecond: 10, workCheckSeconds: 30 },
-    });
+  const acceptance = (found: { readonly post: Post; readonly legs: readonly Leg[] }) => ({
+    idempotencyKey: key,
+    accepted,
+    found,
+    pace: { legsPerSecond: 10, workCheckSeconds: 30 },
+    accessVersion: "a version",
+  });
+  const accept = (found = { post, legs }) => acceptOperation(acceptance(found));
 
   test("writes key, post, legs and work together, and holds the tokens of the legs", () => {
     const decision = accept().decide(viewOf([]));
@@ -87,7 +93,7 @@ describe("accepting a post", () => {
     const theirs = { ...accepted, postId: "pst_theirs", fingerprint: "other" };
     const createdAt = NOW.toISOString();
     const taken = { rowKey: idempotencyRowKey(key), ...theirs, createdAt };
-    expect(accept().decide(viewOf([taken], EMPTY_WALLET))).toEqual({
+    expect(accept().decide(viewOf([taken], empty))).toEqual({
       kind: "done",
       answer: theirs,
       isForeign: true,
@@ -99,6 +105,25 @@ describe("accepting a post", () => {
     ["the daily budget is used up", { ...rich, dailyBudget: 19 }, "daily_budget_reached"],
   ])("is refused whole when %s", (_, wallet, code) => {
     expect(accept().decide(viewOf([], wallet))).toMatchObject({ kind: "refuse", error: { code } });
+  });
+
+  test.each([
+    ["another version", "another version"],
+    ["none", ""],
+  ])("is decided anew where the wallet has %s", (_, accessVersion) => {
+    const taken = toAcceptedRow(idempotencyRowKey(key), accepted, NOW.toISOString());
+    const theirs = { ...taken, postId: "pst_theirs" };
+    const wallet = { ...rich, accessVersion };
+    const error: unknown = expect.any(OutdatedAccess);
+    expect(accept().decide(viewOf([], wallet))).toEqual({ kind: "refuse", error });
+    expect(accept().decide(viewOf([theirs], wallet))).toEqual({ kind: "refuse", error });
+    // What an earlier try wrote was written under the version that the wallet had then.
+    expect(accept().decide(viewOf([taken], wallet))).toMatchObject({ kind: "done" });
+  });
+
+  test("no version fits a wallet without one", () => {
+    const none = acceptOperation({ ...acceptance({ post, legs }), accessVersion: "" });
+    expect(none.decide(viewOf([], { ...rich, accessVersion: "" })).kind).toBe("refuse");
   });
 
   test("keeps the key itself out of the rows", () => {

@@ -1,3 +1,4 @@
+import { NotKept, type AccessRows } from "../../tenants/access-rows.ts";
 import type { PlatformAccess } from "../../tenants/platforms/platform.ts";
 import { verifySession } from "../../tenants/staff/verify-session.ts";
 import type { Application } from "../../tenants/applications/application.ts";
@@ -25,6 +26,8 @@ export interface AccessRequest {
   readonly requestId: string;
   readonly ip: string;
   readonly limits: RequestLimits;
+  /** The rows that the caller is checked against. */
+  readonly rows: AccessRows;
 }
 
 /** Says who may call a route. Only `resolve` makes scopes. @throws AppError 400, 401, 403, 404 or 429 */
@@ -33,6 +36,11 @@ export interface Access<Scope> {
   readonly name: string;
   /** What the rule asks of callers, for the reference. */
   readonly contract: AccessContract;
+  /**
+   * How a request may be answered on rows that were kept from earlier ones; absent: on rows that are read for it alone.
+   * `compared`: the verb compares the access version in its transaction. `beside`: it is read beside what the verb reads.
+   */
+  readonly onKeptRows?: "compared" | "beside";
   resolve(request: AccessRequest): Promise<Scope> | Scope;
 }
 
@@ -62,7 +70,8 @@ export function denied(
   caller: Caller,
   code: ErrorCode,
   message: string,
-): AppError {
+): Error {
+  if (request.rows.areKept) return new NotKept();
   const owner = caller.kind === "api_key" || caller.kind === "session" ? caller : undefined;
   recordAudit(
     request.services,
@@ -92,13 +101,13 @@ interface Named {
 
 /** Reads the rows for a key. Its application exists, since none is ever removed; the platform's row says if it is disabled. */
 async function readKeyTenancy(
-  services: HttpDeps,
+  rows: AccessRows,
   { platformId, applicationId }: { readonly platformId: string; readonly applicationId: string },
   profileId: string | null,
 ): Promise<Tenancy> {
   const [platform, profile] = await Promise.all([
-    services.platforms.findAccess(platformId),
-    profileId === null ? undefined : services.profiles.find(platformId, profileId),
+    rows.platform(platformId),
+    profileId === null ? undefined : rows.profile(platformId, profileId),
   ]);
   const isDisabled = platform?.disabledApplicationIds.includes(applicationId) ?? false;
   const status = isDisabled ? "disabled" : "active";
@@ -106,14 +115,14 @@ async function readKeyTenancy(
 }
 
 async function readSessionTenancy(
-  services: HttpDeps,
+  rows: AccessRows,
   platformId: string,
   { applicationId, profileId }: Named,
 ): Promise<Tenancy> {
   const [platform, application, profile] = await Promise.all([
-    services.platforms.findAccess(platformId),
-    applicationId === null ? undefined : services.applications.find(platformId, applicationId),
-    profileId === null ? undefined : services.profiles.find(platformId, profileId),
+    rows.platform(platformId),
+    applicationId === null ? undefined : rows.application(platformId, applicationId),
+    profileId === null ? undefined : rows.profile(platformId, profileId),
   ]);
   return { platform, application, profile };
 }
@@ -126,7 +135,7 @@ export interface Identified {
 
 /** Finds the caller by the credential, and reads the rows that caller and request name. */
 async function authenticate(
-  { services, headers, limits }: AccessRequest,
+  { services, headers, limits, rows }: AccessRequest,
   named: Named,
 ): Promise<Identified> {
   const credential = readCredential(headers);
@@ -134,11 +143,11 @@ async function authenticate(
   limits.present(credential);
   const { caller, alongside: tenancy } =
     kind === "api_key"
-      ? await verifyKey(services, text, (binding) =>
-          readKeyTenancy(services, binding, named.profileId),
+      ? await verifyKey(services, { presented: text, rows }, (binding) =>
+          readKeyTenancy(rows, binding, named.profileId),
         )
-      : await verifySession(services, text, (platformId) =>
-          readSessionTenancy(services, platformId, named),
+      : await verifySession(services, { token: text, rows }, (platformId) =>
+          readSessionTenancy(rows, platformId, named),
         );
   await limits.admit(caller);
   return { caller, tenancy };

@@ -1,6 +1,7 @@
 import type { ApiKeyCaller, SessionCaller } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connection.ts";
+import type { AcceptingScope } from "../../publishing/accept/create-post.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import { isMinterAlive } from "../../tenants/keys/profile-grants.ts";
@@ -40,7 +41,7 @@ async function hasGrant(
     grant.platformId === caller.platformId &&
     grant.applicationId === caller.applicationId &&
     grant.profileId === profileId;
-  if (!fits || !(await isMinterAlive(request.services, grant))) throw invalidGrant();
+  if (!fits || !(await isMinterAlive(request.services, request.rows, grant))) throw invalidGrant();
   return true;
 }
 
@@ -105,9 +106,8 @@ export const activeProfileScope: Access<ProfileScope> = {
   contract: ACCESS_CONTRACTS.activeProfileScope,
   async resolve(request) {
     const { scope, profile, application } = await resolveProfile(request);
-    const { services } = request;
     const owner =
-      application ?? (await services.applications.find(scope.platformId, profile.applicationId));
+      application ?? (await request.rows.application(scope.platformId, profile.applicationId));
     if (owner === undefined) throw notFound();
     requireEnabled(request, scope.caller, owner);
     if (profile.status !== "active")
@@ -128,11 +128,24 @@ export const publishingScope: Access<PublishingScope> = {
     const isProfile = typeof profileId === "string" && isId("profile", profileId);
     const [scope, connections] = await Promise.all([
       activeProfileScope.resolve(request),
-      isProfile ? request.services.connections.listOfProfile(profileId) : [],
+      isProfile ? request.rows.connections(profileId) : [],
     ]);
     return { ...scope, connections };
   },
 };
+
+/** Admits like `publishingScope`, to accept a post: on kept rows too, whose version the accepting transaction compares. */
+export const acceptingScope: Access<AcceptingScope> = {
+  ...publishingScope,
+  onKeptRows: "compared",
+  async resolve(request) {
+    const { accessVersion, areKept: isKept } = request.rows;
+    return { ...(await publishingScope.resolve(request)), accessVersion, isKept };
+  },
+};
+
+/** Admits like `profileScope`, to read: on kept rows too, with the version read beside what is wanted. */
+export const readingScope: Access<ProfileScope> = { ...profileScope, onKeptRows: "beside" };
 
 /**
  * Admits whoever may act for the profile of the connect session that the path names. The caller is checked before the

@@ -1,3 +1,4 @@
+import { OutdatedAccess } from "../../billing/access-version.ts";
 import type { CoreView } from "../../billing/core-operation.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { priceOf } from "../../billing/rate-card.ts";
@@ -19,6 +20,8 @@ interface Acceptance {
   readonly accepted: Accepted;
   readonly found: PostWithLegs;
   readonly pace: Pace;
+  /** The platform's access version, read before the rows on which the post was found acceptable. */
+  readonly accessVersion: string;
 }
 
 /** Returns the movement that reserves tokens for legs of a post. */
@@ -55,25 +58,28 @@ function movementOf({ post, legs }: PostWithLegs): Movement {
 
 /**
  * Makes the accepting transaction: idempotency, post, legs with their reservations, work row, ledger and wallet, all or
- * nothing. Its answer is the post accepted under the key, which is another one when a concurrent request came first.
+ * nothing. Its answer is the post accepted under the key, which is another one when a concurrent request came first. It
+ * is refused with `OutdatedAccess` under another access version than the one that the post was checked under.
  */
 export function acceptOperation(acceptance: Acceptance): PostOperation<Accepted> {
-  const { idempotencyKey, accepted, found, pace } = acceptance;
+  const { idempotencyKey, accepted, found, pace, accessVersion } = acceptance;
   const { post } = found;
   const rowKey = idempotencyRowKey(idempotencyKey);
   const movement = movementOf(found);
   return {
-    id: `accept|${rowKey}|${accepted.fingerprint}`,
+    id: `accept|${rowKey}|${accepted.fingerprint}|${accessVersion}`,
     ref: refOf(post),
     dueAt: newDueTime(undefined, post),
     rowKeys: [rowKey],
     known: new Map([[rowKey, undefined]]),
     decide(view: CoreView) {
       const taken = view.row(rowKey);
-      if (taken !== undefined) {
-        const answer = toAccepted(taken.row);
-        return { kind: "done", answer, isForeign: answer.postId !== post.id };
-      }
+      const earlier = taken === undefined ? undefined : toAccepted(taken.row);
+      // An earlier try of this operation, under the version that the wallet had then.
+      if (earlier?.postId === post.id) return { kind: "done", answer: earlier, isForeign: false };
+      const isOutdated = accessVersion === "" || accessVersion !== view.wallet.accessVersion;
+      if (isOutdated) return { kind: "refuse", error: new OutdatedAccess() };
+      if (earlier !== undefined) return { kind: "done", answer: earlier, isForeign: true };
       const error = refusal(view.wallet, movement.tokens, view.now);
       if (error !== undefined) return { kind: "refuse", error };
       const key = toAcceptedRow(rowKey, accepted, post.createdAt);

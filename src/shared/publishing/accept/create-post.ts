@@ -1,4 +1,5 @@
 import { recordAudit } from "../../audit/record.ts";
+import { OutdatedAccess } from "../../billing/access-version.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connection.ts";
@@ -24,6 +25,14 @@ export interface CreatedPost {
   readonly replayed: boolean;
 }
 
+/** A profile with its linked accounts, to publish for it. */
+export interface AcceptingScope extends PublishingScope {
+  /** The platform's access version, read before the rows that the scope was made of. */
+  readonly accessVersion: string;
+  /** Whether these rows were kept from earlier requests. What they refuse is not told, but asked again of rows read anew. */
+  readonly isKept: boolean;
+}
+
 export interface CreatePost {
   readonly idempotencyKey: string | null;
   readonly draft: Draft;
@@ -42,7 +51,7 @@ const CREATED = 201;
  */
 async function replay(
   services: PublishingDeps,
-  scope: ProfileScope,
+  scope: AcceptingScope,
   accepted: Accepted,
   draft: Draft,
 ): Promise<CreatedPost> {
@@ -51,7 +60,13 @@ async function replay(
       "idempotency_conflict",
       "This Idempotency-Key was used with another request. Use a new key for a new post.",
     );
-  const found = await findPostOf(services, scope, accepted.postId);
+  const { isKept, platformId, accessVersion } = scope;
+  const [found, versionNow] = await Promise.all([
+    findPostOf(services, scope, accepted.postId),
+    isKept ? services.wallets.readAccessVersion(platformId) : accessVersion,
+  ]);
+  // No transaction has compared them.
+  if (versionNow !== accessVersion) throw new OutdatedAccess();
   return {
     post: await viewPost(services, scope, found),
     httpStatus: accepted.httpStatus,
@@ -82,13 +97,15 @@ function newPost(services: PublishingDeps, scope: ProfileScope, draft: Draft, no
 
 /**
  * Accepts a post in one transaction and then sends a hint. A scheduled post is stored, and starts when it is due. The
- * same Idempotency-Key with the same request returns the original post and charges nothing.
+ * same Idempotency-Key with the same request returns the original post and charges nothing. Nothing is accepted with
+ * what a change has taken away that was answered before: see `access-version.ts`.
+ * @throws OutdatedAccess when the scope is older than such a change: it is to be resolved anew
  * @throws AppError 400 on the key, 402 when the wallet is short (nothing is written and the key stays unused),
  * `idempotency_conflict`, `not_publishable`
  */
 export async function createPost(
   services: PublishingDeps,
-  scope: PublishingScope,
+  scope: AcceptingScope,
   { idempotencyKey, draft }: CreatePost,
 ): Promise<CreatedPost> {
   const startedAt = performance.now();
@@ -98,12 +115,19 @@ export async function createPost(
     outcome = outcomeOf(created);
     return created;
   } catch (error) {
-    if (error instanceof AppError) outcome = error.code;
+    if (error instanceof AppError) outcome = isRepeated(scope, error) ? "repeated" : error.code;
     throw error;
   } finally {
-    services.metrics.count("posts.accepted", { outcome });
-    services.metrics.observe("posts.accept_ms", performance.now() - startedAt, { outcome });
+    if (outcome !== "repeated") {
+      services.metrics.count("posts.accepted", { outcome });
+      services.metrics.observe("posts.accept_ms", performance.now() - startedAt, { outcome });
+    }
   }
+}
+
+/** Returns whether the request is decided anew on rows that are read for it, instead of being told this. */
+function isRepeated({ isKept }: AcceptingScope, error: AppError): boolean {
+  return error instanceof OutdatedAccess || (isKept && error.code !== "service_unavailable");
 }
 
 function outcomeOf({ replayed, httpStatus }: CreatedPost): "accepted" | "scheduled" | "replayed" {
@@ -113,15 +137,18 @@ function outcomeOf({ replayed, httpStatus }: CreatedPost): "accepted" | "schedul
 
 async function createOnce(
   services: PublishingDeps,
-  scope: PublishingScope,
+  scope: AcceptingScope,
   { idempotencyKey, draft }: CreatePost,
 ): Promise<CreatedPost> {
+  // No version was read before the rows, so there is none to compare.
+  if (scope.accessVersion === "") throw new OutdatedAccess();
   const key = parseIdempotencyKey(idempotencyKey);
   const print = fingerprint(scope, draft);
   try {
     return await acceptPost(services, scope, { key, print, draft });
   } catch (error) {
     if (!(error instanceof AppError) || ANSWERED_AS_IS.has(error.code)) throw error;
+    if (isRepeated(scope, error)) throw error;
     // A key that was used answers with its post, whatever a new request would be refused for. It is looked up after the
     // failure, so that the many requests with an unused key don't pay for it.
     const earlier = await services.idempotency.find(scope.platformId, key);
@@ -138,7 +165,7 @@ interface Acceptable {
 
 async function acceptPost(
   services: PublishingDeps,
-  scope: PublishingScope,
+  scope: AcceptingScope,
   { key, print, draft }: Acceptable,
 ): Promise<CreatedPost> {
   const now = services.clock.now();
@@ -161,6 +188,7 @@ async function acceptPost(
       found,
       accepted: { fingerprint: print, postId: post.id, profileId: post.profileId, httpStatus },
       pace: services.config.publishing,
+      accessVersion: scope.accessVersion,
     }),
   );
   if (accepted.postId !== post.id) return replay(services, scope, accepted, draft);

@@ -2,6 +2,7 @@ import { recordAudit } from "../../audit/record.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
+import type { AccessRows } from "../access-rows.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Grant, ProfileGrant } from "../profiles/grant.ts";
 import { keyStatus } from "./key.ts";
@@ -30,9 +31,13 @@ export async function mintGrant(
 }
 
 /** Returns whether the key or user that minted a grant still could: the grants of a revoked key are refused with it. */
-export async function isMinterAlive(services: TenantsDeps, grant: Grant): Promise<boolean> {
+export async function isMinterAlive(
+  { clock }: Pick<TenantsDeps, "clock">,
+  rows: AccessRows,
+  grant: Grant,
+): Promise<boolean> {
   if (grant.mintedBy.startsWith("usr_"))
-    return (await services.users.find(grant.platformId, grant.mintedBy)) !== undefined;
-  const minter = await services.keys.findWithHash(grant.mintedBy);
-  return minter !== undefined && keyStatus(minter.key, services.clock.now()) === "active";
+    return (await rows.user(grant.platformId, grant.mintedBy)) !== undefined;
+  const minter = await rows.key(grant.mintedBy);
+  return minter !== undefined && keyStatus(minter.key, clock.now()) === "active";
 }

@@ -2,8 +2,9 @@ import type { ApiKeyCaller } from "../../callers/caller.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { equalSecrets, hmacSha256, parseApiKey } from "../../runtime/secrets.ts";
+import { NotKept, type AccessRows } from "../access-rows.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { keyStatus } from "./key.ts";
+import { keyStatus, type ApiKey } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
 
 /** Returns what is stored of a key's secret; it is of no use without the pepper. */
@@ -47,42 +48,56 @@ async function hashAgain(
 const NOBODY: Stored = { hash: new Uint8Array(32), isDerived: true };
 
 /**
- * Returns the caller that presents a key. The key's row is read with every request, so that a revoke takes effect with
- * the next one. `alongside` is read in the same round trip once this process knows the key's application.
+ * Returns the caller that presents a key, checked on `rows`. `alongside` is read in the same round trip once this process
+ * knows the key's application.
  * @throws AppError `invalid_credentials`; `api_key_revoked` and `api_key_expired` only when the secret is right
  */
 export async function verifyKey<T>(
   services: TenantsDeps,
-  presented: string,
+  { presented, rows }: { readonly presented: string; readonly rows: AccessRows },
   alongside: (binding: KeyBinding) => Promise<T>,
 ): Promise<{ readonly caller: ApiKeyCaller; readonly alongside: T }> {
   const parsed = parseApiKey(presented);
   if (parsed === undefined) throw invalidCredentials();
   const known = services.keys.bindingOf(parsed.keyId);
   const [found, early] = await Promise.all([
-    services.keys.findWithHash(parsed.keyId),
+    rows.key(parsed.keyId),
     known === undefined ? undefined : alongside(known),
   ]);
   // Made for unknown ids too, so that the time of the answer does not tell them apart.
   const pepper = pepperOf(services, parsed.secretPart, found ?? NOBODY);
   if (found === undefined || pepper === undefined) throw invalidCredentials();
   const { key } = found;
+  // A hash that is to be made again is made with the row as it is stored.
+  if (rows.areKept && isToBeRenewed(found, pepper)) throw new NotKept();
   const now = services.clock.now();
-  const status = keyStatus(key, now);
-  if (status === "revoked") throw new AppError("api_key_revoked", "The API key was revoked.");
-  if (status === "expired") throw new AppError("api_key_expired", "The API key has expired.");
+  await requireLive(services, rows, key, now);
   const isNoted = services.keys.noteUse(key.id, now);
   if (pepper === "previous") await hashAgain(services, found, parsed.secretPart);
   // The hash of 0.2.0 stays valid, so nobody has to wait until it is renewed.
   else if (!found.isDerived && isNoted) void hashAgain(services, found, parsed.secretPart);
-  const { platformId, applicationId, allowedProfileIds } = key;
-  const caller: ApiKeyCaller = {
-    kind: "api_key",
-    keyId: key.id,
-    platformId,
-    applicationId,
-    keyScope: key.scope,
-    allowedProfileIds,
-  };
-  return { caller, alongside: early ?? (await alongside(key)) };
+  return { caller: callerOf(key), alongside: early ?? (await alongside(key)) };
+}
+
+function isToBeRenewed({ isDerived }: Stored, pepper: "current" | "previous"): boolean {
+  return pepper === "previous" || !isDerived;
+}
+
+function callerOf(key: ApiKey): ApiKeyCaller {
+  const { id: keyId, platformId, applicationId, scope: keyScope, allowedProfileIds } = key;
+  return { kind: "api_key", keyId, platformId, applicationId, keyScope, allowedProfileIds };
+}
+
+/** Refuses a key that has ended; that it was revoked is told once no process allows it any longer. */
+async function requireLive(
+  { wallets }: TenantsDeps,
+  { areKept }: AccessRows,
+  key: ApiKey,
+  now: Date,
+): Promise<void> {
+  const status = keyStatus(key, now);
+  if (status === "expired") throw new AppError("api_key_expired", "The API key has expired.");
+  if (status !== "revoked") return;
+  if (!areKept) await wallets.raiseFor(key.platformId, key.id);
+  throw new AppError("api_key_revoked", "The API key was revoked.");
 }

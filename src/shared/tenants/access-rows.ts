@@ -1,0 +1,55 @@
+import type { Connection } from "../connections/connection.ts";
+import type { TenantsDeps } from "./deps.ts";
+import type { Application } from "./applications/application.ts";
+import type { KeyWithHash } from "./keys/key-store.ts";
+import type { PlatformAccess } from "./platforms/platform.ts";
+import type { Profile } from "./profiles/profile.ts";
+import type { User } from "./staff/user.ts";
+
+/** The rows that requests are checked against. */
+export interface AccessRows {
+  /**
+   * Whether they were kept from earlier requests. Such rows may only allow: what they refuse is neither told nor
+   * recorded, but asked again of rows that are read.
+   */
+  readonly areKept: boolean;
+  /** The platform's access version, read before all of them; "" where nobody asks for it. */
+  readonly accessVersion: string;
+  key(keyId: string): Promise<KeyWithHash | undefined>;
+  user(platformId: string, userId: string): Promise<User | undefined>;
+  platform(platformId: string): Promise<PlatformAccess | undefined>;
+  application(platformId: string, applicationId: string): Promise<Application | undefined>;
+  profile(platformId: string, profileId: string): Promise<Profile | undefined>;
+  /** The connections of a profile. */
+  connections(profileId: string): Promise<readonly Connection[]>;
+}
+
+/** Answers what is wanted by its name: reads it, or has it. */
+export type RowSource = <Wanted>(name: string, read: () => Promise<Wanted>) => Promise<Wanted>;
+
+/** Makes the rows of a source. */
+export function accessRows(
+  services: TenantsDeps,
+  source: RowSource,
+  about: Pick<AccessRows, "areKept" | "accessVersion">,
+): AccessRows {
+  const { keys, users, platforms, applications, profiles, connections } = services;
+  return {
+    ...about,
+    key: (id) => source(`K|${id}`, () => keys.findWithHash(id)),
+    user: (platformId, id) => source(`U|${id}`, () => users.find(platformId, id)),
+    platform: (platformId) => source("P", () => platforms.findAccess(platformId)),
+    application: (platformId, id) => source(`A|${id}`, () => applications.find(platformId, id)),
+    profile: (platformId, id) => source(`F|${id}`, () => profiles.find(platformId, id)),
+    connections: (profileId) =>
+      source(`C|${profileId}`, () => connections.listOfProfile(profileId)),
+  };
+}
+
+/** Makes rows that are read when they are asked for, and not kept. */
+export function storedRows(services: TenantsDeps): AccessRows {
+  return accessRows(services, (_name, read) => read(), { areKept: false, accessVersion: "" });
+}
+
+/** Thrown where kept rows don't allow what is asked, or are not there: the request is then checked on rows read anew. */
+export class NotKept extends Error {}

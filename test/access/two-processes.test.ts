@@ -1,0 +1,327 @@
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import { Table } from "../../src/shared/runtime/storage/table.ts";
+import {
+  aKey,
+  aLinkedAccount,
+  anApplication,
+  aProfile,
+  dataOf,
+  outcomeOf,
+  PASSWORD,
+} from "../setup/factories.ts";
+import type { Answer, Relay } from "../setup/relay.ts";
+import { useTwoProcesses } from "../setup/two-processes.ts";
+
+/** Changes are made on the one, and asked of on the other, which has kept everything from before. */
+let office: Relay;
+let branch: Relay;
+useTwoProcesses(({ relay, instance }) => {
+  office = relay;
+  branch = instance;
+});
+
+interface Customer {
+  readonly platformId: string;
+  readonly applicationId: string;
+  readonly profileId: string;
+  readonly connectionId: string;
+  readonly session: string;
+  readonly keyId: string;
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly postId: string;
+}
+
+let posts = 0;
+
+/** A post of a text of its own. */
+function publish(relay: Relay, customer: Customer, credential: object, key?: string) {
+  posts += 1;
+  const headers = { ...customer.headers, "idempotency-key": key ?? `a-key-for-post-${posts}` };
+  const body = { text: `The text of post ${key ?? posts}.`, platforms: ["mastodon"] };
+  return relay.call("POST", "/v1/posts", { ...credential, headers, body });
+}
+
+const readPost = (relay: Relay, { postId, headers }: Customer, credential: object) =>
+  relay.call("GET", `/v1/posts/${postId}`, { ...credential, headers });
+
+const byKey = ({ key }: Customer) => ({ key });
+const bySession = ({ session }: Customer) => ({ session });
+
+async function link({ platformId, applicationId, profileId }: Customer, relay = office) {
+  const id = newId("connection", relay.clock.now());
+  const owner = { platformId, applicationId, profileId };
+  const linked = aLinkedAccount(id);
+  await relay.services.connections.saveLinked({ ...owner, id, network: "mastodon", linked });
+  return id;
+}
+
+/** With a restricted key, a linked account and a post. The branch has answered requests of the key and of the session. */
+async function aCustomer(): Promise<Customer> {
+  const application = await anApplication(office);
+  const profile = await aProfile(office, application);
+  const allowed = { scope: "restricted", allowedProfileIds: [profile.id] };
+  const { id: keyId, secret: key } = await aKey(office, application, allowed);
+  const owner = {
+    platformId: application.platform.id,
+    applicationId: application.id,
+    profileId: profile.id,
+    session: application.platform.session,
+    keyId,
+    key,
+    headers: { "x-profile-id": profile.id },
+    connectionId: "",
+    postId: "",
+  };
+  const connectionId = await link(owner);
+  const { id: postId } = dataOf(await publish(office, owner, { key }));
+  const customer = { ...owner, connectionId, postId };
+  for (const credential of [byKey(customer), bySession(customer)])
+    for (let count = 0; count < 3; count += 1) {
+      dataOf(await publish(branch, customer, credential));
+      dataOf(await readPost(branch, customer, credential));
+    }
+  return customer;
+}
+
+/**
+ * What a process reads and writes while it answers: the least of some tries, since what goes on beside it, such as rate
+ * limits told to other instances, only adds.
+ */
+async function leastCallsOf(run: () => Promise<unknown>): Promise<string[]> {
+  const tries: string[][] = [];
+  while (tries.length < 4) tries.push(await callsOf(run));
+  return tries.toSorted((left, right) => left.length - right.length)[0] ?? [];
+}
+
+async function callsOf(run: () => Promise<unknown>): Promise<string[]> {
+  const calls: string[] = [];
+  const spies = (["find", "list", "transact"] as const).map((name) => {
+    const original = Reflect.get(Table.prototype, name) as (...given: unknown[]) => unknown;
+    return vi.spyOn(Table.prototype, name).mockImplementation(function (
+      this: Table,
+      ...given: unknown[]
+    ) {
+      calls.push(name);
+      return original.apply(this, given) as never;
+    });
+  });
+  try {
+    await run();
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return calls;
+}
+
+describe("what a process has kept", () => {
+  let customer: Customer;
+  beforeAll(async () => {
+    customer = await aCustomer();
+  });
+
+  test.each([
+    ["a key", byKey],
+    ["a session", bySession],
+  ])("is enough to accept a post of %s: no row is read but those of the account", async (_, by) => {
+    let answer: Answer | undefined;
+    const calls = await leastCallsOf(async () => {
+      answer = await publish(branch, customer, by(customer));
+    });
+    expect(answer?.status).toBe(202);
+    // The account's texts.
+    expect(calls).toEqual(["find", "transact"]);
+  });
+
+  test("is enough to answer with a post: only the post is read, and the version beside it", async () => {
+    const calls = await leastCallsOf(() => readPost(branch, customer, byKey(customer)));
+    expect(calls.toSorted((left, right) => left.localeCompare(right))).toEqual(["find", "list"]);
+  });
+
+  test("is read again after half a minute", async () => {
+    branch.advance(31_000);
+    const calls = await callsOf(() => readPost(branch, customer, byKey(customer)));
+    expect(calls.length).toBeGreaterThan(3);
+    expect(await leastCallsOf(() => readPost(branch, customer, byKey(customer)))).toHaveLength(2);
+  });
+});
+
+type Change = (customer: Customer) => Promise<Answer | string>;
+
+const call =
+  (method: string, path: (customer: Customer) => string, options: object = {}): Change =>
+  (customer) =>
+    office.call(method, path(customer), { session: customer.session, ...options });
+
+const suspend = call("PATCH", ({ platformId }) => `/v1/admin/platforms/${platformId}`, {
+  operator: ["Admin"],
+  session: undefined,
+  body: { status: "suspended" },
+});
+
+const CHANGES: readonly (readonly [
+  what: string,
+  change: Change,
+  by: (customer: Customer) => object,
+  told: readonly [publishing: string, reading: string],
+])[] = [
+  [
+    "a key was revoked",
+    call("POST", ({ keyId }) => `/v1/keys/${keyId}/revoke`),
+    byKey,
+    ["401 api_key_revoked", "401 api_key_revoked"],
+  ],
+  [
+    "a key was deleted",
+    call("DELETE", ({ keyId }) => `/v1/keys/${keyId}`),
+    byKey,
+    ["401 invalid_credentials", "401 invalid_credentials"],
+  ],
+  [
+    "a platform was suspended",
+    suspend,
+    byKey,
+    ["403 platform_suspended", "403 platform_suspended"],
+  ],
+  [
+    "an application was disabled",
+    call("PATCH", ({ applicationId }) => `/v1/applications/${applicationId}`, {
+      body: { status: "disabled" },
+    }),
+    byKey,
+    ["403 application_disabled", "403 application_disabled"],
+  ],
+  [
+    "a profile was disabled",
+    call("PATCH", ({ profileId }) => `/v1/profiles/${profileId}`, { body: { status: "disabled" } }),
+    byKey,
+    ["403 profile_disabled", "200"],
+  ],
+  [
+    "a profile is being erased",
+    call("DELETE", ({ profileId }) => `/v1/profiles/${profileId}`),
+    byKey,
+    ["403 profile_disabled", "200"],
+  ],
+  [
+    "an account was unlinked",
+    call("DELETE", ({ profileId, connectionId }) => {
+      return `/v1/profiles/${profileId}/connections/${connectionId}`;
+    }),
+    byKey,
+    ["422 not_publishable", "200"],
+  ],
+  [
+    "a user logged out",
+    call("POST", () => "/v1/auth/logout"),
+    bySession,
+    ["401 invalid_credentials", "401 invalid_credentials"],
+  ],
+];
+
+describe("nothing of it allows anything any longer, with the very next request, once it was answered that", () => {
+  test.each(CHANGES)("%s", async (_what, change, by, [refusal, read]) => {
+    const customer = await aCustomer();
+    const changed = await change(customer);
+    expect(typeof changed === "string" || changed.status < 300).toBe(true);
+    expect(outcomeOf(await publish(branch, customer, by(customer)))).toBe(refusal);
+    const other = await aCustomer();
+    await change(other);
+    expect(outcomeOf(await readPost(branch, other, by(other)))).toBe(read);
+  });
+
+  test("a password was changed: of other sessions", async () => {
+    const customer = await aCustomer();
+    const { platformId } = customer;
+    const [owner] = (await office.services.users.list(platformId, undefined, 1)).items;
+    const login = { email: owner?.email, password: PASSWORD };
+    const { token } = dataOf(await office.call("POST", "/v1/auth/login", { body: login }));
+    const body = { currentPassword: PASSWORD, newPassword: "another long password" };
+    const changed = await office.call("POST", "/v1/auth/password", { session: token, body });
+    expect(changed.status).toBeLessThan(300);
+    expect(outcomeOf(await publish(branch, customer, bySession(customer)))).toBe(
+      "401 invalid_credentials",
+    );
+  });
+
+  test("another account was linked: the post is the new account's", async () => {
+    const customer = await aCustomer();
+    const id = await link(customer);
+    const { legs } = dataOf(await publish(branch, customer, byKey(customer)));
+    expect(legs).toMatchObject([{ connectionId: id }]);
+  });
+
+  test("a key was revoked: of a repeated Idempotency-Key, too", async () => {
+    const customer = await aCustomer();
+    const key = `repeated-${customer.postId}`;
+    dataOf(await publish(branch, customer, byKey(customer), key));
+    const replay = await publish(branch, customer, byKey(customer), key);
+    expect([replay.status, replay.headers.get("idempotent-replayed")]).toEqual([202, "true"]);
+    const { session, keyId } = customer;
+    await office.call("POST", `/v1/keys/${keyId}/revoke`, { session });
+    expect(outcomeOf(await publish(branch, customer, byKey(customer), key))).toBe(
+      "401 api_key_revoked",
+    );
+  });
+});
+
+describe("what was kept refuses nothing", () => {
+  test("an account that was just linked elsewhere is published to", async () => {
+    const customer = await aCustomer();
+    const { connectionId: id, profileId } = customer;
+    await office.services.connections.revoke(profileId, "mastodon", id);
+    expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("422 not_publishable");
+    await link(customer);
+    expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("202");
+  });
+
+  test("a profile that was made elsewhere is found", async () => {
+    const customer = await aCustomer();
+    const { session, applicationId } = customer;
+    const headers = { "x-application-id": applicationId };
+    const body = { title: "Another" };
+    const made = dataOf(await office.call("POST", "/v1/profiles", { session, headers, body }));
+    const listed = { session, headers: { "x-profile-id": made.id } };
+    expect(outcomeOf(await branch.call("GET", "/v1/posts", listed))).toBe("200");
+  });
+});
+
+test("a change between the reads and the transaction is seen: the post is decided anew", async () => {
+  const customer = await aCustomer();
+  const { wallets } = branch.services;
+  const original = wallets.commit.bind(wallets);
+  const commit = vi.spyOn(wallets, "commit");
+  onTestFinished(() => commit.mockRestore());
+  commit.mockImplementationOnce(async (platformId, operation) => {
+    await office.services.keys.revoke({ ...customer, id: customer.keyId });
+    return await original(platformId, operation);
+  });
+  expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("401 api_key_revoked");
+});
+
+test("an end that nobody raised the version for is raised before it is told", async () => {
+  const customer = await aCustomer();
+  // As a process leaves it that dies right after it has written the row.
+  const raise = vi.spyOn(office.services.wallets, "raiseAccess");
+  raise.mockRejectedValueOnce(new Error("the process is gone"));
+  const { key, keyId } = customer;
+  await expect(office.services.keys.revoke({ ...customer, id: keyId })).rejects.toThrow(
+    "the process is gone",
+  );
+  raise.mockRestore();
+  // What the caller does who got no answer: the request is repeated, with the key that it was about.
+  const repeated = await office.call("POST", `/v1/keys/${keyId}/revoke`, { key });
+  expect(outcomeOf(repeated)).toBe("401 api_key_revoked");
+  expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("401 api_key_revoked");
+});
+
+test("a wallet of version 0.2.0, which has no access version, gets one with the first post", async () => {
+  const customer = await aCustomer();
+  const { core } = office.tables;
+  const stored = await core.find(customer.platformId, "W");
+  const { accessVersion: _none, ...row } = stored?.row ?? { rowKey: "W" };
+  await core.put(customer.platformId, row);
+  expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("202");
+  expect((await office.services.wallets.read(customer.platformId)).accessVersion).not.toBe("");
+});
