@@ -300,6 +300,24 @@ test("a change between the reads and the transaction is seen: the post is decide
   expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("401 api_key_revoked");
 });
 
+test("rows count as read under the version before them: a change right after they were read is seen", async () => {
+  const customer = await aCustomer();
+  const { connectionId, platformId, profileId } = customer;
+  branch.advance(31_000);
+  const { connections, wallets } = branch.services;
+  const original = connections.listOfProfile.bind(connections);
+  const list = vi.spyOn(connections, "listOfProfile");
+  onTestFinished(() => list.mockRestore());
+  list.mockImplementationOnce(async (...given) => {
+    const read = await original(...given);
+    await office.services.connections.revoke(profileId, "mastodon", connectionId);
+    await wallets.readAccessVersion(platformId);
+    return read;
+  });
+  expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("422 not_publishable");
+  expect(list.mock.calls.length).toBeGreaterThan(1);
+});
+
 test("an end that nobody raised the version for is raised before it is told", async () => {
   const customer = await aCustomer();
   // As a process leaves it that dies right after it has written the row.
