@@ -34,6 +34,17 @@ describeTable("a table of the model", {
       faulty.fault = undefined;
     }
   },
+  async once(fault, call) {
+    machine.fate = () => {
+      machine.fate = undefined;
+      return WRITE_FAULTS_BY_NAME[fault];
+    };
+    try {
+      return await call();
+    } finally {
+      machine.fate = undefined;
+    }
+  },
   fresh() {
     tables += 1;
     const open = () => tableOver(new ModelClient(model, machine, `fresh ${tables}`));

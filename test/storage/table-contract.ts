@@ -12,6 +12,8 @@ export interface ContractStorage {
   /** The same table, whose calls meet the fault during `during`. */
   readonly faulty: () => Table;
   readonly during: <T>(fault: Fault, call: () => Promise<T>) => Promise<T>;
+  /** The same, when its next call alone meets the fault. */
+  readonly once: <T>(fault: Fault, call: () => Promise<T>) => Promise<T>;
   /** A table that was never written, as two processes reach it. */
   readonly fresh: () => readonly [Table, Table];
 }
@@ -32,6 +34,7 @@ export function describeTable(name: string, storage: ContractStorage): void {
     describeManyRows(storage);
     describeLimits(storage);
     describeLostAnswers(storage);
+    describeRepeats(storage);
   });
 }
 
@@ -482,4 +485,52 @@ function describeLostAnswers({ table, faulty, during }: ContractStorage): void {
       await expect(during("unavailable", list)).rejects.toEqual(unavailable);
     });
   });
+}
+
+/** Writes that ask nothing of what is there are repeated, and no others. */
+function describeRepeats({ table, faulty, once }: ContractStorage): void {
+  const rows = ["a", "b", "c"].map((rowKey) => ({ rowKey, n: 1 }));
+  const keys = rows.map(({ rowKey }) => rowKey);
+  const stored = async (p: string) =>
+    (await table().list({ partitionKey: p, limit: 9 })).map(({ row }) => row);
+
+  describe.each(["lose_request", "lose_answer", "late", "unavailable"] as const)(
+    "after a call that met %s",
+    (fault) => {
+      test("rows are written all the same, whatever was there", async () => {
+        const p = partition();
+        await table().put(p, { rowKey: "a", n: 0, kept: true });
+        await once(fault, () => faulty().putProperties(p, { rowKey: "a", n: 1 }));
+        expect(await stored(p)).toEqual([{ rowKey: "a", n: 1, kept: true }]);
+        await once(fault, () => faulty().put(p, { rowKey: "a", n: 1 }));
+        expect(await stored(p)).toEqual([{ rowKey: "a", n: 1 }]);
+        await once(fault, () => faulty().putAll(p, rows));
+        expect(await stored(p)).toEqual(rows);
+      });
+
+      test("rows are removed all the same", async () => {
+        const p = partition();
+        await table().putAll(p, rows);
+        await once(fault, () => faulty().delete(p, "a"));
+        expect(await stored(p)).toEqual(rows.slice(1));
+        const others = partition();
+        await table().putAll(others, rows);
+        await once(fault, () => faulty().deleteAll(others, keys));
+        expect(await stored(others)).toEqual([]);
+      });
+
+      test("a write on a condition is not repeated, since it would lose against itself", async () => {
+        const p = partition();
+        const etag = (await table().insertIfAbsent(p, { rowKey: "a" })) ?? "";
+        const row = { rowKey: "a", n: 1 };
+        const writes: readonly (() => Promise<unknown>)[] = [
+          () => faulty().insertIfAbsent(p, { rowKey: "b" }),
+          () => faulty().insertAllIfAbsent(p, [{ rowKey: "c" }, { rowKey: "d" }]),
+          () => faulty().replaceIfUnchanged(p, row, etag),
+          () => faulty().delete(p, "a", etag),
+        ];
+        for (const write of writes) await expect(once(fault, write)).rejects.toEqual(unavailable);
+      });
+    },
+  );
 }

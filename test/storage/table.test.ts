@@ -10,6 +10,7 @@ import { describeTable } from "./table-contract.ts";
 let table: Table;
 let faulty: Table;
 let fault: Fault = "pass";
+let isOnce = false;
 let proxy: FaultProxy;
 
 const connectionString = () => inject("azurite");
@@ -20,7 +21,11 @@ const uniqueName = () => `contract${randomBytes(5).toString("hex")}`;
 
 beforeAll(async () => {
   const name = uniqueName();
-  proxy = await startFaultProxy(tablePort(), () => fault);
+  proxy = await startFaultProxy(tablePort(), () => {
+    const met = fault;
+    if (isOnce) fault = "pass";
+    return met;
+  });
   table = openTable(account(connectionString()), name);
   faulty = openTable(account(through(proxy.port)), name);
   await table.put("warm", { rowKey: "up" });
@@ -36,6 +41,14 @@ describeTable("a table of the storage service", {
       return await call();
     } finally {
       fault = "pass";
+    }
+  },
+  async once(with_, call) {
+    [fault, isOnce] = [with_, true];
+    try {
+      return await call();
+    } finally {
+      [fault, isOnce] = ["pass", false];
     }
   },
   fresh() {

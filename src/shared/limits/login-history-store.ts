@@ -46,6 +46,7 @@ export function isForgotten({ failedAt, blockedUntil }: LoginHistory, now: numbe
   return Math.max(blockedUntil, ...failedAt) + WINDOW_MS <= now;
 }
 
+const REMOVALS_AT_ONCE = 16;
 const PARTITION_PREFIX = "login|";
 
 /** Returns the key. Many rows share a partition, so that the purge can find them. */
@@ -130,11 +131,16 @@ export class LoginHistoryStore {
   async removeForgotten(now: Date, after: string | undefined) {
     const partitions = { from: PARTITION_PREFIX, before: afterPrefix(PARTITION_PREFIX) };
     const { rows, next } = await this.#table.select({ partitions }, after);
-    let removed = 0;
-    for (const { partitionKey, row, etag } of rows) {
+    const forgotten = rows.filter(({ row }) => {
       const history = unlessDamaged(() => toHistory(row));
-      if (history === undefined || !isForgotten(history, now.getTime())) continue;
-      if (await this.#table.delete(partitionKey, row.rowKey, etag)) removed += 1;
+      return history !== undefined && isForgotten(history, now.getTime());
+    });
+    let removed = 0;
+    for (let start = 0; start < forgotten.length; start += REMOVALS_AT_ONCE) {
+      const batch = forgotten.slice(start, start + REMOVALS_AT_ONCE);
+      const remove = ({ partitionKey, row, etag }: (typeof batch)[number]) =>
+        this.#table.delete(partitionKey, row.rowKey, etag);
+      removed += (await Promise.all(batch.map(remove))).filter(Boolean).length;
     }
     return { removed, next };
   }

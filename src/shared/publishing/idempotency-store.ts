@@ -73,9 +73,9 @@ export class IdempotencyStore {
     return { keys, next };
   }
 
-  /** Removes a key by the row key that the list returned. */
-  async remove(platformId: string, rowKey: string): Promise<void> {
-    await this.#core.delete(platformId, rowKey);
+  /** Removes keys by the row keys that the list returned. */
+  async remove(platformId: string, rowKeys: readonly string[]): Promise<void> {
+    await this.#core.deleteAll(platformId, rowKeys);
   }
 
   /** Removes a page of the keys under which posts of a profile were accepted. */

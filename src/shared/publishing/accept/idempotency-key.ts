@@ -115,17 +115,12 @@ export async function removeSpentKeys(
   const { idempotency } = services;
   const { keys, next } = await idempotency.listBefore(platformId, acceptedBefore, after);
   const isSpent = checkSpent(services, platformId);
-  let removed = 0;
+  const spent: string[] = [];
   for (let index = 0; index < keys.length; index += POSTS_AT_ONCE) {
     const batch = keys.slice(index, index + POSTS_AT_ONCE);
-    const gone = await Promise.all(
-      batch.map(async ({ rowKey, accepted }) => {
-        if (!(await isSpent(accepted))) return false;
-        await idempotency.remove(platformId, rowKey);
-        return true;
-      }),
-    );
-    removed += gone.filter(Boolean).length;
+    const gone = await Promise.all(batch.map(({ accepted }) => isSpent(accepted)));
+    spent.push(...batch.filter((_, at) => gone[at] === true).map(({ rowKey }) => rowKey));
   }
-  return { removed, next };
+  await idempotency.remove(platformId, spent);
+  return { removed: spent.length, next };
 }

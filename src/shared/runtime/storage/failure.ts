@@ -75,15 +75,19 @@ export function isMissingContainer(error: unknown): boolean {
   return code === "TableNotFound" || code === "QueueNotFound";
 }
 
-const READ_TRIES = 3;
+const TRIES = 3;
 
-/** Repeats a failed read up to twice, with full jitter. */
-export async function retryRead<T>(read: () => Promise<T>): Promise<T> {
+/**
+ * Repeats a failed call up to twice, with full jitter: a read, or a write that asks nothing of what is there. Two such
+ * writes leave what one does, and one that lands late is no worse than a slow one. A conditional write is never repeated:
+ * it would lose the race against itself.
+ */
+export async function retryHarmless<T>(call: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await read();
+      return await call();
     } catch (error) {
-      if (isDefinite(error) || attempt === READ_TRIES) throw error;
+      if (isDefinite(error) || attempt === TRIES) throw error;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * 2 ** attempt));
     }
   }

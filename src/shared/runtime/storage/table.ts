@@ -4,7 +4,7 @@ import {
   failureOf,
   isDefinite,
   isMissingContainer,
-  retryRead,
+  retryHarmless,
   actionOf,
   toStored,
 } from "./failure.ts";
@@ -22,6 +22,7 @@ import {
 } from "./row.ts";
 import { filterOf, type RowRange, type SelectedPage, type Selection } from "./selection.ts";
 import { SharedReads } from "./shared-reads.ts";
+import { writeTogether } from "./together.ts";
 
 /** Shorter than the service's own 30 s: a call that takes longer counts as in doubt. */
 const CALL_TIMEOUT_MS = 10_000;
@@ -29,8 +30,6 @@ const CALL_TIMEOUT_MS = 10_000;
 const PAGE_ROWS_MAX = 1_000;
 const PAGES_MAX = 1_000;
 const REMOVALS_AT_ONCE = 4;
-/** The service takes 100. */
-const TRANSACTION_ROWS_MAX = 100;
 
 /** A page of a query as the service returns it, and where the next one begins; undefined at the end. */
 interface EntityPage {
@@ -100,7 +99,9 @@ export class Table {
   async #find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined> {
     const client = await this.#connected();
     try {
-      return toStored(await retryRead(() => client.getEntity(partitionKey, rowKey, callOptions())));
+      return toStored(
+        await retryHarmless(() => client.getEntity(partitionKey, rowKey, callOptions())),
+      );
     } catch (error) {
       if (failureOf(error).status === 404) return undefined;
       if (isDefinite(error)) throw error;
@@ -169,21 +170,25 @@ export class Table {
   /** Writes the row whatever was there. */
   async put(partitionKey: string, row: Row): Promise<void> {
     await this.#conditional([], (client) =>
-      client.upsertEntity({ partitionKey, ...row }, "Replace", callOptions()),
+      retryHarmless(() => client.upsertEntity({ partitionKey, ...row }, "Replace", callOptions())),
     );
   }
 
   /** Writes the named properties whatever was there. */
   async putProperties(partitionKey: string, row: Row): Promise<void> {
     await this.#conditional([], (client) =>
-      client.upsertEntity({ partitionKey, ...row }, "Merge", callOptions()),
+      retryHarmless(() => client.upsertEntity({ partitionKey, ...row }, "Merge", callOptions())),
     );
   }
 
-  /** Deletes a row, without an etag in any version. Returns whether this call deleted it. */
+  /**
+   * Deletes a row, without an etag in any version. Returns whether this call deleted it, which is certain with an etag
+   * alone: a repeat finds nothing where the first try was applied and its answer lost.
+   */
   async delete(partitionKey: string, rowKey: string, etag = "*"): Promise<boolean> {
     const deleted = await this.#conditional([404, 412], async (client) => {
-      await client.deleteEntity(partitionKey, rowKey, { ...callOptions(), etag });
+      const send = () => client.deleteEntity(partitionKey, rowKey, { ...callOptions(), etag });
+      await (etag === "*" ? retryHarmless(send) : send());
       return true;
     });
     return deleted ?? false;
@@ -254,7 +259,7 @@ export class Table {
   ): Promise<EntityPage | undefined> {
     try {
       const queryOptions = { filter };
-      const answer = await retryRead(async () => {
+      const answer = await retryHarmless(async () => {
         const pages = client.listEntities({ queryOptions, ...callOptions() }).byPage(settings);
         return (await pages.next()).value;
       });
@@ -289,7 +294,8 @@ export class Table {
 
   /** Writes the rows whatever was there. */
   async putAll(partitionKey: string, rows: readonly Row[]): Promise<void> {
-    await this.#together(partitionKey, rows, {
+    await writeTogether(this, partitionKey, rows, {
+      isHarmless: true,
       write: (row) => ({ kind: "put", row }),
       alone: (row) => this.put(partitionKey, row),
     });
@@ -301,7 +307,7 @@ export class Table {
     rows: readonly Row[],
   ): Promise<ReadonlySet<string>> {
     const inserted = new Set<string>();
-    await this.#together(partitionKey, rows, {
+    await writeTogether(this, partitionKey, rows, {
       write: (row) => ({ kind: "create", row }),
       alone: async (row) => {
         if ((await this.insertIfAbsent(partitionKey, row)) !== undefined) inserted.add(row.rowKey);
@@ -313,35 +319,11 @@ export class Table {
 
   /** Removes the rows that are there, whatever their version. */
   async deleteAll(partitionKey: string, rowKeys: readonly string[]): Promise<void> {
-    await this.#together(partitionKey, rowKeys, {
+    await writeTogether(this, partitionKey, rowKeys, {
+      isHarmless: true,
       write: (rowKey) => ({ kind: "delete", rowKey }),
       alone: async (rowKey) => void (await this.delete(partitionKey, rowKey)),
     });
-  }
-
-  /**
-   * Writes in transactions of 100; when one is refused, each of its items alone.
-   * @throws AppError `service_unavailable` when an outcome is unknown; repeating the call is safe
-   */
-  async #together<Item>(
-    partitionKey: string,
-    items: readonly Item[],
-    how: {
-      readonly write: (item: Item) => RowWrite | RowPut;
-      readonly alone: (item: Item) => Promise<void>;
-      readonly applied?: (item: Item) => void;
-    },
-  ): Promise<void> {
-    for (let start = 0; start < items.length; start += TRANSACTION_ROWS_MAX) {
-      const batch = items.slice(start, start + TRANSACTION_ROWS_MAX);
-      const { kind } =
-        batch.length === 1
-          ? { kind: "refused" }
-          : await this.transact(partitionKey, batch.map(how.write));
-      if (kind === "in_doubt") throw serviceUnavailable();
-      if (kind === "refused") await Promise.all(batch.map(how.alone));
-      else for (const item of batch) how.applied?.(item);
-    }
   }
 
   /**
