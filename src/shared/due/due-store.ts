@@ -104,6 +104,14 @@ export class DueStore<Ref> {
     await this.#table.delete(minuteOf(due.dueAt), this.#rowKey(due));
   }
 
+  /** Removes a row that was last added before the time, and no row that is added again meanwhile. */
+  async removeIfOld(due: Due<Ref>, time: Date): Promise<void> {
+    const [partitionKey, rowKey] = [minuteOf(due.dueAt), this.#rowKey(due)];
+    const stored = await this.#table.find(partitionKey, rowKey);
+    if (stored === undefined || this.#toStored(stored.row).createdAt >= time.toISOString()) return;
+    await this.#table.delete(partitionKey, rowKey, stored.etag);
+  }
+
   /** Lists a page of a minute's rows; `after` is the row key of the last one seen. Damaged rows are left out. */
   async listMinute(
     minute: string,

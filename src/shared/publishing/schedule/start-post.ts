@@ -27,7 +27,7 @@ import type { NetworkCheck } from "../problems.ts";
 
 /** A post that is later than this is not published any more. */
 const LATE_MS_MAX = 24 * 60 * 60 * 1000;
-/** How long a due row without a post is kept after the id of the post was made: the post may be about to be written. */
+/** How long a due row without its post, or with another time, is kept: the post may be about to be written. */
 const ORPHAN_MS = 10 * 60 * 1000;
 /** How soon the post of a suspended platform is checked again. */
 const SUSPENDED_MS = 5 * 60 * 1000;
@@ -180,7 +180,8 @@ export async function startPost(services: PublishingDeps, hint: StartHint): Prom
     // The sender's clock runs ahead, or the post was moved to another time, which has a due row of its own.
     const seconds = (Date.parse(scheduleAt) - now.getTime()) / 1000;
     if (scheduleAt === dueAt) await services.startQueue.hint({ ...ref, dueAt }, seconds);
-    else await services.due.remove(due);
+    // A change that brings this time back may have written its row and not yet the post, which has no other row.
+    else await services.due.removeIfOld(due, new Date(now.getTime() - ORPHAN_MS));
     return;
   }
   await continueWork(post, {}, () => startOrPostpone(services, due, post));
