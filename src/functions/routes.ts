@@ -8,6 +8,7 @@ import { keyRoutes } from "./keys.ts";
 import { mediaRoutes, postRoutes } from "./posts.ts";
 import { metaRoutes } from "./meta.ts";
 import { profileRoutes } from "./profiles.ts";
+import { withdrawalRoutes } from "./withdrawals.ts";
 import { webhookAdminRoutes, webhookRoutes } from "./webhooks.ts";
 
 /** Every route, by the chapters of the reference and in their order. */
@@ -51,7 +52,7 @@ export const chapters: readonly Chapter[] = [
   {
     name: "Connections",
     about: "Accounts that end users authorised, and the hosted page on which they do it.",
-    routes: connectRoutes,
+    routes: [...connectRoutes, ...withdrawalRoutes()],
   },
   {
     name: "Media",

@@ -13,6 +13,7 @@ import type { Config } from "./runtime/config.ts";
 import { ConnectSessionStore } from "./connections/connect-session-store.ts";
 import { ConnectionStore } from "./connections/connection-store.ts";
 import { AccountCheckStore } from "./connections/account-check-store.ts";
+import { WithdrawalStore } from "./connections/withdrawal-store.ts";
 import { HostStore } from "./connections/host-store.ts";
 import { OAuthStateStore } from "./connections/oauth-state-store.ts";
 import { SingleFlight } from "./connections/credential-flights.ts";
@@ -178,6 +179,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     pendingEvents: new PendingEventStore(tables.connections),
     connectSessions: new ConnectSessionStore(tables.connectsessions),
     oauthStates: new OAuthStateStore(tables.oauthstates, identity.dataKeys),
+    withdrawals: new WithdrawalStore(tables.oauthstates, tables.connections),
     hosts: new HostStore(tables.instances, identity.dataKeys),
     credentialFlights: new SingleFlight(),
     wallets,

@@ -62,6 +62,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   "GET v1/connect/bluesky/client-metadata.json": "anyone",
   "GET v1/connect/bluesky/jwks.json": "anyone",
   "GET v1/connect/callback/{network}": "anyone",
+  "POST v1/connect/meta/deauthorize": "anyone",
+  "POST v1/connect/meta/delete": "anyone",
+  "GET v1/connect/meta/deletion/{code}": "anyone",
   "POST v1/posts/validate": "profile",
   "POST v1/posts": "profile",
   "GET v1/posts": "profile",
@@ -286,6 +289,7 @@ function pathOf(route: Route, whose: "the owner's" | "nobody's"): string {
     postId: [`pst_${unknown}`, `pst_${unknown}`],
     platformId: [owner.platform.id, `plt_${unknown}`],
     network: ["bluesky", "bluesky"],
+    code: ["0".repeat(40), "0".repeat(40)],
     token: ["v1.k1.AAAA.BBBB.CCCC", "v1.k1.AAAA.BBBB.CCCC"],
   };
   return `/${route.path.replace(/\{(\w+)\}/g, (_, name: string) => {

@@ -93,6 +93,7 @@ describe("linking an Instagram account", () => {
         scopes,
         limits: { postsPerDayMax: 100 },
         expiresAt: at(60 * DAY),
+        grantId: "1",
       },
     });
     expect(sentForm(used.calls[0])).toEqual({

@@ -3,6 +3,7 @@ import { hintDuePosts } from "../publishing/schedule/start-post.ts";
 import { eraseProfiles } from "../tenants/erasure/erase-profiles.ts";
 import { hintDueDeliveries } from "../webhooks/deliveries/queue-delivery.ts";
 import { checkAccounts } from "./account-checks/check-accounts.ts";
+import { finishWithdrawals } from "./finish-withdrawals.ts";
 import { findForgottenWork } from "./find-forgotten-work.ts";
 import { PURGE_WALKS } from "./purge-expired.ts";
 import { reconcileWallets } from "./reconcile-wallet.ts";
@@ -59,6 +60,13 @@ export const WALKS: readonly Walk[] = [
     shards: 1,
     behindSecondsMax: 3 * HOUR,
     begin: tellForgotten,
+  },
+  {
+    name: "finish-withdrawals",
+    schedule: "reconcileSchedule",
+    shards: 1,
+    behindSecondsMax: 3 * HOUR,
+    begin: finishWithdrawals,
   },
   {
     name: "reconcile-wallets",

@@ -48,6 +48,13 @@ export class AccountCheckStore {
     );
   }
 
+  /** Stores what a withdrawal at the network will name the account by. */
+  async saveGrant(connection: Connection, grantId: string): Promise<void> {
+    await this.#index.addGrant({ ...connection, grantId });
+    await this.#note(connection, () => connectionRow.encodePart({ grantId }));
+    await this.#index.removeGrant(connection);
+  }
+
   /** Records that the customer was warned of an end, together with the event that warns. Once for every end. */
   async recordWarned(connection: Connection, at: Date): Promise<void> {
     const { expiresAt } = connection;
@@ -56,7 +63,7 @@ export class AccountCheckStore {
     await this.#note(connection, (stored, row) => {
       if (stored.expiresAt !== expiresAt || stored.warnedExpiresAt === expiresAt) return undefined;
       const warned = { warnedExpiresAt: expiresAt };
-      const event = newEvent("connection.expiring", { ...stored, ...warned }, at, eventId);
+      const event = newEvent("connection.expiring", { ...stored, ...warned }, at, { id: eventId });
       return { ...connectionRow.encodePart(warned), ...withPendingEvents(stored, row, event) };
     });
   }

@@ -45,11 +45,13 @@ export class ConnectionIndexStore {
 
   /** Adds the rows of a connection. May be repeated. */
   async add(connection: Connection): Promise<void> {
-    const { profileId, network } = connection;
-    await Promise.all([
-      this.#addToPlatform(connection),
-      this.#table.put(grantPartition(network, grantIdOf(connection)), { rowKey: profileId }),
-    ]);
+    await Promise.all([this.#addToPlatform(connection), this.addGrant(connection)]);
+  }
+
+  /** Adds the row that leads from an authorisation to the profile. May be repeated. */
+  async addGrant(connection: Connection): Promise<void> {
+    const { network, profileId } = connection;
+    await this.#table.put(grantPartition(network, grantIdOf(connection)), { rowKey: profileId });
   }
 
   async #addToPlatform(connection: Connection): Promise<void> {
@@ -111,6 +113,19 @@ export class ConnectionIndexStore {
   /** Counts the linked accounts of the platform. */
   count(platformId: string): Promise<number> {
     return this.#counter.sum(countOf(platformId));
+  }
+
+  /** Returns at most `limit` profiles that may have the authorisation, in the order of their ids, after the given one. */
+  async holdersAfter(
+    network: NetworkName,
+    grantId: string,
+    after: string,
+    limit: number,
+  ): Promise<readonly string[]> {
+    const partitionKey = grantPartition(network, grantId);
+    const from = after === "" ? {} : { from: `${after} ` };
+    const rows = await this.#table.list({ partitionKey, ...from, limit });
+    return rows.map(({ row }) => row.rowKey);
   }
 
   /** Returns the profiles that may have the authorisation, or "many". */

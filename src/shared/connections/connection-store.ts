@@ -31,6 +31,7 @@ import {
   hasPendingEvent,
   newEvent,
   samePendingEvents,
+  type RemovalReason,
   withPendingEvents,
 } from "./pending-event.ts";
 
@@ -176,8 +177,8 @@ export class ConnectionStore {
 
   async #saved(connection: Connection, before: OpenedConnection | undefined) {
     const replaced = before?.connection.account.id === connection.account.id ? undefined : before;
-    if (replaced !== undefined && grantIdOf(replaced.connection) !== grantIdOf(connection))
-      await this.#index.removeGrant(replaced.connection);
+    if (before !== undefined && grantIdOf(before.connection) !== grantIdOf(connection))
+      await this.#index.removeGrant(before.connection);
     return { connection, replaced };
   }
 
@@ -189,6 +190,7 @@ export class ConnectionStore {
     profileId: string,
     network: NetworkName,
     id: string,
+    reason?: RemovalReason,
   ): Promise<OpenedConnection | undefined> {
     let opened: OpenedConnection | undefined;
     const ref = { profileId, network };
@@ -209,11 +211,8 @@ export class ConnectionStore {
         expiresAt: null,
         updatedAt,
       };
-      const events = withPendingEvents(
-        ref,
-        row,
-        newEvent("connection.removed", revoked, now, eventId),
-      );
+      const event = newEvent("connection.removed", revoked, now, { id: eventId, reason });
+      const events = withPendingEvents(ref, row, event);
       return { kind: "write", columns: { ...toConnectionRow(revoked, ""), ...events } };
     });
     if (opened === undefined || connection?.id !== id) return undefined;
@@ -256,7 +255,8 @@ export class ConnectionStore {
       if (!isDue) return LEAVE;
       const told = { lastError: { code: failure.code, at }, updatedAt: at };
       const changes = { status: "needs_reauth", ...told } as const;
-      const event = newEvent("connection.needs_reauth", { ...before, ...changes }, now, eventId);
+      const marking = { ...before, ...changes };
+      const event = newEvent("connection.needs_reauth", marking, now, { id: eventId });
       const columns = connectionRow.encodePart({ ...changes, leaseUntil: "" });
       return { kind: "merge", columns: { ...columns, ...withPendingEvents(ref, row, event) } };
     });

@@ -3,6 +3,7 @@ import type { WebhooksDeps } from "../webhooks/deps.ts";
 import type { ConnectSessionStore } from "./connect-session-store.ts";
 import type { ConnectionStore } from "./connection-store.ts";
 import type { AccountCheckStore } from "./account-check-store.ts";
+import type { WithdrawalStore } from "./withdrawal-store.ts";
 import type { HostStore } from "./host-store.ts";
 import type { OAuthStateStore } from "./oauth-state-store.ts";
 import type { FreshCredentials, SingleFlight } from "./credential-flights.ts";
@@ -26,6 +27,8 @@ export interface ConnectionsDeps extends WebhooksDeps {
   readonly connectSessions: ConnectSessionStore;
   readonly oauthStates: OAuthStateStore;
   readonly hosts: HostStore;
+  /** Notices that people took authorisations back at their network. */
+  readonly withdrawals: WithdrawalStore;
   readonly credentialFlights: SingleFlight<FreshCredentials>;
   /** How much of its quotas a real account has used, whoever linked it. */
   readonly networkAccounts: {

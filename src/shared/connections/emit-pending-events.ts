@@ -76,7 +76,7 @@ function freshIds(
 }
 
 async function emit(services: ConnectionsDeps, event: PendingEvent): Promise<boolean> {
-  const { id, type, at, connection, origin, lostBefore } = event;
+  const { id, type, at, connection, reason, origin, lostBefore } = event;
   const { platformId, applicationId, profileId } = connection;
   const isKept = await emitEvent(services, platformId, {
     id,
@@ -86,7 +86,10 @@ async function emit(services: ConnectionsDeps, event: PendingEvent): Promise<boo
     applicationId,
     profileId,
     postId: null,
-    data: { connection: await viewConnection(services, connection) },
+    data: {
+      connection: await viewConnection(services, connection),
+      ...(reason === undefined ? {} : { reason }),
+    },
     origin,
   });
   if (isKept && lostBefore > 0)

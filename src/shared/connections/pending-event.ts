@@ -13,6 +13,8 @@ const CONNECTION_EVENTS = [
   "connection.needs_reauth",
   "connection.removed",
 ] as const;
+/** Why a connection ended that neither its platform nor another account ended. */
+export type RemovalReason = "deauthorized_at_network";
 type ConnectionEvent = (typeof CONNECTION_EVENTS)[number];
 
 /** An event of a connection, written with the change that it reports, that may not be emitted yet. */
@@ -23,6 +25,7 @@ export interface PendingEvent {
   readonly at: string;
   /** The connection as it was then, maybe with another account than is linked now. */
   readonly connection: Connection;
+  readonly reason?: RemovalReason | undefined;
   readonly origin: Origin;
   /** The number of older events that were dropped to make room. */
   readonly lostBefore: number;
@@ -43,6 +46,7 @@ const storedEvents = shape(() =>
       connection: z
         .object({ rowKey: z.string() })
         .catchall(z.union([z.string(), z.number(), z.boolean()])),
+      reason: z.literal("deauthorized_at_network").optional(),
       origin: z.object({ traceId: z.string().nullable(), requestId: z.string().nullable() }),
       lostBefore: z.number(),
     }),
@@ -63,10 +67,13 @@ export function newEvent(
   type: ConnectionEvent,
   connection: Connection,
   now: Date,
-  id: string = newId("event", now),
+  {
+    id = newId("event", now),
+    reason,
+  }: { readonly id?: string; readonly reason?: RemovalReason | undefined } = {},
 ): PendingEvent {
   const at = now.toISOString();
-  return { id, type, at, connection, origin: currentOrigin(), lostBefore: 0 };
+  return { id, type, at, connection, reason, origin: currentOrigin(), lostBefore: 0 };
 }
 
 /** Returns the events of linking an account. The event of an account that was replaced comes first. */
@@ -76,14 +83,14 @@ export function eventsOfLinking(
   now: Date,
   ids: { readonly removed: string; readonly linked: string },
 ): PendingEvent[] {
-  const linked = newEvent("connection.linked", connection, now, ids.linked);
+  const linked = newEvent("connection.linked", connection, now, { id: ids.linked });
   const isReplaced =
     before !== undefined &&
     before.account.id !== connection.account.id &&
     before.status !== "revoked";
   if (!isReplaced) return [linked];
   const removed = { ...before, status: "revoked" } as const;
-  return [newEvent("connection.removed", removed, now, ids.removed), linked];
+  return [newEvent("connection.removed", removed, now, { id: ids.removed }), linked];
 }
 
 /** Returns the pending events of a connection's row, oldest first. @throws DamagedRow */
@@ -101,11 +108,12 @@ export function hasPendingEvent(ref: ConnectionRef, row: Row, eventId: string): 
 }
 
 function toStored(events: readonly PendingEvent[]) {
-  return events.map(({ id, type, at, connection, origin, lostBefore }) => ({
+  return events.map(({ id, type, at, connection, reason, origin, lostBefore }) => ({
     id,
     type,
     at,
     connection: { rowKey: connection.network, ...toConnectionRow(connection, "") },
+    ...(reason === undefined ? {} : { reason }),
     origin,
     lostBefore,
   }));

@@ -43,10 +43,10 @@ export function accessContractOf({ path, spec }: Route): AccessContract {
   return { ...inPath, errors: [...inPath.errors, "profile_header_mismatch"] };
 }
 
-function bodyErrors({ body, bodyKind }: Route["spec"]): readonly ErrorCode[] {
+function bodyErrors({ body, bodyKind, produces }: Route["spec"]): readonly ErrorCode[] {
   if (body === undefined) return [];
-  // What is wrong with a form is answered as a page.
-  if (bodyKind === "form") return [];
+  // What is wrong with a form of a page is answered as a page.
+  if (bodyKind === "form" && produces === "page") return [];
   return [
     "invalid_json",
     "length_required",

@@ -11,6 +11,7 @@ import type { Route } from "../route.ts";
 
 const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   applicationId: () => idOf("application"),
+  code: () => z.string().describe("The `confirmation_code` of a deletion."),
   connectionId: () => idOf("connection"),
   deliveryId: () => idOf("delivery"),
   keyId: () => idOf("key"),

@@ -47,6 +47,11 @@ export interface AccountCheck {
   ): Promise<{ kind: "usable" } | TryLater | Rejected>;
   /** Returns the `limits` that the account would have if it were linked now; absent if they never change. */
   readLimits?(checked: CheckedAccount, tools: NetworkTools): Promise<LimitsOutcome>;
+  /**
+   * Returns `grantId` of an account that was linked before the network's connections had one; undefined when it can't
+   * be read now. Absent: the account's own id is it.
+   */
+  findGrant?(checked: CheckedAccount, tools: NetworkTools): Promise<string | undefined>;
 }
 
 /**
@@ -65,6 +70,24 @@ export interface NetworkDocument {
   make(app: NetworkApp, service: ServiceIdentity): Readonly<Record<string, unknown>> | undefined;
 }
 
+/** An authentic notice that a person took an authorisation back. */
+export interface WithdrawalNotice {
+  /** `LinkedAccount.grantId` of that person's accounts. */
+  readonly grantId: string;
+  /** Names the notice: 40 hexadecimal digits that nobody can guess, the same whenever the same notice comes. */
+  readonly key: string;
+}
+
+/** How a network tells that a person took an authorisation back in the network's own settings. */
+export interface WithdrawalNotices {
+  /** Part of the addresses that are called. Networks that share one are told apart by whose app signed. */
+  readonly sender: string;
+  /** The form's field. */
+  readonly field: string;
+  /** Returns what a notice says; undefined for one that was not signed for the app, or too long ago. Pure. */
+  read(signed: string, app: NetworkApp, now: Date): WithdrawalNotice | undefined;
+}
+
 /**
  * A social network. Generic code never names one: it calls these steps, each of which may be repeated after a crash:
  * `begin` → `prepare` (until ready) → sent marker → `publish`. `reconcile` is called in place of a second `publish`.
@@ -80,6 +103,8 @@ export interface Network {
   readonly settings?: NetworkSettings;
   /** The documents that the service publishes for it; absent: none. */
   readonly documents?: readonly NetworkDocument[];
+  /** How it tells that a person took an authorisation back; absent: it does not. */
+  readonly withdrawals?: WithdrawalNotices;
   /** Returns until when a version of its API (`NetworkApp.version`) certainly lives; absent if that is not announced. */
   versionEnd?(version: string): Date;
   /** The schema of `platformOptions.<name>`: a strict object. */

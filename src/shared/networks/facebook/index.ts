@@ -1,5 +1,6 @@
 import type { Network } from "../contract/network.ts";
 import { lackedExtras } from "../graph/link.ts";
+import { metaWithdrawals } from "../graph/withdrawal.ts";
 import { facebookLink, revoke, facebookAccountCheck } from "./link.ts";
 import { facebookOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
@@ -17,6 +18,7 @@ export const facebook = {
   options: facebookOptions,
   link: facebookLink,
   missingScopes: lackedExtras,
+  withdrawals: metaWithdrawals,
   measure,
   media,
   altTextMax: () => rules["facebook.media.altTextLength"].limit,

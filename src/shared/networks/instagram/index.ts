@@ -1,5 +1,6 @@
 import type { Network } from "../contract/network.ts";
 import { lackedExtras } from "../graph/link.ts";
+import { metaWithdrawals } from "../graph/withdrawal.ts";
 import { instagramLink } from "./link.ts";
 import { instagramOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
@@ -18,6 +19,7 @@ export const instagram = {
   options: instagramOptions,
   link: instagramLink,
   missingScopes: lackedExtras,
+  withdrawals: metaWithdrawals,
   measure,
   media,
   altTextMax: () => rules["instagram.media.altText"].limit,

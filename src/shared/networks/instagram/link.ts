@@ -15,7 +15,7 @@ import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { ACCOUNT_KIND, classify } from "./errors.ts";
 import { type Credentials, accessOf } from "./state.ts";
-import { readToken, tokenUrl, readLimits } from "./session.ts";
+import { readToken, tokenUrl, readLimits, scopedIdShape } from "./session.ts";
 
 const SCOPES = ["instagram_business_basic", "instagram_business_content_publish"] as const;
 const PROFESSIONAL: Readonly<Record<string, string>> = {
@@ -52,8 +52,9 @@ async function finish(callback: OAuthCallback, tools: NetworkTools): Promise<Lin
   if (missing !== undefined) return missing;
   const token = await longLivedToken(granted.token, tools);
   if ("kind" in token) return token;
-  const account = await readAccount(token.accessToken, tools);
-  if ("code" in account) return account;
+  const found = await readAccount(token.accessToken, tools);
+  if ("code" in found) return found;
+  const { account, scopedId } = found;
   const credentials: Credentials = {
     userId: account.id,
     authVariant: "instagram_login",
@@ -69,6 +70,7 @@ async function finish(callback: OAuthCallback, tools: NetworkTools): Promise<Lin
       scopes: granted.scopes,
       limits: limits.kind === "read" ? limits.limits : {},
       expiresAt: token.expiresAt,
+      ...(scopedId === undefined ? {} : { grantId: scopedId }),
     },
   };
 }
@@ -146,13 +148,17 @@ async function longLivedToken(
   return readToken(answer, tools.now()) ?? refused(answer, tools);
 }
 
-async function readAccount(
-  accessToken: string,
-  tools: NetworkTools,
-): Promise<Account | LinkFailure> {
-  const fields = "user_id,username,name,profile_picture_url,account_type";
+interface Found {
+  readonly account: Account;
+  /** By which the app alone knows the account: what a withdrawal names. */
+  readonly scopedId: string | undefined;
+}
+
+async function readAccount(accessToken: string, tools: NetworkTools): Promise<Found | LinkFailure> {
+  const fields = "id,user_id,username,name,profile_picture_url,account_type";
   const access = accessOf({ accessToken }, tools);
   const shape = z.object({
+    id: scopedIdShape(),
     user_id: z.coerce.string().regex(/^\d+$/),
     username: z.string().min(1),
     name: z.string().nullish().catch(null),
@@ -163,10 +169,10 @@ async function readAccount(
   const refuse = (answer: HttpResponse) => refused(answer, tools);
   const found = await readStep({ request, shape, refuse }, tools);
   if ("kind" in found) return found;
-  const { user_id: id, username, name, profile_picture_url, account_type } = found;
+  const { id: scopedId, user_id: id, username, name, profile_picture_url, account_type } = found;
   const kind = account_type === undefined ? "professional" : PROFESSIONAL[account_type];
   if (kind === undefined) return linkFailed("account_kind_unsupported", account_type);
-  return {
+  const account = {
     id,
     username,
     displayName: name?.trim() || username,
@@ -174,6 +180,7 @@ async function readAccount(
     url: `https://www.instagram.com/${username}/`,
     kind,
   };
+  return { account, scopedId };
 }
 
 function refused(answer: HttpResponse, tools: NetworkTools): LinkFailure {

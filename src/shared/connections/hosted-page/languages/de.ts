@@ -93,6 +93,14 @@ export const de: Words = {
       title: "Dieses Formular war nicht lesbar",
       text: "Es enthielt mehr, als diese Seite annimmt, oder kam beschädigt an; es ist nichts geschehen. Öffnen Sie noch einmal den Link, den Sie bekommen haben, und machen Sie dort weiter.",
     },
+    deletionReceived: {
+      title: "Wir haben Ihre Anfrage erhalten",
+      text: "Ihre Konten werden getrennt und ihre Zugangsdaten gelöscht.",
+    },
+    deletionDone: {
+      title: "Ihre Konten sind getrennt",
+      text: "Ihre Zugangsdaten wurden gelöscht.",
+    },
     usedStep: {
       title: "Dieser Schritt ist vorbei",
       text: "Er wurde schon benutzt oder hat zu lange gedauert. Öffnen Sie noch einmal den Link, den Sie bekommen haben: Dort sehen Sie, was verbunden ist, und können weitermachen.",

@@ -93,6 +93,14 @@ export const en = {
       title: "This form could not be read",
       text: "It held more than this page can take, or arrived damaged; nothing was done. Open the link you were given again and go on from there.",
     },
+    deletionReceived: {
+      title: "We have received your request",
+      text: "Your accounts are being disconnected, and their access data deleted.",
+    },
+    deletionDone: {
+      title: "Your accounts are disconnected",
+      text: "Their access data has been deleted.",
+    },
     usedStep: {
       title: "This step is over",
       text: "It was used already or took too long. Open the link you were given again to see what is connected, and go on from there.",

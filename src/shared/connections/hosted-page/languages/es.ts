@@ -93,6 +93,14 @@ export const es: Words = {
       title: "No se pudo leer el formulario",
       text: "Contenía más de lo que admite esta página o llegó dañado; no se ha hecho nada. Abre otra vez el enlace que recibiste y sigue desde ahí.",
     },
+    deletionReceived: {
+      title: "Hemos recibido su solicitud",
+      text: "Sus cuentas se están desconectando y sus datos de acceso se están eliminando.",
+    },
+    deletionDone: {
+      title: "Sus cuentas están desconectadas",
+      text: "Sus datos de acceso se han eliminado.",
+    },
     usedStep: {
       title: "Este paso ya pasó",
       text: "Ya se usó o tardó demasiado. Abre otra vez el enlace que recibiste para ver qué está conectado y sigue desde ahí.",

@@ -93,6 +93,14 @@ export const fr: Words = {
       title: "Le formulaire n’a pas pu être lu",
       text: "Il contenait plus que ce que cette page accepte, ou est arrivé endommagé ; rien n’a été fait. Ouvrez à nouveau le lien que vous avez reçu et continuez à partir de là.",
     },
+    deletionReceived: {
+      title: "Nous avons reçu votre demande",
+      text: "Vos comptes sont en cours de déconnexion et leurs données d’accès sont en cours de suppression.",
+    },
+    deletionDone: {
+      title: "Vos comptes sont déconnectés",
+      text: "Leurs données d’accès ont été supprimées.",
+    },
     usedStep: {
       title: "Cette étape est passée",
       text: "Elle a déjà servi ou a pris trop de temps. Ouvrez à nouveau le lien que vous avez reçu pour voir ce qui est connecté, et continuez à partir de là.",

@@ -93,6 +93,14 @@ export const pt: Words = {
       title: "Não foi possível ler o formulário",
       text: "Ele tinha mais do que esta página aceita ou chegou danificado; nada foi feito. Abra de novo o link que você recebeu e continue a partir dali.",
     },
+    deletionReceived: {
+      title: "Recebemos o seu pedido",
+      text: "As suas contas estão a ser desligadas e os respetivos dados de acesso eliminados.",
+    },
+    deletionDone: {
+      title: "As suas contas foram desligadas",
+      text: "Os respetivos dados de acesso foram eliminados.",
+    },
     usedStep: {
       title: "Esta etapa já passou",
       text: "Ela já foi usada ou demorou demais. Abra de novo o link que você recebeu para ver o que está conectado e continue a partir dali.",

@@ -1,0 +1,73 @@
+import * as z from "zod";
+import { receiveWithdrawal, withdrawalSenders } from "../shared/connections/withdraw.ts";
+import { signingIn, anyone } from "../shared/http/access/access.ts";
+import { document } from "../shared/http/reply.ts";
+import { route, type Route } from "../shared/http/route.ts";
+import type { WithdrawalNotices } from "../shared/networks/contract/network.ts";
+import { shape } from "../shared/runtime/shape.ts";
+
+const SIGNED_CHARACTERS_MAX = 4_096;
+
+/** The routes that a network, or a company with several, calls when a person takes an authorisation back. */
+function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
+  const title = sender.charAt(0).toUpperCase() + sender.slice(1);
+  const body = shape((): z.ZodType<Readonly<Record<string, string>>> =>
+    z.object({ [field]: z.string().max(SIGNED_CHARACTERS_MAX) }),
+  );
+  const signed = {
+    access: signingIn,
+    body,
+    bodyKind: "form",
+    status: 200,
+    produces: "document",
+  } as const;
+  return [
+    route("POST", `v1/connect/${sender}/deauthorize`, {
+      ...signed,
+      operationId: `receive${title}Deauthorization`,
+      summary: `For ${title}: a person removed the app. All connections of that person end.`,
+      description:
+        "They become `revoked`, their tokens are purged, and `connection.removed` tells it with `reason`. An unknown person is answered alike.",
+      async run({ services, body: fields }) {
+        await receiveWithdrawal(services, sender, fields);
+        return document({});
+      },
+    }),
+    route("POST", `v1/connect/${sender}/delete`, {
+      ...signed,
+      operationId: `receive${title}Deletion`,
+      summary: `For ${title}: a person asks for deletion. All connections of that person end.`,
+      description:
+        "As for a removed app. Answers `url`, where the person sees how far it is for 90 days, and `confirmation_code`.",
+      async run({ services, body: fields }) {
+        const code = await receiveWithdrawal(services, sender, fields);
+        const url = `${services.config.publicBaseUrl}/v1/connect/${sender}/deletion/${code}`;
+        return document({ url, confirmation_code: code });
+      },
+    }),
+    route("GET", `v1/connect/${sender}/deletion/{code}`, {
+      operationId: `show${title}Deletion`,
+      summary: "Says whether a deletion was received or is done, for the person who asked for it.",
+      access: anyone,
+      status: 200,
+      produces: "page",
+      answers: {
+        200: "It was received, or is done.",
+        404: "There is none with this code.",
+        500: "Our fault; it was recorded.",
+        503: "Not possible right now.",
+      },
+      async run(call) {
+        const { asPage, showDeletion } = (await import("./connect-page.ts")).connectPage;
+        return await asPage(call, (request) =>
+          showDeletion(call.services, request, call.params.code),
+        );
+      },
+    }),
+  ];
+}
+
+/** Returns the routes of all senders of such notices. */
+export function withdrawalRoutes(): readonly Route[] {
+  return withdrawalSenders().flatMap(routesOf);
+}

@@ -1,0 +1,118 @@
+import { validationFailed } from "../runtime/errors.ts";
+import { networkOf, type NetworkName } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
+import type { WithdrawalNotice } from "../networks/contract/network.ts";
+import { grantIdOf } from "./connection.ts";
+import type { ConnectionsDeps } from "./deps.ts";
+import { emitPendingEvents } from "./emit-pending-events.ts";
+
+const HOLDERS_OF_PAGE = 50;
+const AT_ONCE = 10;
+/** What a network waits for an answer. What is left then is done by a walk. */
+const ANSWER_MS_MAX = 8_000;
+
+/** Returns the networks that send notices of withdrawals, by the name of the sender. */
+export function withdrawalSenders() {
+  const all = NETWORK_NAMES.flatMap((name) => {
+    const { withdrawals } = networkOf(name);
+    return withdrawals === undefined ? [] : [withdrawals];
+  });
+  return [...new Map(all.map((one) => [one.sender, one] as const)).values()];
+}
+
+type Signed = Readonly<Record<string, string>>;
+
+function noticeIn(
+  { config, clock }: ConnectionsDeps,
+  sender: string,
+  fields: Signed,
+): (WithdrawalNotice & { readonly network: NetworkName }) | undefined {
+  for (const network of NETWORK_NAMES) {
+    const { withdrawals } = networkOf(network);
+    const app = config.networkApps[network];
+    if (withdrawals?.sender !== sender || app === undefined) continue;
+    const notice = withdrawals.read(fields[withdrawals.field] ?? "", app, clock.now());
+    if (notice !== undefined) return { ...notice, network };
+  }
+  return undefined;
+}
+
+/**
+ * Accepts a network's notice that a person took an authorisation back, and ends all connections that live by it, of
+ * whatever tenant. Returns the notice's key, which is the same whether anybody knows the person or not. A notice that
+ * came before changes nothing, so that an account that was linked again meanwhile stays.
+ * @throws AppError `validation_failed` for a notice that the network did not sign, or signed too long ago
+ */
+export async function receiveWithdrawal(
+  services: ConnectionsDeps,
+  sender: string,
+  fields: Signed,
+): Promise<string> {
+  const notice = noticeIn(services, sender, fields);
+  if (notice === undefined) {
+    const message = "must be signed with an app's secret, within the last 24 hours";
+    const [path = "body"] = Object.keys(fields);
+    throw validationFailed([{ path, code: "invalid_signature", message }]);
+  }
+  const { key, network, grantId } = notice;
+  await services.withdrawals.open(key, { network, grantId }, services.clock.now());
+  try {
+    await finishWithdrawal(services, key, ANSWER_MS_MAX);
+  } catch (error) {
+    services.log.warn("a withdrawal is not finished", { network, error });
+  }
+  return key;
+}
+
+/** Ends the connections of a withdrawal for so long. Returns whether none is left. May be repeated. */
+export async function finishWithdrawal(
+  services: ConnectionsDeps,
+  key: string,
+  msMax: number,
+): Promise<boolean> {
+  const endsAt = performance.now() + msMax;
+  const found = await services.withdrawals.find(key);
+  if (found?.isOpen !== true) return true;
+  const { network, grantId } = found;
+  let isWhole = true;
+  for (let after: string | undefined = ""; after !== undefined;) {
+    if (performance.now() > endsAt) return false;
+    const holders: readonly string[] = await services.withdrawals.holders(
+      { network, grantId },
+      after,
+      HOLDERS_OF_PAGE,
+    );
+    for (let start = 0; start < holders.length; start += AT_ONCE) {
+      const ended = holders
+        .slice(start, start + AT_ONCE)
+        .map((profileId) => endOne(services, { profileId, network, grantId }));
+      isWhole = (await Promise.all(ended)).every(Boolean) && isWhole;
+    }
+    after = holders.length < HOLDERS_OF_PAGE ? undefined : holders.at(-1);
+  }
+  if (isWhole) await services.withdrawals.close(key);
+  return isWhole;
+}
+
+interface Held {
+  readonly profileId: string;
+  readonly network: NetworkName;
+  readonly grantId: string;
+}
+
+/** Ends a profile's connection if it lives by the authorisation. One that fails must not keep the others. */
+async function endOne(services: ConnectionsDeps, held: Held): Promise<boolean> {
+  const { profileId, network, grantId } = held;
+  try {
+    const found = await services.connections.find(profileId, network);
+    if (found === undefined || found.status === "revoked") return true;
+    if (grantIdOf(found) !== grantId) return true;
+    await services.connections.revoke(profileId, network, found.id, "deauthorized_at_network");
+    await emitPendingEvents(services, found);
+    services.log.info("a connection was ended at the network", { network, connection: found.id });
+    return true;
+  } catch (error) {
+    services.log.error("a connection could not be ended", { network, profileId, error });
+    return false;
+  }
+}

@@ -1,0 +1,47 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import * as z from "zod";
+import { shape } from "../../runtime/shape.ts";
+import type { WithdrawalNotice, WithdrawalNotices } from "../contract/network.ts";
+import type { NetworkApp } from "../contract/settings.ts";
+
+const AGE_MAX_SECONDS = 24 * 3_600;
+/** By how much Meta's clock may be ahead of ours. */
+const AHEAD_MAX_SECONDS = 300;
+const KEY_CHARACTERS = 40;
+
+const payloadShape = shape(() =>
+  z.object({
+    algorithm: z.literal("HMAC-SHA256"),
+    user_id: z.coerce.string().regex(/^\d{1,40}$/),
+    issued_at: z.number(),
+  }),
+);
+
+/**
+ * Reads a `signed_request`: a signature and a payload in base64url, with a dot between them. The signature is made with
+ * the app's secret (https://developers.facebook.com/docs/development/create-an-app/app-dashboard/data-deletion-callback).
+ */
+function read(signed: string, { secret }: NetworkApp, now: Date): WithdrawalNotice | undefined {
+  const [signature = "", payload = "", ...rest] = signed.split(".");
+  const given = Buffer.from(signature, "base64url");
+  const expected = createHmac("sha256", secret).update(payload).digest();
+  const isAuthentic = given.length === expected.length && timingSafeEqual(given, expected);
+  if (!isAuthentic || rest.length > 0) return undefined;
+  const { data } = payloadShape().safeParse(jsonIn(payload));
+  if (data === undefined) return undefined;
+  const ageSeconds = now.getTime() / 1000 - data.issued_at;
+  if (ageSeconds > AGE_MAX_SECONDS || ageSeconds < -AHEAD_MAX_SECONDS) return undefined;
+  const key = createHash("sha256").update(given).digest("hex").slice(0, KEY_CHARACTERS);
+  return { grantId: data.user_id, key };
+}
+
+function jsonIn(payload: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Facebook and Instagram send the same to the same addresses, each signed with its own app's secret. */
+export const metaWithdrawals: WithdrawalNotices = { sender: "meta", field: "signed_request", read };

@@ -1,0 +1,265 @@
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
+import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
+import type { NetworkName } from "../../src/shared/networks/lookup.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import { aLinkedAccount } from "../setup/factories.ts";
+import { startRelay } from "../setup/relay.ts";
+import { purgeExpired, runWalks } from "../setup/walks.ts";
+import {
+  aLinkedOwner,
+  DAY_MS,
+  openWholeWorld,
+  passDays,
+  storedConnection,
+} from "../upkeep/accounts.ts";
+import { readable } from "./browser.ts";
+import { anOwner, anotherProfile, type Owner, type World } from "./world.ts";
+
+const DEAUTHORIZE = "/v1/connect/meta/deauthorize";
+const DELETE = "/v1/connect/meta/delete";
+const BASE_PATH = "/v1/connect/meta/deletion/";
+const DAY_SECONDS = 24 * 3_600;
+
+let world: World;
+let person: string;
+let counter = 0;
+
+beforeAll(async () => {
+  world = await openWholeWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  counter += 1;
+  person = `77000${counter}`;
+});
+
+interface Signed {
+  readonly userId?: string | number;
+  readonly secret?: string;
+  readonly ageSeconds?: number;
+  readonly algorithm?: string;
+}
+
+/** What Meta sends. */
+function signed({
+  userId = person,
+  secret = DEMO_FACEBOOK_APP.secret,
+  ageSeconds = 0,
+  algorithm = "HMAC-SHA256",
+}: Signed = {}): string {
+  const issued_at = Math.floor(world.relay.clock.now().getTime() / 1000) - ageSeconds;
+  const text = JSON.stringify({ user_id: userId, algorithm, issued_at });
+  const payload = Buffer.from(text).toString("base64url");
+  return `${createHmac("sha256", secret).update(payload).digest("base64url")}.${payload}`;
+}
+
+function send(path: string, request: string) {
+  return world.relay.call("POST", path, {
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    rawBody: new URLSearchParams({ signed_request: request }).toString(),
+  });
+}
+
+async function link(
+  owner: Owner,
+  { grantId = person, account = `page-${owner.profileId}` } = {},
+): Promise<void> {
+  const id = newId("connection", world.relay.clock.now());
+  const linked = aLinkedAccount(account, { grantId, credentials: { token: "t" } });
+  await world.services.connections.saveLinked({ ...owner, id, network: "facebook", linked });
+}
+
+async function statusOf(owner: Owner, network: NetworkName = "facebook"): Promise<string> {
+  return (await storedConnection(world, owner, network)).status;
+}
+
+/** Types and reasons of what the owner's application is told. */
+async function told({ key, profileId }: Owner): Promise<unknown[]> {
+  await world.relay.drain();
+  world.relay.advance(16_000);
+  const { body } = await world.relay.call("GET", "/v1/events?limit=100", { key });
+  const events = body.data as { type: string; profileId: string; data: { reason?: string } }[];
+  return events
+    .filter((event) => event.profileId === profileId)
+    .map(({ type, data }) => [type, data.reason]);
+}
+
+describe("a person who removed the app at Meta", () => {
+  test("loses every connection, whoever's it is, with its tokens; everybody else keeps theirs", async () => {
+    const owner = await anOwner(world);
+    const sibling = await anotherProfile(world, owner);
+    const [stranger, bystander] = [await anOwner(world), await anOwner(world)];
+    await Promise.all([owner, sibling, stranger].map((one) => link(one)));
+    await link(bystander, { grantId: `${person}1` });
+
+    const answer = await send(DEAUTHORIZE, signed());
+    expect([answer.status, answer.body]).toEqual([200, {}]);
+    for (const one of [owner, sibling, stranger]) {
+      expect(await statusOf(one)).toBe("revoked");
+      const opened = await world.services.connections.open(one.profileId, "facebook");
+      expect(opened?.credentials).toBeUndefined();
+      expect(await told(one)).toEqual([
+        ["connection.linked", undefined],
+        ["connection.removed", "deauthorized_at_network"],
+      ]);
+    }
+    expect(await statusOf(bystander)).toBe("active");
+    expect(await told(bystander)).toEqual([]);
+  });
+
+  test("is named by Instagram as its app alone knows the account, also one that was linked before that was stored", async () => {
+    const { owner, connection } = await aLinkedOwner(world, "instagram");
+    const scoped = connection.grantId ?? "";
+    expect(scoped).not.toBe(connection.account.id);
+    const { grantId: _, ...former } = connection;
+    const linked = { ...former, credentials: {} };
+    const opened = await world.services.connections.open(owner.profileId, "instagram");
+    await world.services.connections.saveLinked({
+      ...owner,
+      id: former.id,
+      network: "instagram",
+      linked: { ...linked, credentials: opened?.credentials ?? {} },
+    });
+    const notice = () => signed({ userId: scoped, secret: DEMO_INSTAGRAM_APP.secret });
+    await send(DEAUTHORIZE, notice());
+    expect(await statusOf(owner, "instagram")).toBe("active");
+    await passDays(world, 1);
+    expect((await storedConnection(world, owner, "instagram")).grantId).toBe(scoped);
+    await send(DEAUTHORIZE, notice());
+    expect(await statusOf(owner, "instagram")).toBe("revoked");
+  });
+
+  test("may link again: the same notice ends nothing more, a new one does", async () => {
+    const owner = await anOwner(world);
+    await link(owner);
+    const notice = signed();
+    await send(DEAUTHORIZE, notice);
+    await link(owner);
+    world.relay.advance(60_000);
+    expect((await send(DEAUTHORIZE, notice)).status).toBe(200);
+    expect(await statusOf(owner)).toBe("active");
+    await send(DEAUTHORIZE, signed());
+    expect(await statusOf(owner)).toBe("revoked");
+  });
+
+  test("may have linked more profiles than are looked at together", async () => {
+    const owner = await anOwner(world);
+    const others = Array.from({ length: 60 }, (_, index) => ({
+      ...owner,
+      profileId: `prf_${person}x${index}`,
+    }));
+    await Promise.all(others.map((one) => link(one)));
+    expect((await send(DEAUTHORIZE, signed())).status).toBe(200);
+    expect(new Set(await Promise.all(others.map((one) => statusOf(one))))).toEqual(
+      new Set(["revoked"]),
+    );
+  });
+
+  test("is heard even when the process ends before it is done", async () => {
+    const owner = await anOwner(world);
+    await link(owner);
+    const key = "a".repeat(34) + person.slice(-6);
+    const of = { network: "facebook", grantId: person } as const;
+    await world.services.withdrawals.open(key, of, world.relay.clock.now());
+    const page = await world.relay.call("GET", BASE_PATH + key);
+    expect(readable(page.body)).toContain("We have received your request");
+    await runWalks(world.services, "finish-withdrawals");
+    expect(await statusOf(owner)).toBe("revoked");
+    const after = await world.relay.call("GET", BASE_PATH + key);
+    expect(readable(after.body)).toContain("Your accounts are disconnected");
+    expect(await world.services.withdrawals.find(key)).toMatchObject({ grantId: "" });
+  });
+});
+
+describe("a notice", () => {
+  test.each<[string, () => string]>([
+    ["of nobody's", () => "x.y"],
+    ["that is empty", () => ""],
+    ["signed with another secret", () => signed({ secret: "0".repeat(32) })],
+    [
+      "signed for another person",
+      () => {
+        const [signature] = signed().split(".");
+        return `${signature}.${signed({ userId: "1" }).split(".")[1]}`;
+      },
+    ],
+    ["with something behind it", () => `${signed()}.x`],
+    ["of another algorithm", () => signed({ algorithm: "none" })],
+    ["about nobody", () => signed({ userId: "" })],
+    ["of yesterday", () => signed({ ageSeconds: DAY_SECONDS + 60 })],
+    ["of tomorrow", () => signed({ ageSeconds: -DAY_SECONDS })],
+    ["that never ends", () => "x".repeat(5_000)],
+  ])("%s is refused, and changes nothing", async (_what, request) => {
+    const owner = await anOwner(world);
+    await link(owner);
+    for (const path of [DEAUTHORIZE, DELETE]) {
+      const { status, body } = await send(path, request());
+      expect([status, body.error.code]).toEqual([400, "validation_failed"]);
+      expect(body.error.details.issues).toMatchObject([{ path: "signed_request" }]);
+    }
+    expect(await statusOf(owner)).toBe("active");
+  });
+
+  test("of a day's age still counts", async () => {
+    const owner = await anOwner(world);
+    await link(owner);
+    await send(DEAUTHORIZE, signed({ ageSeconds: DAY_SECONDS - 60 }));
+    expect(await statusOf(owner)).toBe("revoked");
+  });
+
+  test("is refused where there is no app, and limited by address as signing in is", async () => {
+    const bare = await startRelay({ settings: { AUTH_RATE_PER_MINUTE: "3" } });
+    try {
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      const rawBody = new URLSearchParams({ signed_request: signed() }).toString();
+      const statuses: number[] = [];
+      for (let call = 0; call < 4; call += 1)
+        statuses.push((await bare.call("POST", DELETE, { headers, rawBody })).status);
+      expect(statuses).toEqual([400, 400, 400, 429]);
+    } finally {
+      await bare.stop();
+    }
+  });
+});
+
+describe("a request for deletion", () => {
+  test("answers a known and an unknown person alike, with an address that says no more than how far it is", async () => {
+    const owner = await anOwner(world);
+    await link(owner);
+    const request = signed();
+    const answers = [await send(DELETE, request), await send(DELETE, signed({ userId: "999" }))];
+    for (const { status, body } of answers) {
+      expect(status).toBe(200);
+      expect(Object.keys(body)).toEqual(["url", "confirmation_code"]);
+      expect(body.confirmation_code).toMatch(/^[0-9a-f]{40}$/);
+      expect(body.url).toBe(`http://localhost:7071/api${BASE_PATH}${body.confirmation_code}`);
+      const page = await world.relay.call("GET", BASE_PATH + body.confirmation_code);
+      expect(page.status).toBe(200);
+      expect(readable(page.body)).toContain("Your accounts are disconnected");
+      expect(page.body).not.toContain(person);
+      expect(page.body).not.toContain(owner.profileId);
+    }
+    expect(await statusOf(owner)).toBe("revoked");
+    expect((await send(DELETE, request)).body).toEqual(answers[0]?.body);
+    expect(answers[0]?.body.confirmation_code).not.toBe(answers[1]?.body.confirmation_code);
+  });
+
+  test("can be looked up for 90 days, and is purged then", async () => {
+    const { body } = await send(DELETE, signed());
+    const look = async () =>
+      (await world.relay.call("GET", BASE_PATH + body.confirmation_code)).status;
+    world.relay.advance(89.9 * DAY_MS);
+    await purgeExpired(world.services);
+    expect(await look()).toBe(200);
+    world.relay.advance(0.2 * DAY_MS);
+    await purgeExpired(world.services);
+    expect(await look()).toBe(404);
+  });
+
+  test.each(["x", "../../health", "a".repeat(40), "%00"])("code %s is unknown", async (code) => {
+    const { status } = await world.relay.call("GET", BASE_PATH + encodeURIComponent(code));
+    expect(status).toBe(404);
+  });
+});
