@@ -32,7 +32,7 @@ export const facebookSettings = networkSettings(
     return {
       app: app && {
         ...app,
-        asksForBusiness: values.FACEBOOK_BUSINESS_MANAGEMENT,
+        ...(values.FACEBOOK_BUSINESS_MANAGEMENT ? {} : { asksForBusiness: false }),
         ...(loginConfigId === undefined ? {} : { loginConfigId }),
       },
       problems,

@@ -31,5 +31,6 @@ export function readGraphApp(
   extraScopes: readonly string[],
 ): Pick<FromSettings, "app" | "problems"> {
   const { app, problems } = readApp(name, values);
-  return { app: app && { ...app, version: values.GRAPH_VERSION, extraScopes }, problems };
+  const extras = extraScopes.length === 0 ? {} : { extraScopes };
+  return { app: app && { ...app, version: values.GRAPH_VERSION, ...extras }, problems };
 }
