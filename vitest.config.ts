@@ -16,8 +16,8 @@ const APART = [
   "test/text/{far-too-long,growth}.test.ts",
   "test/webhooks/{addresses,load,snippets}.test.ts",
 ];
-/** More than cores: a third file computes while another waits for what it started. */
-const WORKERS = 3;
+/** More than cores: most of these files wait for what they started most of the time. */
+const WORKERS = 5;
 const common = { testTimeout: 20_000, hookTimeout: 60_000, maxWorkers: WORKERS };
 const NEVER = "test/{peers,contract/tools}/node_modules/**";
 

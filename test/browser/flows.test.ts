@@ -4,11 +4,14 @@ import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state
 import { FRIEND_USER, SECOND_PAGE } from "../../dev/networks/facebook/state.ts";
 import { PERSONAL_ACCOUNT } from "../../dev/networks/instagram/state.ts";
 import { DEMO_ORGANIZATION, FRIEND_MEMBER } from "../../dev/networks/linkedin/state.ts";
+import { casesOf, IS_LONG } from "../setup/long-check.ts";
 import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
 import { openSite, Visitor, type BrowserSite } from "./site.ts";
 
 const MINUTE = 60_000;
 const WALK_MS = 60_000;
+/** What the tests without a browser show as well, in the long check. */
+const walk = test.runIf(IS_LONG);
 
 describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
   /** The page has no script of its own, so that two walks without show what a browser that runs none sees. */
@@ -87,7 +90,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await visitor.connections()).toMatchObject([{ platform: "instagram" }]);
     });
 
-    test("a LinkedIn member", async () => {
+    walk("a LinkedIn member", async () => {
       await visitor.open(["linkedin"], { returnUrl: null });
       await visitor.press("Continue at LinkedIn");
       await visitor.decide("allow");
@@ -127,7 +130,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await visitor.text()).toContain(`Connected as ${DEMO_HANDLE}`);
     });
 
-    test.each(["mastodon.sandbox.test", "gotosocial.sandbox.test"])(
+    test.each(casesOf(["gotosocial.sandbox.test", "mastodon.sandbox.test"]))(
       "an account of the server %s",
       async (instance) => {
         await visitor.open(["mastodon", "facebook"]);
@@ -185,7 +188,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await visitor.page.title()).toMatch(/^Error: /);
     });
 
-    test("about a permission that was unticked", async () => {
+    walk("about a permission that was unticked", async () => {
       await visitor.open(["instagram", "mastodon"]);
       await visitor.press("Continue at Instagram");
       await visitor.page.locator("input[name=may_instagram_business_content_publish]").uncheck();
@@ -201,7 +204,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await problem()).toContain("Make it a professional one");
     });
 
-    test("about a person without Facebook pages", async () => {
+    walk("about a person without Facebook pages", async () => {
       await visitor.open(["facebook", "mastodon"]);
       await visitor.press("Continue at Facebook");
       await visitor.page.locator(`input[value="${FRIEND_USER}"]`).check();
@@ -209,7 +212,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await problem()).toContain("showed us no page that you may publish for");
     });
 
-    test("about a member without company pages", async () => {
+    walk("about a member without company pages", async () => {
       await visitor.open(["linkedin", "mastodon"]);
       await visitor.page.getByLabel(/Publish as/).selectOption("organization");
       await visitor.press("Continue at LinkedIn");
@@ -265,7 +268,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await visitor.connections()).toHaveLength(1);
     });
 
-    test("when the session was canceled meanwhile", async () => {
+    walk("when the session was canceled meanwhile", async () => {
       const { id } = await visitor.open(["instagram", "mastodon"]);
       await visitor.press("Continue at Instagram");
       const path = `/v1/connect/sessions/${id}/cancel`;
@@ -277,7 +280,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(visitor.returned()).toMatchObject({ session: id, status: "canceled" });
     });
 
-    test("when the session ran out meanwhile", async () => {
+    walk("when the session ran out meanwhile", async () => {
       await visitor.open(["instagram", "mastodon"], { expiresIn: 300 });
       await visitor.press("Continue at Instagram");
       site.world.relay.advance(6 * MINUTE);
@@ -293,7 +296,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await visitor.heading()).toBe("This link does not work");
     });
 
-    test("to who leaves without an account", async () => {
+    walk("to who leaves without an account", async () => {
       const { id } = await visitor.open(["instagram", "mastodon"]);
       await visitor.press("Back to Bakery");
       expect(visitor.returned()).toMatchObject({ session: id, status: "canceled" });

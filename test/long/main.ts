@@ -44,10 +44,11 @@ const BOUNDED = [
 
 /** Tests of which `npm test` takes one case of each kind, and which take all cases here. */
 const COMBINED = [
-  "test/browser/accessibility.test.ts",
+  "test/browser",
   "test/limits/instances.test.ts",
   "test/networks/contract",
   "test/peers",
+  "test/publishing/crash.test.ts",
   "test/simulation/mutants.test.ts",
   "test/whole",
 ];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { hasChromium, openChromium } from "../browser/chromium.ts";
-import { casesOf } from "../setup/long-check.ts";
+import { casesOf, IS_LONG } from "../setup/long-check.ts";
 import { aCustomer, balanceOf, endedPost, legOf, publish, startVisit } from "../whole/customer.ts";
 import type { Customer } from "../whole/customer.ts";
 import { dataOf, startRelayProcess } from "../whole/relay-process.ts";
@@ -130,7 +130,8 @@ async function later(milliseconds: number): Promise<void> {
 }
 
 describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page", () => {
-  test(
+  // The walks through the sandbox deny as well, in less time.
+  test.runIf(IS_LONG)(
     "an owner who denies access has nothing linked and is told so",
     async () => {
       const owner = await anOwner("denise.test");
@@ -180,7 +181,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
       );
     });
 
-    test(
+    test.runIf(IS_LONG)(
       "is gone from the owner's settings when it is disconnected",
       async () => {
         const fresh = await anOwner("carol.test");

@@ -5,6 +5,7 @@ import { aPublisher, submitPost, unique, uniqueKey, type Publisher } from "../se
 import { startFaultProxy, type FaultProxy } from "../setup/fault-proxy.ts";
 import type { TableFault } from "../model/storage-model.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
+import { casesOf } from "../setup/long-check.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { repairStalledLegs } from "../setup/walks.ts";
 
@@ -142,7 +143,7 @@ async function countCalls(): Promise<number> {
 }
 
 describe("a process that is killed", () => {
-  test.each(["lose_request", "lose_answer"] as const)(
+  test.each(casesOf(["lose_answer", "lose_request"] as const))(
     "at any of its calls (%s) leaves one post, one publish per leg and a whole ledger",
     { timeout: 120_000 },
     async (last) => {
@@ -176,14 +177,14 @@ describe("a process that is killed", () => {
 
 describe("storage that answers wrongly", () => {
   const faults: readonly TableFault[] = [
-    "lose_request",
-    "lose_answer",
     "late",
+    "lose_answer",
+    "lose_request",
     "false_412",
     "unavailable",
   ];
 
-  test.each(faults)(
+  test.each(casesOf(faults, 2))(
     "%s at any call to the tables ends in one post, one publish per leg and a whole ledger",
     { timeout: 120_000 },
     async (fault) => {

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { reconcilePlatform } from "../../../src/shared/background/reconcile-wallet.ts";
-import { IS_LONG } from "../../setup/long-check.ts";
+import { casesOf, IS_LONG } from "../../setup/long-check.ts";
+import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, type Form } from "./leg-run.ts";
 import type { MadeStep } from "./wire.ts";
 import type { World } from "./world.ts";
@@ -16,6 +17,11 @@ export interface LegStep extends MadeStep {
 
 /** Quotas of a day are free again: the suite posts more than an account may. */
 const DAY_MS = 25 * 3_600_000;
+
+/** Every form is answered by the same table of errors: outside the long check, a network's first two forms prove it. */
+export function isFirst(contract: NetworkContract, name: string): boolean {
+  return casesOf(Object.keys(contract.forms), 2).includes(name);
+}
 
 const stepsByForm = new WeakMap<World, Map<Form, readonly LegStep[]>>();
 const troubledInWorld = new WeakMap<World, Set<string>>();
