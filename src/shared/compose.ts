@@ -133,6 +133,15 @@ function accessStores({ tenants, keys }: Tables, raiseAccess: RaiseAccess) {
   };
 }
 
+function linkingStores(tables: Tables, { dataKeys }: Config["identity"]) {
+  return {
+    connectSessions: new ConnectSessionStore(tables.connectsessions),
+    oauthStates: new OAuthStateStore(tables.oauthstates, dataKeys),
+    withdrawals: new WithdrawalStore(tables.oauthstates, tables.connections),
+    hosts: new HostStore(tables.instances, dataKeys),
+  };
+}
+
 /** Composes the process. Opens nothing: connections are made when they are first used. */
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const tables = overrides.tables ?? openTables(config);
@@ -177,10 +186,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     }),
     accountChecks: new AccountCheckStore(tables.connections, identity.dataKeys),
     pendingEvents: new PendingEventStore(tables.connections),
-    connectSessions: new ConnectSessionStore(tables.connectsessions),
-    oauthStates: new OAuthStateStore(tables.oauthstates, identity.dataKeys),
-    withdrawals: new WithdrawalStore(tables.oauthstates, tables.connections),
-    hosts: new HostStore(tables.instances, identity.dataKeys),
+    ...linkingStores(tables, identity),
     credentialFlights: new SingleFlight(),
     wallets,
     posts: new PostStore(tables.core),

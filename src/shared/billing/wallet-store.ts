@@ -67,10 +67,11 @@ export class WalletStore {
   readonly #alerts: WalletAlerts;
   readonly #committers = new Map<string, GroupCommit>();
   readonly #storedRows = new RecentMap<true>(STORED_ROWS_MAX);
-  /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
   /** The access version of each platform as this process read or raised it last. */
   readonly #versions = new RecentMap<string>(COMMITTERS_MAX);
+  /** The ended keys and sessions for which this process has raised it. */
   readonly #raisedFor = new RecentMap<true>(COMMITTERS_MAX);
+  /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
   readonly #budgetReported = new RecentMap<string>(COMMITTERS_MAX);
 
   constructor(core: Table, now: () => Date, alerts: WalletAlerts = SILENT) {
