@@ -120,6 +120,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
     {
       listRefs: "reads",
       recordChecked: BACKGROUND,
+      saveGrant: BACKGROUND,
       saveLimits: BACKGROUND,
       recordWarned: BACKGROUND,
       reseal: { raisesNot: "they are the same credentials under another key" },

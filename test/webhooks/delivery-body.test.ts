@@ -162,6 +162,7 @@ describe("the body of a delivery", () => {
       account: { ...account, kind: "account" },
       instanceUrl: null,
       scopes: Array(900).fill("a:scope"),
+      missingScopes: Array(900).fill("a:scope"),
       limits: { note: name },
       quota: null,
       expiresAt: at,

@@ -161,6 +161,9 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
   };
 }
 
+/** Returns whether a path is needed: no source map, and no draft of a build that another test makes at the moment. */
+const isOfBundle = (path: string) => !/\.map$|\.\d+$/.test(path);
+
 /**
  * A folder of its own, so that a developer's local.settings.json plays no part, with the bundle as it is now: a restart
  * must not find another one.
@@ -168,7 +171,7 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
 async function appFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "relay-"));
   await Promise.all([
-    cp(BUNDLE, folder, { recursive: true, filter: (path) => !path.endsWith(".map") }),
+    cp(BUNDLE, folder, { recursive: true, filter: isOfBundle }),
     copyFile("host.json", join(folder, "host.json")),
     // What the bundle loads when first needed is looked for beside it.
     symlink(resolve("node_modules"), join(folder, "node_modules")),
