@@ -27,13 +27,13 @@ interface Sent {
   legs: number;
 }
 
-/** A platform's stalled legs go out one after the other, as its new ones do. */
-function turnOf({ config }: BackgroundDeps, sent: Sent, legs: number): number {
+/** Returns the seconds by which a hint is delayed, so that stalled legs keep to the platform's pace as new ones do. */
+function delayOf({ config }: BackgroundDeps, sent: Sent, legs: number): number {
   sent.legs += legs;
   return Math.max(0, sent.legs - HINTS_FREE) / config.publishing.legsPerSecond;
 }
 
-/** Sends again what a lost hint or a dead worker left; a post without open legs needs no work row any more. */
+/** Sends a new hint for legs that a lost hint or a dead worker left; removes the work row of a post without open legs. */
 async function repair(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
   const { ref } = work;
   const found = await services.posts.find(ref);
@@ -42,7 +42,7 @@ async function repair(services: BackgroundDeps, work: StoredWork, sent: Sent): P
   const now = services.clock.now();
   const { workCheckSeconds } = services.config.publishing;
   const stalled = open.filter((leg) => nextLegStep(leg, now).kind === "claim");
-  const delaySeconds = turnOf(services, sent, stalled.length);
+  const delaySeconds = delayOf(services, sent, stalled.length);
   const seen = new Date(now.getTime() + delaySeconds * 1000);
   const nextCheckAt = nextCheck(open, work.checks, workCheckSeconds, seen);
   const mine = await services.posts.postponeWork({ ...work, nextCheckAt, checks: work.checks + 1 });
@@ -63,7 +63,7 @@ async function tryRepair(services: BackgroundDeps, work: StoredWork, sent: Sent)
   }
 }
 
-/** The platform's open work that somebody should look at now, the oldest first. */
+/** Lists the platform's open work that is due for a check, oldest first. */
 async function dueWork(services: BackgroundDeps, platformId: string, first: OpenWorkPage) {
   const now = services.clock.now().toISOString();
   const due: StoredWork[] = [];
@@ -92,7 +92,7 @@ async function repairPlatform(services: BackgroundDeps, platformId: string): Pro
   }
 }
 
-/** That a platform was marked in a minute as having open work. */
+/** A mark: a platform had open work in a minute. */
 interface Mark {
   readonly minute: string;
   readonly platformId: string;
@@ -114,7 +114,7 @@ const toItem = (mark: Mark, after: string): MarkedItem => ({
   mark,
 });
 
-/** A page of what was marked long enough ago. Whoever stops in it begins it anew: what was looked at is gone. */
+/** Lists a page of old marks. A run that stops within the page begins it again: marks that were handled are gone. */
 async function pageOfOld(
   { openWork, clock }: BackgroundDeps,
   at: WalkAt,
@@ -130,7 +130,7 @@ async function pageOfOld(
   };
 }
 
-/** A page of a young minute; after the last of them the round is over. */
+/** Lists a page of the marks of a recent minute. The round ends after the last recent minute. */
 async function pageOfMinute(
   { openWork }: BackgroundDeps,
   at: WalkAt,
@@ -154,9 +154,9 @@ function pageOf(services: BackgroundDeps, at: WalkAt, after = "old"): Promise<Pa
 }
 
 /**
- * Makes the steps of the sweep, which finds open work that no message stands for any more and hints it again. A mark
- * goes when its platform was looked at after the mark was read; one whose platform could not be looked at stays for the
- * next sweep, and is in nobody's way.
+ * Makes the steps of the sweep, which finds open work whose hint was lost and sends the hint again. A mark is removed
+ * once its platform was checked after the mark was read. If the check fails, the mark stays for the next sweep, and the
+ * sweep goes on with the other platforms.
  */
 export function repairStalledLegs(services: BackgroundDeps): TakeStep {
   const { openWork, clock, log } = services;

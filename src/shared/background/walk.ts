@@ -34,7 +34,10 @@ export interface Walk {
   readonly roundSeconds?: number;
   /** Its steps wait for others than storage: the timer leaves it to a queue. */
   readonly isSlow?: boolean;
-  /** Says whether there is anything to do, where that is cheap to know: without, a slow walk is run by the timer too. */
+  /**
+   * Returns whether there is anything to do. Only walks that can tell it cheaply have this method. A slow walk without it
+   * is run by the timer as well.
+   */
   hasWork?(services: BackgroundDeps): Promise<boolean>;
   /** The alert `walk-behind` goes off when a round that should be over is not for so long. */
   readonly behindSecondsMax: number;
@@ -71,7 +74,7 @@ function nextRound(
   return next(config, walk.schedule, new Date(earliest));
 }
 
-/** Says whether a shard needs a run now; one that somebody goes on with does not. */
+/** Returns whether a shard needs a run now; one that somebody goes on with does not. */
 export function isDue(
   services: Pick<BackgroundDeps, "config">,
   walk: Walk,

@@ -39,7 +39,7 @@ export class OpenWorkStore {
     return minutesFrom(youngestMinute(now), now.getTime() + MINUTE_MS + 1);
   }
 
-  /** Says whether nobody is marked in the minute any more, unless a clock is wrong. */
+  /** Returns whether nobody is marked in the minute any more, unless a clock is wrong. */
   isOld(minute: string, now: Date): boolean {
     return minute < youngestMinute(now);
   }

@@ -1,7 +1,7 @@
 import { resealSecondFactors } from "../../tenants/staff/check-second-factor.ts";
 import type { BackgroundDeps } from "../deps.ts";
 
-/** Tells whether rows may be sealed with another key than the first: with one key alone there is nothing to do. */
+/** Returns whether rows may be sealed with another key than the first: with one key alone there is nothing to do. */
 export function isRotating({ config }: BackgroundDeps): boolean {
   return config.identity.dataKeys.size > 1;
 }

@@ -18,7 +18,7 @@ const grants = {
 };
 
 /**
- * Tells whether the client has documents. One with a public address has, and proves itself with a key; one on a
+ * Returns whether the client has documents. One with a public address has, and proves itself with a key; one on a
  * developer's machine has none.
  */
 export function hasDocuments({ id }: NetworkApp): boolean {

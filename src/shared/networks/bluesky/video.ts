@@ -235,7 +235,7 @@ function refusal(answer: HttpResponse, tools: NetworkTools): VideoOutcome {
   return unpublished(isMedia ? { ...classified, code: "media_rejected" } : classified, 0);
 }
 
-/** Tells whether there was no answer, one of a proxy, or one of a server without such a service. */
+/** Returns whether there was no answer, one of a proxy, or one of a server without such a service. */
 function isAway(answer: HttpResponse | HttpFailure): answer is HttpFailure {
   return answer instanceof HttpFailure || answer.status >= 500 || answer.status === 404;
 }

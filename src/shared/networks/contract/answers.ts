@@ -67,7 +67,7 @@ export function noteOf(text: string): string {
 }
 
 /**
- * Tells whether an answer is a web page. A page of a proxy or firewall in front of the network says nothing about what
+ * Returns whether an answer is a web page. A page of a proxy or firewall in front of the network says nothing about what
  * the network did.
  */
 export function isHtml(response: HttpResponse): boolean {
@@ -80,7 +80,7 @@ export function isHtml(response: HttpResponse): boolean {
 /** Such a page with a status of the request itself speaks for the network all the same. */
 const PLAIN_STATUSES: ReadonlySet<number> = new Set([413, 429]);
 
-/** Tells whether a proxy or firewall answered in place of the network, so that what the network did is unknown. */
+/** Returns whether a proxy or firewall answered in place of the network, so that what the network did is unknown. */
 export function isProxyPage(response: HttpResponse): boolean {
   return isHtml(response) && !PLAIN_STATUSES.has(response.status);
 }

@@ -144,7 +144,7 @@ type WarningCode = (typeof WARNING_CODES)[number];
 /** What a finding about a draft may be told as. */
 export type FindingCode = LegErrorCode | WarningCode;
 
-/** Tells whether a finding's code may end a leg. */
+/** Returns whether a finding's code may end a leg. */
 export function endsLegs(code: FindingCode): code is LegErrorCode {
   return Object.hasOwn(LEG_ERRORS, code);
 }

@@ -199,7 +199,7 @@ export function unavailable(answer: HttpFailure | Classified): Lookup & { kind: 
 /** A file that fails again within this time is refused; a retry by hand, later, uploads it anew. */
 const RESTART_MS = 15 * 60_000;
 
-/** Tells whether uploads may be given up and begun anew, by the time at which they last were. */
+/** Returns whether uploads may be given up and begun anew, by the time at which they last were. */
 export function mayStartOver(lastAt: string | undefined, now: Date): boolean {
   return lastAt === undefined || now.getTime() - Date.parse(lastAt) >= RESTART_MS;
 }

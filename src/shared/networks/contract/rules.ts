@@ -102,7 +102,7 @@ export function checkNearLimit<Table extends RuleTable>(
 
 const FAR = 4;
 
-/** Tells whether a text is so much too long that nothing else in it needs to be counted. */
+/** Returns whether a text is so much too long that nothing else in it needs to be counted. */
 export function isFarBeyond(used: number, limit: number): boolean {
   return used > limit * FAR;
 }

@@ -89,7 +89,7 @@ export function classifyStatus(text: string): Classified {
   return classifyFileStatus(text, ERRORS, "refuse");
 }
 
-/** Tells whether Facebook may still take the video in another form. */
+/** Returns whether Facebook may still take the video in another form. */
 export function isVideoLimit({ rule = "" }: { readonly rule?: string }): boolean {
   return Object.values<string>(VIDEO_LIMITS).includes(rule);
 }

@@ -108,7 +108,7 @@ function isOlder({ created_time }: Post, { sentAt }: LegToPublish): boolean {
 }
 
 /**
- * Tells whether an attachment leads to the link. Facebook wraps links in an address of its own that contains the
+ * Returns whether an attachment leads to the link. Facebook wraps links in an address of its own that contains the
  * original.
  */
 function isLinkedTo(attachments: Post["attachments"]["data"], link: string): boolean {

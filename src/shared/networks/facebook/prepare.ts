@@ -65,7 +65,7 @@ const LOOK_AGAIN_SECONDS = 5;
 /** A photo that is not found for longer than this will not appear. */
 const MISSED_MS = 120_000;
 
-/** Tells whether the photos are too old to be published. */
+/** Returns whether the photos are too old to be published. */
 export function isOutdated({ photosSince }: Remote, now: Date): boolean {
   return photosSince !== undefined && now.getTime() - Date.parse(photosSince) > PHOTOS_LIFE_MS;
 }

@@ -119,7 +119,7 @@ export function checkFiles(
   );
 }
 
-/** Tells whether a video is too wide, too small, too short or too long for a reel, as far as it shows. */
+/** Returns whether a video is too wide, too small, too short or too long for a reel, as far as it shows. */
 export function isUnfitForReel(video: MediaFacts | null): boolean {
   return video !== null && brokenByVideo(video, SECONDS.reelMax).length > 0;
 }

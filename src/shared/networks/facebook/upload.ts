@@ -77,7 +77,7 @@ async function begin(
   return { kind: "processing", remote: { ...remote, video }, pollAfterSeconds: CARRY_ON_SECONDS };
 }
 
-/** Tells whether an address is Facebook's. The page's token is sent to it. */
+/** Returns whether an address is Facebook's. The page's token is sent to it. */
 function isOfFacebook(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, port } = new URL(address);
@@ -165,7 +165,7 @@ async function afterFailure(
     : startOver(uploading, classified, tools);
 }
 
-/** Tells whether a failed reel may be published as an ordinary video: only if the request did not ask for a reel. */
+/** Returns whether a failed reel may be published as an ordinary video: only if the request did not ask for a reel. */
 export function mayBeFeedVideo(
   { draft }: LegToPublish,
   { form }: Remote,

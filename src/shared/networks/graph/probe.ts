@@ -16,7 +16,7 @@ interface Probe {
 }
 
 /**
- * Tells whether we can read a file that Meta is to fetch. Meta answers the same for an unreadable file and for an
+ * Returns whether we can read a file that Meta is to fetch. Meta answers the same for an unreadable file and for an
  * address that it can't reach.
  */
 async function probeMedia(url: string, tools: NetworkTools): Promise<Probe> {

@@ -89,7 +89,7 @@ const TYPES: Readonly<Record<NonNullable<Remote["form"]>, string>> = {
   carousel: "CAROUSEL_ALBUM",
 };
 
-/** Tells whether a post may be the leg's. No list says which container a post was made of. */
+/** Returns whether a post may be the leg's. No list says which container a post was made of. */
 function isOurs(media: Media, { draft, sentAt }: LegToPublish, { form }: Remote): boolean {
   const since = (sentAt?.getTime() ?? Infinity) - CLOCK_SKEW_MS;
   const isOfType =

@@ -163,7 +163,7 @@ function isOut({ lifecycleState }: Post): boolean {
   return lifecycleState !== "PUBLISH_FAILED" && lifecycleState !== "DRAFT";
 }
 
-/** Tells whether a post of the time of the call has the words of a leg without files. */
+/** Returns whether a post of the time of the call has the words of a leg without files. */
 function isAlike(post: Post, leg: LegToPublish, since: number): boolean {
   return (
     remoteOf(leg.remote).assets.length === 0 &&
@@ -173,7 +173,7 @@ function isAlike(post: Post, leg: LegToPublish, since: number): boolean {
   );
 }
 
-/** Tells whether a post shows the leg's link, or nothing beside its words where there is none. */
+/** Returns whether a post shows the leg's link, or nothing beside its words where there is none. */
 function showsAsMuch({ content = {} }: Post, { draft }: LegToPublish): boolean {
   const { link } = ownOptionsOf(draft.options);
   const hasFiles = content.media !== undefined || content.multiImage !== undefined;

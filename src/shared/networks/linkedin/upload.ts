@@ -264,7 +264,7 @@ function isSuccess({ status }: HttpResponse): boolean {
 }
 
 /**
- * Tells whether files, and with images the token, may be sent to an address: LinkedIn's own, or in development one of
+ * Returns whether files, and with images the token, may be sent to an address: LinkedIn's own, or in development one of
  * this machine.
  */
 function isUploadAddress(url: string): boolean {

@@ -142,19 +142,19 @@ export function timeOf({ newestAt }: Baseline): number {
   return newestAt === null ? Number.NEGATIVE_INFINITY : Date.parse(newestAt) - STEP_MS;
 }
 
-/** Tells whether a listed post was made after the baseline was. */
+/** Returns whether a listed post was made after the baseline was. */
 export function isNewerThan(baseline: Baseline, { id, created_at, reblog }: Status): boolean {
   if (reblog !== undefined && reblog !== null) return false;
   return !baseline.ids.includes(id) && !(Date.parse(created_at) < timeOf(baseline));
 }
 
-/** Tells whether a post has one of the leg's files, which belong to one post only where a server gives each an id. */
+/** Returns whether a post has one of the leg's files, which belong to one post only where a server gives each an id. */
 export function hasOurFile({ media_attachments: attachments }: Status, leg: LegToPublish): boolean {
   const ids = new Set(remoteOf(leg.remote).media.map((item) => item.id));
   return attachments.some((attachment) => ids.has(attachment.id));
 }
 
-/** Tells whether a post has the leg's files, each of them, and nothing else. */
+/** Returns whether a post has the leg's files, each of them, and nothing else. */
 export function hasOurFiles({ media_attachments: found }: Status, leg: LegToPublish): boolean {
   const { media } = remoteOf(leg.remote);
   return (
@@ -166,7 +166,7 @@ export function hasOurFiles({ media_attachments: found }: Status, leg: LegToPubl
   );
 }
 
-/** Tells whether a post has the leg's words, and its content warning. */
+/** Returns whether a post has the leg's words, and its content warning. */
 export function hasOurWords(status: Status, leg: LegToPublish): boolean {
   const { spoilerText = "" } = ownOptionsOf(leg.draft.options);
   // Together, because a content warning without a text becomes the text.

@@ -164,7 +164,7 @@ const uploadShape = shape(() =>
   z.object({ type: z.unknown().optional(), url: z.string().max(2_000).nullish().catch(null) }),
 );
 
-/** Tells whether the server could make nothing of a file that it took. */
+/** Returns whether the server could make nothing of a file that it took. */
 function isUnknown(answer: HttpResponse): boolean {
   return uploadShape().safeParse(answer.json()).data?.type === "unknown";
 }

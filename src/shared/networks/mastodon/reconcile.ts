@@ -93,12 +93,12 @@ async function lookAtFile(leg: LegToPublish, tools: NetworkTools): Promise<Recon
     : { kind: "ask_again", failure: state.failure, pollAfterSeconds: ASK_AGAIN_SECONDS };
 }
 
-/** Tells whether every earlier call has ended. Only then is the absence of the post a proof. */
+/** Returns whether every earlier call has ended. Only then is the absence of the post a proof. */
 function isOver(leg: LegToPublish, tools: NetworkTools): boolean {
   return leg.sentAt === null || tools.now().getTime() - leg.sentAt.getTime() >= SETTLED_MS;
 }
 
-/** Tells whether a server that keeps keys still knows the first attempt by its own. */
+/** Returns whether a server that keeps keys still knows the first attempt by its own. */
 export function isKeyAlive(leg: LegToPublish, tools: NetworkTools): boolean {
   return leg.sentAt === null || tools.now().getTime() - leg.sentAt.getTime() < KEY_LIFE_MS;
 }

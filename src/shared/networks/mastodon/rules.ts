@@ -69,7 +69,7 @@ export function checkFiles(
     : [];
 }
 
-/** Tells whether files can't share a post: on most servers only images can. */
+/** Returns whether files can't share a post: on most servers only images can. */
 export function isMixed(kinds: readonly MediaKind[], { mixesFiles }: InstanceLimits): boolean {
   return !mixesFiles && kinds.length > 1 && kinds.some((kind) => kind !== "image");
 }
