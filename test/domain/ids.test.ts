@@ -34,6 +34,20 @@ describe("ids", () => {
     expect(ids.toSorted()).toEqual(ids);
   });
 
+  test("after a clock that was ahead was set back ids are of the present again, and still sort", () => {
+    newId("post", new Date("2031-01-03T00:00:00.000Z"));
+    const now = new Date("2031-01-02T00:00:00.000Z");
+    const ids = [newId("post", now), newId("post", now), newId("post", now)];
+    expect(ids.map((id) => timeOfId("post", id))).toEqual(ids.map(() => now.getTime()));
+    expect(ids.toSorted()).toEqual(ids);
+  });
+
+  test("clocks a few seconds apart make ids that sort in the order they were made", () => {
+    const at = Date.parse("2031-01-04T00:00:00.000Z");
+    const ids = [0, -2_000, -5_000, 1].map((ms) => newId("post", new Date(at + ms)));
+    expect(ids.toSorted()).toEqual(ids);
+  });
+
   test("an id tells the time it was made", () => {
     const at = Date.parse("2031-01-02T03:04:05.678Z");
     expect(timeOfId("profile", newId("profile", new Date(at)))).toBe(at);

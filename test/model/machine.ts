@@ -1,3 +1,4 @@
+import type { PartitionLoad } from "./partition-load.ts";
 import type { Random } from "./random.ts";
 import type { Action } from "./table-model.ts";
 import type { VirtualTime } from "./virtual-time.ts";
@@ -8,6 +9,10 @@ export interface Nature {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly counts: Counts;
+  /** What a partition has done in this second, where a run has the service's limit of it. */
+  readonly load?: PartitionLoad;
+  /** Whether the first page of a query over partitions is always empty, as it may be for good. */
+  isEmptyFirst?: boolean;
   /** Changes in the course of a run. */
   rates: Rates;
 }
@@ -27,11 +32,17 @@ export interface FatedCall {
 }
 
 const HOP_MS_MAX = 12;
-const SLOW_MS_MAX = 9_000;
+/** Longer than anybody waits for storage. */
+const SLOW_MS_MAX = 14_000;
 /** A call that its dead sender had on the wire is over by then. */
 const WIRE_MS_MAX = 15_000;
 
 const never = <T>() => new Promise<T>(() => undefined);
+
+/** What a caller gets that gave its call up, in the words of the client libraries. */
+function givenUp(): Error {
+  return Object.assign(new Error("The operation was aborted."), { name: "AbortError" });
+}
 
 /** A process as the world sees it: everything it says goes through `call`, until it dies. */
 export class Machine {
@@ -72,13 +83,21 @@ export class Machine {
     if (isFrozen) this.#freezeAt = Infinity;
   }
 
-  /** Sends something and waits for the answer. `reach` is what it does where it arrives. */
-  async call<T>(reach: () => T): Promise<T> {
+  /**
+   * Sends something and waits for the answer, until that time at most. `reach` is what it does where it arrives, which it
+   * may do after its sender gave it up.
+   */
+  async call<T>(reach: () => T, until = Infinity): Promise<T> {
     if (this.isDead) return never();
     this.calls += 1;
     if (this.calls >= this.crashAt) return this.#crash(reach);
     const { time } = this.nature;
-    await time.wait(this.#hopMs());
+    const hopMs = this.#hopMs();
+    if (time.now + hopMs > until) {
+      time.set(() => quietly(reach), hopMs);
+      return this.#giveUp(until);
+    }
+    await time.wait(hopMs);
     let answer: { readonly value: T } | { readonly error: unknown };
     try {
       answer = { value: reach() };
@@ -86,11 +105,22 @@ export class Machine {
       answer = { error };
     }
     this.#standStill();
-    await time.wait(Math.max(this.#hopMs(), this.#frozenUntil - time.now));
+    const answerMs = Math.max(this.#hopMs(), this.#frozenUntil - time.now);
+    if (time.now + answerMs > until) return this.#giveUp(until);
+    await time.wait(answerMs);
     // Dead meanwhile: what waited for the answer is gone with its process.
     if (this.isDead) return never();
     if ("error" in answer) throw answer.error;
     return answer.value;
+  }
+
+  /** The end of a call's time, which a process that stands still notices once it goes on. */
+  async #giveUp(until: number): Promise<never> {
+    const { time, counts } = this.nature;
+    await time.wait(Math.max(until, this.#frozenUntil) - time.now);
+    if (this.isDead) return never();
+    counts.timeouts += 1;
+    throw givenUp();
   }
 
   /** The end of the process, with its last call lost, arrived or still on its way. */

@@ -3,6 +3,7 @@ import { Table } from "../../src/shared/runtime/storage/table.ts";
 import { TABLE_NAMES, type Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { parseFilter, type Filter } from "./filter.ts";
 import { quietly, type Machine } from "./machine.ts";
+import { deadlineOf } from "./virtual-time.ts";
 import {
   StorageError,
   type Action,
@@ -29,6 +30,11 @@ type SdkAction =
   | readonly ["delete", { readonly partitionKey: string; readonly rowKey: string }];
 
 type UpdateMode = "Merge" | "Replace";
+
+/** How long the caller waits. */
+interface CallOptions {
+  readonly abortSignal?: AbortSignal;
+}
 
 const IS_PLACE: ReadonlySet<string> = new Set(["partitionKey", "rowKey"]);
 
@@ -107,9 +113,18 @@ export class ModelClient {
     return random.chance(rates.write) ? random.pick(rates.writeFaults) : undefined;
   }
 
+  /** @throws StorageError of a partition that has enough to do */
+  #load(partitionKey: string, entities: number): void {
+    const { load, time, counts } = this.#machine.nature;
+    if (load?.take(`${this.#table}|${partitionKey}`, entities, time.now) ?? true) return;
+    counts.throttled += 1;
+    throw new StorageError(503, "ServerBusy");
+  }
+
   #arrive(partitionKey: string, actions: readonly Action[]): ReadonlyMap<string, string> {
     const { counts, random, time } = this.#machine.nature;
     const apply = () => {
+      this.#load(partitionKey, actions.length);
       counts.transactions += 1;
       return this.#model.transact(this.#table, partitionKey, actions);
     };
@@ -137,31 +152,34 @@ export class ModelClient {
   async #write(
     partitionKey: string,
     actions: readonly Action[],
+    { abortSignal }: CallOptions,
   ): Promise<ReadonlyMap<string, string>> {
     const { rewrite } = this.#machine;
+    const until = deadlineOf(abortSignal);
     const transactions = rewrite === undefined ? [actions] : rewrite(this.#table, actions);
     const etags = new Map<string, string>();
     for (const one of transactions) {
-      const written = await this.#machine.call(() => this.#arrive(partitionKey, one));
+      const written = await this.#machine.call(() => this.#arrive(partitionKey, one), until);
       for (const [rowKey, etag] of written) etags.set(rowKey, etag);
     }
     return etags;
   }
 
-  #read<T>(look: () => T): Promise<T> {
+  #read<T>(look: () => T, { abortSignal }: CallOptions): Promise<T> {
     const { random, rates } = this.#machine.nature;
-    return this.#machine.call(() => {
+    const reach = () => {
       const fate = this.#machine.fate?.({ table: this.#table, method: "GET", rowKeys: [] });
       if (fate === "unavailable") throw new StorageError(503, "ServerBusy");
       if (fate !== undefined) throw noAnswer();
       if (this.fault === "unavailable" || random.chance(rates.read))
         throw random.chance(0.5) ? noAnswer() : new StorageError(503, "ServerBusy");
       return look();
-    });
+    };
+    return this.#machine.call(reach, deadlineOf(abortSignal));
   }
 
-  async #one(partitionKey: string, action: Action) {
-    const etags = await this.#write(partitionKey, [action]);
+  async #one(partitionKey: string, action: Action, options: CallOptions) {
+    const etags = await this.#write(partitionKey, [action], options);
     return { etag: etags.get(action.rowKey) };
   }
 
@@ -169,31 +187,41 @@ export class ModelClient {
     return this.#machine.call(() => this.#model.createTable(this.#table));
   }
 
-  getEntity(partitionKey: string, rowKey: string) {
-    return this.#read(() =>
-      toEntity(partitionKey, this.#model.find(this.#table, partitionKey, rowKey)),
-    );
+  getEntity(partitionKey: string, rowKey: string, options: CallOptions = {}) {
+    const look = () => {
+      this.#load(partitionKey, 1);
+      return toEntity(partitionKey, this.#model.find(this.#table, partitionKey, rowKey));
+    };
+    return this.#read(look, options);
   }
 
-  createEntity(entity: Entity) {
-    return this.#one(entity.partitionKey, create(entity));
+  createEntity(entity: Entity, options: CallOptions = {}) {
+    return this.#one(entity.partitionKey, create(entity), options);
   }
 
-  updateEntity(entity: Entity, mode: UpdateMode, { etag }: { readonly etag?: string }) {
-    return this.#one(entity.partitionKey, update(entity, mode, etag));
+  updateEntity(
+    entity: Entity,
+    mode: UpdateMode,
+    { etag, ...options }: CallOptions & { readonly etag?: string },
+  ) {
+    return this.#one(entity.partitionKey, update(entity, mode, etag), options);
   }
 
-  upsertEntity(entity: Entity, mode: UpdateMode) {
-    return this.#one(entity.partitionKey, upsert(entity, mode));
+  upsertEntity(entity: Entity, mode: UpdateMode, options: CallOptions = {}) {
+    return this.#one(entity.partitionKey, upsert(entity, mode), options);
   }
 
-  deleteEntity(partitionKey: string, rowKey: string, { etag = "*" }: { readonly etag?: string }) {
-    return this.#one(partitionKey, { kind: "delete", rowKey, etag });
+  deleteEntity(
+    partitionKey: string,
+    rowKey: string,
+    { etag = "*", ...options }: CallOptions & { readonly etag?: string },
+  ) {
+    return this.#one(partitionKey, { kind: "delete", rowKey, etag }, options);
   }
 
-  async submitTransaction(actions: readonly SdkAction[]) {
+  async submitTransaction(actions: readonly SdkAction[], options: CallOptions = {}) {
     const partitionKey = actions[0]?.[1].partitionKey ?? "";
-    const etags = await this.#write(partitionKey, actions.map(toAction));
+    const etags = await this.#write(partitionKey, actions.map(toAction), options);
     const subResponses = actions.map(([, { rowKey }]) => ({ rowKey, etag: etags.get(rowKey) }));
     return { subResponses };
   }
@@ -209,12 +237,19 @@ export class ModelClient {
    * A page as the service may cut it: now and then short or empty although there is more, in one partition and over
    * many, and now and then with a place to go on although nothing is left there.
    */
-  listEntities({ queryOptions }: { readonly queryOptions: { readonly filter: string } }) {
+  listEntities({
+    queryOptions,
+    ...given
+  }: CallOptions & { readonly queryOptions: { readonly filter: string } }) {
     const filter = parseFilter(queryOptions.filter);
+    const isOverMany = filter.partitionKey === undefined;
     const page = (maxPageSize: number, start: string | undefined) => {
+      if (isOverMany && start === undefined && this.#machine.nature.isEmptyFirst === true)
+        return Object.assign([], { continuationToken: BEGINNING });
       const limit = this.#pageLimit(maxPageSize);
       // One more than asked for, which is where to go on.
       const rows = this.#select(filter, start, limit + 1);
+      if (filter.partitionKey !== undefined) this.#load(filter.partitionKey, rows.length);
       const next = rows[limit] === undefined ? this.#falseEnd(start) : placeOf(rows[limit]);
       const entities = rows.slice(0, limit).map((row) => toEntity(row.partitionKey, row));
       return Object.assign(entities, next === undefined ? {} : { continuationToken: next });
@@ -222,7 +257,10 @@ export class ModelClient {
     return {
       byPage: (options: { readonly maxPageSize: number; readonly continuationToken?: string }) => ({
         next: async () => ({
-          value: await this.#read(() => page(options.maxPageSize, options.continuationToken)),
+          value: await this.#read(
+            () => page(options.maxPageSize, options.continuationToken),
+            given,
+          ),
         }),
       }),
     };
@@ -271,6 +309,7 @@ export class ModelClient {
   }
 }
 
+const BEGINNING = "\n";
 const BEHIND_ALL = "\u{ffff}";
 
 type PlacedRow = ModelRow & { readonly partitionKey: string };

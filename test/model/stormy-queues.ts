@@ -5,8 +5,13 @@ import { QueueModel, type Message, type MessageFate } from "./queue-model.ts";
 /** How long the host's polling may take to see a message. */
 const POLL_MS_MAX = 250;
 const STRAY_MS_MAX = 120_000;
+/** As long as the product waits for the queue service. */
+const CALL_MS_MAX = 10_000;
 /** The host takes a message that it could not handle this often, then it puts it aside. */
 const DELIVERIES_MAX = 5;
+const POISON = "-poison";
+/** What a host could not handle is seen again after this long. */
+const FAILED_MS = 30_000;
 /** What a dead host had taken is seen again after this long. */
 const HOST_DEAD_MS = 600_000;
 
@@ -26,7 +31,10 @@ export class StormyQueues extends QueueModel {
   /** Returns a queue as one process reaches it. */
   openFor(machine: Machine, queue: string): MessageQueue {
     return {
-      send: (message, delaySeconds) => machine.call(() => this.send(queue, message, delaySeconds)),
+      send: (message, delaySeconds) => {
+        const send = () => this.send(queue, message, delaySeconds);
+        return machine.call(send, this.#nature.time.now + CALL_MS_MAX);
+      },
       ping: () => Promise.resolve(),
     };
   }
@@ -64,14 +72,21 @@ export class StormyQueues extends QueueModel {
 
   /** Hands out again a message that could not be handled. */
   failed(message: Message): void {
-    this.pending -= 1;
-    const deliveries = message.deliveries + 1;
-    if (deliveries < DELIVERIES_MAX) this.put({ ...message, deliveries }, 0);
+    this.#again(message, FAILED_MS);
   }
 
   /** Hands out again, much later, a message whose host died over it. */
   abandoned(message: Message): void {
+    this.#again(message, HOST_DEAD_MS);
+  }
+
+  /** One that was handed out often enough goes to the poison queue, and out of that one nowhere. */
+  #again(message: Message, afterMs: number): void {
     this.pending -= 1;
-    this.put({ ...message, deliveries: message.deliveries + 1 }, HOST_DEAD_MS);
+    const deliveries = message.deliveries + 1;
+    if (deliveries < DELIVERIES_MAX) return this.put({ ...message, deliveries }, afterMs);
+    if (message.queue.endsWith(POISON)) return;
+    this.#nature.counts.poisoned += 1;
+    this.put({ queue: message.queue + POISON, message: message.message, deliveries: 0 }, 0);
   }
 }

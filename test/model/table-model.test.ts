@@ -4,8 +4,9 @@ import { Machine, natureOf } from "./machine.ts";
 import { ModelClient, tableOver } from "./model-client.ts";
 import { Random } from "./random.ts";
 import { WRITE_FAULTS_BY_NAME } from "./storage-model.ts";
-import { TableModel } from "./table-model.ts";
-import { VirtualTime } from "./virtual-time.ts";
+import { PartitionLoad } from "./partition-load.ts";
+import { StorageError, TableModel } from "./table-model.ts";
+import { inVirtualTime, VirtualTime } from "./virtual-time.ts";
 import { FAIR } from "./weather.ts";
 
 /** Time that runs as fast as it can, beside the test's own. */
@@ -87,4 +88,64 @@ test("a dead process hears nothing, and what it had on the wire may still arrive
   }
   expect(arrived).toBeGreaterThan(0);
   expect(arrived).toBeLessThan(SEEDS);
+});
+
+const wide = (columns: number) =>
+  Object.fromEntries(Array.from({ length: columns }, (_, n) => [`c${n}`, "x".repeat(30_000)]));
+
+function codeOf(run: () => unknown): string | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    if (error instanceof StorageError) return error.details.odataError.code;
+    throw error;
+  }
+}
+
+test("a row has 1 MiB at most, and a transaction 4 MiB", () => {
+  const limited = new TableModel();
+  limited.createTable("t");
+  const put = (rows: number, columns: number) =>
+    codeOf(() =>
+      limited.transact(
+        "t",
+        "p",
+        Array.from({ length: rows }, (_, n) => {
+          return { kind: "put", rowKey: `${n}`, properties: wide(columns) } as const;
+        }),
+      ),
+    );
+  expect(put(1, 17)).toBeUndefined();
+  expect(put(1, 18)).toBe("EntityTooLarge");
+  expect(put(8, 17)).toBeUndefined();
+  expect(put(9, 17)).toBe("RequestBodyTooLarge");
+});
+
+test("a partition does 2,000 entities in a second, and the next ones in the next", () => {
+  const load = new PartitionLoad();
+  const taken = Array.from({ length: 30 }, () => load.take("p", 100, 1_500)).filter(Boolean);
+  expect(taken).toHaveLength(20);
+  expect(load.take("other", 100, 1_500)).toBe(true);
+  expect(load.take("p", 100, 2_000)).toBe(true);
+});
+
+test("a call that takes longer than its caller waits is given up, and done all the same", async () => {
+  const random = new Random(3);
+  const time = new VirtualTime(0);
+  const slow = new Machine("slow", natureOf(time, random));
+  slow.nature.rates = { ...FAIR, slow: 1 };
+  const tables = new TableModel();
+  tables.createTable("t");
+  const table = tableOver(new ModelClient(tables, slow, "t"));
+  const errors: unknown[] = [];
+  await inVirtualTime(time, random, async () => {
+    for (let n = 0; n < 40; n += 1)
+      void table.put("p", { rowKey: `${n}` }).catch((error: unknown) => errors.push(error));
+    await time.pass(60_000);
+  });
+  expect(errors.length).toBeGreaterThan(0);
+  expect(errors.every((error) => String(error).includes("service_unavailable"))).toBe(true);
+  expect(slow.nature.counts.timeouts).toBe(errors.length);
+  expect([...tables.rows("t")]).toHaveLength(40);
 });

@@ -32,6 +32,11 @@ export class VirtualTime {
     return this.#now;
   }
 
+  /** Nothing happens for so long; timers that come in that time come once, at its end. */
+  leap(ms: number): void {
+    this.#now += ms;
+  }
+
   set(run: () => void, ms: number, everyMs?: number): number {
     this.#lastId += 1;
     this.#insert({ id: this.#lastId, at: this.#now + Math.max(0, Math.ceil(ms)), everyMs, run });
@@ -68,7 +73,7 @@ export class VirtualTime {
         this.#now = Math.max(this.#now, until);
         return isDone();
       }
-      this.#now = next.at;
+      this.#now = Math.max(this.#now, next.at);
       this.#runPresent();
     }
   }
@@ -89,6 +94,24 @@ export class VirtualTime {
 }
 
 type Patch = readonly [target: object, name: string, value: unknown];
+
+const deadlines = new WeakMap<AbortSignal, number>();
+
+/** When whoever waits for a call with this signal gives it up; never for a signal of another kind. */
+export function deadlineOf(signal: AbortSignal | undefined): number {
+  return signal === undefined ? Infinity : (deadlines.get(signal) ?? Infinity);
+}
+
+let last: { readonly signal: AbortSignal; readonly deadline: number } | undefined;
+
+/** Calls with one deadline share a signal, which never fires. */
+function limited(deadline: number): AbortSignal {
+  if (last?.deadline === deadline) return last.signal;
+  const { signal } = new AbortController();
+  deadlines.set(signal, deadline);
+  last = { signal, deadline };
+  return signal;
+}
 
 /** Timers, clocks and chance of the whole process, as the code under test reaches for them. */
 function patchesOf(time: VirtualTime, random: Random): Patch[] {
@@ -121,8 +144,8 @@ function patchesOf(time: VirtualTime, random: Random): Patch[] {
     [nodeCrypto, "randomUUID", uuid],
     [nodeCrypto, "randomBytes", bytes],
     [globalThis.crypto, "getRandomValues", getRandomValues],
-    // A real timer could fire in the middle of a run; the model answers in virtual time, or never.
-    [AbortSignal, "timeout", () => new AbortController().signal],
+    // Never fires: a timer for each call would be most of all timers. The models look at the deadline themselves.
+    [AbortSignal, "timeout", (ms: number) => limited(time.now + ms)],
   ];
 }
 

@@ -54,6 +54,9 @@ export const FAIR: Rates = {
   doom: 0,
 };
 
+/** Nothing goes wrong; queries come in pages as the service likes. */
+export const CALM: Rates = { ...FAIR, page: 0.1 };
+
 /** After which what a process announced before still stands, so that no search is needed. */
 const SHORT_STALL_MS_MAX = 60_000;
 
@@ -80,6 +83,11 @@ export const STORM_EVERY = 5;
 /** Of so many runs, all of them with a search, one has requests that take minutes, and lasts longer. */
 export const STANDSTILL_EVERY = 6;
 
+/** Large runs: in the midst of 3,000 platforms that are active all the time. */
+export const PLATFORMS_EVERY = 400;
+/** Large runs, of the seeds half-way between: 500 posts on one account. */
+export const FLOOD_EVERY = 400;
+
 /** Storage that answers no write, and applies some of them when nobody counts on them any more. */
 export const STORM: Pick<Rates, "write" | "writeFaults"> = {
   write: 1,
@@ -95,6 +103,9 @@ export interface Counts {
   crashes: number;
   lateWrites: number;
   falseConflicts: number;
+  timeouts: number;
+  throttled: number;
+  poisoned: number;
   lostMessages: number;
   doubledMessages: number;
   networkFaults: number;
@@ -106,6 +117,10 @@ export interface Counts {
   retries: number;
   relinks: number;
   strayHints: number;
+  erasures: number;
+  redrives: number;
+  /** Rows that a purge removed. */
+  purged: number;
 }
 
 export function noCounts(): Counts {
@@ -114,6 +129,9 @@ export function noCounts(): Counts {
     crashes: 0,
     lateWrites: 0,
     falseConflicts: 0,
+    timeouts: 0,
+    throttled: 0,
+    poisoned: 0,
     lostMessages: 0,
     doubledMessages: 0,
     networkFaults: 0,
@@ -124,5 +142,8 @@ export function noCounts(): Counts {
     retries: 0,
     relinks: 0,
     strayHints: 0,
+    erasures: 0,
+    redrives: 0,
+    purged: 0,
   };
 }

@@ -11,13 +11,14 @@ import type { PostView } from "../../src/shared/publishing/read/post-view.ts";
 import { retryPost } from "../../src/shared/publishing/publish/retry-post.ts";
 import { UpdatePostBody } from "../../src/shared/publishing/accept/schema.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import type { Host, Hosts, World } from "./hosts.ts";
+import { requestErasure } from "../../src/shared/tenants/erasure/request-erasure.ts";
+import { foreignMessage, type Host, type Hosts, type World } from "./hosts.ts";
 import type { Message } from "../model/queue-model.ts";
 import type { Random } from "../model/random.ts";
 import { Requests, type Ask, type Change, type Patch } from "./requests.ts";
-import { creditTokens, linkAccount, type Tenant } from "./tenants.ts";
+import { creditTokens, ERASABLE, linkAccount, requireActive, type Tenant } from "./tenants.ts";
 import type { VirtualTime } from "../model/virtual-time.ts";
-import { FAIR } from "../model/weather.ts";
+import { CALM } from "../model/weather.ts";
 
 export const ASKED_WITHIN_MS = 90_000;
 const SEQUEL_WITHIN_MS = 400_000;
@@ -26,6 +27,8 @@ const NETWORKS: readonly NetworkName[] = ["bluesky", "mastodon"];
 const LONG = ` ${"and so on ".repeat(32)}`;
 const COUNTED = { patch: "patches", cancel: "cancels", retry: "retries" } as const;
 const CROWD = 3;
+const FLOOD = 500;
+const FLOOD_MS = 10_000;
 /** Of posts that there is nothing to retry of. */
 const WELL: ReadonlySet<string | undefined> = new Set(["succeeded", "canceled"]);
 const WAIT_MS = 10_000;
@@ -89,6 +92,10 @@ export class Customers {
   readonly asks: Ask[] = [];
   readonly changes: Change[] = [];
   readonly requests: Requests;
+  /** Names of messages that no worker can read. */
+  readonly foreign: string[] = [];
+  /** The profile that was erased, and until when that was asked for. */
+  erased: { readonly profileId: string; readonly askedUntil: number } | undefined;
   /** Who is still busy. */
   active = 0;
   readonly #world: World;
@@ -155,7 +162,7 @@ export class Customers {
     const random = this.#random;
     const { postId } = message as { readonly postId?: string };
     const plan = this.#plans.get(postId ?? "");
-    if (plan === undefined || this.#world.nature.rates === FAIR) return;
+    if (plan === undefined || this.#world.nature.rates === CALM) return;
     if (queue === "fire-posts" && random.chance(0.3)) this.#startPatch(plan, random.below(120));
     if (queue === "fire-posts" && random.chance(0.1)) this.#startCancel(plan, random.below(120));
     if (queue === "publish-legs" && random.chance(0.05)) this.#startRetry(plan, random.below(300));
@@ -238,13 +245,7 @@ export class Customers {
     at?: Host,
   ): Promise<string | undefined> {
     const { key } = ask;
-    const submit = async ({ services }: Host) => {
-      const accessVersion = await accessVersionOf(services, scope.platformId);
-      const connections = await services.connections.listOfProfile(scope.profileId);
-      const publishing = { ...scope, connections, accessVersion, isKept: false };
-      const created = await createPost(services, publishing, { idempotencyKey: key, draft });
-      return created.post.id;
-    };
+    const submit = (to: Host) => this.#create(to, scope, key, draft);
     const tell = (answer: string) => void ask.answers.push(answer);
     const asker = { key, platformId: scope.platformId, tell, ...(isPatient ? {} : { tries: 1 }) };
     const postId = await this.requests.insist(asker, submit, at);
@@ -379,10 +380,13 @@ export class Customers {
   /** Asked once: it has no key under which a repeat would be safe to count. */
   async #tell(
     change: Change,
-    { platformId }: ProfileScope,
+    scope: ProfileScope,
     request: (to: Host) => Promise<PostView>,
   ): Promise<void> {
-    const answer = await this.requests.ask(change.label, platformId, request);
+    const answer = await this.requests.ask(change.label, scope.platformId, async (to) => {
+      await requireActive(to.services, scope);
+      return request(to);
+    });
     if ("code" in answer) change.answer = answer.code;
     else {
       change.answer = "done";
@@ -457,6 +461,76 @@ export class Customers {
     );
   }
 
+  /** A profile is erased, at whatever it has under way. */
+  startErasure(): void {
+    const { random, time, counts } = this.#world.nature;
+    const tenant = this.#tenants().find(({ name }) => name === ERASABLE);
+    if (tenant === undefined) throw new Error("nobody to erase");
+    const { platformId, applicationId, profileId } = tenant.scope;
+    const caller = {
+      kind: "session",
+      platformId,
+      userId: "usr_simulation",
+      sessionId: null,
+    } as const;
+    const owner = { platformId, applicationId, requestId: "an erasure", ip: "", caller };
+    const erase = async ({ services }: Host) => {
+      await requestErasure(services, owner, { profileId });
+      return "erased";
+    };
+    this.#client(
+      async () => {
+        counts.erasures += 1;
+        this.erased = { profileId, askedUntil: Infinity };
+        const ask = { key: "an erasure", platformId, tell: () => undefined };
+        await this.requests.insist(ask, erase);
+        this.erased = { profileId, askedUntil: time.now };
+      },
+      random.below(ASKED_WITHIN_MS * 2),
+    );
+  }
+
+  /** Long after, clients send again what was accepted then; what was wrong with the answers. */
+  async repeatKeys(): Promise<string[]> {
+    const violations: string[] = [];
+    const repeat = async ({ key, draft, tenant, postIds }: Ask) => {
+      const [postId] = postIds;
+      if (draft === undefined || postId === undefined) return;
+      if (tenant.scope.profileId === this.erased?.profileId) return;
+      const scope = { ...tenant.scope, requestId: key };
+      const ask = { key, platformId: scope.platformId, tell: () => undefined };
+      const again = await this.requests.insist(ask, (to) => this.#create(to, scope, key, draft));
+      if (again !== postId) violations.push(`${key} stood for another post after months`);
+    };
+    let isOver = false;
+    void Promise.all(this.asks.map(repeat)).finally(() => (isOver = true));
+    await this.#time.pass(this.#time.now + WAIT_MS * WAITS_MAX, () => isOver);
+    return violations;
+  }
+
+  async #create(
+    { services }: Host,
+    scope: ProfileScope,
+    idempotencyKey: string,
+    draft: Draft,
+  ): Promise<string> {
+    const accessVersion = await accessVersionOf(services, scope.platformId);
+    await requireActive(services, scope);
+    const connections = await services.connections.listOfProfile(scope.profileId);
+    const publishing = { ...scope, connections, accessVersion, isKept: false };
+    return (await createPost(services, publishing, { idempotencyKey, draft })).post.id;
+  }
+
+  /** Somebody sends what no worker can read. */
+  startForeign(): void {
+    const { random } = this.#world.nature;
+    const name = `foreign ${random.below(1_000_000)}`;
+    this.foreign.push(name);
+    const queue = random.pick(["publish-legs", "fire-posts", "fan-out-events", "deliver-webhooks"]);
+    const message = { queue, message: foreignMessage(name), deliveries: 0 };
+    this.#time.set(() => this.#world.queue.put(message, 0), random.below(ASKED_WITHIN_MS));
+  }
+
   /** An account is unlinked, and linked again, or another one in its place, while posts are on their way. */
   #startRelinking(): void {
     const random = this.#random;
@@ -483,6 +557,7 @@ export class Customers {
             link,
             id: id ?? newId("connection", services.clock.now()),
           };
+          await requireActive(services, scope);
           await linkAccount(services, scope, by);
           this.#world.nature.counts.relinks += 1;
           return "linked";
@@ -526,6 +601,61 @@ export class Customers {
         });
       await credit;
     }, atMs);
+  }
+
+  /** One operation that storage never takes, in the midst of others that it takes. */
+  startMisfit(): void {
+    const random = this.#random;
+    const tenant = random.pick(this.#tenants());
+    const { platformId } = tenant.scope;
+    this.#client(async () => {
+      const at = await this.#hosts.any();
+      await this.#credit(platformId, "misfit", 20, at);
+      for (let charge = 0; charge < CROWD; charge += 1)
+        this.#startCharge(`charge beside a misfit ${charge}`, tenant, {
+          tokens: 1,
+          afterMs: 1,
+          at,
+        });
+      await this.#time.wait(1);
+      const { wallets } = at.services;
+      const row = { rowKey: "O|misfit", text: "x".repeat(40_000) };
+      try {
+        await wallets.commit(platformId, {
+          id: "misfit",
+          rowKeys: [],
+          decide: () => ({
+            kind: "write",
+            movements: [],
+            writes: [{ kind: "create", row }],
+            answer: undefined,
+          }),
+        });
+      } catch {
+        // As it should.
+      }
+    }, random.below(ASKED_WITHIN_MS));
+  }
+
+  /** Very many posts at once, all for one account. */
+  startFlood(): void {
+    const tenant = this.#tenants()[0];
+    if (tenant === undefined) throw new Error("nobody to flood");
+    const { platformId } = tenant.scope;
+    this.#client(async () => {
+      await this.#credit(platformId, "flood", FLOOD * 20);
+      for (let index = 0; index < FLOOD; index += 1) {
+        const key = `flood-key-${index}`;
+        const draft = { ...this.#draftOf(key, tenant, 0), scheduleAt: null };
+        const submission = this.#submission(
+          key,
+          tenant,
+          { ...draft, networks: ["mastodon"] },
+          false,
+        );
+        this.#client(() => this.#submit(submission, true), this.#random.below(FLOOD_MS));
+      }
+    }, 0);
   }
 
   /** Tokens arrive at one process, and are spent at another one that has seen the wallet a moment before. */

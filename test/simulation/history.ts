@@ -1,7 +1,7 @@
 import type { Draft } from "../../src/shared/publishing/post.ts";
 import { toPost } from "../../src/shared/publishing/post-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
-import type { ModelRow, TableModel } from "../model/table-model.ts";
+import type { ModelRow, Properties, TableModel } from "../model/table-model.ts";
 import type { VirtualTime } from "../model/virtual-time.ts";
 
 /** A post between two writes of what it is to be. */
@@ -29,6 +29,7 @@ export class History {
   readonly violations: string[] = [];
   readonly #versions = new Map<string, Version[]>();
   readonly #purses = new Map<string, Purse[]>();
+  readonly #days = new Map<string, { readonly day: string; readonly spent: number }>();
   readonly #failed = new Set<string>();
   readonly #time: VirtualTime;
 
@@ -82,10 +83,24 @@ export class History {
     const left = entries.map((entry) => {
       return Number(entry.properties["balanceAfter"]) - Number(entry.properties["reservedAfter"]);
     });
+    this.#seeDay(platformId, properties, entries);
     const available = balance - reserved;
     const purses = this.#purses.get(platformId) ?? [];
     purses.push({ at: this.#time.now, available, least: Math.min(available, ...left) });
     this.#purses.set(platformId, purses);
+  }
+
+  /** A day's budget begins once, and what was spent is given back by releases alone. */
+  #seeDay(platformId: string, wallet: Properties, entries: readonly ModelRow[]): void {
+    const [day, spent] = [String(wallet["day"]), Number(wallet["daySpent"])];
+    const before = this.#days.get(platformId) ?? { day, spent: 0 };
+    this.#days.set(platformId, { day, spent });
+    if (day < before.day) this.violations.push(`a wallet went from ${before.day} back to ${day}`);
+    const released = entries
+      .filter(({ properties }) => properties["type"] === "release")
+      .reduce((sum, { properties }) => sum + Math.abs(Number(properties["tokens"])), 0);
+    if (day === before.day && spent < before.spent - released)
+      this.violations.push(`a wallet forgot what was spent on ${day}`);
   }
 
   #seePost(platformId: string, postId: string, row: ModelRow): void {

@@ -1,9 +1,11 @@
+import { timers } from "../../src/functions/timers.ts";
 import { workers } from "../../src/functions/workers.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
-import type { Log } from "../../src/shared/runtime/log.ts";
+import type { Log, LogFields } from "../../src/shared/runtime/log.ts";
 import { checkWallet } from "../../src/shared/background/check-wallet.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
+import { systemScope } from "../../src/shared/http/worker.ts";
 import type { History } from "./history.ts";
 import { Machine, type Nature } from "../model/machine.ts";
 import { tablesOver } from "../model/model-client.ts";
@@ -11,29 +13,25 @@ import type { Mutant } from "./mutant.ts";
 import type { NetworkModel } from "./network-model.ts";
 import { NO_ANSWER, type Message } from "../model/queue-model.ts";
 import type { StormyQueues } from "../model/stormy-queues.ts";
-import {
-  enqueueDueDeliveries,
-  enqueueDuePosts,
-  findForgottenWork,
-  repairStalledLegs,
-} from "../setup/walks.ts";
 import { LAST_CALLS_MAX } from "./requests.ts";
 import type { TableModel } from "../model/table-model.ts";
 
 /** Short schedules: what is under test is their order, not their length. */
-const config = parseConfig({
+const settings = {
   AZURE_FUNCTIONS_ENVIRONMENT: "Development",
   AzureWebJobsStorage: "UseDevelopmentStorage=true",
   BCRYPT_COST: "4",
   LEG_RETRY_SECONDS: "5,20,60,120",
   WEBHOOK_RETRY_SECONDS: "5,15,30,60,120,120,240,240,480",
-});
+};
+const searching = parseConfig(settings);
+/** The hourly search would hide for an hour what the sweeper has to find by itself. */
+const unsearching = parseConfig({ ...settings, RECONCILE_SCHEDULE: "0 30 1 * * *" });
 
 const MINUTE_MS = 60_000;
-const SEARCH_MINUTES = 60;
-const PLATFORMS_MAX = 100;
 const CHECK_MS = 25_000;
-const SKEW_MS_MAX = 800;
+/** Clocks are up to five seconds apart. */
+const SKEW_MS_MAX = 2_500;
 const RESTART_MS_MAX = 15_000;
 const LIVES_MAX = [40, 150, 400] as const;
 const CRASHING = 0.7;
@@ -52,11 +50,22 @@ export interface World {
   readonly networks: NetworkModel;
 }
 
+/** A message of a build that is not this one, which no worker of this one can read. */
+export const foreignMessage = (name: string) => ({ v: 99, name });
+
+const isForeign = (message: object) => "v" in message && message.v === 99;
+
 /** What storage or queues that do not answer look like; anything else that is thrown is a defect. */
 function isOutage(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isOutage);
   if (error instanceof AppError) return error.code === "service_unavailable";
-  return error instanceof Error && error.message === NO_ANSWER;
+  return error instanceof Error && (error.message === NO_ANSWER || error.name === "AbortError");
+}
+
+/** What the log says that people must hear of. */
+interface Told {
+  readonly message: string;
+  readonly fields: LogFields;
 }
 
 /** The processes of a deployment: they die, are replaced, take messages and run the timers. */
@@ -66,6 +75,12 @@ export class Hosts {
   readonly #living: Host[] = [];
   readonly #defects: string[] = [];
   readonly #log: Log;
+  /** The error lines of all processes. */
+  readonly told: Told[] = [];
+  /** Whose wallets are checked all the time. */
+  platformIds: readonly string[] = [];
+  /** Whether the hourly walks come. */
+  isSearched = true;
   /** Told of every message that some process is about to handle. */
   onMessage: (message: Message) => void = () => undefined;
   #started = 0;
@@ -100,7 +115,7 @@ export class Hosts {
     this.#started += 1;
     const machine = new Machine(`process ${this.#started}`, nature);
     const skewMs = random.between(-SKEW_MS_MAX, SKEW_MS_MAX);
-    const services = buildServices(config, {
+    const services = buildServices(this.isSearched ? searching : unsearching, {
       tables: tablesOver(model, machine),
       queue: (name) => queue.openFor(machine, name),
       outbound: networks.open(machine),
@@ -115,12 +130,13 @@ export class Hosts {
     return host;
   }
 
-  /** A walk passes over what fails, and tells the log alone. */
+  /** Walks and searches pass over what fails, and tell the log alone. */
   #watched(): Log {
     return {
       ...this.#log,
-      error: (message, fields) => {
-        if (message === "an item of a walk failed") this.note(message, fields?.["error"]);
+      error: (message, fields = {}) => {
+        this.told.push({ message, fields });
+        if (fields["error"] !== undefined) this.note(message, fields["error"]);
         this.#log.error(message, fields);
       },
     };
@@ -167,7 +183,7 @@ export class Hosts {
         await worker?.handle(services, message.message);
         return "done" as const;
       } catch (error) {
-        this.note(message.queue, error);
+        if (!isForeign(message.message)) this.note(message.queue, error);
         return "failed" as const;
       }
     };
@@ -181,19 +197,21 @@ export class Hosts {
     }
   }
 
-  async #runTimer(name: string, run: (services: Services) => Promise<void>): Promise<void> {
+  /** What the host's timer does when it comes. */
+  async runTimer(): Promise<void> {
     const { services } = await this.any();
-    try {
-      await run(services);
-    } catch (error) {
-      this.note(name, error);
-    }
+    for (const timer of timers)
+      try {
+        await timer.run(services, systemScope(services, timer.name));
+      } catch (error) {
+        this.note(timer.name, error);
+      }
   }
 
   /** In the middle of all that goes on there is never anything to report, and where no call fails nothing is left out. */
-  async #reconcile(services: Services): Promise<void> {
-    const { items } = await services.platforms.list(undefined, PLATFORMS_MAX);
-    for (const { id } of items) {
+  async #check(): Promise<void> {
+    const { services } = await this.any();
+    for (const id of this.platformIds) {
       const { time } = this.#world.nature;
       const from = time.now;
       const result = await checkWallet(services, id);
@@ -204,23 +222,20 @@ export class Hosts {
     }
   }
 
-  /** Every minute each timer, on some process; now and then not at all, or on two. */
-  startTimers(isSearched: boolean): void {
+  /** Every minute, on some process; now and then not at all, or on two. */
+  startTimers(): void {
     const { random, time } = this.#world.nature;
-    const timers = [
-      ["due posts", enqueueDuePosts],
-      ["due deliveries", enqueueDueDeliveries],
-      ["sweep", this.#mutant.isSwept === false ? () => Promise.resolve() : repairStalledLegs],
-      ["reconcile", (services: Services) => this.#reconcile(services)],
-    ] as const;
-    let minutes = 0;
+    const check = async () => {
+      try {
+        await this.#check();
+      } catch (error) {
+        this.note("check", error);
+      }
+    };
     const tick = () => {
-      minutes += 1;
-      if (isSearched && minutes % SEARCH_MINUTES === 0)
-        void this.#runTimer("search", findForgottenWork);
-      for (const [name, run] of timers) {
+      for (const run of [() => this.runTimer(), check]) {
         const times = this.#isCalm ? 1 : random.pick([0, 1, 1, 1, 1, 1, 1, 2]);
-        for (let count = 0; count < times; count += 1) void this.#runTimer(name, run);
+        for (let count = 0; count < times; count += 1) void run();
       }
     };
     time.set(tick, MINUTE_MS - (time.now % MINUTE_MS), MINUTE_MS);

@@ -4,15 +4,16 @@ import type { Rewrite } from "../model/machine.ts";
 /** The product, or the product with one of its safeguards taken away. */
 export interface Mutant {
   readonly name: string;
-  /** Runs of different mutants lie in different years: ids never go back in time within a process. */
+  /** Makes its runs others than those of the product and of other mutants. */
   readonly era: number;
   readonly rewrite?: Rewrite;
   readonly services?: (services: Services) => Services;
-  readonly isSwept?: boolean;
   /** Only seeds that this divides have what shows it. */
   readonly every?: number;
   /** A seed that shows it, where it takes many to find one: `npm test` begins there. */
   readonly firstSeed?: number;
+  /** A small model that shows it, where it takes more than a run of the simulation has. */
+  readonly shownBy?: (mutant: Mutant) => Promise<readonly string[]>;
   /** Changes what lies beyond services for the time of a run; answers how to change it back. */
   readonly install?: () => () => void;
 }

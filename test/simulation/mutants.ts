@@ -1,96 +1,32 @@
-import type { CoreOperation } from "../../src/shared/billing/core-operation.ts";
 import { NETWORKS } from "../../src/shared/networks/registry.ts";
 import type { Network } from "../../src/shared/networks/contract/network.ts";
-import type { Services } from "../../src/shared/compose.ts";
 import type { StoredRow, TransactionResult } from "../../src/shared/runtime/storage/row.ts";
-import { Table } from "../../src/shared/runtime/storage/table.ts";
-import type { Mutant } from "./mutant.ts";
+import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { STANDSTILL_EVERY, STORM_EVERY } from "../model/weather.ts";
-import type { Action } from "../model/table-model.ts";
-
-const isLegKey = (rowKey: string) => rowKey.startsWith("P|") && rowKey.split("|").length === 5;
-const isMoney = ({ rowKey }: Action) => rowKey === "W" || /^[LO]\|/.test(rowKey);
-const isIdempotency = ({ rowKey }: Action) => rowKey.startsWith("I|");
-const isMarker = ({ rowKey }: Action) => rowKey.startsWith("O|");
-
-/** The first part, then the second, as transactions of their own. */
-function apart(actions: readonly Action[], isLater: (action: Action) => boolean): Action[][] {
-  const first = actions.filter((action) => !isLater(action));
-  return [first, actions.filter(isLater)].filter((part) => part.length > 0);
-}
-
-const each = (change: (action: Action) => Action) => (table: string, actions: readonly Action[]) =>
-  table === "core" ? [actions.map(change)] : [actions];
-
-/** The store with other methods in the place of some. `Reflect` because its own fields are out of reach. */
-function withMethods<Store extends object>(store: Store, methods: Partial<Store>): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      const changed: unknown = Reflect.get(methods, name);
-      if (changed !== undefined) return changed;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
-}
-
-/** The wallets with another way to commit. */
-function committing(
-  services: Services,
-  change: <T>(operation: CoreOperation<T>) => CoreOperation<T>,
-): Services {
-  const { wallets } = services;
-  const commit = <T>(platformId: string, operation: CoreOperation<T>) =>
-    wallets.commit(platformId, change(operation));
-  return { ...services, wallets: withMethods(wallets, { commit }) };
-}
-
-/** Operations of that kind, with what they see of rows changed. */
-const seeing =
-  (kind: string, see: (row: StoredRow, id: string) => StoredRow) =>
-  <T>(operation: CoreOperation<T>): CoreOperation<T> =>
-    operation.id.startsWith(kind)
-      ? {
-          ...operation,
-          decide: (view) =>
-            operation.decide({
-              ...view,
-              row(key) {
-                const found = view.row(key);
-                return found === undefined ? undefined : see(found, operation.id);
-              },
-            }),
-        }
-      : operation;
-
-const withRevision = ({ row, etag }: StoredRow, revision: string): StoredRow =>
-  "revision" in row ? { row: { ...row, revision }, etag } : { row, etag };
-
-const lastOf = (id: string) => id.split("|").at(-1) ?? "";
-
-/** For the time of a run, every table with another way to do one thing. */
-function withTable<Name extends "find" | "transact">(
-  name: Name,
-  change: (
-    original: Table[Name],
-  ) => (this: Table, ...given: Parameters<Table[Name]>) => ReturnType<Table[Name]>,
-): () => void {
-  const original = Table.prototype[name];
-  Object.assign(Table.prototype, { [name]: change(original) });
-  return () => void Object.assign(Table.prototype, { [name]: original });
-}
-
-let asked = 0;
-const unshared = <T>(operation: CoreOperation<T>): CoreOperation<T> => {
-  asked += 1;
-  return { ...operation, id: `${operation.id}|${asked}` };
-};
+import type { Mutant } from "./mutant.ts";
+import {
+  apart,
+  committing,
+  each,
+  isIdempotency,
+  isLegKey,
+  isMarker,
+  isMoney,
+  lastOf,
+  seeing,
+  unshared,
+  withMethods,
+  withRevision,
+  withTable,
+  withWalk,
+} from "./mutation.ts";
 
 /** The product with one of its safeguards taken away: what the rules must notice. */
 export const MUTANTS: readonly Mutant[] = [
   {
     name: "M1: no sent marker before the network call",
     era: 1,
+    firstSeed: 39,
     rewrite: each((action) =>
       isLegKey(action.rowKey) && action.kind === "replace" && action.properties["phase"] === "sent"
         ? { ...action, properties: { ...action.properties, phase: "claimed", sentAt: "" } }
@@ -119,6 +55,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M4: claims without a version and without a lease",
     era: 4,
+    firstSeed: 6,
     rewrite: each((action) =>
       isLegKey(action.rowKey) && action.kind === "replace" && action.properties["leaseUntil"] !== ""
         ? { ...action, properties: { ...action.properties, leaseUntil: "" }, etag: "*" }
@@ -136,6 +73,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M6: an unknown outcome is sent again where nothing knows a repeat",
     era: 6,
+    firstSeed: 5,
     install() {
       // Safe: put back after the run; the type only says that the product never does this.
       const mastodon = NETWORKS.mastodon as { reconcile: Network["reconcile"] };
@@ -149,6 +87,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M7: the idempotency key is looked up first and written whatever stands there",
     era: 7,
+    firstSeed: 2,
     rewrite: each((action) =>
       isIdempotency(action) && action.kind === "create" ? { ...action, kind: "put" } : action,
     ),
@@ -166,16 +105,22 @@ export const MUTANTS: readonly Mutant[] = [
           : operation,
       ),
   },
-  { name: "M8: no sweeper", era: 8, isSwept: false },
+  {
+    name: "M8: no sweeper",
+    era: 8,
+    install: () => withWalk("sweep-stalled-work", () => () => async () => ({ next: undefined })),
+  },
   {
     name: "B1: group commit without markers of what was applied",
     era: 9,
+    firstSeed: 6,
     rewrite: (table, actions) =>
       table === "core" ? [actions.filter((action) => !isMarker(action))] : [actions],
   },
   {
     name: "B2: the same operation twice in one transaction",
     era: 10,
+    firstSeed: 34,
     services: (services) =>
       committing(services, (operation) => ({
         ...unshared(operation),
@@ -209,7 +154,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C2: a refusal is told while a write is in doubt",
     era: 12,
     every: STORM_EVERY,
-    firstSeed: 125,
+    firstSeed: 345,
     // What is not known to be lost is believed to be.
     install: () =>
       withTable(
@@ -224,7 +169,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 153,
+    firstSeed: 5,
     services(services) {
       const { openWork, posts } = services;
       const mark: typeof openWork.mark = async (platformId, now) => {
@@ -238,6 +183,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C4: nobody looks for due rows that were written too late",
     era: 14,
     every: STANDSTILL_EVERY,
+    firstSeed: 12,
     services: (services) => ({
       ...services,
       due: withMethods(services.due, {
@@ -262,6 +208,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C6: a refusal is told on a wallet that was read before the request",
     era: 16,
+    firstSeed: 2,
     install: () => {
       const read = new WeakMap<
         Table,
@@ -298,6 +245,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
+    firstSeed: 46,
     services: (services) =>
       committing(
         services,
@@ -307,6 +255,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C8: a leg is claimed without an open reservation",
     era: 18,
+    firstSeed: 11,
     services(services) {
       const { posts } = services;
       const findLeg: typeof posts.findLeg = async (ref, network) => {

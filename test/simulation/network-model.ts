@@ -20,6 +20,7 @@ export interface Visible {
 /** One call that a receiver of webhooks got. */
 export interface Received {
   readonly webhookId: string;
+  readonly at: number;
   readonly body: string;
   /** Whether it was answered with a success, which the sender may not have heard. */
   readonly isTaken: boolean;
@@ -38,6 +39,8 @@ const KEY_LIFE_MS = 60 * 60_000;
 /** What a call sets off is done by then, also when nobody hears of it. */
 const LATE_MS_MAX = 15_000;
 const PAGE_LENGTH = 20;
+/** As long as the product waits for a network that says nothing. */
+const CALL_MS_MAX = 30_000;
 
 type Answer = Pick<HttpResponse, "status"> & {
   readonly body: unknown;
@@ -77,7 +80,14 @@ export class NetworkModel {
   /** As one process reaches it. */
   open(machine: Machine): Outbound {
     return {
-      request: (request) => machine.call(() => this.#arrive(request)),
+      request: async (request) => {
+        const until = this.#nature.time.now + (request.timeoutMs ?? CALL_MS_MAX);
+        try {
+          return await machine.call(() => this.#arrive(request), until);
+        } catch (error) {
+          throw error instanceof HttpFailure ? error : lost();
+        }
+      },
       open: () => Promise.reject(new HttpFailure("not_sent", "connect_failed")),
       browserUrl: (url) => url,
       close: () => Promise.resolve(),
@@ -186,7 +196,12 @@ export class NetworkModel {
     const isDown = time.now < this.receiversDownUntil;
     const isTaken = !isDown && !random.chance(rates.receiver);
     const webhookId = headers?.["webhook-id"] ?? "";
-    this.received.push({ webhookId, body: typeof body === "string" ? body : "", isTaken });
+    this.received.push({
+      webhookId,
+      at: time.now,
+      body: typeof body === "string" ? body : "",
+      isTaken,
+    });
     return { status: isTaken ? 200 : random.pick([302, 404, 500, 503]), body: {} };
   }
 }

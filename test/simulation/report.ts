@@ -6,6 +6,9 @@ const LABELS: Readonly<Record<keyof Counts, string>> = {
   crashes: "crashes",
   lateWrites: "writes that landed late",
   falseConflicts: "false conflicts",
+  timeouts: "calls given up",
+  throttled: "busy partitions",
+  poisoned: "messages given up",
   lostMessages: "lost messages",
   doubledMessages: "doubled messages",
   networkFaults: "faults of networks",
@@ -16,6 +19,9 @@ const LABELS: Readonly<Record<keyof Counts, string>> = {
   retries: "retries",
   relinks: "accounts linked anew",
   strayHints: "stray hints",
+  erasures: "erasures",
+  redrives: "redriven deliveries",
+  purged: "purged rows",
 };
 
 /** What many runs came to. */

@@ -15,6 +15,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
   // Repeated so late that its time has come.
   "validation_failed",
   "not_publishable",
+  // Of a profile that was erased.
+  "not_found",
 ]);
 
 /** One thing that a client wants, and everything that it was told. */
@@ -70,6 +72,8 @@ interface Asker {
 /** Requests to the processes, as clients make them. */
 export class Requests {
   readonly refusals: Refusal[] = [];
+  /** Who got no answer to go by. */
+  readonly silences: string[] = [];
   readonly #nature: Nature;
   readonly #hosts: Hosts;
 
@@ -107,7 +111,9 @@ export class Requests {
     };
     const silence = time.wait(PATIENCE_MS).then(() => "silence" as const);
     const answer = await Promise.race([machine.died, silence, answered()]);
-    if (typeof answer === "string") return { code: "no_answer" };
+    const isSilent = typeof answer === "string";
+    if (isSilent || ("code" in answer && isSilence(answer.code))) this.silences.push(key);
+    if (isSilent) return { code: "no_answer" };
     if ("code" in answer && answer.code === "insufficient_tokens") {
       const { required = 0 } = answer;
       this.refusals.push({ key, platformId, required, from, until: time.now });

@@ -2,7 +2,9 @@ import { totalsRow } from "../../src/shared/billing/wallet-row.ts";
 import { isEnded, postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { Draft, Post } from "../../src/shared/publishing/post.ts";
 import { toLeg, toPost } from "../../src/shared/publishing/post-row.ts";
+import { timeOfId } from "../../src/shared/runtime/ids.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
+import { TABLE_NAMES } from "../../src/shared/runtime/storage/tables.ts";
 import { toRow, type Version } from "./history.ts";
 import { isSilence, type Ask, type Change } from "./requests.ts";
 import type { Simulation } from "./simulation.ts";
@@ -53,6 +55,7 @@ export function openWork(model: TableModel): string[] {
     for (const leg of legs)
       if (!isEnded(leg)) open.push(`${leg.network} of ${post.requestId} is ${leg.status}`);
   }
+  for (const { rowKey } of model.rows("erasures")) open.push(`${rowKey} is being erased`);
   for (const { rowKey, properties } of model.rows("deliveries", "D|"))
     if (properties["status"] === "pending") open.push(`the delivery ${rowKey} is pending`);
   return open;
@@ -326,8 +329,10 @@ function chargeViolations({ world }: Simulation, ask: Ask): string[] {
 }
 
 /** What a client was told holds: one post per key, a refusal means nothing was done, an answer that it was. */
-function askViolations(ask: Ask, posts: readonly FoundPost[]): string[] {
-  const { key, postIds } = ask;
+function askViolations({ customers }: Simulation, ask: Ask, posts: readonly FoundPost[]): string[] {
+  const { key, postIds, tenant } = ask;
+  if (tenant.scope.profileId === customers.erased?.profileId)
+    return broken([postIds.size > 1, `${key} was answered with ${postIds.size} posts`]);
   const own = posts.filter(({ post }) => post.requestId === key).map(({ post }) => post.id);
   return broken(
     [own.length > 1, `${key} stands for ${own.length} posts`],
@@ -433,6 +438,63 @@ function tenantViolations({ tenants }: Simulation, posts: readonly FoundPost[]):
   });
 }
 
+/** Rows of core that stay when a profile is erased: what was paid. */
+const PAID = /^[LT]\|/;
+/** Rows of due work without work go once their time has come, and name ids alone. */
+const ERASED_TABLES = TABLE_NAMES.filter((name) => name !== "due");
+/** What has begun when an erasure is asked for may still go out. */
+const ERASING_MS = 10 * 60_000;
+
+/** Nothing of a profile is left once it was erased, but for what was paid; nothing is published for it any more. */
+function erasureViolations({ customers, world, tenants }: Simulation): string[] {
+  const { erased } = customers;
+  if (erased === undefined) return [];
+  const { profileId, askedUntil } = erased;
+  const left: string[] = [];
+  for (const table of ERASED_TABLES)
+    for (const { partitionKey, rowKey, properties } of world.model.rows(table)) {
+      const isOf = partitionKey === profileId || rowKey.includes(profileId);
+      if (table === "core" && PAID.test(rowKey)) continue;
+      if (isOf || Object.values(properties).includes(profileId))
+        left.push(`${table} ${rowKey} is left of what was erased`);
+    }
+  const name = tenants.find(({ scope }) => scope.profileId === profileId)?.name ?? "";
+  const own = customers.asks.filter(({ tenant }) => tenant.name === name);
+  const late = world.networks.visible.filter(
+    ({ text, at }) =>
+      at > askedUntil + ERASING_MS && own.some(({ key }) => text.startsWith(`The text of ${key}.`)),
+  );
+  return [...left, ...late.map(({ text }) => `${text} went out after its profile was erased`)];
+}
+
+/** What no worker can read comes before people. */
+function poisonViolations({ customers, hosts }: Simulation): string[] {
+  const lines = hosts.told.filter(({ message }) => message === "poison message");
+  const hints = lines.map(({ fields }) => String(fields["hint"]));
+  return customers.foreign
+    .filter((name) => !hints.some((hint) => hint.includes(name)))
+    .map((name) => `nobody was told of the message ${name}`);
+}
+
+/** Seconds within which an event is delivered where nothing goes wrong, clocks that differ included. */
+const PROMPT_MS = 45_000;
+
+/** Where no call fails everybody is served, and at once. */
+function quietViolations(simulation: Simulation, events: readonly Told[]): string[] {
+  if (!simulation.isQuiet) return [];
+  const { customers, world } = simulation;
+  const late = events.filter(({ id }) => {
+    const taken = world.networks.received.find(
+      ({ webhookId, isTaken }) => webhookId === id && isTaken,
+    );
+    return taken !== undefined && taken.at - timeOfId("event", id) > PROMPT_MS;
+  });
+  return [
+    ...late.map(({ type, id }) => `${type} ${id} was delivered late`),
+    ...customers.requests.silences.map((key) => `${key} got no answer`),
+  ];
+}
+
 /** What a run broke of the rules; nothing when all held. */
 export function violationsOf(simulation: Simulation): string[] {
   const { model } = simulation.world;
@@ -453,8 +515,13 @@ export function violationsOf(simulation: Simulation): string[] {
       ...found.legs.flatMap((leg) => legViolations(simulation, found, leg, events)),
     ]),
     ...deliveryViolations(simulation, events),
+    ...erasureViolations(simulation),
+    ...poisonViolations(simulation),
+    ...quietViolations(simulation, events),
     ...simulation.customers.asks.flatMap((ask) =>
-      ask.kind === "charge" ? chargeViolations(simulation, ask) : askViolations(ask, posts),
+      ask.kind === "charge"
+        ? chargeViolations(simulation, ask)
+        : askViolations(simulation, ask, posts),
     ),
     ...simulation.customers.changes.flatMap((change) => changeViolations(simulation, change)),
     ...refusalViolations(simulation),

@@ -1,4 +1,6 @@
+import { monthsLater, reconcileAll, redriveAll } from "./aftermath.ts";
 import type { Log } from "../../src/shared/runtime/log.ts";
+import { Bystanders } from "./bystanders.ts";
 import { ASKED_WITHIN_MS, Customers } from "./customers.ts";
 import { History } from "./history.ts";
 import { Hosts, type World } from "./hosts.ts";
@@ -6,6 +8,7 @@ import { natureOf } from "../model/machine.ts";
 import { THE_PRODUCT, type Mutant } from "./mutant.ts";
 import { NetworkModel } from "./network-model.ts";
 import { StormyQueues } from "../model/stormy-queues.ts";
+import { PartitionLoad } from "../model/partition-load.ts";
 import { Random } from "../model/random.ts";
 import { openWork, violationsOf } from "./rules.ts";
 import { TableModel } from "../model/table-model.ts";
@@ -13,7 +16,9 @@ import { createTenants, type Tenant } from "./tenants.ts";
 import { inVirtualTime, VirtualTime } from "../model/virtual-time.ts";
 import {
   BAD_POST,
-  FAIR,
+  CALM,
+  FLOOD_EVERY,
+  PLATFORMS_EVERY,
   ratesOf,
   STANDSTILL_EVERY,
   STORM,
@@ -22,16 +27,29 @@ import {
   type Rates,
 } from "../model/weather.ts";
 
-/** The first run's; every run has hours of its own, so that a seed's ids are the same whenever it is run. */
-const EPOCH = Date.parse("2026-03-04T10:00:00.000Z");
-const RUN_MS = 4 * 60 * 60_000;
+/** Runs begin on one of so many days. */
+const EPOCH = Date.parse("2026-03-04T00:00:00.000Z");
+const DAY_MS = 24 * 60 * 60_000;
 export const SEEDS_OF_ERA = 20_000;
+/** Of so many runs one has a midnight in its first minutes. */
+const MIDNIGHT_EVERY = 3;
+const HOURS_OF_DAY = 18;
+const DAYS = 100;
 
-const PROCESSES = 3;
+const PROCESSES = [1, 2, 3, 3, 4, 5, 6, 8] as const;
 const TROUBLE_MS = 200_000;
 /** Of so many runs one has receivers that fail all the time, and for some minutes after the rest is calm. */
 const OUTAGE_EVERY = 4;
 const OUTAGE_MINUTES_MAX = 15;
+/** Of so many, one lets deliveries die. */
+const LONG_OUTAGE_EVERY = 16;
+const LONG_OUTAGE_MINUTES = 60;
+/** Runs with queries over partitions whose first page is always empty; with an erasure; without trouble; of months. */
+const EMPTY_EVERY = 4;
+const ERASURE_EVERY = 3;
+const QUIET_EVERY = 10;
+const MONTHS_EVERY = 5;
+const SET_UP_MS_MAX = 600_000;
 const STORM_MS = 12_000;
 const STORMS = 3;
 const STANDSTILL_MS = 450_000;
@@ -39,6 +57,8 @@ const BELATED = 5;
 const CHECK_MS = 30_000;
 /** Everything has to end within this time after the trouble did. */
 const REST_MS_MAX = 3 * 60 * 60_000;
+/** The same, in the midst of many others, who would hold up everybody behind them. */
+const REST_AMONG_MANY_MS_MAX = 12 * 60_000;
 
 export interface Outcome {
   readonly seed: number;
@@ -54,12 +74,19 @@ const SILENT: Log = {
   with: () => SILENT,
 };
 
+function startOf(seed: number): number {
+  const day = EPOCH + (seed % DAYS) * DAY_MS;
+  if (seed % MIDNIGHT_EVERY === 1) return day - (seed % 100) * 1_000;
+  return day + (1 + (seed % HOURS_OF_DAY)) * 60 * 60_000;
+}
+
 /** One seeded run: customers, processes, networks and a weather that breaks what can break; then calm, and the rules. */
 export class Simulation {
   readonly world: World;
   readonly customers: Customers;
   readonly hosts: Hosts;
   tenants: readonly Tenant[] = [];
+  #bystanders: Bystanders | undefined;
   readonly #seed: number;
   readonly #random: Random;
   readonly #time: VirtualTime;
@@ -67,8 +94,8 @@ export class Simulation {
   constructor(seed: number, mutant: Mutant, log: Log) {
     this.#seed = seed;
     this.#random = new Random(seed * 7_919 + mutant.era);
-    this.#time = new VirtualTime(EPOCH + (mutant.era * (SEEDS_OF_ERA + 1) + seed) * RUN_MS);
-    const nature = natureOf(this.#time, this.#random);
+    this.#time = new VirtualTime(startOf(seed));
+    const nature = { ...natureOf(this.#time, this.#random), load: new PartitionLoad() };
     const queue = new StormyQueues(nature);
     const model = new TableModel();
     const history = new History(model, this.#time);
@@ -82,41 +109,106 @@ export class Simulation {
   }
 
   async #run(): Promise<readonly string[]> {
-    const { nature } = this.world;
-    this.#skipThePast();
-    const first = this.hosts.start();
-    const setUp = createTenants(first.services, () => this.#random.pick([15, 60, 150, 300]));
-    let isReady = false;
-    void setUp.then(() => (isReady = true));
-    await this.#time.pass(this.#time.now + CHECK_MS, () => isReady);
-    this.tenants = await setUp;
-    for (let count = 1; count < PROCESSES; count += 1) this.hosts.start();
-    // Every other run goes without the search, which would hide for an hour what the sweeper has to find by itself.
-    const isSearched = this.#seed % 2 === 0;
-    this.hosts.startTimers(isSearched);
-    nature.rates = ratesOf(this.#random, isSearched);
+    await this.#setUp();
+    this.#begin();
     const isStandstill = this.#seed % STANDSTILL_EVERY === 0;
-    if (isStandstill) nature.rates = { ...nature.rates, ...BAD_POST };
-    this.hosts.excite();
-    this.#failReceivers();
-    this.#startStorms();
+    await this.#time.pass(this.#time.now + (isStandstill ? STANDSTILL_MS : TROUBLE_MS));
+    this.calm();
+    await this.rest(this.#bystanders === undefined ? REST_MS_MAX : REST_AMONG_MANY_MS_MAX);
+    const forgotten = this.#bystanders === undefined ? [] : openWork(this.world.model);
+    this.#bystanders?.stop();
+    await redriveAll(this);
+    await this.rest();
+    const violations = violationsOf(this);
+    const isOld = this.#seed % MONTHS_EVERY === 2;
+    return [
+      ...violations,
+      ...forgotten.map((work) => `in the midst of many ${work}`),
+      ...(isOld ? await monthsLater(this) : []),
+      ...(await reconcileAll(this)),
+    ];
+  }
+
+  async #setUp(): Promise<void> {
+    const { nature } = this.world;
+    // Every other run goes without the search.
+    this.hosts.isSearched = this.#seed % 2 === 0 && this.#seed % PLATFORMS_EVERY !== 0;
+    nature.isEmptyFirst = this.#seed % EMPTY_EVERY === 0;
+    nature.rates = CALM;
+    this.skipThePast();
+    const first = this.hosts.start();
+    const tokens = () => this.#random.pick([15, 60, 150, 300]);
+    await this.#during(async () => {
+      this.tenants = await createTenants(first.services, tokens);
+      // The walks of the day are over, or else they come in the midst of it all.
+      if (!this.hosts.isSearched) await this.hosts.runTimer();
+    });
+    this.hosts.platformIds = [...new Set(this.tenants.map(({ scope }) => scope.platformId))];
+    const processes = this.#random.pick(PROCESSES);
+    for (let count = 1; count < processes; count += 1) this.hosts.start();
+    this.hosts.startTimers();
+  }
+
+  async #during(work: () => Promise<void>): Promise<void> {
+    let isOver = false;
+    const ended = work().finally(() => (isOver = true));
+    // Who waits for it hears of it.
+    ended.catch(() => undefined);
+    await this.#time.pass(this.#time.now + SET_UP_MS_MAX, () => isOver);
+    await ended;
+  }
+
+  /** Trouble begins, and everybody wants something. */
+  #begin(): void {
+    const { nature } = this.world;
+    if (this.#seed % PLATFORMS_EVERY === 0) return this.#beginAmongMany();
+    if (this.#seed % FLOOD_EVERY === FLOOD_EVERY / 2) return this.customers.startFlood();
+    const isStandstill = this.#seed % STANDSTILL_EVERY === 0;
+    if (!this.isQuiet) {
+      nature.rates = ratesOf(this.#random, this.hosts.isSearched);
+      if (isStandstill) nature.rates = { ...nature.rates, ...BAD_POST };
+      this.hosts.excite();
+      this.#failReceivers();
+      this.#startStorms();
+    }
     this.customers.start();
+    if (this.#seed % ERASURE_EVERY === 2) this.customers.startErasure();
+    if (this.#random.chance(0.2)) this.customers.startForeign();
+    if (this.isQuiet || this.#random.chance(0.1)) this.customers.startMisfit();
     const belated = isStandstill ? BELATED : 0;
     for (let index = 0; index < belated; index += 1)
       this.customers.startBelated(`belated-key-${index}`);
-    await this.#time.pass(this.#time.now + (isStandstill ? STANDSTILL_MS : TROUBLE_MS));
-    nature.rates = FAIR;
+  }
+
+  #beginAmongMany(): void {
+    this.world.nature.rates = { ...CALM, ...BAD_POST };
+    this.#bystanders = new Bystanders(this.world);
+    this.#bystanders.start();
+    this.customers.start();
+  }
+
+  /** Of so many runs one has no trouble at all: everything is done at once, and nobody is sent away. */
+  get isQuiet(): boolean {
+    return this.#seed % QUIET_EVERY === 7;
+  }
+
+  calm(): void {
+    this.world.nature.rates = CALM;
     this.hosts.calm();
-    const until = this.#time.now + REST_MS_MAX;
+  }
+
+  /** Lets time pass until nothing is left to do, or for some hours. */
+  async rest(msMax = REST_MS_MAX): Promise<void> {
+    const until = this.#time.now + msMax;
     while (!this.#isAtRest() && this.#time.now < until)
       await this.#time.pass(this.#time.now + CHECK_MS);
-    return violationsOf(this);
   }
 
   /** By the seed alone: runs of other seeds stay what they are. */
   #failReceivers(): void {
     if (this.#seed % OUTAGE_EVERY !== 0) return;
-    const minutes = (this.#seed / OUTAGE_EVERY) % OUTAGE_MINUTES_MAX;
+    const isLong = this.#seed % LONG_OUTAGE_EVERY === 4;
+    const minutes = isLong ? LONG_OUTAGE_MINUTES : (this.#seed / OUTAGE_EVERY) % OUTAGE_MINUTES_MAX;
     this.world.networks.receiversDownUntil = this.#time.now + TROUBLE_MS + minutes * 60_000;
     this.world.nature.counts.receiverOutages += 1;
   }
@@ -125,7 +217,7 @@ export class Simulation {
     if (this.#seed % STORM_EVERY !== 0) return;
     const { nature } = this.world;
     const change = (rates: Partial<Rates>) => {
-      if (nature.rates !== FAIR) nature.rates = { ...nature.rates, ...rates };
+      if (nature.rates !== CALM) nature.rates = { ...nature.rates, ...rates };
     };
     const { write, writeFaults } = nature.rates;
     for (let index = 0; index < STORMS; index += 1) {
@@ -137,7 +229,7 @@ export class Simulation {
   }
 
   /** As if the timers had run before: the first run of all would look through an empty hour. */
-  #skipThePast(): void {
+  skipThePast(): void {
     const minute = new Date(this.#time.now - (this.#time.now % 60_000)).toISOString();
     for (const [table, rowKey] of [
       ["due", "due"],

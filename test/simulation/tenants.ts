@@ -1,5 +1,6 @@
 import { creditWallet } from "../../src/shared/billing/charge.ts";
 import type { ProfileScope } from "../../src/shared/callers/scope.ts";
+import { notFound } from "../../src/shared/runtime/errors.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
@@ -165,6 +166,18 @@ export async function creditTokens(
   });
 }
 
+/** The name of the profile that some runs erase. */
+export const ERASABLE = "five";
+
+/** @throws AppError as the rules of access do for a profile that is being erased, or is gone */
+export async function requireActive(
+  { profiles }: Services,
+  { platformId, profileId }: ProfileScope,
+): Promise<void> {
+  const profile = await profiles.find(platformId, profileId);
+  if (profile?.status !== "active") throw notFound();
+}
+
 /** Two platforms. One profile has the networks that know a repeat; the others one that does not, or shows no list. */
 export async function createTenants(
   services: Services,
@@ -193,6 +206,10 @@ export async function createTenants(
     },
     {
       ...(await aTenant(services, { ...second, name: "four" }, hidden)),
+      endpointId: second.endpointId,
+    },
+    {
+      ...(await aTenant(services, { ...second, name: ERASABLE }, safe)),
       endpointId: second.endpointId,
     },
   ];

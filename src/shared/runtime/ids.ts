@@ -18,13 +18,24 @@ const PREFIXES = {
 } as const;
 export type IdKind = keyof typeof PREFIXES;
 
-const nextUlid = monotonicFactory();
+/** A clock that goes back by more was wrong before. */
+const SET_BACK_MS = 60_000;
+let nextUlid = monotonicFactory();
+let latest = 0;
 /** Of the 26 of a ULID. */
 const TIME_CHARACTERS = 10;
 
-/** Makes a prefixed ULID: unique, and sortable by the time it was made. */
+/**
+ * Makes a prefixed ULID: unique, and sortable by the time it was made, also among those of a millisecond. After a clock
+ * that was ahead was set back, ids say the right time again.
+ */
 export function newId(kind: IdKind, now: Date): string {
-  return PREFIXES[kind] + nextUlid(now.getTime());
+  const time = now.getTime();
+  const isSetBack = time < latest - SET_BACK_MS;
+  // A factory goes on from the latest time that it was given.
+  if (isSetBack) nextUlid = monotonicFactory();
+  latest = isSetBack ? time : Math.max(latest, time);
+  return PREFIXES[kind] + nextUlid(time);
 }
 
 // 26 characters have 130 bits: a first one beyond 7 is a time that no decoder takes.

@@ -1,0 +1,375 @@
+import { AppError } from "../../src/shared/runtime/errors.ts";
+import {
+  InvalidTransaction,
+  type TransactionResult,
+} from "../../src/shared/runtime/storage/row.ts";
+import type { Table } from "../../src/shared/runtime/storage/table.ts";
+import { PLATFORMS_EVERY, STANDSTILL_EVERY } from "../model/weather.ts";
+import { contest, redrives } from "./small-models.ts";
+import type { Action } from "../model/table-model.ts";
+import type { Mutant } from "./mutant.ts";
+import {
+  apart,
+  committing,
+  each,
+  isIdempotency,
+  withMethods,
+  withPauses,
+  withTable,
+  withWalk,
+} from "./mutation.ts";
+
+const KNOWN_MS = 500;
+
+const isEntry = ({ rowKey }: Action) => rowKey.startsWith("L|");
+const isTotals = ({ rowKey }: Action) => rowKey.startsWith("T|");
+const entryOf = (actions: readonly Action[]) => {
+  const entry = actions.find(isEntry);
+  return entry === undefined || entry.kind === "delete" ? undefined : entry.properties;
+};
+
+/** Every wallet that is written, as the day of the process that writes it makes it. */
+const withWallet =
+  (change: (day: string, wallet: Readonly<Record<string, unknown>>, tokens: number) => object) =>
+  (table: string, actions: readonly Action[]) => {
+    const entry = table === "core" ? entryOf(actions) : undefined;
+    if (entry === undefined) return [actions];
+    const day = String(entry["createdAt"]).slice(0, 10);
+    const tokens = Math.abs(Number(entry["tokens"]));
+    return [
+      actions.map((action): Action =>
+        action.rowKey === "W" && action.kind !== "delete"
+          ? {
+              ...action,
+              properties: { ...action.properties, ...change(day, action.properties, tokens) },
+            }
+          : action,
+      ),
+    ];
+  };
+
+/** What was found at scale, in the former code's ways and near them; the numbers are those of its list. */
+export const MUTANTS_AT_SCALE: readonly Mutant[] = [
+  {
+    name: "D2a: the sweep looks at one page of platforms, the same ones each time",
+    era: 21,
+    every: PLATFORMS_EVERY,
+    services(services) {
+      const { openWork } = services;
+      const first = (page: Awaited<ReturnType<typeof openWork.listOld>>) => ({
+        items: page.items.slice(0, 100),
+        next: undefined,
+      });
+      return {
+        ...services,
+        openWork: withMethods(openWork, {
+          listOld: async (now) => first(await openWork.listOld(now, undefined)),
+          listMinute: async (minute) => first(await openWork.listMinute(minute, "")),
+        }),
+      };
+    },
+  },
+  {
+    name: "D2b: a walk that ends early begins anew",
+    era: 22,
+    every: PLATFORMS_EVERY,
+    install: () =>
+      withWalk("sweep-stalled-work", (begin) => (services, system) => {
+        const step = begin(services, system);
+        let steps = 0;
+        return async (at) => {
+          steps += 1;
+          const { counts } = await step({ ...at, position: undefined, isTimeUp: () => true });
+          return { next: steps < 3 ? "" : undefined, ...(counts && { counts }) };
+        };
+      }),
+  },
+  {
+    name: "D3a: a purge takes the first page of a kind for all of it",
+    era: 23,
+    firstSeed: 12,
+    install: () =>
+      withWalk("purge-", (begin) => (services, system) => {
+        const step = begin(services, system);
+        return async (at) => ({ ...(await step(at)), next: undefined });
+      }),
+  },
+  {
+    name: "D3b: the purge removes texts and then nothing else",
+    era: 24,
+    firstSeed: 2,
+    install: () =>
+      withWalk("purge-", (begin, walk) =>
+        walk === "purge-texts" ? begin : () => async () => ({ next: undefined }),
+      ),
+  },
+  {
+    name: "D4a: a ledger is checked only while its wallet stands still",
+    era: 25,
+    services: (services) => ({
+      ...services,
+      wallets: withMethods(services.wallets, {
+        ledger: withMethods(services.wallets.ledger, { fold: () => Promise.resolve(false) }),
+      }),
+    }),
+  },
+  {
+    name: "D4b: the reconciliation never comes to later platforms",
+    era: 26,
+    install: () =>
+      withWalk("reconcile-wallets", (begin) => (services, system) => {
+        const { platforms } = services;
+        const listIds: typeof platforms.listIds = async (...given) => {
+          const { items } = await platforms.listIds(...given);
+          return { items: items.slice(0, 1), next: undefined };
+        };
+        return begin({ ...services, platforms: withMethods(platforms, { listIds }) }, system);
+      }),
+  },
+  {
+    name: "D5a: the first page of a query over partitions is taken for all of it",
+    era: 27,
+    firstSeed: 8,
+    install: () =>
+      withTable(
+        "select",
+        (select) =>
+          async function (this: Table, selection, after) {
+            const page = await select.call(this, selection, after);
+            return selection.partitionKey === undefined ? { ...page, next: undefined } : page;
+          },
+      ),
+  },
+  {
+    name: "D5b: late due rows are looked for on one page",
+    era: 28,
+    every: STANDSTILL_EVERY,
+    firstSeed: 168,
+    services(services) {
+      const { due } = services;
+      const listLeftBehind: typeof due.listLeftBehind = async (now) => ({
+        ...(await due.listLeftBehind(now, undefined)),
+        next: undefined,
+      });
+      return { ...services, due: withMethods(due, { listLeftBehind }) };
+    },
+  },
+  {
+    name: "D6a: who loses a race waits for up to half a second",
+    era: 29,
+    shownBy: contest,
+    services: (services) => withPauses(services, (ms) => ms * 12.5),
+  },
+  {
+    name: "D6b: who loses a race goes on with the wallet that it knew",
+    era: 30,
+    shownBy: contest,
+    install() {
+      const known = new WeakMap<
+        Table,
+        { readonly at: number; readonly row: ReturnType<Table["find"]> }
+      >();
+      return withTable(
+        "find",
+        (find) =>
+          function (this: Table, platformId, rowKey) {
+            if (rowKey !== "W") return find.call(this, platformId, rowKey);
+            const before = known.get(this);
+            if (before !== undefined && performance.now() - before.at < KNOWN_MS) return before.row;
+            const row = find.call(this, platformId, rowKey);
+            known.set(this, { at: performance.now(), row });
+            return row;
+          },
+      );
+    },
+  },
+  {
+    name: "D7a: a refused transaction does not say which operation it was refused for",
+    era: 31,
+    firstSeed: 2,
+    install: () =>
+      withTable(
+        "transact",
+        (transact) =>
+          async function (this: Table, ...given): Promise<TransactionResult> {
+            const result = await transact.apply(this, given);
+            return result.kind === "refused" ? { kind: "refused" } : result;
+          },
+      ),
+  },
+  {
+    name: "D7b: the wrong operation is taken out of a refused transaction",
+    era: 32,
+    firstSeed: 7,
+    install: () =>
+      withTable(
+        "transact",
+        (transact) =>
+          async function (this: Table, ...given): Promise<TransactionResult> {
+            const result = await transact.apply(this, given);
+            if (result.kind !== "refused" || (result.at ?? 0) === 0) return result;
+            return { kind: "refused", at: 0 };
+          },
+      ),
+  },
+  {
+    name: "D8a: what storage never takes fails everybody in the transaction",
+    era: 33,
+    firstSeed: 7,
+    install: () =>
+      withTable(
+        "transact",
+        (transact) =>
+          async function (this: Table, ...given): Promise<TransactionResult> {
+            try {
+              return await transact.apply(this, given);
+            } catch (error) {
+              if (!(error instanceof InvalidTransaction)) throw error;
+              throw new AppError("service_unavailable", "refused", { cause: error });
+            }
+          },
+      ),
+  },
+  {
+    name: "D8b: what storage never takes is tried again as if it were in doubt",
+    era: 34,
+    firstSeed: 7,
+    install: () =>
+      withTable(
+        "transact",
+        (transact) =>
+          async function (this: Table, ...given): Promise<TransactionResult> {
+            try {
+              return await transact.apply(this, given);
+            } catch (error) {
+              if (!(error instanceof InvalidTransaction)) throw error;
+              return { kind: "in_doubt", cause: error };
+            }
+          },
+      ),
+  },
+  {
+    name: "D11a: a key is removed by its age, whatever stands of its post",
+    era: 35,
+    firstSeed: 2,
+    install: () =>
+      withWalk("purge-idempotency-keys", (begin) => (services, system) => {
+        const nothing = () => Promise.resolve(undefined);
+        const posts = withMethods(services.posts, { findPost: nothing });
+        const profiles = withMethods(services.profiles, { find: nothing });
+        return begin({ ...services, posts, profiles }, system);
+      }),
+  },
+  {
+    name: "D11b: a key says nothing any more after ninety days",
+    era: 36,
+    firstSeed: 2,
+    rewrite: each((action) =>
+      isIdempotency(action) && action.kind === "create" ? { ...action, kind: "put" } : action,
+    ),
+    services(services) {
+      const { idempotency, clock } = services;
+      const isOld = (createdAt: unknown) =>
+        Date.parse(String(createdAt)) < clock.now().getTime() - 90 * 24 * 60 * 60_000;
+      const find: typeof idempotency.find = async (platformId, key) => {
+        const { keys } = await idempotency.listBefore(
+          platformId,
+          new Date(clock.now().getTime() - 90 * 24 * 60 * 60_000),
+          undefined,
+        );
+        const found = await idempotency.find(platformId, key);
+        return keys.some(({ accepted }) => accepted.postId === found?.postId) ? undefined : found;
+      };
+      const changed = { ...services, idempotency: withMethods(idempotency, { find }) };
+      return committing(changed, (operation) =>
+        operation.id.startsWith("accept|")
+          ? {
+              ...operation,
+              decide: (view) =>
+                operation.decide({
+                  ...view,
+                  row(key) {
+                    const found = view.row(key);
+                    return key.startsWith("I|") && isOld(found?.row["createdAt"])
+                      ? undefined
+                      : found;
+                  },
+                }),
+            }
+          : operation,
+      );
+    },
+  },
+  {
+    name: "D12a: the totals of a day and the mark behind them in two transactions",
+    era: 37,
+    rewrite: (table, actions) =>
+      table === "core" ? apart(actions, (one) => !isTotals(one)) : [actions],
+  },
+  {
+    name: "D12b: a day's totals begin anew with each addition",
+    era: 38,
+    install: () =>
+      withTable(
+        "list",
+        (list) =>
+          function (this: Table, range) {
+            const isLast = range.from?.startsWith("T|") === true && range.limit === 1;
+            return isLast ? Promise.resolve([]) : list.call(this, range);
+          },
+      ),
+  },
+  {
+    name: "D13a: each call of a redrive begins with the newest",
+    era: 39,
+    shownBy: redrives,
+    services: ({ cursors, ...services }) => ({
+      ...services,
+      cursors: { ...cursors, read: () => undefined },
+    }),
+  },
+  {
+    name: "D13b: a redrive ends with its first call",
+    era: 40,
+    shownBy: redrives,
+    services(services) {
+      const { deadDeliveries } = services;
+      const list: typeof deadDeliveries.list = async (filter, position) => ({
+        ...(await deadDeliveries.list(filter, position)),
+        next: undefined,
+      });
+      return { ...services, deadDeliveries: withMethods(deadDeliveries, { list }) };
+    },
+  },
+  {
+    name: "D14a: events of a change are left to the sweep",
+    era: 41,
+    services(services) {
+      const { fanOutQueue } = services;
+      const hint = () => Promise.resolve();
+      return { ...services, fanOutQueue: withMethods(fanOutQueue, { hint }) };
+    },
+  },
+  {
+    name: "D14b: deliveries are left to the timer",
+    era: 42,
+    services(services) {
+      const { deliveryQueue } = services;
+      const hint: typeof deliveryQueue.hint = (fields, delaySeconds) =>
+        deliveryQueue.hint(fields, (delaySeconds ?? 0) + 50);
+      return { ...services, deliveryQueue: withMethods(deliveryQueue, { hint }) };
+    },
+  },
+  {
+    name: "D15a: the day of a budget is that of the clock that looks",
+    era: 43,
+    rewrite: withWallet((day) => ({ day })),
+  },
+  {
+    name: "D15b: a clock that is behind begins the day's budget anew",
+    era: 44,
+    rewrite: withWallet((day, wallet, tokens) =>
+      String(wallet["day"]) > day ? { daySpent: Math.min(tokens, Number(wallet["daySpent"])) } : {},
+    ),
+  },
+];

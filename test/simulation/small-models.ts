@@ -1,0 +1,167 @@
+import { charge } from "../../src/shared/billing/charge.ts";
+import type { OperatorScope } from "../../src/shared/callers/scope.ts";
+import { buildServices, type Services } from "../../src/shared/compose.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { AppError } from "../../src/shared/runtime/errors.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import { newEvent } from "../../src/shared/webhooks/events/event.ts";
+import { firstDelivery } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
+import { redriveDead } from "../../src/shared/webhooks/deliveries/redrive-dead.ts";
+import { Machine, natureOf } from "../model/machine.ts";
+import { tablesOver } from "../model/model-client.ts";
+import { Random } from "../model/random.ts";
+import { TableModel } from "../model/table-model.ts";
+import { inVirtualTime, VirtualTime } from "../model/virtual-time.ts";
+import type { Mutant } from "./mutant.ts";
+import { creditTokens } from "./tenants.ts";
+
+/* What takes more rows, or more requests, than a run of the simulation has: each a question of its own. */
+
+const START = Date.parse("2026-03-04T10:00:00.000Z");
+const LONGEST_MS = 10 * 60_000;
+
+/** So many processes over one storage, in which nothing fails; what was wrong. */
+async function among(
+  mutant: Mutant,
+  processes: number,
+  run: (services: readonly Services[], time: VirtualTime) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const restore = mutant.install?.();
+  const random = new Random(7);
+  const time = new VirtualTime(START);
+  const nature = natureOf(time, random);
+  const model = new TableModel();
+  const config = parseConfig({
+    AZURE_FUNCTIONS_ENVIRONMENT: "Development",
+    AzureWebJobsStorage: "UseDevelopmentStorage=true",
+    BCRYPT_COST: "4",
+  });
+  const silent = () => undefined;
+  const log = { debug: silent, info: silent, warn: silent, error: silent, with: () => log };
+  const start = (_: unknown, index: number): Services => {
+    const services = buildServices(config, {
+      tables: tablesOver(model, new Machine(`process ${index}`, nature)),
+      queue: () => ({ send: () => Promise.resolve(), ping: () => Promise.resolve() }),
+      clock: { now: () => new Date(time.now) },
+      log,
+    });
+    return mutant.services?.(services) ?? services;
+  };
+  try {
+    return await inVirtualTime(time, random, async () => {
+      let violations: readonly string[] = ["it did not come to an end"];
+      let isOver = false;
+      void run(Array.from({ length: processes }, start), time)
+        .then((found) => (violations = found))
+        .finally(() => (isOver = true));
+      await time.pass(time.now + LONGEST_MS, () => isOver);
+      return violations;
+    });
+  } finally {
+    restore?.();
+  }
+}
+
+const CONTESTANTS = 8;
+const CLIENTS = 4;
+const CONTEST_MS = 12_000;
+/** A third longer than anybody waits, in virtual time, which is the same wherever this runs. */
+const WAIT_MS_MAX = 2_000;
+
+/** Many clients of some processes spend from one wallet for longer than an operation is tried: everybody is served. */
+export const contest = (mutant: Mutant): Promise<readonly string[]> =>
+  among(mutant, CONTESTANTS, async (processes, time) => {
+    const [first] = processes;
+    if (first === undefined) return [];
+    const platformId = newId("platform", new Date(START));
+    await creditTokens(first, platformId, "contest", 1_000_000);
+    // What was read before is not what any of them goes by.
+    await time.wait(1_000);
+    const until = time.now + CONTEST_MS;
+    const refused: string[] = [];
+    const slowest: number[] = [];
+    const spend = async (services: Services, name: string) => {
+      for (let turn = 0; time.now < until; turn += 1) {
+        const from = time.now;
+        const operationId = `${name} ${turn}`;
+        try {
+          await charge(services, platformId, {
+            operationId,
+            operation: "posts.validate",
+            tokens: 1,
+            applicationId: null,
+            profileId: null,
+            postId: null,
+            network: null,
+            actor: { kind: "system", id: "contest" },
+            requestId: operationId,
+          });
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          refused.push(`${operationId} was answered ${error.code}`);
+        }
+        slowest.push(time.now - from);
+      }
+    };
+    await Promise.all(
+      processes.flatMap((services, index) =>
+        Array.from({ length: CLIENTS }, (_, client) => spend(services, `${index}.${client}`)),
+      ),
+    );
+    const worstMs = Math.max(...slowest);
+    return worstMs > WAIT_MS_MAX ? [...refused, `somebody waited for ${worstMs} ms`] : refused;
+  });
+
+const OPERATOR: OperatorScope = {
+  requestId: "small model",
+  ip: "",
+  caller: { kind: "operator", subject: "simulation", roles: ["Admin"] },
+};
+/** More than one call looks at. */
+const STUCK = 1_050;
+const BEHIND = 3;
+const CALLS_MAX = 4;
+
+/** An operator who goes on with the cursor comes behind more dead deliveries of a disabled endpoint than a call takes. */
+export const redrives = (mutant: Mutant): Promise<readonly string[]> =>
+  among(mutant, 1, async ([services], time) => {
+    if (services === undefined) return [];
+    const now = new Date(time.now);
+    const at = now.toISOString();
+    const [platformId, applicationId] = [newId("platform", now), newId("application", now)];
+    const endpoint = {
+      id: newId("endpoint", now),
+      platformId,
+      applicationId,
+      url: "https://hooks.example.com/",
+      description: null,
+      events: ["*"],
+      status: "disabled",
+      disabledReason: null,
+      secretHint: "",
+      createdAt: at,
+      updatedAt: at,
+    } as const;
+    await services.endpoints.create(endpoint, `whsec_${"A".repeat(44)}`);
+    const type = "billing.balance_low";
+    const fields = { type, profileId: null, postId: null, sequence: null, data: {} } as const;
+    const event = newEvent({ ...fields, applicationId }, now);
+    const dead = Array.from({ length: STUCK + BEHIND }, (_, index) => ({
+      ...firstDelivery(event, endpoint, now),
+      id: newId("delivery", now),
+      status: "dead" as const,
+      diedAt: new Date(START - index * 1_000).toISOString(),
+    }));
+    await services.deliveries.insertAbsent(endpoint.id, dead.slice(0, STUCK));
+    await Promise.all(dead.map((one) => services.deadDeliveries.add(one, one.diedAt)));
+    let cursor: string | undefined;
+    for (let calls = 0; calls < CALLS_MAX; calls += 1) {
+      const { nextCursor } = await redriveDead(services, OPERATOR, { cursor });
+      if (nextCursor === null) break;
+      cursor = nextCursor;
+    }
+    // Those behind have no row of their own any more: who comes to them takes them off the list.
+    const { items } = await services.deadDeliveries.list({}, { after: undefined, limit: 2_000 });
+    const left = items.length - STUCK;
+    return left === 0 ? [] : [`${left} dead deliveries were never come to`];
+  });
