@@ -344,6 +344,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D14a: events of a change are left to the sweep",
     era: 41,
+    firstSeed: 1,
     services(services) {
       const { fanOutQueue } = services;
       const hint = () => Promise.resolve();
@@ -353,6 +354,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D14b: deliveries are left to the timer",
     era: 42,
+    firstSeed: 7,
     services(services) {
       const { deliveryQueue } = services;
       const hint: typeof deliveryQueue.hint = (fields, delaySeconds) =>

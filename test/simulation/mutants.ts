@@ -41,6 +41,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M3: the work row goes when the hint is sent",
     era: 3,
+    firstSeed: 3,
     services(services) {
       const { publishQueue, posts } = services;
       const hint: typeof publishQueue.hint = async (hint, delaySeconds) => {
@@ -73,7 +74,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M6: an unknown outcome is sent again where nothing knows a repeat",
     era: 6,
-    firstSeed: 5,
+    firstSeed: 9,
     install() {
       // Safe: put back after the run; the type only says that the product never does this.
       const mastodon = NETWORKS.mastodon as { reconcile: Network["reconcile"] };
@@ -108,12 +109,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M8: no sweeper",
     era: 8,
+    firstSeed: 6,
     install: () => withWalk("sweep-stalled-work", () => () => async () => ({ next: undefined })),
   },
   {
     name: "B1: group commit without markers of what was applied",
     era: 9,
-    firstSeed: 6,
+    firstSeed: 14,
     rewrite: (table, actions) =>
       table === "core" ? [actions.filter((action) => !isMarker(action))] : [actions],
   },
