@@ -21,32 +21,7 @@ import {
 
 const KNOWN_MS = 500;
 
-const isEntry = ({ rowKey }: Action) => rowKey.startsWith("L|");
 const isTotals = ({ rowKey }: Action) => rowKey.startsWith("T|");
-const entryOf = (actions: readonly Action[]) => {
-  const entry = actions.find(isEntry);
-  return entry === undefined || entry.kind === "delete" ? undefined : entry.properties;
-};
-
-/** Every wallet that is written, as the day of the process that writes it makes it. */
-const withWallet =
-  (change: (day: string, wallet: Readonly<Record<string, unknown>>, tokens: number) => object) =>
-  (table: string, actions: readonly Action[]) => {
-    const entry = table === "core" ? entryOf(actions) : undefined;
-    if (entry === undefined) return [actions];
-    const day = String(entry["createdAt"]).slice(0, 10);
-    const tokens = Math.abs(Number(entry["tokens"]));
-    return [
-      actions.map((action): Action =>
-        action.rowKey === "W" && action.kind !== "delete"
-          ? {
-              ...action,
-              properties: { ...action.properties, ...change(day, action.properties, tokens) },
-            }
-          : action,
-      ),
-    ];
-  };
 
 /** What was found at scale, in the former code's ways and near them; the numbers are those of its list. */
 export const MUTANTS_AT_SCALE: readonly Mutant[] = [
@@ -361,17 +336,5 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
         deliveryQueue.hint(fields, (delaySeconds ?? 0) + 50);
       return { ...services, deliveryQueue: withMethods(deliveryQueue, { hint }) };
     },
-  },
-  {
-    name: "D15a: the day of a budget is that of the clock that looks",
-    era: 43,
-    rewrite: withWallet((day) => ({ day })),
-  },
-  {
-    name: "D15b: a clock that is behind begins the day's budget anew",
-    era: 44,
-    rewrite: withWallet((day, wallet, tokens) =>
-      String(wallet["day"]) > day ? { daySpent: Math.min(tokens, Number(wallet["daySpent"])) } : {},
-    ),
   },
 ];
