@@ -1,3 +1,5 @@
+// Here, so that no run waits for it, whose time would go on meanwhile.
+import "../../src/functions/background.ts";
 import { timers } from "../../src/functions/timers.ts";
 import { workers } from "../../src/functions/workers.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";

@@ -50,6 +50,7 @@ const ERASURE_EVERY = 3;
 const QUIET_EVERY = 10;
 const MONTHS_EVERY = 5;
 const SET_UP_MS_MAX = 600_000;
+const SET_UP_STEP_MS = 100;
 const STORM_MS = 12_000;
 const STORMS = 3;
 const STANDSTILL_MS = 450_000;
@@ -149,12 +150,15 @@ export class Simulation {
     this.hosts.startTimers();
   }
 
+  /** Lets time pass until it is done; what waits for a module is done in real time. */
   async #during(work: () => Promise<void>): Promise<void> {
     let isOver = false;
     const ended = work().finally(() => (isOver = true));
     // Who waits for it hears of it.
     ended.catch(() => undefined);
-    await this.#time.pass(this.#time.now + SET_UP_MS_MAX, () => isOver);
+    const until = this.#time.now + SET_UP_MS_MAX;
+    while (!isOver && this.#time.now < until)
+      await this.#time.pass(this.#time.now + SET_UP_STEP_MS, () => isOver);
     await ended;
   }
 
