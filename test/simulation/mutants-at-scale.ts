@@ -119,7 +119,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D5b: late due rows are looked for on one page",
     era: 28,
     every: STANDSTILL_EVERY,
-    firstSeed: 168,
+    firstSeed: 324,
     services(services) {
       const { due } = services;
       const listLeftBehind: typeof due.listLeftBehind = async (now) => ({

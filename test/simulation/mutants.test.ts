@@ -6,7 +6,7 @@ import { MUTANTS } from "./mutants.ts";
 import { simulate } from "./simulation.ts";
 import { contest, redrives } from "./small-models.ts";
 
-const SEEDS_MAX = 500;
+const SEEDS_MAX = 2_000;
 const caught: string[] = [];
 
 afterAll(() => {
