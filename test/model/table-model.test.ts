@@ -141,7 +141,9 @@ test("a call that takes longer than its caller waits is given up, and done all t
   const errors: unknown[] = [];
   await inVirtualTime(time, random, async () => {
     for (let n = 0; n < 40; n += 1)
-      void table.insertIfAbsent("p", { rowKey: `${n}` }).catch((error: unknown) => errors.push(error));
+      void table
+        .insertIfAbsent("p", { rowKey: `${n}` })
+        .catch((error: unknown) => errors.push(error));
     await time.pass(60_000);
   });
   expect(errors.length).toBeGreaterThan(0);

@@ -152,13 +152,13 @@ export class Simulation {
 
   /** Lets time pass until it is done; what waits for a module is done in real time. */
   async #during(work: () => Promise<void>): Promise<void> {
-    let isOver = false;
-    const ended = work().finally(() => (isOver = true));
+    const state = { isOver: false };
+    const ended = work().finally(() => (state.isOver = true));
     // Who waits for it hears of it.
     ended.catch(() => undefined);
     const until = this.#time.now + SET_UP_MS_MAX;
-    while (!isOver && this.#time.now < until)
-      await this.#time.pass(this.#time.now + SET_UP_STEP_MS, () => isOver);
+    while (!state.isOver && this.#time.now < until)
+      await this.#time.pass(this.#time.now + SET_UP_STEP_MS, () => state.isOver);
     await ended;
   }
 
