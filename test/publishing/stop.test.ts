@@ -44,6 +44,19 @@ async function aProcess(body: object = {}) {
   return { id: id as string, services, hint, leg, nextCheck };
 }
 
+/** A process that has begun to read the post's file, which it never ends. */
+async function aReadingProcess() {
+  const process = await aProcess({ mediaUrls: ["https://media.sandbox.test/photo.jpg"] });
+  const begun = Promise.withResolvers<void>();
+  const spy = vi.spyOn(mediaReader, "facts").mockImplementation(() => {
+    begun.resolve();
+    return new Promise(() => undefined);
+  });
+  void publishLegs(process.services, process.hint);
+  await begun.promise;
+  return { ...process, spy };
+}
+
 const inMs = (milliseconds: number) => new Date(relay.clock.now().getTime() + milliseconds);
 
 /** A minute's sweep, and what it hints. */
@@ -55,16 +68,7 @@ async function sweepAfter(milliseconds: number): Promise<void> {
 
 describe("a process that is told to stop", () => {
   test("sets lease and next check of a leg in hand to its own end, in one write", async () => {
-    const { id, services, hint, leg, nextCheck } = await aProcess({
-      mediaUrls: ["https://media.sandbox.test/photo.jpg"],
-    });
-    const begun = Promise.withResolvers<void>();
-    const spy = vi.spyOn(mediaReader, "facts").mockImplementation(() => {
-      begun.resolve();
-      return new Promise(() => undefined);
-    });
-    void publishLegs(services, hint);
-    await begun.promise;
+    const { id, services, leg, nextCheck, spy } = await aReadingProcess();
     const endsAt = inMs(STOP_MS);
     const writes = vi.spyOn(services.posts, "replaceLegAndCheck");
     await services.stop.begin(endsAt);
@@ -131,16 +135,7 @@ describe("a process that is told to stop", () => {
 });
 
 test("a process that is killed leaves its leg to the sweep for the lease and a minute", async () => {
-  const { id, services, hint } = await aProcess({
-    mediaUrls: ["https://media.sandbox.test/photo.jpg"],
-  });
-  const begun = Promise.withResolvers<void>();
-  const spy = vi.spyOn(mediaReader, "facts").mockImplementation(() => {
-    begun.resolve();
-    return new Promise(() => undefined);
-  });
-  void publishLegs(services, hint);
-  await begun.promise;
+  const { id, spy } = await aReadingProcess();
   spy.mockRestore();
   const { leaseSeconds } = relay.services.config.publishing;
   await sweepAfter(leaseSeconds * 1000);

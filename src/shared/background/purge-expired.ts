@@ -133,8 +133,7 @@ const platformWalks = Object.entries(OF_PLATFORMS).map(([kind, removePage]): Wal
 
 /**
  * Remove what has no say any more and that nobody is promised: a walk for each kind of rows, so that none waits for
- * another. Ledgers and posts stay, and an
- * Idempotency-Key as long as its post.
+ * another. Ledgers and posts stay, and an Idempotency-Key as long as its post.
  */
 export const PURGE_WALKS: readonly Walk[] = [
   ...sharedWalks,
