@@ -2,6 +2,7 @@ import type { StoredEntry } from "../billing/wallet-row.ts";
 import type { Wallet } from "../billing/wallet.ts";
 import type { Leg } from "../publishing/leg.ts";
 import type { BackgroundDeps } from "./deps.ts";
+import { inBatches } from "../runtime/in-batches.ts";
 
 /** Entries that are read and checked at a time. */
 const ROUND_ENTRIES = 4_000;
@@ -122,14 +123,12 @@ async function openLegs(
   let after: string | undefined;
   do {
     const { works, next } = await services.posts.listOpenWork(platformId, after);
-    for (let index = 0; index < works.length; index += POSTS_AT_ONCE) {
-      const batch = works.slice(index, index + POSTS_AT_ONCE);
-      const posts = await Promise.all(batch.map(({ ref }) => services.posts.find(ref)));
-      for (const found of posts)
-        for (const leg of found?.legs ?? [])
-          if (leg.reservation.state === "open")
-            open.set(legOf(found?.post.id ?? null, leg.network), openLegOf(leg));
-    }
+    await inBatches(works, POSTS_AT_ONCE, async ({ ref }) => {
+      const found = await services.posts.find(ref);
+      for (const leg of found?.legs ?? [])
+        if (leg.reservation.state === "open")
+          open.set(legOf(found?.post.id ?? null, leg.network), openLegOf(leg));
+    });
     if (open.size > LEGS_MAX) return undefined;
     after = next;
   } while (after !== undefined);

@@ -10,6 +10,7 @@ import {
 import { isEnded, nextLegStep } from "../publishing/leg.ts";
 import { nextCheck } from "../publishing/leg-times.ts";
 import type { StoredWork } from "../publishing/post-store.ts";
+import { inBatches } from "../runtime/in-batches.ts";
 
 const REPAIRS_AT_ONCE = 8;
 /**
@@ -86,10 +87,7 @@ async function repairPlatform(services: BackgroundDeps, platformId: string): Pro
   if (events.length > 0) await services.fanOutQueue.hint(platformId);
   const due = await dueWork(services, platformId, first);
   const sent = { legs: 0 };
-  for (let index = 0; index < due.length; index += REPAIRS_AT_ONCE) {
-    const batch = due.slice(index, index + REPAIRS_AT_ONCE);
-    await Promise.all(batch.map((work) => tryRepair(services, work, sent)));
-  }
+  await inBatches(due, REPAIRS_AT_ONCE, (work) => tryRepair(services, work, sent));
 }
 
 /** A mark: a platform had open work in a minute. */

@@ -5,6 +5,7 @@ import type { WithdrawalNotice } from "../networks/contract/network.ts";
 import { grantIdOf } from "./connection.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
+import { inBatches } from "../runtime/in-batches.ts";
 
 const HOLDERS_OF_PAGE = 50;
 const AT_ONCE = 10;
@@ -82,12 +83,10 @@ export async function finishWithdrawal(
       after,
       HOLDERS_OF_PAGE,
     );
-    for (let start = 0; start < holders.length; start += AT_ONCE) {
-      const ended = holders
-        .slice(start, start + AT_ONCE)
-        .map((profileId) => endOne(services, { profileId, network, grantId }));
-      isWhole = (await Promise.all(ended)).every(Boolean) && isWhole;
-    }
+    const ended = await inBatches(holders, AT_ONCE, (profileId) =>
+      endOne(services, { profileId, network, grantId }),
+    );
+    isWhole = ended.every(Boolean) && isWhole;
     after = holders.length < HOLDERS_OF_PAGE ? undefined : holders.at(-1);
   }
   if (isWhole) await services.withdrawals.close(key);

@@ -3,6 +3,7 @@ import { integer, rowCodec, text } from "../runtime/storage/codec.ts";
 import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
+import { inBatches } from "../runtime/in-batches.ts";
 
 /** How long failures count. The doubling of blocks ends after as long without one. */
 const WINDOW_MS = 15 * 60_000;
@@ -135,13 +136,9 @@ export class LoginHistoryStore {
       const history = unlessDamaged(() => toHistory(row));
       return history !== undefined && isForgotten(history, now.getTime());
     });
-    let removed = 0;
-    for (let start = 0; start < forgotten.length; start += REMOVALS_AT_ONCE) {
-      const batch = forgotten.slice(start, start + REMOVALS_AT_ONCE);
-      const remove = ({ partitionKey, row, etag }: (typeof batch)[number]) =>
-        this.#table.delete(partitionKey, row.rowKey, etag);
-      removed += (await Promise.all(batch.map(remove))).filter(Boolean).length;
-    }
-    return { removed, next };
+    const removed = await inBatches(forgotten, REMOVALS_AT_ONCE, ({ partitionKey, row, etag }) =>
+      this.#table.delete(partitionKey, row.rowKey, etag),
+    );
+    return { removed: removed.filter(Boolean).length, next };
   }
 }

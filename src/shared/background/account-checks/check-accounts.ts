@@ -7,6 +7,7 @@ import type { BackgroundDeps } from "../deps.ts";
 import { byProfile, checkAccountsOfProfile, type ProfileChecks } from "./check-profile-accounts.ts";
 import { pacedOutbound } from "./paced-outbound.ts";
 import { isRotating, resealPlatform } from "./reseal-platform.ts";
+import { inBatches } from "../../runtime/in-batches.ts";
 
 /** Of the index of platforms. */
 const PLATFORMS_OF_PAGE = 1_000;
@@ -72,12 +73,9 @@ async function checkRefs(
   refs: readonly ConnectionRef[],
 ): Promise<ProfileChecks[]> {
   const profiles = [...byProfile(refs)];
-  const checks: ProfileChecks[] = [];
   const check = ([profileId, networks]: readonly [string, readonly NetworkName[]]) =>
     checkAccountsOfProfile(services, profileId, networks);
-  for (let start = 0; start < profiles.length; start += PROFILES_AT_ONCE)
-    checks.push(...(await Promise.all(profiles.slice(start, start + PROFILES_AT_ONCE).map(check))));
-  return checks;
+  return inBatches(profiles, PROFILES_AT_ONCE, check);
 }
 
 function countsOf(

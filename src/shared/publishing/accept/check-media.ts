@@ -8,6 +8,7 @@ import type { Problem } from "../../networks/contract/rules.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { type Draft, legDraft } from "../post.ts";
 import type { NetworkCheck } from "../problems.ts";
+import { inBatches } from "../../runtime/in-batches.ts";
 
 export interface MediaCheck {
   readonly url: string;
@@ -46,9 +47,7 @@ export async function checkMedia(
       return { url, ok: false, contentType: null, bytes: null, error: error.code };
     }
   };
-  const checks: MediaCheck[] = [];
-  for (let index = 0; index < urls.length; index += AT_ONCE)
-    checks.push(...(await Promise.all(urls.slice(index, index + AT_ONCE).map(check))));
+  const checks = await inBatches(urls, AT_ONCE, check);
   return { checks, found };
 }
 

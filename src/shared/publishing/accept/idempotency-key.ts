@@ -4,6 +4,7 @@ import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { Accepted } from "../idempotency-store.ts";
 import type { Draft } from "../post.ts";
+import { inBatches } from "../../runtime/in-batches.ts";
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{8,128}$/;
 
@@ -115,12 +116,8 @@ export async function removeSpentKeys(
   const { idempotency } = services;
   const { keys, next } = await idempotency.listBefore(platformId, acceptedBefore, after);
   const isSpent = checkSpent(services, platformId);
-  const spent: string[] = [];
-  for (let index = 0; index < keys.length; index += POSTS_AT_ONCE) {
-    const batch = keys.slice(index, index + POSTS_AT_ONCE);
-    const gone = await Promise.all(batch.map(({ accepted }) => isSpent(accepted)));
-    spent.push(...batch.filter((_, at) => gone[at] === true).map(({ rowKey }) => rowKey));
-  }
+  const gone = await inBatches(keys, POSTS_AT_ONCE, ({ accepted }) => isSpent(accepted));
+  const spent = keys.filter((_, at) => gone[at] === true).map(({ rowKey }) => rowKey);
   await idempotency.remove(platformId, spent);
   return { removed: spent.length, next };
 }

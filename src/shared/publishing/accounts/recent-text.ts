@@ -4,6 +4,7 @@ import { sha256Hex } from "../../runtime/secrets.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount, StoredTextClaim, TextClaim } from "./account-store.ts";
 import { isEnded, type Leg } from "../leg.ts";
+import { inBatches } from "../../runtime/in-batches.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const TEXTS_AT_ONCE = 32;
@@ -70,8 +71,7 @@ export async function removeFreeTexts(
     if (found === "damaged" || textStateOf(text.claim, found?.leg, window).kind !== "free") return;
     if (await networkAccounts.removeText(text)) removed += 1;
   };
-  for (let index = 0; index < texts.length; index += TEXTS_AT_ONCE)
-    await Promise.all(texts.slice(index, index + TEXTS_AT_ONCE).map(remove));
+  await inBatches(texts, TEXTS_AT_ONCE, remove);
   return { removed, next };
 }
 

@@ -23,6 +23,7 @@ import {
 import { filterOf, type RowRange, type SelectedPage, type Selection } from "./selection.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { writeTogether } from "./together.ts";
+import { inBatches } from "../in-batches.ts";
 
 /** Shorter than the service's own 30 s: a call that takes longer counts as in doubt. */
 const CALL_TIMEOUT_MS = 10_000;
@@ -278,17 +279,12 @@ export class Table {
   ): Promise<{ readonly removed: number; readonly next: string | undefined }> {
     const { rows, next } = await this.select(selection, after);
     const partitions = [...Map.groupBy(rows, ({ partitionKey }) => partitionKey)];
-    for (let start = 0; start < partitions.length; start += REMOVALS_AT_ONCE) {
-      const batch = partitions.slice(start, start + REMOVALS_AT_ONCE);
-      await Promise.all(
-        batch.map(([partitionKey, own]) =>
-          this.deleteAll(
-            partitionKey,
-            own.map(({ row }) => row.rowKey),
-          ),
-        ),
-      );
-    }
+    await inBatches(partitions, REMOVALS_AT_ONCE, ([partitionKey, own]) =>
+      this.deleteAll(
+        partitionKey,
+        own.map(({ row }) => row.rowKey),
+      ),
+    );
     return { removed: rows.length, next };
   }
 
