@@ -11,6 +11,7 @@ import type { HttpDeps } from "./http/deps.ts";
 import type { Clock } from "./runtime/clock.ts";
 import type { Config } from "./runtime/config.ts";
 import { ConnectSessionStore } from "./connections/connect-session-store.ts";
+import { ConnectionIndexStore } from "./connections/connection-index-store.ts";
 import { ConnectionStore } from "./connections/connection-store.ts";
 import { AccountCheckStore } from "./connections/account-check-store.ts";
 import { WithdrawalStore } from "./connections/withdrawal-store.ts";
@@ -184,6 +185,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
       clock,
       raiseAccess,
     }),
+    connectionIndex: new ConnectionIndexStore(tables.connections),
     accountChecks: new AccountCheckStore(tables.connections, identity.dataKeys),
     pendingEvents: new PendingEventStore(tables.connections),
     ...linkingStores(tables, identity),

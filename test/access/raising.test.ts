@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { AccountCheckStore } from "../../src/shared/connections/account-check-store.ts";
+import { ConnectionIndexStore } from "../../src/shared/connections/connection-index-store.ts";
 import { ConnectionStore } from "../../src/shared/connections/connection-store.ts";
 import { PendingEventStore } from "../../src/shared/connections/pending-event-store.ts";
 import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
@@ -130,7 +131,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
 ] satisfies [object, Readonly<Record<string, Declared>>][]);
 
 /** Has rows in the same table, none of which is asked who may publish what. */
-const OTHERS: readonly { readonly name: string }[] = [EndpointStore];
+const OTHERS: readonly { readonly name: string }[] = [EndpointStore, ConnectionIndexStore];
 
 const methodsOf = ({ prototype }: { readonly prototype: object }) =>
   Object.getOwnPropertyNames(prototype).filter((name) => name !== "constructor");

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import { readBalance } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
@@ -9,6 +11,7 @@ import {
   isGone,
   runOnce,
   startEndCustomers,
+  untilGone,
   worldSettings,
   type EndCustomers,
 } from "./world.ts";
@@ -18,6 +21,22 @@ const MINUTE = 60_000;
 /** Of a run before storage is out of reach for the rest of it, as it is for a process that dies. */
 const WRITES_MAX = 9;
 const RUNS_MAX = 150;
+
+const LINKED: LinkedAccount = {
+  account: {
+    id: "",
+    username: "bakery",
+    displayName: "Bakery",
+    avatarUrl: null,
+    url: "https://www.linkedin.com/in/bakery",
+    kind: "person",
+  },
+  credentials: {},
+  instanceUrl: null,
+  scopes: [],
+  limits: {},
+  expiresAt: null,
+};
 
 let sandbox: Sandbox;
 let receiver: EndCustomers;
@@ -82,6 +101,31 @@ test("an erasure whose every run dies after a few writes leaves nothing behind a
   });
   await reconcileWallets(calm.services);
   expect(calm.logLines.filter((line) => line.includes("does not reconcile"))).toEqual([]);
+});
+
+test("an account that a process was linking when it died leaves nothing behind", async () => {
+  const profile = await aMarkedProfile(calm, receiver);
+  const { owner } = profile;
+  const id = newId("connection", calm.clock.now());
+  // The rows of the platform and of the authorisation are written; the connection's own, which comes third, is not.
+  writesLeft = 1;
+  const linking = dying.services.connections.saveLinked({
+    ...owner,
+    id,
+    network: "linkedin",
+    linked: { ...LINKED, account: { ...LINKED.account, id: profile.mark } },
+  });
+  await expect(linking).rejects.toThrow();
+  writesLeft = Infinity;
+  expect(await calm.services.connections.count(owner.platformId)).toBe(3);
+
+  await erase(calm, profile);
+  await untilGone(calm, profile);
+
+  const rows = await storedRows(calm);
+  const left = rows.filter(({ text }) => text.includes(owner.profileId));
+  for (const { rowKey } of left) expect(rowKey).toMatch(/^(L|O)\|/);
+  expect(await calm.services.connections.count(owner.platformId)).toBe(0);
 });
 
 test("an erasure whose request dies right after its first write is carried out", async () => {

@@ -21,12 +21,13 @@ const WALKS_MS_MAX = 40 * MINUTE_MS;
 
 const isAnyDead = ({ world }: Simulation) => !world.model.rows("dead").next().done;
 
-/** An operator redrives what is dead, call after call, in weather of its own. */
+/** An operator redrives what is dead once the receivers are up, call after call, in weather of its own. */
 export async function redriveAll(simulation: Simulation): Promise<void> {
   const { world, hosts, customers } = simulation;
   const { nature } = world;
   const { time, random, counts } = nature;
   if (!isAnyDead(simulation)) return;
+  await time.pass(world.networks.receiversDownUntil);
   nature.rates = ratesOf(random, true);
   hosts.excite();
   let isOver = false;

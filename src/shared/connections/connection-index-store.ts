@@ -1,4 +1,5 @@
 import type { NetworkName } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import { rowCodec, text } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
@@ -13,14 +14,23 @@ const HOLDERS_MAX = 50;
 const ofPlatform = ({ applicationId, profileId, network }: Connection) =>
   `${applicationId}|${profileId}|${network}`;
 const countOf = (platformId: string): Counted => ({ partitionKey: platformId, prefix: "CN|" });
+const GRANTS = "account|";
 const grantPartition = (network: NetworkName, grantId: string) =>
-  `account|${network}|${sha256Hex(grantId)}`;
+  `${GRANTS}${network}|${sha256Hex(grantId)}`;
 
 /** Where a connection of a platform is. Its application, profile and network are in the row key, too. */
 export const connectionIndexRow = rowCodec("connection index", {
   profileId: text(),
   network: text(),
 });
+
+type OwnerOfRows = Pick<Connection, "platformId" | "applicationId" | "profileId">;
+
+interface RemovedPage {
+  readonly removed: number;
+  /** Where the next page begins; undefined at the end. */
+  readonly next: string | undefined;
+}
 
 /** A page of the connections of a platform. */
 export interface RefsPage {
@@ -31,7 +41,7 @@ export interface RefsPage {
 
 /**
  * Finds connections by their platform and by their authorisation. Index rows are written before the connection and
- * removed after it, so that none is missing; a crash may leave one without a connection. A platform's count changes in
+ * removed after it, so that none is missing; a crash may leave one without a connection, until the profile is erased. A platform's count changes in
  * the transaction that writes or removes the row.
  */
 export class ConnectionIndexStore {
@@ -72,12 +82,13 @@ export class ConnectionIndexStore {
 
   /** Removes the rows of a connection. May be repeated. */
   async remove(connection: Connection): Promise<void> {
-    await Promise.all([this.#removeFromPlatform(connection), this.removeGrant(connection)]);
+    await Promise.all([
+      this.#removeRef(connection.platformId, ofPlatform(connection)),
+      this.removeGrant(connection),
+    ]);
   }
 
-  async #removeFromPlatform(connection: Connection): Promise<void> {
-    const { platformId } = connection;
-    const rowKey = ofPlatform(connection);
+  async #removeRef(platformId: string, rowKey: string): Promise<void> {
     await this.#counter.commit(
       countOf(platformId),
       { by: -1, writes: [{ kind: "delete", rowKey }] },
@@ -89,6 +100,26 @@ export class ConnectionIndexStore {
   async removeGrant(connection: Connection): Promise<void> {
     const { network, profileId } = connection;
     await this.#table.delete(grantPartition(network, grantIdOf(connection)), profileId);
+  }
+
+  /**
+   * Removes a page of the rows that lead to a profile without connections: a process that linked an account may have
+   * ended after the index and before the connection. What such an account was is not known, so that the rows of all
+   * authorisations are searched. May be repeated.
+   */
+  async removeOfProfile(
+    { platformId, applicationId, profileId }: OwnerOfRows,
+    after: string | undefined,
+  ): Promise<RemovedPage> {
+    const prefix = `${applicationId}|${profileId}|`;
+    const range = { partitionKey: platformId, from: prefix, before: afterPrefix(prefix) };
+    const limit = NETWORK_NAMES.length;
+    const refs = after === undefined ? await this.#table.list({ ...range, limit }) : [];
+    for (const { row } of refs) await this.#removeRef(platformId, row.rowKey);
+    const partitions = { from: GRANTS, before: afterPrefix(GRANTS) };
+    const selection = { partitions, property: "RowKey", values: [profileId] };
+    const { removed, next } = await this.#table.removeSelected(selection, after);
+    return { removed: refs.length + removed, next };
   }
 
   /** Lists the connections of a platform after the given row key; "" for the first page. Leaves out damaged rows. */

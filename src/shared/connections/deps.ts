@@ -1,6 +1,7 @@
 import type { NetworkName } from "../networks/lookup.ts";
 import type { WebhooksDeps } from "../webhooks/deps.ts";
 import type { ConnectSessionStore } from "./connect-session-store.ts";
+import type { ConnectionIndexStore } from "./connection-index-store.ts";
 import type { ConnectionStore } from "./connection-store.ts";
 import type { AccountCheckStore } from "./account-check-store.ts";
 import type { WithdrawalStore } from "./withdrawal-store.ts";
@@ -21,6 +22,7 @@ export interface ConnectionsDeps extends WebhooksDeps {
   };
   readonly profiles: { find(platformId: string, profileId: string): Promise<Found | undefined> };
   readonly connections: ConnectionStore;
+  readonly connectionIndex: ConnectionIndexStore;
   readonly accountChecks: AccountCheckStore;
   /** Events of connections that are not emitted yet. */
   readonly pendingEvents: PendingEventStore;

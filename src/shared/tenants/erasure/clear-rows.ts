@@ -57,4 +57,5 @@ export const CLEARING_STEPS: readonly Clear[] = [
     services.networkAccounts.removeTextsOfProfile(profileId, after),
   (services, { platformId, profileId }, after) =>
     services.idempotency.removeOfProfile(platformId, profileId, after),
+  (services, scope, after) => services.connectionIndex.removeOfProfile(scope, after),
 ];
