@@ -14,6 +14,7 @@ import {
   nearly,
   placeholder,
 } from "./request-shapes.ts";
+import { foreignWords } from "./own-words.ts";
 
 /** Over all routes more than 5,000; the same requests on every run, unless the environment asks for others. */
 const RUNS_PER_ROUTE = Number(process.env["FUZZ_RUNS"] ?? 80);
@@ -255,6 +256,7 @@ describe("whatever is asked, the answer is a declared one and no failure of ours
         // Throws when the route does not declare the answer.
         const { status, body } = await send(relay, world, route, request);
         expect(status).toBeLessThan(500);
+        expect(foreignWords(body?.error?.details?.issues)).toEqual([]);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
         if (STRANGERS.includes(request.caller)) {
           const text = JSON.stringify(body) ?? "";

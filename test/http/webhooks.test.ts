@@ -132,35 +132,37 @@ describe("registering an endpoint", () => {
   });
 
   test.each([
-    ["http://hooks.example.com/", "not an https URL"],
-    ["ftp://hooks.example.com/", "not an https URL"],
-    ["hooks.example.com", "not a URL"],
-    ["https://user:secret@hooks.example.com/", "carries credentials"],
-    ["https://user@hooks.example.com/", "carries credentials"],
-    ["https://hooks.example.com:22/", "uses a port that is not allowed"],
-    ["https://hooks.example.com:6000/", "uses a port that is not allowed"],
-    ["https://127.0.0.1/", "not a public address"],
-    ["https://2130706433/", "not a public address"],
-    ["https://0x7f.1/", "not a public address"],
-    ["https://[::1]/", "not a public address"],
-    ["https://[::ffff:10.0.0.1]/", "not a public address"],
-    ["https://169.254.169.254/latest/meta-data", "not a public address"],
-    ["https://168.63.129.16/", "not a public address"],
-    ["https://localhost/", "not a public host name"],
-    ["https://localhost./", "not a public host name"],
-    ["https://printer.local/", "not a public host name"],
-    ["https://metadata.google.internal/", "not a public host name"],
-    ["https://intranet/", "not a public host name"],
-    ["https://hooks.example.com/#part", "carries a fragment, which no server gets to see"],
+    ["http://hooks.example.com/", "must be an https URL"],
+    ["ftp://hooks.example.com/", "must be an https URL"],
+    ["hooks.example.com", "must be an https URL"],
+    ["https://user:secret@hooks.example.com/", "must not carry a user name or a password"],
+    ["https://user@hooks.example.com/", "must not carry a user name or a password"],
+    ["https://hooks.example.com:22/", "must use port 443, or one from 1024 on that browsers allow"],
+    [
+      "https://hooks.example.com:6000/",
+      "must use port 443, or one from 1024 on that browsers allow",
+    ],
+    ["https://127.0.0.1/", "must lead to a public address"],
+    ["https://2130706433/", "must lead to a public address"],
+    ["https://0x7f.1/", "must lead to a public address"],
+    ["https://[::1]/", "must lead to a public address"],
+    ["https://[::ffff:10.0.0.1]/", "must lead to a public address"],
+    ["https://169.254.169.254/latest/meta-data", "must lead to a public address"],
+    ["https://168.63.129.16/", "must lead to a public address"],
+    ["https://localhost/", "must lead to a public host name"],
+    ["https://localhost./", "must lead to a public host name"],
+    ["https://printer.local/", "must lead to a public host name"],
+    ["https://metadata.google.internal/", "must lead to a public host name"],
+    ["https://intranet/", "must lead to a public host name"],
+    ["https://hooks.example.com/#part", "must not have a fragment (#…): no server gets to see it"],
   ])("at %s is refused with the reason", async (url, reason) => {
     const application = await anApplication(relay);
     const answer = await create(application, { url });
     expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_failed" } } });
-    expect(issuesOf(answer)).toMatchObject([{ path: "url", message: reason }]);
+    const issue = { path: "url", message: `"url" ${reason}.` };
+    expect(issuesOf(answer)).toMatchObject([issue]);
     const endpoint = dataOf(await create(application));
-    expect(issuesOf(await patch(application, endpoint.id, { url }))).toMatchObject([
-      { path: "url", message: reason },
-    ]);
+    expect(issuesOf(await patch(application, endpoint.id, { url }))).toMatchObject([issue]);
   });
 
   test("keeps the address in its normal form, with its query and a high port", async () => {

@@ -50,7 +50,11 @@ const midnight = (day: string | undefined) => (day === undefined ? null : `${day
 
 function tooLarge(): AppError {
   return validationFailed([
-    { path: "from", code: "range_too_large", message: "narrow the range with from and to" },
+    {
+      path: "from",
+      code: "range_too_large",
+      message: 'must be nearer to "to": so many days can\'t be added up at once',
+    },
   ]);
 }
 

@@ -12,7 +12,10 @@ const label = (lengthMax: number) =>
     .trim()
     .min(1)
     .max(lengthMax)
-    .regex(/^[^\p{Cc}\u202a-\u202e\u2066-\u2069]*$/u, "must not contain control characters");
+    .regex(
+      /^[^\p{Cc}\u202a-\u202e\u2066-\u2069]*$/u,
+      "must not contain control characters or marks of direction",
+    );
 
 export const brandingShape = shape(() =>
   z.strictObject({
@@ -20,7 +23,7 @@ export const brandingShape = shape(() =>
     logoUrl: publicUrl().optional(),
     accentColor: z
       .string()
-      .regex(/^#[0-9a-fA-F]{6}$/, "must be a colour such as #1a73e8")
+      .regex(/^#[0-9a-fA-F]{6}$/, "must be a colour of six digits, such as #1a73e8")
       .optional(),
     backLabel: label(40).optional(),
   }),
@@ -40,7 +43,10 @@ export const CreateConnectSessionBody = shape(() =>
       .array(z.enum(NETWORK_NAMES))
       .min(1)
       .max(NETWORK_NAMES.length)
-      .refine((names) => new Set(names).size === names.length, "must not name a network twice")
+      .refine(
+        (names) => new Set(names).size === names.length,
+        "must not repeat a network: name each once",
+      )
       .default([...NETWORK_NAMES])
       .meta({ description: "The networks that the page offers.", uniqueItems: true }),
     returnUrl: returnUrl()

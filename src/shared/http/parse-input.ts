@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { AppError, refuseIssues, validationFailed, type Issue } from "../runtime/errors.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
+import { issuesOf, issueWords } from "./issue-words.ts";
 import type { Route, Unparsed } from "./route.ts";
 
 /** A request as the host received it, before anything was checked. */
@@ -66,7 +67,11 @@ function structuralIssues(value: unknown, path: readonly string[], issues: Issue
   const add = (code: string, message: string) =>
     issues.push({ path: path.join("."), code, message });
   if (typeof value === "string") {
-    if (isUnstorable(value)) add("invalid_text", "must be valid Unicode text without U+0000");
+    if (isUnstorable(value))
+      add(
+        "invalid_text",
+        "must be Unicode text without halves of surrogate pairs and without U+0000",
+      );
     return;
   }
   if (typeof value !== "object" || value === null) return;
@@ -79,7 +84,7 @@ function structuralIssues(value: unknown, path: readonly string[], issues: Issue
       issues.push({
         path: [...path, name].join("."),
         code: "forbidden_name",
-        message: "is not allowed as a name",
+        message: "is a name that is not allowed: choose another",
       });
     structuralIssues(item, [...path, name], issues);
   }
@@ -118,7 +123,7 @@ export async function readForm(incoming: Incoming): Promise<ReadBody> {
   const text = decode(bytes);
   if (text.split("&", FIELDS_MAX + 1).length > FIELDS_MAX)
     throw validationFailed([
-      { path: "body", code: "too_big", message: `must not have more than ${FIELDS_MAX} fields` },
+      { path: "body", code: "too_big", message: `must have at most ${FIELDS_MAX} fields` },
     ]);
   return { value: Object.fromEntries(new URLSearchParams(text)), issues: [] };
 }
@@ -167,22 +172,9 @@ interface Parsed {
 }
 
 function parse(schema: z.ZodType | undefined, read: () => unknown): Parsed {
-  const result = schema?.safeParse(read());
-  if (result?.success === false)
-    return { data: undefined, issues: result.error.issues.flatMap(toIssues) };
+  const result = schema?.safeParse(read(), { error: issueWords });
+  if (result?.success === false) return { data: undefined, issues: issuesOf(result.error.issues) };
   return { data: result?.data, issues: [] };
-}
-
-/** Reports an unknown field under its own name, not under its parent's. */
-function toIssues(issue: z.core.$ZodIssue): readonly Issue[] {
-  const path = issue.path.map(String);
-  if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => ({
-      path: [...path, key].join("."),
-      code: "unknown_field",
-      message: "is not a field of this request",
-    }));
-  return [{ path: path.join(".") || "body", code: issue.code, message: issue.message }];
 }
 
 /** Adds issues of a later check, leaving out fields that have one already. */

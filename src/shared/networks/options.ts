@@ -6,13 +6,18 @@ const MEDIA_MAX = 20;
 const URL_CHARACTERS_MAX = 2048;
 /** More than any network takes: what is longer than its own limit is cut. */
 export const ALT_TEXT_CHARACTERS_MAX = 10_000;
+export const ALT_TEXTS_FIT =
+  'must have as many items as "mediaUrls", null where a file has no text';
 
 /** A URL that the relay itself fetches: https, and nothing in it that would have to be kept secret. */
 export const publicUrl = shape(() =>
   z
     .url({ protocol: /^https$/, error: "must be an https URL" })
     .max(URL_CHARACTERS_MAX)
-    .refine(hasNoCredentials, { error: "must not carry a user name or a password", abort: true }),
+    .refine(hasNoCredentials, {
+      error: "must not carry a user name or a password: the file has to be public",
+      abort: true,
+    }),
 );
 
 export const languageTag = shape(() =>
@@ -39,7 +44,7 @@ const sharedFields = shape(() => ({
 export function networkOptions<Fields extends z.ZodRawShape>(fields: Fields) {
   const shared = z.strictObject(sharedFields()).partial();
   return shared.extend(fields).refine(altTextsFit, {
-    error: "must be as long as mediaUrls",
+    error: ALT_TEXTS_FIT,
     path: ["altTexts"],
   });
 }

@@ -81,17 +81,30 @@ export function serviceUnavailable(cause?: unknown): AppError {
 }
 
 export interface Issue {
+  /** The field; `body` is all of it. */
   readonly path: string;
   readonly code: string;
+  /** What is wrong and what is wanted, as it follows the field's name: "must be an https URL". */
   readonly message: string;
 }
 
-/** Makes one error of all problems of a request, each with the field's path. */
-export function validationFailed(issues: readonly Issue[]): AppError {
-  const first = issues[0];
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : "";
-  const message =
-    first === undefined ? "The request is invalid." : `${first.path}: ${first.message}${more}`;
+const NAME_CHARACTERS_MAX = 100;
+
+/** Makes a sentence of what is wrong with a field. */
+function sentence({ path, message }: Issue): string {
+  const name =
+    path.length > NAME_CHARACTERS_MAX
+      ? `${path.slice(0, NAME_CHARACTERS_MAX).toWellFormed()}…`
+      : path;
+  return `${path === "body" ? "The body" : `"${name}"`} ${message}.`;
+}
+
+/** Makes one error of all problems of a request, each with the field's path and a sentence about it. */
+export function validationFailed(found: readonly Issue[]): AppError {
+  const issues = found.map((issue) => ({ ...issue, message: sentence(issue) }));
+  const more = issues.length - 1;
+  const rest = more > 0 ? ` \`details.issues\` has ${more} more.` : "";
+  const message = `${issues[0]?.message ?? "The request is invalid."}${rest}`;
   return new AppError("validation_failed", message, { details: { issues } });
 }
 

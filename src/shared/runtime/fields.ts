@@ -10,7 +10,7 @@ export const instant = shape(() =>
   z.iso
     .datetime({
       offset: true,
-      error: "must be a time with Z or an offset, e.g. 2030-01-31T09:00:00Z",
+      error: "must be a time with Z or an offset, such as 2030-01-31T09:00:00Z",
     })
     .transform((value) => new Date(value).toISOString()),
 );
@@ -35,7 +35,7 @@ export const metadata = shape(() =>
   z
     .record(z.string().min(1).max(64), z.string().max(500))
     .refine((value) => Object.keys(value).length <= METADATA_NAMES_MAX, {
-      error: `must not have more than ${METADATA_NAMES_MAX} names`,
+      error: `must have at most ${METADATA_NAMES_MAX} names`,
     })
     .meta({
       description: "Your own names and values, echoed in answers and events.",

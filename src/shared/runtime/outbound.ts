@@ -105,20 +105,21 @@ function isAllowedPort({ port }: URL): boolean {
 }
 
 /**
- * Returns why a URL that a caller chose must not be dialled, or undefined. Checks the text alone; the address behind a
+ * Returns what a URL that a caller chose would have to be so that it may be dialled, or undefined where it may. Checks the text alone; the address behind a
  * name is checked when it is dialled.
  */
 export function refusedUrl(text: string, allowed?: BlockList): string | undefined {
-  if (text.length > URL_LENGTH_MAX) return `longer than ${URL_LENGTH_MAX} characters`;
-  if (!URL.canParse(text)) return "not a URL";
+  if (text.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters`;
+  if (!URL.canParse(text)) return "must be an https URL";
   const url = new URL(text);
-  if (url.protocol !== "https:") return "not an https URL";
-  if (url.username !== "" || url.password !== "") return "carries credentials";
-  if (!isAllowedPort(url)) return "uses a port that is not allowed";
+  if (url.protocol !== "https:") return "must be an https URL";
+  if (url.username !== "" || url.password !== "") return "must not carry a user name or a password";
+  if (!isAllowedPort(url)) return "must use port 443, or one from 1024 on that browsers allow";
   const host = url.hostname.replace(/\.$/, "").replace(/^\[|\]$/g, "");
-  if (isIP(host) !== 0) return isAllowedAddress(host, allowed) ? undefined : "not a public address";
+  if (isIP(host) !== 0)
+    return isAllowedAddress(host, allowed) ? undefined : "must lead to a public address";
   if (/(^|\.)(localhost|local|internal)$/i.test(host) || !host.includes("."))
-    return "not a public host name";
+    return "must lead to a public host name";
   return undefined;
 }
 

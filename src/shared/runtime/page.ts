@@ -20,7 +20,7 @@ const LIMIT_DEFAULT = 25;
 export const pageQuery = shape(() => ({
   limit: z
     .string()
-    .regex(/^\d{1,3}$/, "must be a whole number")
+    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${LIMIT_MAX}`)
     .transform(Number)
     .pipe(z.int().min(1).max(LIMIT_MAX))
     .default(LIMIT_DEFAULT)

@@ -22,7 +22,9 @@ const events = shape(() =>
     .array(eventFilter())
     .min(1)
     .max(EVENT_TYPES.length + 1)
-    .refine((names) => new Set(names).size === names.length, { error: "must not repeat an event" })
+    .refine((names) => new Set(names).size === names.length, {
+      error: "must not repeat an event: name each once",
+    })
     .meta({ description: "The events to send; `*` for all.", uniqueItems: true }),
 );
 

@@ -10,7 +10,11 @@ const ownFields = shape(() => ({
   /** Whether a reel shows in the feed as well; it does when absent. */
   shareToFeed: z.boolean().optional(),
   collaborators: z
-    .array(z.string().regex(/^@?[A-Za-z0-9._]{1,30}$/, { error: "must be an Instagram username" }))
+    .array(
+      z.string().regex(/^@?[A-Za-z0-9._]{1,30}$/, {
+        error: "must be an Instagram username: up to 30 letters, digits, dots and underscores",
+      }),
+    )
     .max(COLLABORATORS_MAX)
     .optional(),
   /** Of a reel. */

@@ -15,7 +15,9 @@ const ownFields = shape(() => ({
   sensitive: z.boolean().optional(),
   language: z
     .string()
-    .regex(/^[a-z]{2,3}(?:-[A-Za-z]{2,4})?$/, { error: "must be a language code such as en" })
+    .regex(/^[a-z]{2,3}(?:-[A-Za-z]{2,4})?$/, {
+      error: "must be a language code such as en or pt-BR",
+    })
     .optional(),
   /** Per media file, what stays in sight where it is cropped. */
   focus: z

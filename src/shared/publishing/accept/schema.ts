@@ -3,7 +3,7 @@ import { externalId, instant, metadata } from "../../runtime/fields.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import { platformOptionsSchema, type NetworkName } from "../../networks/lookup.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
-import { ALT_TEXT_CHARACTERS_MAX, publicUrl } from "../../networks/options.ts";
+import { ALT_TEXT_CHARACTERS_MAX, ALT_TEXTS_FIT, publicUrl } from "../../networks/options.ts";
 import type { Issue } from "../../runtime/errors.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { Draft } from "../post.ts";
@@ -19,7 +19,7 @@ const networkNames = shape(() =>
     .min(1)
     .max(NETWORK_NAMES.length)
     .refine((names) => new Set(names).size === names.length, {
-      error: "must not repeat a network",
+      error: "must not repeat a network: name each once",
       // So that it is reported together with an entry that is no network.
       when: ({ value }) => Array.isArray(value),
     })
@@ -100,8 +100,8 @@ export function scheduleIssues(scheduleAt: string | null, now: Date): readonly I
   if (aheadMs > AHEAD_MS_MIN && aheadMs <= AHEAD_MS_MAX) return [];
   const message =
     aheadMs > AHEAD_MS_MAX
-      ? "must be at most 365 days ahead"
-      : "must be more than 10 seconds ahead; omit it to publish now";
+      ? "must be more than 10 seconds and at most 365 days ahead"
+      : "must be more than 10 seconds and at most 365 days ahead; leave it out to publish now";
   return [{ path: "scheduleAt", code: "out_of_range", message }];
 }
 
@@ -120,7 +120,7 @@ function crossFieldIssues({
   const issues: Issue[] = [];
   const isComparable = Array.isArray(mediaUrls) || mediaUrls === undefined;
   if (isComparable && lengthOf(altTexts) > 0 && lengthOf(altTexts) !== lengthOf(mediaUrls))
-    issues.push({ path: "altTexts", code: "custom", message: "must be as long as mediaUrls" });
+    issues.push({ path: "altTexts", code: "custom", message: ALT_TEXTS_FIT });
   const isNamed = typeof platformOptions === "object" && platformOptions !== null;
   if (!Array.isArray(platforms) || !isNamed) return issues;
   for (const name of Object.keys(platformOptions))
@@ -128,7 +128,7 @@ function crossFieldIssues({
       issues.push({
         path: `platformOptions.${name}`,
         code: "custom",
-        message: "is not one of the post's platforms",
+        message: 'is for a network that "platforms" does not name: add it there, or leave this out',
       });
   return issues;
 }

@@ -91,7 +91,7 @@ function foreignIssues(draft: Draft, networks: readonly string[]): readonly Issu
           {
             path: `platforms.${index}`,
             code: "not_in_post",
-            message: `${network} is not a network of this post`,
+            message: `must be a network of this post: ${draft.networks.join(", ")}`,
           },
         ],
   );

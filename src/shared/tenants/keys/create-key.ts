@@ -145,7 +145,10 @@ export async function expiryIssues(
   const time = typeof asked === "string" ? Date.parse(asked) : Number.NaN;
   if (Number.isNaN(time)) return [];
   if (time <= services.clock.now().getTime())
-    return wrongExpiry("too_small", "must be in the future");
+    return wrongExpiry(
+      "too_small",
+      "must be in the future; leave it out for a key that does not expire",
+    );
   const end = await expiryOfMaker(services, scope);
   return end === null || time <= Date.parse(end)
     ? []

@@ -10,7 +10,9 @@ import { KEY_SCOPES, type KeyCreated, type KeyView } from "./key.ts";
 const NAME_LENGTH_MAX = 80;
 const ALLOWED_PROFILES_MAX = 500;
 
-const profileId = shape(() => z.string().regex(/^prf_[0-9A-Za-z]{1,60}$/, "must be a profile id"));
+const profileId = shape(() =>
+  z.string().regex(/^prf_[0-9A-Za-z]{1,60}$/, "must be a profile id (prf_…)"),
+);
 
 export const CreateKeyBody = shape(() =>
   z.strictObject({

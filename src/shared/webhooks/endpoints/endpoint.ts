@@ -105,11 +105,11 @@ function isMapped({ config }: Settings, { protocol, hostname, username, password
 }
 
 function reasonAgainst(services: Settings, text: string): string | undefined {
-  if (!URL.canParse(text)) return "not a URL";
+  if (!URL.canParse(text)) return "must be an https URL";
   const url = new URL(text);
   const reason = isMapped(services, url) ? undefined : refusedUrl(text);
   if (reason !== undefined) return reason;
-  return url.hash === "" ? undefined : "carries a fragment, which no server gets to see";
+  return url.hash === "" ? undefined : "must not have a fragment (#…): no server gets to see it";
 }
 
 /** Returns what is wrong with an endpoint's address. The schema reports what is no text or too long. */
