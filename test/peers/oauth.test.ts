@@ -12,7 +12,9 @@ import { PDS_START_MS_MAX, startPds } from "./pds.ts";
 import type { Pds, PdsAccount } from "./pds.ts";
 
 const COLLECTION = "app.bsky.feed.post";
-const PHOTO = "https://media.sandbox.test/photo.jpg";
+const PICTURES = ["photo.jpg", "portrait.jpg", "photo.png", "photo.webp"].map(
+  (name) => `https://media.sandbox.test/${name}`,
+);
 const HOUR_MS = 60 * 60 * 1000;
 const WALK_MS = 60_000;
 
@@ -38,6 +40,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([browser?.close(), relay?.stop(), world?.stop(), pds?.stop()]);
 });
+
+interface PublishedImage {
+  readonly alt: string;
+  readonly image: { readonly size: number; readonly ref: { readonly $link: string } };
+}
 
 /** An end user: an account on the real server, and a browser in which he is logged in once he has linked it. */
 interface Owner {
@@ -164,9 +171,10 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
       expect(JSON.stringify(connection)).not.toMatch(/eyJ[\w-]{8}|ref-|dpop/i);
     });
 
-    test("gets a post with a picture, once, however often the request is repeated", async () => {
+    test("gets a post with four pictures in their order, once, however often the request is repeated", async () => {
       const text = "Frische Brötchen 🥐 #Bäckerei";
-      const body = { text, platforms: ["bluesky"], mediaUrls: [PHOTO], altTexts: ["A basket"] };
+      const altTexts = ["A basket", null, "A door", "A counter"];
+      const body = { text, platforms: ["bluesky"], mediaUrls: PICTURES, altTexts };
       const accepted = await publish(relay, owner.customer, body, "oauth-first-post");
       const post = await endedPost(relay, owner.customer, accepted.body.data.id);
       expect(legOf(post, "bluesky")).toMatchObject({ status: "succeeded", tokensCharged: 10 });
@@ -174,11 +182,12 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
       expect(replay.body.data).toMatchObject({ id: post.id, status: "succeeded" });
       const records = await recordsSaying(owner, text);
       expect(records.map(({ uri }) => uri)).toEqual([legOf(post, "bluesky").networkPostId]);
-      const [image] = records[0]?.value.embed.images ?? [];
-      expect(image).toMatchObject({ alt: "A basket", image: { mimeType: "image/jpeg" } });
-      expect((await pds.blob(owner.account.did, image.image.ref.$link)).length).toBe(
-        image.image.size,
-      );
+      const shown: PublishedImage[] = records[0]?.value.embed.images ?? [];
+      expect(shown.map(({ alt }) => alt)).toEqual(altTexts.map((alt) => alt ?? ""));
+      const links = shown.map(({ image }) => image.ref.$link);
+      expect(new Set(links).size).toBe(PICTURES.length);
+      const blobs = await Promise.all(links.map((link) => pds.blob(owner.account.did, link)));
+      expect(blobs.map(({ length }) => length)).toEqual(shown.map(({ image }) => image.size));
     });
 
     test.runIf(IS_LONG)(

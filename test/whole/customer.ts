@@ -82,7 +82,12 @@ class Visitor {
       redirect: "manual",
       body: new URLSearchParams({ decision: "allow" }),
     });
-    return await this.#go("GET", decided.headers.get("location") ?? "");
+    return await this.comeBack(decided.headers.get("location") ?? "");
+  }
+
+  /** Follows the redirect of a network's own page back to ours. */
+  async comeBack(location: string): Promise<Answer> {
+    return await this.#go("GET", location);
   }
 }
 
@@ -141,9 +146,19 @@ export async function linkMastodon(
   customer: Customer,
   instance: string,
 ): Promise<void> {
+  await linkMastodonBy(relay, customer, instance, (visitor, leads) => visitor.authorize(leads));
+}
+
+/** Links an account of a server by what its owner does on the page that ours leads to. */
+export async function linkMastodonBy(
+  relay: RelayProcess,
+  customer: Customer,
+  instance: string,
+  authorize: (visitor: Visitor, leadsTo: string) => Promise<Answer>,
+): Promise<void> {
   const { visitor } = await startVisit(relay, customer, ["mastodon"]);
   const leads = await followed(await visitor.submit("mastodon", { instance }));
-  await followed(await visitor.authorize(leads));
+  await followed(await authorize(visitor, leads));
 }
 
 /** Where a step of the page leads on to; the last one may end on a page instead. */

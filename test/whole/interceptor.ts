@@ -21,8 +21,8 @@ export interface Interceptor {
   readonly url: string;
   /** Every call so far, oldest first. */
   readonly calls: readonly SeenCall[];
-  /** Lets the next call whose path ends with the name suffer the fault; resolves when it has. */
-  next(name: string, fault: Fault): Promise<void>;
+  /** Lets the next call whose path ends with the name, of a method or of any, suffer the fault; resolves when it has. */
+  next(name: string, fault: Fault, method?: string): Promise<void>;
   /** From now on calls whose path ends with the name take so much longer. */
   slowDown(name: string, milliseconds: number): void;
   stop(): Promise<void>;
@@ -31,6 +31,7 @@ export interface Interceptor {
 interface Trap {
   readonly name: string;
   readonly fault: Fault;
+  readonly method: string | undefined;
   readonly sprung: () => void;
 }
 
@@ -101,7 +102,9 @@ export async function startInterceptor(origin: string): Promise<Interceptor> {
     const path = (incoming.url ?? "/").split("?")[0] ?? "/";
     calls.push({ method: incoming.method ?? "", path, headers: incoming.headers });
     const name = path.slice(path.lastIndexOf("/") + 1);
-    const at = traps.findIndex((trap) => trap.name === name);
+    const at = traps.findIndex(
+      (trap) => trap.name === name && (trap.method ?? incoming.method) === incoming.method,
+    );
     const [trap] = at < 0 ? [] : traps.splice(at, 1);
     await wait(delays.get(name) ?? 0);
     await play(trap?.fault, incoming, response, () => forward(origin, incoming, body));
@@ -116,9 +119,9 @@ export async function startInterceptor(origin: string): Promise<Interceptor> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
-    next(name, fault) {
+    next(name, fault, method) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      traps.push({ name, fault, sprung: resolve });
+      traps.push({ name, fault, method, sprung: resolve });
       return promise;
     },
     slowDown(name, milliseconds) {
