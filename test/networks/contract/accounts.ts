@@ -3,7 +3,7 @@ import { dataOf } from "../../setup/factories.ts";
 import { readPost, unique, type Publisher } from "../../setup/publisher.ts";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, settle, submit, type Form } from "./leg-run.ts";
-import { expectWholeLedger, sendingStep, TIMEOUT_MS } from "./steps.ts";
+import { DAY_MS, expectWholeLedger, sendingStep, stepsOf, TIMEOUT_MS } from "./steps.ts";
 import type { Trouble } from "./wire.ts";
 import { publishersOfOneAccount, type World } from "./world.ts";
 
@@ -120,5 +120,35 @@ export function describeAccounts(
       if (end !== undefined) expect(run.leg.error?.code).toBe(end);
       expect((await usedBy(world.lastPublisher(form.as))) - used).toBe(share);
     });
+
+    const counted = Object.entries(contract.forms).filter(
+      ([other]) => other === name || other === "reel",
+    );
+    const troubles = [
+      { fault: "fail:content_rejected" },
+      { fault: "fail:network_unavailable", afterwards: "fail:network_unavailable" },
+    ];
+    const cases = counted.flatMap(([other, counts]) =>
+      troubles.map((trouble) => [other, trouble, counts] as const),
+    );
+    test.each(cases)(
+      "is given back whatever call fails before anything is published: %s, %s",
+      { timeout: TIMEOUT_MS },
+      async (_, trouble, counts) => {
+        const ends = new Set<string>();
+        for (const step of await stepsOf(world, counts)) {
+          // Room in the quota, which counts what went out in the last day.
+          world.relay.advance(DAY_MS);
+          const used = await usedBy(world.lastPublisher(counts.as));
+          const { leg } = await runLeg(world, counts, { step, ...trouble });
+          const isOut = leg.status === "succeeded" || leg.error?.code === "outcome_unknown";
+          ends.add(isOut ? "kept" : "given back");
+          const share = (await usedBy(world.lastPublisher(counts.as))) - used;
+          expect([step.name, share]).toEqual([step.name, isOut ? 1 : 0]);
+        }
+        // Of a single call that fails as a whole nobody can tell what it did.
+        if (trouble.fault === "fail:content_rejected") expect(ends).toContain("given back");
+      },
+    );
   });
 }

@@ -16,7 +16,7 @@ export interface LegStep extends MadeStep {
 }
 
 /** Quotas of a day are free again: the suite posts more than an account may. */
-const DAY_MS = 25 * 3_600_000;
+export const DAY_MS = 25 * 3_600_000;
 
 /** Every form is answered by the same table of errors: outside the long check, a network's first two forms prove it. */
 export function isFirst(contract: NetworkContract, name: string): boolean {
@@ -43,7 +43,7 @@ async function observeSteps(world: World, form: Form): Promise<readonly LegStep[
 }
 
 /** Returns the steps of a leg that meets no trouble, found out once for each form, and makes room in all quotas. */
-async function stepsOf(world: World, form: Form): Promise<readonly LegStep[]> {
+export async function stepsOf(world: World, form: Form): Promise<readonly LegStep[]> {
   world.relay.advance(DAY_MS);
   const known = stepsByForm.get(world) ?? new Map<Form, readonly LegStep[]>();
   stepsByForm.set(world, known);

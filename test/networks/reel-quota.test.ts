@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CONTRACTS } from "./contract/contracts.ts";
+import { runLeg } from "./contract/leg-run.ts";
+import { startSandboxWorld } from "./contract/sandbox-world.ts";
+import { sendingStep } from "./contract/steps.ts";
+import type { World } from "./contract/world.ts";
+
+const { reel } = CONTRACTS.facebook.forms;
+
+let world: World;
+beforeAll(async () => {
+  world = await startSandboxWorld("facebook", CONTRACTS.facebook, {});
+});
+afterAll(() => world.stop());
+
+async function usedReels(): Promise<number> {
+  const { services, clock } = world.relay;
+  const { profileId } = world.lastPublisher();
+  const connection = await services.connections.find(profileId, "facebook");
+  const account = { network: "facebook", accountId: connection?.account.id ?? "" } as const;
+  return (await services.networkAccounts.readQuota(account, "reels", clock.now())).used;
+}
+
+test("a video that Facebook refuses as a reel and takes in the feed gives the reel's share back", async () => {
+  const step = await sendingStep(world, reel);
+  const used = await usedReels();
+  expect(used).toBe(1);
+  const run = await runLeg(world, reel, { step, fault: "fail:media_rejected" });
+  expect(run.leg).toMatchObject({ status: "succeeded", tokensCharged: 10 });
+  expect(run.made.map(({ route }) => route)).toContain("videos");
+  expect(await usedReels()).toBe(used);
+});
