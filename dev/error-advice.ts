@@ -46,7 +46,8 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   totp_required: { advice: "Send `totpCode` beside the password.", again: "with the code" },
   invalid_grant_token: { advice: "Mint a new grant for this profile.", again: "with a new grant" },
   insufficient_tokens: {
-    advice: "Add tokens. `GET /v1/billing/balance` says what is there.",
+    advice:
+      "Ask an operator of the service to add tokens. `GET /v1/billing/balance` says what is there.",
     again: "yes, with the same Idempotency-Key",
   },
   daily_budget_reached: {

@@ -15,7 +15,9 @@ export function metaRoutes(chapters: () => readonly Chapter[]): readonly Route[]
       produces: "document",
       run: async ({ services }) => {
         const { openApi } = await import("../shared/http/reference/openapi.ts");
-        return document(openApi(chapters(), services.config.publicBaseUrl));
+        return document(
+          openApi(chapters(), services.config.publicBaseUrl, services.config.service.name),
+        );
       },
     }),
     route("GET", "docs", {
@@ -26,7 +28,11 @@ export function metaRoutes(chapters: () => readonly Chapter[]): readonly Route[]
       produces: "page",
       run: async ({ services }) => {
         const { docsPage } = await import("../shared/http/reference/docs-page.ts");
-        const { text, headers } = docsPage(chapters(), services.config.publicBaseUrl);
+        const { text, headers } = docsPage(
+          chapters(),
+          services.config.publicBaseUrl,
+          services.config.service.name,
+        );
         return htmlReply(text, { headers });
       },
     }),

@@ -33,6 +33,7 @@ const MARKDOWN = [
 
 /** Read by scripts and examples, never by the app. */
 const OTHER_NAMES = [
+  "SNAC_BIN",
   "PORT",
   "SANDBOX_PORT",
   "ISSUER_PORT",

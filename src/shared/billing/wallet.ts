@@ -110,7 +110,7 @@ export function refusal(wallet: Wallet, tokens: number, now: Date): AppError | u
   if (available(wallet) < tokens) {
     return new AppError(
       "insufficient_tokens",
-      `This needs ${tokens} tokens; ${available(wallet)} are available. Add tokens to the wallet.`,
+      `This needs ${tokens} tokens; ${available(wallet)} are available.`,
       { details: { required: tokens, available: available(wallet) } },
     );
   }

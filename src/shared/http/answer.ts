@@ -109,7 +109,14 @@ function asAppError(error: unknown, log: Log): AppError {
   return known;
 }
 
-function toError(known: AppError, requestId: string): Outgoing {
+/** Returns what is told of an error, with whom to ask for what no customer can do. */
+function messageOf({ code, message }: AppError, { config }: HttpDeps): string {
+  return code === "insufficient_tokens"
+    ? `${message} Ask an operator of ${config.service.name} to add some.`
+    : message;
+}
+
+function toError(known: AppError, requestId: string, services: HttpDeps): Outgoing {
   const status = ERROR_STATUS[known.code];
   const headers = new Headers({ "content-type": "application/json; charset=utf-8" });
   if (status === 401) headers.set("www-authenticate", "Bearer");
@@ -117,7 +124,8 @@ function toError(known: AppError, requestId: string): Outgoing {
     headers.set("allow", known.details["allow"].join(", "));
   const retryAfter = known.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
   if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
-  const { code, message, details } = known;
+  const { code, details } = known;
+  const message = messageOf(known, services);
   return {
     status,
     headers,
@@ -169,7 +177,7 @@ interface RequestEnd {
 async function toRefusal({ spec }: Route, refusal: AppError, call: AccessRequest) {
   const { services, headers, requestId, ip } = call;
   const reply = await spec.refused?.(refusal, { services, headers, requestId, ip });
-  return reply === undefined ? toError(refusal, requestId) : toOutgoing(spec, reply);
+  return reply === undefined ? toError(refusal, requestId, services) : toOutgoing(spec, reply);
 }
 
 /** Runs a route and turns its result or error into an answer; never throws. */
@@ -213,7 +221,7 @@ export function answerUnrouted(
   return asWork(
     services,
     incoming,
-    async (requestId) => ({ outgoing: toError(refusal, requestId), refusal }),
+    async (requestId) => ({ outgoing: toError(refusal, requestId, services), refusal }),
     `${incoming.method} (none)`,
   );
 }

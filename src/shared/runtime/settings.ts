@@ -57,7 +57,7 @@ const OWN_SETTINGS = {
   SERVICE_NAME: withDefault(
     displayName,
     "Publishing Relay",
-    "The service's name on consent pages and under posts of Mastodon and Bluesky, and in authenticator apps. At most 60 characters, no colon.",
+    "The service's name on consent pages and under posts of Mastodon and Bluesky, in authenticator apps, in the API's description, and where a wallet is short. At most 60 characters, no colon.",
   ),
   SERVICE_URL: setting(
     webAddress,

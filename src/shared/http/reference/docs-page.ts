@@ -160,8 +160,8 @@ function body(document: OpenApi): Markup {
 let made: { readonly document: OpenApi; readonly body: Markup } | undefined;
 
 /** Returns the reference as an HTML page without scripts or files of its own. Everything but the nonce is made once. */
-export function docsPage(chapters: readonly Chapter[], baseUrl: string) {
-  const document = openApi(chapters, baseUrl);
+export function docsPage(chapters: readonly Chapter[], baseUrl: string, serviceName?: string) {
+  const document = openApi(chapters, baseUrl, serviceName);
   if (made?.document !== document) made = { document, body: body(document) };
   const nonce = randomToken(16);
   const text = html`<!doctype html>

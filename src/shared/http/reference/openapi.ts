@@ -149,7 +149,7 @@ function headersOfAnswers(catalog: SchemaCatalog): Record<string, Header> {
   );
 }
 
-function build(chapters: readonly Chapter[], baseUrl: string): OpenApi {
+function build(chapters: readonly Chapter[], baseUrl: string, serviceName: string): OpenApi {
   const schemas = new SchemaCatalog();
   const answers = new AnswerCatalog(schemas);
   schemas.add(anyError(), "output");
@@ -163,7 +163,7 @@ function build(chapters: readonly Chapter[], baseUrl: string): OpenApi {
   return {
     openapi: "3.1.1",
     info: {
-      title: "Publishing relay",
+      title: serviceName,
       version: DOCUMENT_VERSION,
       summary: "One post in, five social networks out.",
       description: API_GUIDE.map(({ title, text }) => `## ${title}\n\n${text}`).join("\n\n"),
@@ -183,10 +183,18 @@ function build(chapters: readonly Chapter[], baseUrl: string): OpenApi {
   };
 }
 
-let made: { readonly baseUrl: string; readonly document: OpenApi } | undefined;
+/** The name of a service that has no other. */
+const NAMELESS = "Publishing Relay";
 
-/** Returns the OpenAPI document of these routes. Made once, because a process has one base address. */
-export function openApi(chapters: readonly Chapter[], baseUrl: string): OpenApi {
-  if (made?.baseUrl !== baseUrl) made = { baseUrl, document: build(chapters, baseUrl) };
+let made: { readonly key: string; readonly document: OpenApi } | undefined;
+
+/** Returns the OpenAPI document of these routes. Made once, because a process has one base address and one name. */
+export function openApi(
+  chapters: readonly Chapter[],
+  baseUrl: string,
+  serviceName = NAMELESS,
+): OpenApi {
+  const key = `${baseUrl} ${serviceName}`;
+  if (made?.key !== key) made = { key, document: build(chapters, baseUrl, serviceName) };
   return made.document;
 }

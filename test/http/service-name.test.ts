@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { aPlatform } from "../setup/factories.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+
+const NAME = "Corner Relay";
+
+let relay: Relay;
+beforeAll(async () => {
+  relay = await startRelay({ settings: { SERVICE_NAME: NAME } });
+});
+afterAll(() => relay.stop());
+
+test("a customer who has no tokens is told whom to ask for them", async () => {
+  const platform = await aPlatform(relay, { tokens: 0 });
+  const made = await relay.call("POST", "/v1/applications", {
+    session: platform.session,
+    body: { name: "Planner" },
+  });
+  const key: string = made.body.data.apiKey.secret;
+  const profile = await relay.call("POST", "/v1/profiles", { key, body: { title: "Bakery" } });
+  const refused = await relay.call("POST", "/v1/posts/validate", {
+    key,
+    headers: { "x-profile-id": profile.body.data.id },
+    body: { text: "Fresh rolls", platforms: ["bluesky"] },
+  });
+  expect([refused.status, refused.body.error.code]).toEqual([402, "insufficient_tokens"]);
+  expect(refused.body.error.message).toBe(
+    `This needs 1 tokens; 0 are available. Ask an operator of ${NAME} to add some.`,
+  );
+});
+
+test("the description of the API bears the service's name, for machines and for people", async () => {
+  const machines = await relay.call("GET", "/v1/openapi.json");
+  expect(machines.body.info.title).toBe(NAME);
+  const people = await relay.call("GET", "/docs");
+  expect(String(people.body)).toContain(`<title>${NAME} API reference</title>`);
+});
