@@ -36,10 +36,12 @@ interface CallOptions {
   readonly abortSignal?: AbortSignal;
 }
 
-const IS_PLACE: ReadonlySet<string> = new Set(["partitionKey", "rowKey"]);
-
-function propertiesOf(entity: Entity): Properties {
-  return Object.fromEntries(Object.entries(entity).filter(([name]) => !IS_PLACE.has(name)));
+function propertiesOf({
+  partitionKey: _partition,
+  rowKey: _row,
+  ...properties
+}: Entity): Properties {
+  return properties;
 }
 
 const create = (entity: Entity): Action => ({

@@ -140,6 +140,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C1: a change replaces whatever revision is there",
     era: 11,
+    firstSeed: 2,
     services(services) {
       const { posts } = services;
       const find: typeof posts.find = async (ref) => {
@@ -196,6 +197,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C5: a post starts whatever its time is",
     era: 15,
+    firstSeed: 2,
     services(services) {
       const { posts, clock } = services;
       const findPost: typeof posts.findPost = async (ref) => {
@@ -247,7 +249,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
-    firstSeed: 219,
+    firstSeed: 228,
     services: (services) =>
       committing(
         services,
@@ -257,7 +259,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C8: a leg is claimed without an open reservation",
     era: 18,
-    firstSeed: 37,
+    firstSeed: 38,
     services(services) {
       const { posts } = services;
       const findLeg: typeof posts.findLeg = async (ref, network) => {

@@ -89,11 +89,13 @@ export class Simulation {
   tenants: readonly Tenant[] = [];
   #bystanders: Bystanders | undefined;
   readonly #seed: number;
+  readonly #mutant: Mutant;
   readonly #random: Random;
   readonly #time: VirtualTime;
 
   constructor(seed: number, mutant: Mutant, log: Log) {
     this.#seed = seed;
+    this.#mutant = mutant;
     this.#random = new Random(seed * 7_919 + mutant.era);
     this.#time = new VirtualTime(startOf(seed));
     const nature = { ...natureOf(this.#time, this.#random), load: new PartitionLoad() };
@@ -113,9 +115,11 @@ export class Simulation {
     await this.#setUp();
     this.#begin();
     const isStandstill = this.#seed % STANDSTILL_EVERY === 0;
-    await this.#time.pass(this.#time.now + (isStandstill ? STANDSTILL_MS : TROUBLE_MS));
+    const troubleUntil = this.#time.now + (isStandstill ? STANDSTILL_MS : TROUBLE_MS);
+    await this.#time.pass(troubleUntil, () => this.#isCaught());
     this.calm();
     await this.rest(this.#bystanders === undefined ? REST_MS_MAX : REST_AMONG_MANY_MS_MAX);
+    if (this.#isCaught()) return this.#seen;
     const forgotten = this.#bystanders === undefined ? [] : openWork(this.world.model);
     this.#bystanders?.stop();
     await redriveAll(this);
@@ -128,6 +132,18 @@ export class Simulation {
       ...(isOld ? await monthsLater(this) : []),
       ...(await reconcileAll(this)),
     ];
+  }
+
+  /** What was seen to be wrong while the run went on. */
+  get #seen(): readonly string[] {
+    return [...this.world.history.violations, ...this.hosts.defects];
+  }
+
+  /** A mutant's run ends with the first thing that is wrong, for hours may be left of it. */
+  #isCaught(): boolean {
+    const { world, hosts } = this;
+    const isSeen = world.history.violations.length > 0 || hosts.defects.length > 0;
+    return isSeen && this.#mutant !== THE_PRODUCT;
   }
 
   async #setUp(): Promise<void> {
@@ -204,7 +220,7 @@ export class Simulation {
   /** Lets time pass until nothing is left to do, or for some hours. */
   async rest(msMax = REST_MS_MAX): Promise<void> {
     const until = this.#time.now + msMax;
-    while (!this.#isAtRest() && this.#time.now < until)
+    while (!this.#isAtRest() && !this.#isCaught() && this.#time.now < until)
       await this.#time.pass(this.#time.now + CHECK_MS);
   }
 

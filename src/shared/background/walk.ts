@@ -1,7 +1,7 @@
 import type { SystemScope } from "../callers/scope.ts";
 import type { Config } from "../runtime/config.ts";
 import { newId } from "../runtime/ids.ts";
-import { nextOccurrence, parseNcrontab } from "../runtime/ncrontab.ts";
+import { nextOccurrence, parseNcrontab, type Ncrontab } from "../runtime/ncrontab.ts";
 import { addCounts, type TakeStep, type WalkStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import type { ShardOfWalk, WalkState } from "./walk-store.ts";
@@ -59,8 +59,19 @@ export interface RunOptions {
   readonly isAsked?: boolean;
 }
 
+/** Schedules by their settings, which every tick asks about for every walk. */
+const parsedSchedules = new Map<string, Ncrontab>();
+
+function parsedSchedule(expression: string): Ncrontab {
+  const known = parsedSchedules.get(expression);
+  if (known !== undefined) return known;
+  const parsed = parseNcrontab(expression);
+  parsedSchedules.set(expression, parsed);
+  return parsed;
+}
+
 function next(config: Config, schedule: Schedule, after: Date): number {
-  const at = nextOccurrence(parseNcrontab(config.publishing[schedule]), after);
+  const at = nextOccurrence(parsedSchedule(config.publishing[schedule]), after);
   return at?.getTime() ?? Infinity;
 }
 

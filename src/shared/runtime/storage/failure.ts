@@ -11,13 +11,14 @@ const NOT_OURS: ReadonlySet<string> = new Set([
 
 /** Returns a row as it was read from the service. */
 export function toStored(entity: TableEntityResult<Record<string, unknown>>): StoredRow {
-  const properties: Record<string, RowValue> = {};
-  for (const [name, value] of Object.entries(entity)) {
+  const row: Record<string, RowValue> & { rowKey: string } = { rowKey: entity.rowKey ?? "" };
+  for (const name of Object.keys(entity)) {
+    const value = entity[name];
     if (NOT_OURS.has(name)) continue;
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-      properties[name] = value;
+      row[name] = value;
   }
-  return { row: { rowKey: entity.rowKey ?? "", ...properties }, etag: entity.etag };
+  return { row, etag: entity.etag };
 }
 
 /** Returns a write as the service takes it within a transaction. */
