@@ -1,4 +1,5 @@
 import type { Services } from "../../src/shared/compose.ts";
+import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
 import type { Rewrite } from "../model/machine.ts";
 
 /** The product, or the product with one of its safeguards taken away. */
@@ -8,6 +9,8 @@ export interface Mutant {
   readonly era: number;
   readonly rewrite?: Rewrite;
   readonly services?: (services: Services) => Services;
+  /** Other tables in the place of a process's own, in small models; `now` is the clock of the process. */
+  readonly tables?: (tables: Tables, now: () => Date) => Tables;
   /** Only seeds that this divides have what shows it. */
   readonly every?: number;
   /** A seed that shows it, where it takes many to find one: `npm test` begins there. */

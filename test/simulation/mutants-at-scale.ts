@@ -5,7 +5,7 @@ import {
 } from "../../src/shared/runtime/storage/row.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { PLATFORMS_EVERY, STANDSTILL_EVERY } from "../model/weather.ts";
-import { contest, redrives } from "./small-models.ts";
+import { contest, midnight, redrives } from "./small-models.ts";
 import type { Action } from "../model/table-model.ts";
 import type { Mutant } from "./mutant.ts";
 import {
@@ -29,6 +29,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D2a: the sweep looks at one page of platforms, the same ones each time",
     era: 21,
     every: PLATFORMS_EVERY,
+    firstSeed: 1_200,
     services(services) {
       const { openWork } = services;
       const first = (page: Awaited<ReturnType<typeof openWork.listOld>>) => ({
@@ -335,6 +336,22 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
       const hint: typeof deliveryQueue.hint = (fields, delaySeconds) =>
         deliveryQueue.hint(fields, (delaySeconds ?? 0) + 50);
       return { ...services, deliveryQueue: withMethods(deliveryQueue, { hint }) };
+    },
+  },
+  {
+    name: "D15: the day of the budget is the one that the process's clock says",
+    era: 43,
+    shownBy: midnight,
+    tables(tables, now) {
+      const { core } = tables;
+      // A later day is none that the process knows of, so that the one of its clock begins.
+      const find: typeof core.find = async (platformId, rowKey) => {
+        const stored = await core.find(platformId, rowKey);
+        if (rowKey !== "W" || stored === undefined) return stored;
+        const isLater = String(stored.row["day"]) > now().toISOString().slice(0, 10);
+        return isLater ? { ...stored, row: { ...stored.row, day: "" } } : stored;
+      };
+      return { ...tables, core: withMethods(core, { find }) };
     },
   },
 ];

@@ -20,15 +20,26 @@ import { creditTokens } from "./tenants.ts";
 const START = Date.parse("2026-03-04T10:00:00.000Z");
 const LONGEST_MS = 10 * 60_000;
 
-/** So many processes over one storage, in which nothing fails; what was wrong. */
+interface Setting {
+  readonly processes: number;
+  readonly start?: number;
+  /** How far the clocks are from the time, in milliseconds; the first of them is the first process's. */
+  readonly skewsMs?: readonly number[];
+}
+
+/** Some processes over one storage, in which nothing fails; what was wrong. */
 async function among(
   mutant: Mutant,
-  processes: number,
-  run: (services: readonly Services[], time: VirtualTime) => Promise<readonly string[]>,
+  { processes, start: startsAt = START, skewsMs = [] }: Setting,
+  run: (
+    services: readonly Services[],
+    time: VirtualTime,
+    model: TableModel,
+  ) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
   const restore = mutant.install?.();
   const random = new Random(7);
-  const time = new VirtualTime(START);
+  const time = new VirtualTime(startsAt);
   const nature = natureOf(time, random);
   const model = new TableModel();
   const config = parseConfig({
@@ -39,10 +50,12 @@ async function among(
   const silent = () => undefined;
   const log = { debug: silent, info: silent, warn: silent, error: silent, with: () => log };
   const start = (_: unknown, index: number): Services => {
+    const now = () => new Date(time.now + (skewsMs[index] ?? 0));
+    const tables = tablesOver(model, new Machine(`process ${index}`, nature));
     const services = buildServices(config, {
-      tables: tablesOver(model, new Machine(`process ${index}`, nature)),
+      tables: mutant.tables?.(tables, now) ?? tables,
       queue: () => ({ send: () => Promise.resolve(), ping: () => Promise.resolve() }),
-      clock: { now: () => new Date(time.now) },
+      clock: { now },
       log,
     });
     return mutant.services?.(services) ?? services;
@@ -51,7 +64,7 @@ async function among(
     return await inVirtualTime(time, random, async () => {
       let violations: readonly string[] = ["it did not come to an end"];
       let isOver = false;
-      void run(Array.from({ length: processes }, start), time)
+      void run(Array.from({ length: processes }, start), time, model)
         .then((found) => (violations = found))
         .finally(() => (isOver = true));
       await time.pass(time.now + LONGEST_MS, () => isOver);
@@ -62,6 +75,19 @@ async function among(
   }
 }
 
+const spendOne = (services: Services, platformId: string, operationId: string) =>
+  charge(services, platformId, {
+    operationId,
+    operation: "posts.validate",
+    tokens: 1,
+    applicationId: null,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: { kind: "system", id: "small model" },
+    requestId: operationId,
+  });
+
 const CONTESTANTS = 8;
 const CLIENTS = 4;
 const CONTEST_MS = 12_000;
@@ -70,7 +96,7 @@ const WAIT_MS_MAX = 2_000;
 
 /** Many clients of some processes spend from one wallet for longer than an operation is tried: everybody is served. */
 export const contest = (mutant: Mutant): Promise<readonly string[]> =>
-  among(mutant, CONTESTANTS, async (processes, time) => {
+  among(mutant, { processes: CONTESTANTS }, async (processes, time) => {
     const [first] = processes;
     if (first === undefined) return [];
     const platformId = newId("platform", new Date(START));
@@ -85,17 +111,7 @@ export const contest = (mutant: Mutant): Promise<readonly string[]> =>
         const from = time.now;
         const operationId = `${name} ${turn}`;
         try {
-          await charge(services, platformId, {
-            operationId,
-            operation: "posts.validate",
-            tokens: 1,
-            applicationId: null,
-            profileId: null,
-            postId: null,
-            network: null,
-            actor: { kind: "system", id: "contest" },
-            requestId: operationId,
-          });
+          await spendOne(services, platformId, operationId);
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           refused.push(`${operationId} was answered ${error.code}`);
@@ -124,7 +140,7 @@ const CALLS_MAX = 4;
 
 /** An operator who goes on with the cursor comes behind more dead deliveries of a disabled endpoint than a call takes. */
 export const redrives = (mutant: Mutant): Promise<readonly string[]> =>
-  among(mutant, 1, async ([services], time) => {
+  among(mutant, { processes: 1 }, async ([services], time) => {
     if (services === undefined) return [];
     const now = new Date(time.now);
     const at = now.toISOString();
@@ -165,3 +181,54 @@ export const redrives = (mutant: Mutant): Promise<readonly string[]> =>
     const left = items.length - STUCK;
     return left === 0 ? [] : [`${left} dead deliveries were never come to`];
   });
+
+const MIDNIGHT = Date.parse("2026-03-05T00:00:00.000Z");
+const AROUND_MS = 4_000;
+/** As far apart as clocks of the service may be. */
+const SKEWS_MS = [-2_500, 2_500];
+const BUDGET = 5;
+
+/** Two processes, one of which is in the next day already, spend from one wallet: each day has one budget. */
+export const midnight = (mutant: Mutant): Promise<readonly string[]> =>
+  among(
+    mutant,
+    { processes: 2, start: MIDNIGHT - AROUND_MS, skewsMs: SKEWS_MS },
+    async (processes, time, model) => {
+      const [first] = processes;
+      if (first === undefined) return [];
+      const platformId = newId("platform", first.clock.now());
+      await creditTokens(first, platformId, "midnight", 1_000);
+      await first.wallets.commit(platformId, {
+        id: "budget",
+        rowKeys: [],
+        decide: () => ({
+          kind: "write",
+          movements: [],
+          writes: [],
+          dailyBudget: BUDGET,
+          answer: undefined,
+        }),
+      });
+      const days: string[] = [];
+      model.onCommit = (_place, rows) => {
+        for (const { rowKey, properties } of rows)
+          if (rowKey === "W") days.push(String(properties["day"]));
+      };
+      let spent = 0;
+      const spend = async (services: Services, name: string) => {
+        for (let turn = 0; time.now < MIDNIGHT + AROUND_MS; turn += 1)
+          try {
+            await spendOne(services, platformId, `${name} ${turn}`);
+            spent += 1;
+          } catch (error) {
+            if (!(error instanceof AppError) || error.code !== "daily_budget_reached") throw error;
+          }
+      };
+      await Promise.all(processes.map((services, index) => spend(services, String(index))));
+      const back = days.filter((day, index) => day < (days[index - 1] ?? ""));
+      return [
+        ...(spent === 2 * BUDGET ? [] : [`${spent} tokens were spent on two days of ${BUDGET}`]),
+        ...back.map((day) => `the wallet went back to ${day}`),
+      ];
+    },
+  );

@@ -1,0 +1,164 @@
+import type { Services } from "../../src/shared/compose.ts";
+import { fence } from "./fence.ts";
+import type { Mutant } from "./mutant.ts";
+import { committing, lastOf, withMethods } from "./mutation.ts";
+
+/** What a store's method answered, under the access version that the process knew then. */
+interface Remembered {
+  readonly version: string | undefined;
+  readonly answer: unknown;
+}
+
+/** Every change of access raises the version first, and then writes its row. */
+function raisingFirst(services: Services): Services {
+  const { wallets, keys, platforms, applications, profiles, connections } = services;
+  const raise = wallets.raiseAccess.bind(wallets);
+  let changes = 0;
+  const raiseAccess: typeof raise = (platformId) =>
+    changes > 0 ? Promise.resolve("") : raise(platformId);
+  Object.assign(wallets, { raiseAccess });
+  const first = async <Answer>(platformId: string, change: () => Promise<Answer>) => {
+    await raise(platformId);
+    changes += 1;
+    try {
+      return await change();
+    } finally {
+      changes -= 1;
+    }
+  };
+  return {
+    ...services,
+    keys: withMethods(keys, {
+      revoke: (key) => first(key.platformId, () => keys.revoke(key)),
+    }),
+    platforms: withMethods(platforms, {
+      setStatus: (...given) => first(given[0], () => platforms.setStatus(...given)),
+    }),
+    applications: withMethods(applications, {
+      setStatus: (...given) => first(given[0], () => applications.setStatus(...given)),
+    }),
+    profiles: withMethods(profiles, {
+      update: (...given) => first(given[0], () => profiles.update(...given)),
+    }),
+    connections: withMethods(connections, {
+      async revoke(profileId, network, ...given) {
+        const found = await connections.find(profileId, network);
+        const revoke = () => connections.revoke(profileId, network, ...given);
+        return found === undefined ? await revoke() : await first(found.platformId, revoke);
+      },
+    }),
+  };
+}
+
+/** Rows count as read for a request when they were read under the version that the process knows. */
+function refusingOnKept(services: Services): Services {
+  const { wallets, keys, platforms, applications, profiles, connections } = services;
+  const remembered = new Map<string, Remembered>();
+  const once = async <Answer>(
+    name: string,
+    platformId: string | undefined,
+    read: () => Promise<Answer>,
+  ): Promise<Answer> => {
+    const version = platformId === undefined ? undefined : wallets.lastAccessVersion(platformId);
+    const before = remembered.get(name);
+    // Safe: each name stands for answers of one type.
+    if (version !== undefined && before?.version === version) return before.answer as Answer;
+    const answer = await read();
+    remembered.set(name, { version, answer });
+    return answer;
+  };
+  return {
+    ...services,
+    keys: withMethods(keys, {
+      findWithHash: (id) =>
+        once(`K|${id}`, keys.bindingOf(id)?.platformId, () => keys.findWithHash(id)),
+    }),
+    platforms: withMethods(platforms, {
+      findAccess: (id) => once(`P|${id}`, id, () => platforms.findAccess(id)),
+    }),
+    applications: withMethods(applications, {
+      find: (owner, id) => once(`A|${id}`, owner, () => applications.find(owner, id)),
+    }),
+    profiles: withMethods(profiles, {
+      find: (owner, id) => once(`F|${id}`, owner, () => profiles.find(owner, id)),
+    }),
+    connections,
+  };
+}
+
+/** Without a part of what keeps from being used what was taken away. */
+export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
+  {
+    name: "F1: the access version is raised before the row of the change is written",
+    era: 51,
+    shownBy: fence,
+    services: raisingFirst,
+  },
+  {
+    name: "F2: a change is answered before the access version is raised",
+    era: 52,
+    shownBy: fence,
+    services(services) {
+      const { wallets } = services;
+      const raise = wallets.raiseAccess.bind(wallets);
+      const raiseAccess: typeof raise = (platformId) => {
+        // Nobody waits for it, nor hears of its failure.
+        raise(platformId).catch(() => undefined);
+        return Promise.resolve("");
+      };
+      Object.assign(wallets, { raiseAccess });
+      return services;
+    },
+  },
+  {
+    name: "F3: rows are kept under the access version that is read after them",
+    era: 53,
+    firstSeed: 155,
+    shownBy: fence,
+    services(services) {
+      const { keptRows, wallets } = services;
+      const keepLater = async (platformId: string, row: Parameters<typeof keptRows.keep>[1]) => {
+        const version = await wallets.readAccessVersion(platformId);
+        keptRows.keep(platformId, { ...row, version });
+      };
+      const keep: typeof keptRows.keep = (platformId, row) => {
+        keepLater(platformId, row).catch(() => undefined);
+      };
+      return { ...services, keptRows: withMethods(keptRows, { keep }) };
+    },
+  },
+  {
+    name: "F4: a refusal is told on kept rows",
+    era: 54,
+    shownBy: fence,
+    services: refusingOnKept,
+  },
+  {
+    name: "F5: the accepting transaction compares no access version",
+    era: 55,
+    shownBy: fence,
+    services: (services) =>
+      committing(services, (operation) =>
+        operation.id.startsWith("accept|")
+          ? {
+              ...operation,
+              decide: (view) => {
+                const wallet = { ...view.wallet, accessVersion: lastOf(operation.id) };
+                return operation.decide({ ...view, wallet });
+              },
+            }
+          : operation,
+      ),
+  },
+  {
+    name: "F6: a read does not look whether its access version is still the wallet's",
+    era: 56,
+    shownBy: fence,
+    services(services) {
+      const { wallets } = services;
+      const readAccessVersion: typeof wallets.readAccessVersion = async (platformId) =>
+        wallets.lastAccessVersion(platformId) ?? (await wallets.readAccessVersion(platformId));
+      return { ...services, wallets: withMethods(wallets, { readAccessVersion }) };
+    },
+  },
+];
