@@ -62,6 +62,7 @@ const tests = (name: string) =>
   program({}, VITEST, "run", "--config", "test/long/vitest.config.ts", `test/long/${name}.long.ts`);
 
 const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
+  access: () => tests("access"),
   bounds: () => testsWith("EXACT_BOUNDS", "--maxWorkers=1", ...BOUNDED),
   cases: () => testsWith("LONG_CHECK", ...COMBINED),
   files,
