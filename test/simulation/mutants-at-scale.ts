@@ -4,8 +4,8 @@ import {
   type TransactionResult,
 } from "../../src/shared/runtime/storage/row.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
-import { PLATFORMS_EVERY, STANDSTILL_EVERY } from "../model/weather.ts";
-import { contest, midnight, redrives } from "./small-models.ts";
+import { PLATFORMS_EVERY } from "../model/weather.ts";
+import { belated, contest, midnight, redrives } from "./small-models.ts";
 import type { Action } from "../model/table-model.ts";
 import type { Mutant } from "./mutant.ts";
 import {
@@ -119,8 +119,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D5b: late due rows are looked for on one page",
     era: 28,
-    every: STANDSTILL_EVERY,
-    firstSeed: 324,
+    shownBy: belated,
     services(services) {
       const { due } = services;
       const listLeftBehind: typeof due.listLeftBehind = async (now) => ({

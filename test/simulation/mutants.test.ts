@@ -6,7 +6,7 @@ import { MUTANTS_OF_ACCESS } from "./mutants-of-access.ts";
 import { MUTANTS_AT_SCALE } from "./mutants-at-scale.ts";
 import { MUTANTS } from "./mutants.ts";
 import { simulate } from "./simulation.ts";
-import { contest, midnight, redrives } from "./small-models.ts";
+import { belated, contest, midnight, redrives } from "./small-models.ts";
 
 const SEEDS_MAX = 2_000;
 const caught: string[] = [];
@@ -53,7 +53,7 @@ describe(`within ${SEEDS_MAX} seeds the rules notice`, () => {
   });
 });
 
-test.each([contest, redrives, midnight, fence])(
+test.each([contest, redrives, belated, midnight, fence])(
   "nothing breaks in the small model %o",
   { timeout: 600_000 },
   async (smallModel) => {

@@ -2,7 +2,8 @@ import { NETWORKS } from "../../src/shared/networks/registry.ts";
 import type { Network } from "../../src/shared/networks/contract/network.ts";
 import type { StoredRow, TransactionResult } from "../../src/shared/runtime/storage/row.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
-import { STANDSTILL_EVERY, STORM_EVERY } from "../model/weather.ts";
+import { STORM_EVERY } from "../model/weather.ts";
+import { belated } from "./small-models.ts";
 import type { Mutant } from "./mutant.ts";
 import {
   apart,
@@ -185,8 +186,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C4: nobody looks for due rows that were written too late",
     era: 14,
-    every: STANDSTILL_EVERY,
-    firstSeed: 1_764,
+    shownBy: belated,
     services: (services) => ({
       ...services,
       due: withMethods(services.due, {
@@ -249,7 +249,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
-    firstSeed: 228,
+    firstSeed: 282,
     services: (services) =>
       committing(
         services,

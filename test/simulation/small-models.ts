@@ -3,6 +3,8 @@ import type { OperatorScope } from "../../src/shared/callers/scope.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
+import { DUE_SHARDS, hintDueWork } from "../../src/shared/due/enqueue-due.ts";
+import { minuteOf } from "../../src/shared/due/minutes.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { newEvent } from "../../src/shared/webhooks/events/event.ts";
 import { firstDelivery } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
@@ -180,6 +182,41 @@ export const redrives = (mutant: Mutant): Promise<readonly string[]> =>
     const { items } = await services.deadDeliveries.list({}, { after: undefined, limit: 2_000 });
     const left = items.length - STUCK;
     return left === 0 ? [] : [`${left} dead deliveries were never come to`];
+  });
+
+/** More than a page has. */
+const BELATED = 1_050;
+const BELATED_BY_MS = 90 * 60_000;
+const STEPS_MAX = 50;
+const THE_PAST = { shard: 1, shards: DUE_SHARDS };
+
+/** Rows of due work that were written into minutes long worked through are all hinted by one round of the walk. */
+export const belated = (mutant: Mutant): Promise<readonly string[]> =>
+  among(mutant, { processes: 1 }, async ([services], time) => {
+    if (services === undefined) return [];
+    const { due } = services;
+    const now = new Date(time.now);
+    await due.advance(minuteOf(now));
+    const platformId = newId("platform", now);
+    const profileId = newId("profile", now);
+    const posts = Array.from({ length: BELATED }, () => newId("post", now));
+    const dueAt = new Date(time.now - BELATED_BY_MS).toISOString();
+    for (const postId of posts)
+      await due.add({ ref: { platformId, profileId, postId }, dueAt }, now);
+    const hinted = new Set<string>();
+    const step = hintDueWork(services, {
+      store: due,
+      hint: ({ ref }) => Promise.resolve(void hinted.add(ref.postId)),
+    });
+    let position: string | undefined;
+    for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+      const at = { roundAt: now, counts: {}, lastCounts: {}, failures: 0, isTimeUp: () => false };
+      const { next } = await step({ ...THE_PAST, ...at, position });
+      if (next === undefined) break;
+      position = next;
+    }
+    const left = BELATED - hinted.size;
+    return left === 0 ? [] : [`${left} belated posts were never hinted`];
   });
 
 const MIDNIGHT = Date.parse("2026-03-05T00:00:00.000Z");
