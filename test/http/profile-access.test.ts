@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { routes } from "../../src/functions/routes.ts";
 import { aKey, anApplication, aProfile } from "../setup/factories.ts";
 import type { TestApplication } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
@@ -105,14 +106,16 @@ describe("naming the profile", () => {
       [mine.id, unknown],
       ["prf_x", "prf_y"],
     ] as const;
+    const named = routes.filter((route) => route.path.includes("{profileId}"));
+    expect(named.length).toBeGreaterThan(6);
+    const routesOf = (id: string) =>
+      named.map(({ method, path }) => {
+        const filled = path.replace("{profileId}", id).replaceAll(/\{\w+\}/g, "x_1");
+        return [method, `/${filled}`] as const;
+      });
     for (const [header, path] of pairs) {
       for (const name of ["X-Profile-Id", "Profile-Id"])
-        for (const [method, route] of [
-          ["GET", `/v1/profiles/${path}`],
-          ["GET", `/v1/profiles/${path}/connections`],
-          ["POST", `/v1/profiles/${path}/connect/sessions`],
-          ["POST", `/v1/profiles/${path}/erase`],
-        ] as const)
+        for (const [method, route] of routesOf(path))
           expect(
             await relay.call(method, route, { key, headers: { [name]: header } }),
           ).toMatchObject({
