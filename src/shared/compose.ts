@@ -50,8 +50,8 @@ import { DeadDeliveryStore } from "./webhooks/deliveries/dead-delivery-store.ts"
 import { DUE_DELIVERIES } from "./webhooks/deliveries/delivery.ts";
 import { DELIVERY_QUEUE, type DeliveryHint } from "./webhooks/deliveries/delivery-queue.ts";
 import { DeliveryStore } from "./webhooks/deliveries/delivery-store.ts";
+import { PendingStore } from "./webhooks/deliveries/pending-store.ts";
 import { EndpointHealthStore } from "./webhooks/endpoints/endpoint-health-store.ts";
-import { EndpointSlots } from "./webhooks/endpoints/endpoint-slots.ts";
 import { EndpointStore } from "./webhooks/endpoints/endpoint-store.ts";
 import { EventStore } from "./webhooks/events/event-store.ts";
 import { FAN_OUT_QUEUE, FanOutQueue, Rerun } from "./webhooks/events/fan-out-queue.ts";
@@ -90,12 +90,13 @@ function webhookServices(
     endpoints: new EndpointStore(tables.tenants, identity.dataKeys),
     endpointHealth: new EndpointHealthStore(tables.deliveries),
     deliveries: new DeliveryStore(tables.deliveries),
+    pending: new PendingStore(tables.deliveries),
     dueDeliveries: new DueStore(tables.duedeliveries, DUE_DELIVERIES),
     deadDeliveries: new DeadDeliveryStore(tables.dead),
     fanOutQueue: new FanOutQueue(queue(FAN_OUT_QUEUE), { openWork, log }),
     deliveryQueue: new HintQueue<DeliveryHint>(queue(DELIVERY_QUEUE)),
     fanOuts: new Rerun(),
-    deliverySlots: new EndpointSlots(),
+    drains: new Rerun(),
   };
 }
 

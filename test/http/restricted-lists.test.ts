@@ -139,7 +139,7 @@ describe("a restricted key lists", () => {
     if (endpoint === undefined) throw new Error("no endpoint");
     const now = relay.clock.now();
     const made = (await events(9, inTurn)).map((event) => firstDelivery(event, endpoint, now));
-    await relay.services.deliveries.insertAbsent(webhookId, made);
+    await relay.services.pending.insertAbsent(webhookId, made);
     const path = `/v1/webhooks/${webhookId}/deliveries?limit=2`;
     const own = made.filter(({ profileId }) => profileId === mine.id).map(({ id }) => id);
     expect((await list(path)).map(({ id }) => id).toSorted()).toEqual(own.toSorted());

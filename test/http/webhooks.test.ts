@@ -326,7 +326,7 @@ describe("the deliveries of an endpoint", () => {
     const { key } = application;
     for (const type of ["connection.linked", "connection.removed", "connection.linked"] as const)
       await happen(relay, application, type);
-    relay.queues.onSend = (message) => ("deliveryId" in message ? "lose" : "keep");
+    relay.queues.onSend = (message) => ("endpointId" in message ? "lose" : "keep");
     await relay.drain();
     relay.queues.onSend = () => "keep";
     const path = `/v1/webhooks/${id}/deliveries`;

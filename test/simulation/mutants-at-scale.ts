@@ -63,7 +63,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D3a: a purge takes the first page of a kind for all of it",
     era: 23,
-    firstSeed: 12,
+    firstSeed: 17,
     install: () =>
       withWalk("purge-", (begin) => (services, system) => {
         const step = begin(services, system);
@@ -175,7 +175,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D7b: the wrong operation is taken out of a refused transaction",
     era: 32,
-    firstSeed: 7,
+    firstSeed: 22,
     install: () =>
       withTable(
         "transact",
@@ -351,6 +351,31 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
         return isLater ? { ...stored, row: { ...stored.row, day: "" } } : stored;
       };
       return { ...tables, core: withMethods(core, { find }) };
+    },
+  },
+  {
+    name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
+    era: 45,
+    firstSeed: 42,
+    services(services) {
+      const { openWork } = services;
+      const mark: typeof openWork.mark = async (owner, now) => {
+        if (!owner.startsWith("whk_")) await openWork.mark(owner, now);
+      };
+      return { ...services, openWork: withMethods(openWork, { mark }) };
+    },
+  },
+  {
+    name: "D9b: an endpoint's next drain stands on its hint alone",
+    era: 44,
+    firstSeed: 4,
+    services(services) {
+      const { dueDeliveries } = services;
+      const nothing = () => Promise.resolve();
+      return {
+        ...services,
+        dueDeliveries: withMethods(dueDeliveries, { add: nothing, addHinted: nothing }),
+      };
     },
   },
 ];

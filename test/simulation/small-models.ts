@@ -170,7 +170,7 @@ export const redrives = (mutant: Mutant): Promise<readonly string[]> =>
       status: "dead" as const,
       diedAt: new Date(START - index * 1_000).toISOString(),
     }));
-    await services.deliveries.insertAbsent(endpoint.id, dead.slice(0, STUCK));
+    await services.pending.insertAbsent(endpoint.id, dead.slice(0, STUCK));
     await Promise.all(dead.map((one) => services.deadDeliveries.add(one, one.diedAt)));
     let cursor: string | undefined;
     for (let calls = 0; calls < CALLS_MAX; calls += 1) {

@@ -17,7 +17,7 @@ import {
   walletRow,
 } from "../../src/shared/billing/wallet-row.ts";
 import { countRow } from "../../src/shared/runtime/storage/sharded-counter.ts";
-import { endpointHealthRow } from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
+import { endpointStateRow } from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
 import { eventRow } from "../../src/shared/webhooks/events/event.ts";
 import { watermarkRow } from "../../src/shared/due/due-store.ts";
 import { poisonRow } from "../../src/shared/background/housekeeping-store.ts";
@@ -47,7 +47,7 @@ import { platformRow } from "../../src/shared/tenants/platforms/platform-row.ts"
 import { deadDeliveryRow } from "../../src/shared/webhooks/deliveries/dead-delivery-store.ts";
 import { DUE_DELIVERIES } from "../../src/shared/webhooks/deliveries/delivery.ts";
 import { externalIdRow, profileRow } from "../../src/shared/tenants/profiles/profile-store.ts";
-import { deliveryRow } from "../../src/shared/webhooks/deliveries/delivery-store.ts";
+import { deliveryRow } from "../../src/shared/webhooks/deliveries/delivery-row.ts";
 import {
   endpointIndexRow,
   endpointRow,
@@ -111,7 +111,7 @@ const KINDS: readonly Kind[] = [
   kind(poisonRow, "housekeeping", (key) => /\|[0-9a-f]{64}$/.test(key)),
   kind(deadDeliveryRow, "dead", () => true),
   kind(eventRow, "events", () => true),
-  kind(endpointHealthRow, "deliveries", (key) => key === "S"),
+  kind(endpointStateRow, "deliveries", (key) => key === "S"),
   kind(endpointIndexRow, "tenants", starting("HN|")),
   kind(countRow, "tenants", starting("FN|")),
   kind(markerRow, "core", (key, columns) => key.startsWith("O|") && !("sequence" in columns)),

@@ -8,7 +8,7 @@ import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { ok, startReceiver, status, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
-import { enqueueDueDeliveries } from "../setup/walks.ts";
+import { enqueueDueDeliveries, repairStalledLegs } from "../setup/walks.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -32,6 +32,8 @@ afterAll(() => receiver.stop());
 async function pass(ms: number, stepMs = 10 * SECOND, on = relay): Promise<void> {
   for (let left = ms; left > 0; left -= stepMs) {
     await enqueueDueDeliveries(on.services);
+    // Once a minute, as the schedule has it.
+    if (left % MINUTE < stepMs) await repairStalledLegs(on.services);
     on.advance(Math.min(stepMs, left));
     await on.drain();
   }
@@ -56,6 +58,18 @@ async function failing(waiting: number, on = relay): Promise<TestEndpoint> {
 const calls = ({ path }: TestEndpoint) => receiver.received(path);
 const eventsAt = (endpoint: TestEndpoint) =>
   calls(endpoint).map(({ headers }) => String(headers["webhook-id"]));
+/** Deliveries are handled together up to this number, one such batch after the other. */
+const BATCH = 16;
+/** In order, but for those that were handled together. */
+function expectOrder(events: readonly string[]): void {
+  for (const [index, event] of events.toSorted().entries())
+    expect(Math.abs(events.indexOf(event) - index)).toBeLessThan(BATCH);
+}
+/** The events of first attempts, as they arrived. */
+const triedFirst = (endpoint: TestEndpoint) =>
+  calls(endpoint)
+    .filter(({ headers }) => headers["x-social-restapi-attempt"] === "1")
+    .map(({ headers }) => String(headers["webhook-id"]));
 const waitingOf = async (endpoint: TestEndpoint) =>
   (await deliveriesOf(relay, endpoint)).filter(({ lastError }) => lastError === "endpoint_failing");
 const untriedOf = async (endpoint: TestEndpoint) =>
@@ -65,17 +79,27 @@ const statusesOf = async (endpoint: TestEndpoint) =>
 const patch = ({ id, application }: TestEndpoint, body: object) =>
   relay.call("PATCH", `/v1/webhooks/${id}`, { key: application.key, body });
 
-/** What the queue would hand over for a delivery. */
-const hintOf = (delivery: {
-  readonly id: string;
-  readonly webhookId: string;
-  readonly nextAttemptAt: string;
-}): DeliveryHint => ({
-  v: 1,
-  endpointId: delivery.webhookId,
-  deliveryId: delivery.id,
-  dueAt: delivery.nextAttemptAt,
-});
+/** What the queue would hand over. */
+const hintOf = ({ id }: TestEndpoint): DeliveryHint => ({ v: 1, endpointId: id });
+
+/** A process that dies when it is about to do this to pending deliveries for the so many-th time. */
+function dyingAt(name: "transact" | "writeState" | "listHeld", times: number): Services {
+  let count = 0;
+  let isDead = false;
+  const pending = new Proxy(relay.services.pending, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target);
+      if (typeof value !== "function") return value;
+      return (...given: unknown[]) => {
+        if (property === name) count += 1;
+        isDead ||= count === times;
+        if (isDead) return Promise.reject(new Error("the process died"));
+        return Reflect.apply(value, target, given) as unknown;
+      };
+    },
+  });
+  return { ...relay.services, pending };
+}
 
 describe("after five failures in a row", () => {
   test("new events wait, and say so, while what was begun is tried by its schedule", async () => {
@@ -86,7 +110,8 @@ describe("after five failures in a row", () => {
     for (const delivery of waiting)
       expect(delivery).toMatchObject({ status: "pending", attempts: 0, lastStatusCode: null });
     const seconds = waiting.map((delivery) => (Date.parse(delivery.nextAttemptAt) - now) / SECOND);
-    expect(seconds.toReversed().map(Math.round)).toEqual([30, 80, 180]);
+    // When the endpoint is tried next.
+    expect(seconds.map(Math.round)).toEqual([30, 30, 30]);
     await pass(6 * SECOND, SECOND);
     expect(calls(endpoint)).toHaveLength(10);
     const attempts = calls(endpoint).map(({ headers }) => headers["x-social-restapi-attempt"]);
@@ -98,7 +123,7 @@ describe("after five failures in a row", () => {
     receiver.behave(endpoint.path, (outgoing, _, nth) => {
       outgoing.writeHead(nth === 5 ? 200 : 500).end();
     });
-    await tell(endpoint, 9);
+    for (let index = 0; index < 9; index += 1) await tell(endpoint, 1);
     expect(calls(endpoint)).toHaveLength(9);
     expect(await waitingOf(endpoint)).toEqual([]);
   });
@@ -110,9 +135,9 @@ describe("after five failures in a row", () => {
     expect(eventsAt(endpoint).length).toBeGreaterThanOrEqual(10);
     await pass(10 * SECOND, SECOND);
     expect(await statusesOf(endpoint)).toEqual(new Set(["succeeded"]));
-    const events = eventsAt(endpoint).slice(10);
+    const events = triedFirst(endpoint).slice(5);
     expect(events).toHaveLength(40);
-    expect(events).toEqual(events.toSorted());
+    expectOrder(events);
     expect(relay.logLines.filter((line) => line.includes("webhook circuit"))).toHaveLength(2);
     // New ones go out at once, and nothing is looked for any more.
     await tell(endpoint, 1);
@@ -120,28 +145,23 @@ describe("after five failures in a row", () => {
     await pass(3 * MINUTE, MINUTE);
     const before = await relay.services.dueDeliveries.listLeftBehind(relay.clock.now(), undefined);
     expect(before.dues).toEqual([]);
-    expect(await relay.services.endpointHealth.releasableSince(endpoint.id)).toBeNull();
+    const { state, pending } = await relay.services.pending.read(endpoint.id, 10);
+    expect([state.heldSince, state.leaseId, state.nextAt, pending]).toEqual([null, null, null, []]);
+    expect(await relay.services.pending.listHeld(endpoint.id, 10)).toEqual([]);
     expect(relay.queues.length).toBe(0);
   });
 
-  test("a success sends more than a minute takes in rounds, each of them once", async () => {
+  test("a success sends however many waited, each of them once and about in order", async () => {
     const endpoint = await failing(1_200);
     const { id, application } = endpoint;
     receiver.behave(endpoint.path, ok);
-    const before = calls(endpoint).length;
     dataOf(await relay.call("POST", `/v1/webhooks/${id}/test`, { key: application.key }));
-    await pass(40 * SECOND, SECOND);
-    const sent = calls(endpoint).length - before;
-    expect(sent).toBeGreaterThan(200);
-    expect(sent).toBeLessThan(1_000);
-    await pass(2 * MINUTE, SECOND);
-    const tried = calls(endpoint)
-      .slice(before + 1)
-      .filter(({ headers }) => headers["x-social-restapi-attempt"] === "1")
-      .map(({ headers }) => String(headers["webhook-id"]));
-    expect(tried).toEqual(tried.toSorted());
+    await pass(10 * SECOND, SECOND);
+    // After the five that failed, and the test.
+    const tried = triedFirst(endpoint).slice(6);
     expect(tried).toHaveLength(1_200);
     expect(new Set(tried).size).toBe(1_200);
+    expectOrder(tried);
   });
 
   test("a redrive and a test are sent at once, and their success ends it", async () => {
@@ -158,7 +178,8 @@ describe("after five failures in a row", () => {
     await pass(2 * SECOND, SECOND);
     expect(await untriedOf(endpoint)).toEqual([]);
     receiver.behave(endpoint.path, down);
-    await tell(endpoint, 6);
+    await tell(endpoint, 5);
+    await tell(endpoint, 1);
     expect((await waitingOf(endpoint)).length).toBeGreaterThan(0);
     const sent = calls(endpoint).length;
     const path = `/v1/webhooks/${endpoint.id}/deliveries/${tested.id}/redrive`;
@@ -215,7 +236,7 @@ describe("where no retry is due", () => {
     expect(new Set(events).size).toBe(events.length);
     const gaps = times.map((time, index) => time - (times[index - 1] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThan(25);
-    expect(gaps.slice(0, 4).map((gap) => Math.round(gap / 10) * 10)).toEqual([30, 50, 100, 200]);
+    expect(gaps.slice(0, 4).map((gap) => Math.round(gap / 10) * 10)).toEqual([30, 40, 70, 140]);
     // A probe every five minutes; one that failed long ago keeps its place among those that wait.
     expect(times.length).toBeGreaterThanOrEqual(12);
     expect(Math.max(...gaps)).toBeLessThan(6 * 60);
@@ -229,11 +250,10 @@ describe("where no retry is due", () => {
     const instance = await startRelay({ sameDeploymentAs: own });
     const endpoint = await failing(6, own);
     own.advance(40 * SECOND);
-    const hints = (await deliveriesOf(own, endpoint))
-      .filter(({ attempts }) => attempts === 0)
-      .map(hintOf);
     await Promise.all(
-      hints.map((hint, index) => deliverWebhook((index % 2 === 0 ? own : instance).services, hint)),
+      Array.from({ length: 6 }, (_, index) =>
+        deliverWebhook((index % 2 === 0 ? own : instance).services, hintOf(endpoint)),
+      ),
     );
     expect(calls(endpoint)).toHaveLength(6);
     await Promise.all([own.stop(), instance.stop()]);
@@ -243,56 +263,28 @@ describe("where no retry is due", () => {
 describe("nothing is lost", () => {
   test("when every hint of what waited is", async () => {
     const endpoint = await failing(25);
-    receiver.behave(endpoint.path, ok);
-    // The timer's hints come through, those that are sent on a success do not.
-    relay.queues.onSend = (message) => {
-      const { deliveryId = "" } = message as { deliveryId?: string };
-      return deliveryId.startsWith("waiting|") ? "lose" : "keep";
-    };
-    await pass(6 * SECOND, SECOND);
+    relay.queues.onSend = (message) => ("endpointId" in message ? "lose" : "keep");
+    const url = receiver.url(`${endpoint.path}/new`);
+    dataOf(await patch(endpoint, { url }));
+    await pass(SECOND, SECOND);
     relay.queues.onSend = () => "keep";
     expect((await untriedOf(endpoint)).length).toBeGreaterThan(0);
-    await pass(3 * MINUTE);
+    await pass(6 * MINUTE);
     expect(await statusesOf(endpoint)).toEqual(new Set(["succeeded"]));
   });
 
-  test.each<[string, (services: Services) => Services]>([
-    [
-      "before the endpoint says that it is well",
-      (services) => ({
-        ...services,
-        endpoints: Object.assign(Object.create(services.endpoints), {
-          open: services.endpoints.open.bind(services.endpoints),
-          turnCircuit: () => Promise.reject(new Error("the process died")),
-        }),
-      }),
-    ],
-    [
-      "before the success is noted",
-      (services) => ({
-        ...services,
-        endpointHealth: Object.assign(Object.create(services.endpointHealth), {
-          noteSuccess: () => Promise.reject(new Error("the process died")),
-        }),
-      }),
-    ],
-    [
-      "before anybody was told",
-      (services) => ({
-        ...services,
-        deliveryQueue: Object.assign(Object.create(services.deliveryQueue), {
-          hint: () => Promise.reject(new Error("the process died")),
-        }),
-      }),
-    ],
-  ])("when the process of the success dies %s", async (_, broken) => {
-    const endpoint = await failing(12);
+  test.each([
+    ["before it says that it delivered", "transact", 2],
+    ["before the success is noted", "writeState", 2],
+    ["before it looks for what waited", "listHeld", 1],
+    ["in the midst of what waited", "transact", 6],
+  ] as const)("when the process of the success dies %s", async (_, name, times) => {
+    const endpoint = await failing(30);
     receiver.behave(endpoint.path, ok);
     relay.advance(6 * SECOND);
-    const retries = (await deliveriesOf(relay, endpoint)).filter(({ attempts }) => attempts === 1);
-    const [first] = retries;
-    await deliverWebhook(broken(relay.services), hintOf(first)).catch(() => undefined);
-    expect(calls(endpoint)).toHaveLength(6);
+    const died = deliverWebhook(dyingAt(name, times), hintOf(endpoint));
+    await expect(died).rejects.toThrow("died");
+    expect(calls(endpoint).length).toBeGreaterThan(5);
     await pass(20 * MINUTE);
     expect(await statusesOf(endpoint)).toEqual(new Set(["succeeded"]));
   });
@@ -303,12 +295,13 @@ describe("nothing is lost", () => {
     const { key } = endpoint.application;
     dataOf(await relay.call("POST", `/v1/webhooks/${endpoint.id}/test`, { key }));
     const [waiting] = await waitingOf(endpoint);
-    await relay.drain();
-    const dying: Services = {
-      ...relay.services,
-      outbound: { ...relay.services.outbound, request: () => Promise.reject(new Error("died")) },
-    };
-    await expect(deliverWebhook(dying, hintOf(waiting))).rejects.toThrow("died");
+    const { outbound } = relay.services;
+    const request: typeof outbound.request = (call) =>
+      call.headers?.["x-social-restapi-delivery"] === waiting.id
+        ? Promise.reject(new Error("died"))
+        : outbound.request(call);
+    const dying: Services = { ...relay.services, outbound: { ...outbound, request } };
+    await expect(deliverWebhook(dying, hintOf(endpoint))).rejects.toThrow("died");
     await pass(3 * MINUTE);
     expect(await statusesOf(endpoint)).not.toContain("dead");
     const [found] = (await deliveriesOf(relay, endpoint)).filter(({ id }) => id === waiting.id);
@@ -316,26 +309,17 @@ describe("nothing is lost", () => {
   });
 
   test("when the sending of what waited is cut short, again and again", async () => {
-    const endpoint = await failing(12);
+    const endpoint = await failing(40);
     receiver.behave(endpoint.path, ok);
-    let cuts = 0;
-    relay.queues.onSend = (message) => {
-      const { deliveryId = "", dueAt = "" } = message as { deliveryId?: string; dueAt?: string };
-      const isOfWaiting = deliveryId.startsWith("dlv_") && dueAt > relay.clock.now().toISOString();
-      if (!isOfWaiting || cuts >= 3) return "keep";
-      cuts += 1;
-      throw new Error("the queue is away");
-    };
     relay.advance(6 * SECOND);
-    for (let minutes = 0; minutes < 20; minutes += 1) {
-      await enqueueDueDeliveries(relay.services);
+    for (let cuts = 0; cuts < 3; cuts += 1) {
+      const died = deliverWebhook(dyingAt("transact", 4), hintOf(endpoint));
+      await expect(died).rejects.toThrow("died");
       relay.advance(MINUTE);
-      // A message whose worker failed is gone here: what is left are the rows.
-      while (await relay.drain().catch(() => 1)) relay.advance(SECOND);
     }
-    relay.queues.onSend = () => "keep";
-    expect(cuts).toBe(3);
+    await pass(10 * MINUTE);
     expect(await statusesOf(endpoint)).toEqual(new Set(["succeeded"]));
+    expect(new Set(eventsAt(endpoint)).size).toBe(45);
   });
 
   test("when the receiver fails again while what waited is sent", async () => {
@@ -354,13 +338,11 @@ describe("nothing is lost", () => {
   });
 });
 
-test("what waited is sent four at a time", async () => {
+test("what waited is sent four at a time, however many processes are told of it", async () => {
   const endpoint = await failing(12);
   receiver.behave(endpoint.path, ok);
   const { key } = endpoint.application;
   dataOf(await relay.call("POST", `/v1/webhooks/${endpoint.id}/test`, { key }));
-  const hints = (await untriedOf(endpoint)).map(hintOf);
-  await relay.drain();
   let running = 0;
   let most = 0;
   receiver.behave(endpoint.path, async (outgoing) => {
@@ -370,7 +352,13 @@ test("what waited is sent four at a time", async () => {
     running -= 1;
     outgoing.end();
   });
-  await Promise.all(hints.map((hint) => deliverWebhook(relay.services, hint)));
+  const instance = await startRelay({ sameDeploymentAs: relay });
+  await Promise.all(
+    [relay, instance, relay, instance].map(({ services }) =>
+      deliverWebhook(services, hintOf(endpoint)),
+    ),
+  );
+  await instance.stop();
   expect(most).toBeGreaterThan(1);
   expect(most).toBeLessThanOrEqual(4);
   await pass(2 * MINUTE);
@@ -399,12 +387,11 @@ test("an endpoint that is well costs each of its deliveries nothing for all this
   relay = await startRelay({ emulatedTables: true, settings: receiver.settings });
   const endpoint = await anEndpoint(relay, receiver);
   await tell(endpoint, 1);
-  relay.queues.onSend = (message) => ("deliveryId" in message ? "lose" : "keep");
+  relay.queues.onSend = (message) => ("endpointId" in message ? "lose" : "keep");
   await tell(endpoint, 1);
   relay.queues.onSend = () => "keep";
-  const [delivery] = await deliveriesOf(relay, endpoint);
-  const { byKind } = await countRequests(() => deliverWebhook(relay.services, hintOf(delivery)));
+  const { byKind } = await countRequests(() => deliverWebhook(relay.services, hintOf(endpoint)));
   expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({ status: "succeeded" });
-  // The delivery, the endpoint and the event; then it is claimed and ends, and its due row goes.
-  expect(byKind).toEqual({ read: 3, write: 3, send: 0, transaction: 0 });
+  // What is due, the delivery, the endpoint and the event; the lease comes and goes, the delivery is claimed and ends.
+  expect(byKind).toEqual({ read: 4, write: 2, send: 0, transaction: 2 });
 });

@@ -160,7 +160,7 @@ describe("an event", () => {
       await anEndpoint(relay, receiver, application),
       await anEndpoint(relay, receiver, application),
     ];
-    relay.queues.onSend = (message) => ("deliveryId" in message ? "keep" : "lose");
+    relay.queues.onSend = (message) => ("endpointId" in message ? "keep" : "lose");
     for (let index = 0; index < 5; index += 1) await happen(relay, application);
     const events = await waiting(platformId);
     await Promise.all(
@@ -191,18 +191,18 @@ describe("an event", () => {
       await anEndpoint(relay, receiver, application),
       await anEndpoint(relay, receiver, application),
     ];
-    relay.queues.onSend = (message) => ("deliveryId" in message ? "keep" : "lose");
+    relay.queues.onSend = (message) => ("endpointId" in message ? "keep" : "lose");
     await happen(relay, application);
-    const { deliveries } = relay.services;
+    const { pending } = relay.services;
     let made = 0;
-    const insertAbsent: typeof deliveries.insertAbsent = async (endpointId, all) => {
+    const insertAbsent: typeof pending.insertAbsent = async (endpointId, all) => {
       made += 1;
       if (made === 2) throw new Error("the process died");
-      return deliveries.insertAbsent(endpointId, all);
+      return pending.insertAbsent(endpointId, all);
     };
     const crashing = {
       ...relay.services,
-      deliveries: Object.assign(Object.create(deliveries), { insertAbsent }),
+      pending: Object.assign(Object.create(pending), { insertAbsent }),
     };
     await expect(fanOutEvents(crashing, hintFor(platformId))).rejects.toThrow("fanned out");
     expect(await waiting(platformId)).toHaveLength(1);

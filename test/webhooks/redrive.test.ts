@@ -41,7 +41,7 @@ async function withDead(count: number, of?: TestEndpoint["application"]): Promis
 /** Makes so many more of an endpoint's dead delivery. */
 async function copyDead(endpoint: TestEndpoint, count: number): Promise<void> {
   const [dead] = await deliveriesOf(relay, endpoint);
-  const { deliveries, deadDeliveries } = relay.services;
+  const { deliveries, deadDeliveries, pending } = relay.services;
   const stored = await deliveries.find({ endpointId: endpoint.id, deliveryId: dead.id });
   if (stored === undefined) throw new Error("no delivery");
   const { delivery } = stored;
@@ -50,7 +50,7 @@ async function copyDead(endpoint: TestEndpoint, count: number): Promise<void> {
     id: `${delivery.id.slice(0, -4)}${String(index).padStart(4, "0")}`,
   }));
   await Promise.all(copies.map((copy) => deadDeliveries.add(copy, copy.diedAt ?? "")));
-  expect(await deliveries.insertAbsent(endpoint.id, copies)).toHaveLength(copies.length);
+  expect(await pending.insertAbsent(endpoint.id, copies)).toHaveLength(copies.length);
 }
 
 const redrive = (endpoint: TestEndpoint, deliveryId: string) =>
@@ -286,7 +286,10 @@ test("an event that is kept no more can't be sent any more: its delivery ends, a
   const { events, deliveries } = relay.services;
   const gone = {
     ...relay.services,
-    events: Object.assign(Object.create(events), { find: () => Promise.resolve(undefined) }),
+    events: Object.assign(Object.create(events), {
+      find: () => Promise.resolve(undefined),
+      findMany: () => Promise.resolve(new Map()),
+    }),
   };
   const answer = dataOf(await redrive(endpoint, dead.id));
   const hint = {

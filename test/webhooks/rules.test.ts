@@ -4,14 +4,10 @@ import { needOf } from "../../src/shared/due/enqueue-due.ts";
 import { newId, timeOfId, isId } from "../../src/shared/runtime/ids.ts";
 import {
   deliveryIdOf,
-  deliveryStep,
-  type Delivery,
-  type DeliveryStep,
   nextAttemptSeconds,
   retryAfterSeconds,
 } from "../../src/shared/webhooks/deliveries/delivery.ts";
-import { HEALTHY, isAbandoned } from "../../src/shared/webhooks/endpoints/endpoint.ts";
-import { EndpointSlots } from "../../src/shared/webhooks/endpoints/endpoint-slots.ts";
+import { isAbandoned } from "../../src/shared/webhooks/endpoints/endpoint.ts";
 import { Rerun } from "../../src/shared/webhooks/events/fan-out-queue.ts";
 import { keptText } from "../../src/shared/webhooks/deliveries/send-delivery.ts";
 import { SETTINGS } from "../../src/shared/runtime/settings.ts";
@@ -94,53 +90,13 @@ describe("the id of a first delivery", () => {
   });
 });
 
-describe("what a worker may do with a delivery", () => {
-  const pending: Delivery = {
-    id: newId("delivery", now),
-    endpointId: newId("endpoint", now),
-    platformId: newId("platform", now),
-    applicationId: newId("application", now),
-    eventId: newId("event", now),
-    eventType: "webhook.test",
-    profileId: null,
-    postId: null,
-    origin: { traceId: null, requestId: null },
-    status: "pending",
-    attempts: 0,
-    nextAttemptAt: at(0),
-    leaseUntil: null,
-    lastStatusCode: null,
-    lastError: null,
-    durationMs: null,
-    responseBody: null,
-    redriveOf: null,
-    redrivenAs: null,
-    createdAt: at(0),
-    deliveredAt: null,
-    diedAt: null,
-  };
-  test.each<[string, Partial<Delivery>, DeliveryStep]>([
-    ["due", {}, { kind: "attempt" }],
-    ["due later", { attempts: 1, nextAttemptAt: at(1) }, { kind: "later", at: at(1) }],
-    ["waiting for its endpoint", { nextAttemptAt: at(900) }, { kind: "attempt" }],
-    ["another worker's", { leaseUntil: at(1) }, { kind: "taken" }],
-    ["of a worker that died", { leaseUntil: at(-1), attempts: 1 }, { kind: "attempt" }],
-    ["begun for the last time", { leaseUntil: at(-1), attempts: 10 }, { kind: "give_up" }],
-    ["succeeded", { status: "succeeded" }, { kind: "ended" }],
-    ["dead", { status: "dead", nextAttemptAt: null }, { kind: "ended" }],
-  ])("that is %s", (_, change, expected) => {
-    expect(deliveryStep({ ...pending, ...change }, 10, now)).toEqual(expected);
-  });
-});
-
 describe("an endpoint is abandoned", () => {
   const failing = (failures: number, days: number) => ({
-    ...HEALTHY,
     failures,
     failingSince: at(-days * DAY_SECONDS),
   });
   test.each([
-    ["never without a failure", HEALTHY, false],
+    ["never without a failure", { failures: 0, failingSince: null }, false],
     ["after 20 failures over 5 days", failing(20, 5), true],
     ["not after 19 failures", failing(19, 30), false],
     ["not before 5 days are over", failing(500, 4.99), false],
@@ -173,38 +129,6 @@ describe("what is kept of an answer", () => {
         expect(kept.isWellFormed()).toBe(true);
       }),
     );
-  });
-});
-
-describe("deliveries to one endpoint", () => {
-  let time = 0;
-  const slots = () => new EndpointSlots(() => time);
-
-  test("are at most four at once, and other endpoints have their own", () => {
-    const some = slots();
-    const taken = [1, 2, 3, 4].map(() => some.take("whk_a"));
-    expect(taken.every((slot) => slot !== undefined)).toBe(true);
-    expect(some.take("whk_a")).toBeUndefined();
-    expect(some.take("whk_b")).toBeDefined();
-    taken[0]?.release();
-    expect(some.take("whk_a")).toBeDefined();
-  });
-
-  test("that hang leave one at a time", () => {
-    const some = slots();
-    const hanging = [1, 2, 3, 4].map(() => some.take("whk_a"));
-    time += 10_000;
-    for (const slot of hanging) slot?.release();
-    expect(some.take("whk_a")).toBeDefined();
-    expect(some.take("whk_a")).toBeUndefined();
-  });
-
-  test("that find no slot come back one after the other, at the latest after a minute", () => {
-    const some = slots();
-    const waits = Array.from({ length: 1_000 }, () => some.secondsToWait("whk_a"));
-    expect(waits.slice(0, 3)).toEqual([0.125, 0.25, 0.375]);
-    expect(waits).toEqual(waits.toSorted((left, right) => left - right));
-    expect(waits.at(-1)).toBe(60);
   });
 });
 

@@ -127,8 +127,8 @@ test("what a receiver held in its hands when the process was killed is delivered
 /** The writes of a fan-out in their order, by what they have in common. */
 const WRITES: readonly (readonly [what: string, write: RegExp])[] = [
   ["the event is logged", /^(PUT|PATCH) .*events\(.*evt_/],
-  ["the delivery is noted as due", /^(PUT|POST|PATCH) .*duedeliveries/],
   ["the delivery is made", /^POST .*(?<!due)deliveries(\(\))?(\?|$)/],
+  ["somebody begins to deliver", /^PATCH .*(?<!due)deliveries\(.*RowKey='S'/],
   ["the event leaves the outbox", /^DELETE .*core\(.*E\|evt_/],
 ];
 

@@ -10,6 +10,7 @@ import {
 import { isEnded, nextLegStep } from "../publishing/leg.ts";
 import { nextCheck } from "../publishing/leg-times.ts";
 import type { StoredWork } from "../publishing/post-store.ts";
+import { lookAtEndpoint } from "../webhooks/deliveries/look-at-endpoint.ts";
 import { inBatches } from "../runtime/in-batches.ts";
 
 const REPAIRS_AT_ONCE = 8;
@@ -90,10 +91,16 @@ async function repairPlatform(services: BackgroundDeps, platformId: string): Pro
   await inBatches(due, REPAIRS_AT_ONCE, (work) => tryRepair(services, work, sent));
 }
 
-/** A mark: a platform had open work in a minute. */
+/** Endpoints are marked beside platforms. */
+const ENDPOINT = /^whk_/;
+
+const repairOwner = (services: BackgroundDeps, owner: string): Promise<void> =>
+  ENDPOINT.test(owner) ? lookAtEndpoint(services, owner) : repairPlatform(services, owner);
+
+/** A mark: a platform or a webhook endpoint had open work in a minute. */
 interface Mark {
   readonly minute: string;
-  readonly platformId: string;
+  readonly owner: string;
   readonly etag: string;
 }
 
@@ -107,7 +114,7 @@ interface Page {
 }
 
 const toItem = (mark: Mark, after: string): MarkedItem => ({
-  id: `${mark.minute}|${mark.platformId}`,
+  id: `${mark.minute}|${mark.owner}`,
   after,
   mark,
 });
@@ -119,7 +126,7 @@ async function pageOfOld(
   token: string | undefined,
 ): Promise<Page> {
   const { items, next } = await openWork.listOld(clock.now(), token);
-  const own = items.filter(({ platformId }) => isOfShard(platformId, at));
+  const own = items.filter(({ owner }) => isOfShard(owner, at));
   const again = token === undefined ? "old" : `old|${token}`;
   const [first = ""] = openWork.youngMinutes(at.roundAt);
   return {
@@ -135,11 +142,11 @@ async function pageOfMinute(
   [minute, last]: readonly [string, string],
 ): Promise<Page> {
   const { items, next } = await openWork.listMinute(minute, last);
-  const own = items.filter(({ platformId }) => isOfShard(platformId, at));
+  const own = items.filter(({ owner }) => isOfShard(owner, at));
   const later = openWork.youngMinutes(at.roundAt).find((one) => one > minute);
   const afterMinute = later === undefined ? undefined : `${later}|`;
   return {
-    items: own.map((item) => toItem(item, `${minute}|${item.platformId}`)),
+    items: own.map((item) => toItem(item, `${minute}|${item.owner}`)),
     next: next === undefined ? afterMinute : `${minute}|${next}`,
   };
 }
@@ -153,12 +160,12 @@ function pageOf(services: BackgroundDeps, at: WalkAt, after = "old"): Promise<Pa
 
 /**
  * Makes the steps of the sweep, which finds open work whose hint was lost and sends the hint again. A mark is removed
- * once its platform was checked after the mark was read. If the check fails, the mark stays for the next sweep, and the
- * sweep goes on with the other platforms.
+ * once its platform or endpoint was checked after the mark was read. If the check fails, the mark stays for the next sweep, and the
+ * sweep goes on with the others.
  */
 export function repairStalledLegs(services: BackgroundDeps): TakeStep {
   const { openWork, clock, log } = services;
-  /** When the last look at a platform began. */
+  /** When the last look at an owner began. */
   const seen = new Map<string, number>();
   let marks = new Map<string, Mark>();
   let listedAt = 0;
@@ -174,14 +181,14 @@ export function repairStalledLegs(services: BackgroundDeps): TakeStep {
     async look(id) {
       const mark = marks.get(id);
       if (mark === undefined) return {};
-      const { minute, platformId } = mark;
+      const { minute, owner } = mark;
       const isOld = openWork.isOld(minute, clock.now());
-      const lookedAt = seen.get(platformId) ?? -Infinity;
+      const lookedAt = seen.get(owner) ?? -Infinity;
       // What was looked at before in this run need not be again, but a mark that came after the look must not go.
       if (lookedAt < (isOld ? listedAt : 0)) {
         const startedAt = performance.now();
-        await repairPlatform(services, platformId);
-        seen.set(platformId, startedAt);
+        await repairOwner(services, owner);
+        seen.set(owner, startedAt);
       }
       if (isOld) await openWork.remove(mark);
       return {};

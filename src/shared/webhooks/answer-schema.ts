@@ -78,7 +78,9 @@ export const delivery = shape(
         attempts: count().describe("Attempts begun."),
         nextAttemptAt: time()
           .nullable()
-          .describe("At the latest, of one that waits for its endpoint (`endpoint_failing`)."),
+          .describe(
+            "Of one that waits for its endpoint (`endpoint_failing`): when that was to be tried next as it began to wait.",
+          ),
         lastStatusCode: z.int().nullable(),
         lastError: deliveryError().nullable(),
         durationMs: count().nullable().describe("Of the last attempt."),

@@ -3,19 +3,20 @@ import type { DueStore } from "../due/due-store.ts";
 import type { OpenWorkStore } from "../due/open-work-store.ts";
 import type { Config } from "../runtime/config.ts";
 import type { Outbound } from "../runtime/outbound.ts";
+import type { Stop } from "../runtime/process.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 import type { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
 import type { DeliveryQueue } from "./deliveries/delivery-queue.ts";
 import type { DeliveryStore } from "./deliveries/delivery-store.ts";
 import type { DeliveryRef } from "./deliveries/delivery.ts";
+import type { PendingStore } from "./deliveries/pending-store.ts";
 import type { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
-import type { EndpointSlots } from "./endpoints/endpoint-slots.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
 import type { EventStore } from "./events/event-store.ts";
 import type { FanOutQueue, Rerun } from "./events/fan-out-queue.ts";
 
 /** A delivery as the timeline of its post shows it. */
-interface WebhookStep {
+export interface WebhookStep {
   readonly at: string;
   readonly step: "webhook_sent";
   readonly platform: null;
@@ -44,12 +45,15 @@ export interface WebhooksDeps extends BillingDeps {
   readonly endpoints: EndpointStore;
   readonly endpointHealth: EndpointHealthStore;
   readonly deliveries: DeliveryStore;
+  readonly pending: PendingStore;
   readonly dueDeliveries: DueStore<DeliveryRef>;
   readonly deadDeliveries: DeadDeliveryStore;
   readonly fanOutQueue: FanOutQueue;
   readonly deliveryQueue: DeliveryQueue;
   /** Fan-outs that are under way in this process. */
   readonly fanOuts: Rerun;
-  /** Deliveries that are under way in this process. */
-  readonly deliverySlots: EndpointSlots;
+  /** Endpoints to which this process is delivering. */
+  readonly drains: Rerun;
+  /** Set once the process is about to end. */
+  readonly stop: Stop;
 }

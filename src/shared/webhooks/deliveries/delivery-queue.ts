@@ -2,11 +2,13 @@ import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { hintShape, type HintQueue } from "../../runtime/storage/queue.ts";
 
-/** A hint that a delivery is due. */
+/** A hint that an endpoint has deliveries to be made. */
 export const DeliveryHint = hintShape(() => ({
   endpointId: z.string(),
-  deliveryId: z.string(),
-  dueAt: z.string(),
+  /** Of version 0.2.0, whose hints named each delivery. */
+  deliveryId: z.string().optional(),
+  /** The time of the due row that the hint comes from. */
+  dueAt: z.string().optional(),
 }));
 export type DeliveryHint = ShapeOf<typeof DeliveryHint>;
 

@@ -1,46 +1,11 @@
-import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
+import { inverted, isId } from "../../runtime/ids.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import type { Row } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import type { Delivery, DeliveryRef, DeliveryStatus, DeliveryError } from "./delivery.ts";
+import type { Delivery, DeliveryRef, DeliveryStatus } from "./delivery.ts";
 import type { EventType } from "../events/event.ts";
-import {
-  integer,
-  integerOrNull,
-  oneOf,
-  rowCodec,
-  text,
-  textOrNull,
-} from "../../runtime/storage/codec.ts";
+import { DELIVERY_ROWS, deliveryKey, toDelivery, toDeliveryRow } from "./delivery-row.ts";
 
-/** A delivery; the partition has its endpoint. */
-export const deliveryRow = rowCodec("delivery", {
-  id: text(),
-  platformId: text(),
-  applicationId: text(),
-  eventId: text(),
-  eventType: text<EventType>(),
-  profileId: textOrNull(),
-  postId: textOrNull(),
-  status: oneOf(["pending", "succeeded", "dead"]),
-  attempts: integer(),
-  nextAttemptAt: textOrNull(),
-  leaseUntil: textOrNull(),
-  lastError: textOrNull<DeliveryError>(),
-  responseBody: textOrNull(),
-  redriveOf: textOrNull(),
-  redrivenAs: textOrNull(),
-  createdAt: text(),
-  deliveredAt: textOrNull(),
-  diedAt: textOrNull(),
-  traceId: textOrNull(),
-  requestId: textOrNull(),
-  lastStatusCode: integerOrNull(),
-  durationMs: integerOrNull(),
-});
-
-const PREFIX = "D|";
 /** More than an endpoint gets while it fails; beyond that the newest are listed. */
 const UNTRIED_MAX = 20_000;
 
@@ -54,20 +19,6 @@ export interface DeliveryFilter {
   readonly eventType?: EventType | undefined;
   /** Of events about these profiles alone. */
   readonly profileIds?: ReadonlySet<string> | undefined;
-}
-
-const rowKey = (deliveryId: string) =>
-  `${PREFIX}${inverted(timeOfId("delivery", deliveryId))}|${deliveryId}`;
-
-function toRow({ origin, ...delivery }: Delivery): Row {
-  const { traceId, requestId } = origin;
-  const columns = deliveryRow.encode({ ...delivery, traceId, requestId });
-  return { ...columns, rowKey: rowKey(delivery.id) };
-}
-
-function toDelivery(endpointId: string, row: Row): Delivery {
-  const { traceId, requestId, ...delivery } = deliveryRow.decode(row);
-  return { ...delivery, endpointId, origin: { traceId, requestId } };
 }
 
 function fits({ status, eventType, profileIds }: DeliveryFilter, delivery: Delivery): boolean {
@@ -86,15 +37,9 @@ export class DeliveryStore {
     this.#table = table;
   }
 
-  /** Inserts an endpoint's deliveries. Returns those that were not there, for a fan-out may be repeated. */
-  async insertAbsent(endpointId: string, deliveries: readonly Delivery[]): Promise<Delivery[]> {
-    const inserted = await this.#table.insertAllIfAbsent(endpointId, deliveries.map(toRow));
-    return deliveries.filter(({ id }) => inserted.has(rowKey(id)));
-  }
-
   async find({ endpointId, deliveryId }: DeliveryRef): Promise<StoredDelivery | undefined> {
     if (!isId("delivery", deliveryId)) return undefined;
-    const stored = await this.#table.find(endpointId, rowKey(deliveryId));
+    const stored = await this.#table.find(endpointId, deliveryKey(deliveryId));
     if (stored === undefined) return undefined;
     return { delivery: toDelivery(endpointId, stored.row), etag: stored.etag };
   }
@@ -103,7 +48,7 @@ export class DeliveryStore {
   async replaceIfUnchanged(delivery: Delivery, etag: string): Promise<StoredDelivery | undefined> {
     const written = await this.#table.replaceIfUnchanged(
       delivery.endpointId,
-      toRow(delivery),
+      toDeliveryRow(delivery),
       etag,
     );
     return written === undefined ? undefined : { delivery, etag: written };
@@ -131,10 +76,16 @@ export class DeliveryStore {
 
   /** Removes a page of an endpoint's ended deliveries that were made before. */
   removeEndedBefore(endpointId: string, time: Date, after: string | undefined) {
-    const from = PREFIX + inverted(time.getTime());
+    const from = DELIVERY_ROWS + inverted(time.getTime());
     const values = ["succeeded", "dead"] satisfies DeliveryStatus[];
     return this.#table.removeSelected(
-      { partitionKey: endpointId, from, before: afterPrefix(PREFIX), property: "status", values },
+      {
+        partitionKey: endpointId,
+        from,
+        before: afterPrefix(DELIVERY_ROWS),
+        property: "status",
+        values,
+      },
       after,
     );
   }
@@ -142,7 +93,10 @@ export class DeliveryStore {
   /** Lists an endpoint's pending deliveries since a time of which no attempt was begun, oldest first. */
   async listUntried(endpointId: string, since: Date): Promise<Delivery[]> {
     const values = ["pending"] satisfies DeliveryStatus[];
-    const range = { from: PREFIX, before: afterPrefix(PREFIX + inverted(since.getTime())) };
+    const range = {
+      from: DELIVERY_ROWS,
+      before: afterPrefix(DELIVERY_ROWS + inverted(since.getTime())),
+    };
     const selection = { partitionKey: endpointId, ...range, property: "status", values };
     const untried: Delivery[] = [];
     let after: string | undefined;
@@ -165,8 +119,8 @@ export class DeliveryStore {
   ): Promise<Scanned<Delivery>> {
     return scan(this.#table, {
       partitionKey: endpointId,
-      from: after ?? PREFIX,
-      before: afterPrefix(PREFIX),
+      from: after ?? DELIVERY_ROWS,
+      before: afterPrefix(DELIVERY_ROWS),
       limit,
       pick({ row }) {
         const delivery = toDelivery(endpointId, row);

@@ -44,9 +44,9 @@ export interface Delivery {
   readonly status: DeliveryStatus;
   /** Attempts begun. */
   readonly attempts: number;
-  /** While the endpoint's circuit is open: the latest time of the next check. */
+  /** Of a delivery that is held: when the endpoint is tried next, as far as it was known when it was held. */
   readonly nextAttemptAt: string | null;
-  /** Until when a worker owns it. */
+  /** Of version 0.2.0, where each delivery had a lease of its own. */
   readonly leaseUntil: string | null;
   readonly lastStatusCode: number | null;
   readonly lastError: DeliveryError | null;
@@ -84,27 +84,6 @@ export function deliveryIdOf(eventId: string, endpointId: string): string {
   const hashed = [...digest.subarray(0, RANDOM_CHARACTERS)].map((byte) => CROCKFORD[byte % 32]);
   const time = eventId.slice(ID_PREFIX_LENGTH, ID_PREFIX_LENGTH + TIME_CHARACTERS);
   return `dlv_${time}${hashed.join("")}`;
-}
-
-/** What a worker may do with a delivery now. */
-export type DeliveryStep =
-  | { readonly kind: "ended" }
-  /** Another worker has it; should that one die, the timer sends a hint after its lease. */
-  | { readonly kind: "taken" }
-  | { readonly kind: "later"; readonly at: string }
-  | { readonly kind: "attempt" }
-  /** Every attempt was begun, and the last one was cut short. */
-  | { readonly kind: "give_up" };
-
-export function deliveryStep(delivery: Delivery, attemptsMax: number, now: Date): DeliveryStep {
-  const { status, leaseUntil, nextAttemptAt, attempts } = delivery;
-  if (status !== "pending") return { kind: "ended" };
-  const at = now.toISOString();
-  if (leaseUntil !== null && leaseUntil > at) return { kind: "taken" };
-  // Without an attempt it waits for its endpoint's circuit alone, which the attempt checks.
-  const waits = attempts > 0 && nextAttemptAt !== null && nextAttemptAt > at;
-  if (waits) return { kind: "later", at: nextAttemptAt };
-  return { kind: attempts < attemptsMax ? "attempt" : "give_up" };
 }
 
 export interface DeliveryView {

@@ -1,13 +1,26 @@
 import type { WebhooksDeps } from "../deps.ts";
-import { deliveryIdOf, refOf, type Delivery, type DeliveryRef } from "./delivery.ts";
+import { deliveryIdOf, type Delivery, type DeliveryRef } from "./delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Event } from "../events/event.ts";
 import type { Due } from "../../due/due-store.ts";
 import { hintDueWork, hintIfSoon, isSoon, type DueWork } from "../../due/enqueue-due.ts";
 import type { TakeStep } from "../../runtime/walk-step.ts";
 
-/** A delivery whose next attempt is due at a time (table `duedeliveries`). */
+/** The time at which an endpoint's next drain is due; or, of version 0.2.0, a delivery's next attempt. */
 export type DueDelivery = Due<DeliveryRef>;
+
+/** Stands in the place of a delivery's id in the due rows of endpoints, as it did in some of version 0.2.0. */
+const ENDPOINT_PREFIX = "waiting|";
+
+/** Returns the due row that starts a drain of the endpoint. */
+export function endpointDue(endpointId: string, dueAt: string): DueDelivery {
+  return { ref: { endpointId, deliveryId: ENDPOINT_PREFIX + endpointId }, dueAt };
+}
+
+/** Returns whether a due row, or a hint of version 0.2.0, is about an endpoint and not about one delivery. */
+export function isOfEndpoint(deliveryId: string): boolean {
+  return deliveryId.startsWith(ENDPOINT_PREFIX);
+}
 
 function dueDeliveries({
   dueDeliveries: store,
@@ -15,25 +28,43 @@ function dueDeliveries({
 }: WebhooksDeps): DueWork<DeliveryRef> {
   return {
     store,
-    hint: ({ ref, dueAt }, seconds) => deliveryQueue.hint({ ...ref, dueAt }, seconds),
+    hint({ ref: { endpointId, deliveryId }, dueAt }, seconds) {
+      const whose = isOfEndpoint(deliveryId) ? { endpointId } : { endpointId, deliveryId };
+      return deliveryQueue.hint({ ...whose, dueAt }, seconds);
+    },
   };
 }
 
-/** Adds a due row. Call it before the delivery's own row is written, so that a crash never leaves it without one. */
+/** Adds a due row. Call it before what is due is written, so that a crash never leaves that without one. */
 export async function addDueDelivery(services: WebhooksDeps, due: DueDelivery): Promise<void> {
   const now = services.clock.now();
   if (isSoon(due, now)) await services.dueDeliveries.addHinted([due], now);
   else await services.dueDeliveries.add(due, now);
 }
 
-/** Sends a hint when the delivery is due soon; the timer sends the others. Call it after the delivery is written. */
+/** Sends a hint when the row is due soon; the timer sends the others. Call it after what is due is written. */
 export function hintDueDelivery(services: WebhooksDeps, due: DueDelivery): Promise<void> {
   return hintIfSoon(services, dueDeliveries(services), due);
 }
 
-/** Makes the steps that send a hint for every delivery that is due soon or was missed. */
+/** Makes the steps that send a hint for everything that is due soon or was missed. */
 export function hintDueDeliveries(services: WebhooksDeps): TakeStep {
   return hintDueWork(services, dueDeliveries(services));
+}
+
+/** Sends a hint that the endpoint has work. Never throws: the sweep sends another, if the endpoint is marked. */
+export async function hintEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
+  try {
+    await services.deliveryQueue.hint({ endpointId });
+  } catch (error) {
+    services.log.warn("hint not sent, the sweep will", { endpointId, error });
+  }
+}
+
+/** Marks the endpoint as having work, and sends a hint. */
+export async function wakeEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
+  await services.openWork.mark(endpointId, services.clock.now());
+  await hintEndpoint(services, endpointId);
 }
 
 /** Returns the fields of a delivery without an attempt. */
@@ -83,23 +114,22 @@ export function redriveOf(before: Delivery, id: string, now: Date): Delivery {
 }
 
 /**
- * Queues deliveries: writes the due rows, then the deliveries, then sends the hints. Returns those that were not queued
- * already. After a crash in between, the timer finds what was written, and a repeat by the caller finishes it.
+ * Queues deliveries: marks their endpoints, writes the deliveries, and sends one hint for each endpoint. Returns those
+ * that were not queued already; of a repeat after a crash the hints are sent again.
+ *
+ * The mark is what finds a delivery whose hint is lost. It is made before the delivery, for a crash right after the
+ * write, and once more after it, since a process may stand still in between until the first one was looked at.
  */
 export async function queueDeliveries(
   services: WebhooksDeps,
   deliveries: readonly Delivery[],
 ): Promise<readonly Delivery[]> {
-  const dueOf = (delivery: Delivery) => ({
-    ref: refOf(delivery),
-    dueAt: delivery.createdAt,
-  });
-  await services.dueDeliveries.addHinted(deliveries.map(dueOf), services.clock.now());
   const byEndpoint = [...Map.groupBy(deliveries, ({ endpointId }) => endpointId)];
   const added = await Promise.all(
     byEndpoint.map(async ([endpointId, own]) => {
-      const absent = await services.deliveries.insertAbsent(endpointId, own);
-      await Promise.all(absent.map((delivery) => hintDueDelivery(services, dueOf(delivery))));
+      await services.openWork.mark(endpointId, services.clock.now());
+      const absent = await services.pending.insertAbsent(endpointId, own);
+      await wakeEndpoint(services, endpointId);
       return absent;
     }),
   );

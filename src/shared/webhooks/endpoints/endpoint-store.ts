@@ -31,7 +31,7 @@ export const endpointRow = rowCodec("webhook endpoint", {
   previousSecretUntil: text(),
   createdAt: text(),
   updatedAt: text(),
-  // Absent: it never failed often enough.
+  // Of version 0.2.0; the state of the endpoint has it now.
   isCircuitOpen: absentIs(false, truth()),
 });
 
@@ -84,8 +84,6 @@ export interface EndpointChange {
 /** An endpoint with what its deliveries are signed with, the newest first. */
 export interface OpenedEndpoint {
   readonly endpoint: Endpoint;
-  /** While it is open, a new delivery asks the endpoint's health before it is sent. */
-  readonly isCircuitOpen: boolean;
   readonly secrets: readonly string[];
 }
 
@@ -189,7 +187,6 @@ export class EndpointStore {
     const secrets = sealed.map((one) => unseal(one, binding, this.#dataKeys));
     return {
       endpoint: toEndpoint(platformId, stored.row),
-      isCircuitOpen: endpoint.isCircuitOpen,
       secrets: secrets.filter((secret) => secret !== undefined),
     };
   }
@@ -220,20 +217,6 @@ export class EndpointStore {
       isOurs = endpointRow.decode(row).status === "active";
       const change = { status: "disabled", disabledReason, updatedAt: at } as const;
       return isOurs ? endpointRow.encodePart(change) : undefined;
-    });
-    return isOurs;
-  }
-
-  /** Notes the circuit's state in the row that every delivery reads anyway. Returns whether this call changed it. */
-  async setCircuit(
-    platformId: string,
-    endpointId: string,
-    isCircuitOpen: boolean,
-  ): Promise<boolean> {
-    let isOurs = false;
-    await this.#tenants.update(platformId, rowKey(endpointId), (row) => {
-      isOurs = endpointRow.decode(row).isCircuitOpen !== isCircuitOpen;
-      return isOurs ? endpointRow.encodePart({ isCircuitOpen }) : undefined;
     });
     return isOurs;
   }

@@ -1,4 +1,3 @@
-import type { Circuit } from "./circuit.ts";
 import type { EventType } from "../events/event.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
 import { refusedUrl } from "../../runtime/outbound.ts";
@@ -26,26 +25,22 @@ export interface Endpoint {
 export interface EndpointHealth {
   readonly lastSuccessAt: string | null;
   readonly lastFailureAt: string | null;
+}
+
+export const HEALTHY: EndpointHealth = { lastSuccessAt: null, lastFailureAt: null };
+
+/** What tells that an endpoint is abandoned. */
+interface Failures {
   /** Since the last success. */
   readonly failures: number;
   readonly failingSince: string | null;
-  /** Null while it is closed. */
-  readonly circuit: Circuit | null;
 }
-
-export const HEALTHY: EndpointHealth = {
-  lastSuccessAt: null,
-  lastFailureAt: null,
-  failures: 0,
-  failingSince: null,
-  circuit: null,
-};
 
 const FAILURES_MIN = 20;
 const FAILING_MS_MIN = 5 * 24 * 60 * 60 * 1000;
 
 /** Returns whether the endpoint has failed for five days and at least 20 attempts. */
-export function isAbandoned({ failures, failingSince }: EndpointHealth, now: Date): boolean {
+export function isAbandoned({ failures, failingSince }: Failures, now: Date): boolean {
   if (failures < FAILURES_MIN || failingSince === null) return false;
   return now.getTime() - Date.parse(failingSince) >= FAILING_MS_MIN;
 }

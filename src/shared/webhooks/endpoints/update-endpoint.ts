@@ -8,9 +8,9 @@ import {
   type EndpointWithSecret,
   endpointUrl,
 } from "./endpoint.ts";
-import { closeCircuit } from "./endpoint-circuit.ts";
 import { getEndpoint } from "./get-endpoint.ts";
 import type { UpdateEndpoint } from "../schema.ts";
+import { wakeEndpoint } from "../deliveries/queue-delivery.ts";
 import { newSigningSecret } from "../deliveries/signature.ts";
 
 const DISABLED_REASON = "Disabled through the API.";
@@ -32,7 +32,10 @@ export async function updateEndpoint(
   const url = change.url === undefined ? undefined : endpointUrl(services, change.url);
   const startsAnew = (isTurned && status === "active") || (url !== undefined && url !== before.url);
   // Before it is active: one more failure must not disable it at once.
-  if (startsAnew) await services.endpointHealth.forgetFailures(webhookId);
+  if (startsAnew) {
+    await services.openWork.mark(webhookId, services.clock.now());
+    await services.endpointHealth.forgetFailures(webhookId);
+  }
   const disabledReason = status === "active" ? null : DISABLED_REASON;
   const endpoint = await services.endpoints.update(
     platformId,
@@ -41,7 +44,8 @@ export async function updateEndpoint(
     services.clock.now().toISOString(),
   );
   if (endpoint === undefined) throw notFound();
-  if (startsAnew) await closeCircuit(services, { platformId, endpointId: webhookId });
+  // What was held is sent.
+  if (startsAnew) await wakeEndpoint(services, webhookId);
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
   recordAudit(services, scope, { action: "webhook.updated", target, applicationId });

@@ -1,4 +1,6 @@
 import { idBefore } from "../../runtime/ids.ts";
+import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
+import { findAll } from "../../runtime/storage/find-all.ts";
 import { scan } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import { PENDING_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
@@ -95,6 +97,16 @@ export class EventStore {
   async find(applicationId: string, eventId: string): Promise<Event | undefined> {
     const stored = await this.#log.find(applicationId, eventId);
     return stored === undefined ? undefined : toEvent(stored.row);
+  }
+
+  /** Returns those of the application's events that are there, by their ids. Leaves out damaged ones. */
+  async findMany(
+    applicationId: string,
+    eventIds: readonly string[],
+  ): Promise<ReadonlyMap<string, Event>> {
+    const stored = await findAll(this.#log, applicationId, [...new Set(eventIds)]);
+    const read = [...stored.values()].map(({ row }) => unlessDamaged(() => toEvent(row)));
+    return new Map(read.flatMap((event) => (event === undefined ? [] : [[event.id, event]])));
   }
 
   /** Lists the application's events after the given one, oldest first. */

@@ -1,0 +1,56 @@
+import { inverted, timeOfId } from "../../runtime/ids.ts";
+import {
+  integer,
+  integerOrNull,
+  oneOf,
+  rowCodec,
+  text,
+  textOrNull,
+} from "../../runtime/storage/codec.ts";
+import type { Row } from "../../runtime/storage/row.ts";
+import type { EventType } from "../events/event.ts";
+import type { Delivery, DeliveryError } from "./delivery.ts";
+
+/** A delivery; the partition has its endpoint. */
+export const deliveryRow = rowCodec("delivery", {
+  id: text(),
+  platformId: text(),
+  applicationId: text(),
+  eventId: text(),
+  eventType: text<EventType>(),
+  profileId: textOrNull(),
+  postId: textOrNull(),
+  status: oneOf(["pending", "succeeded", "dead"]),
+  attempts: integer(),
+  nextAttemptAt: textOrNull(),
+  leaseUntil: textOrNull(),
+  lastError: textOrNull<DeliveryError>(),
+  responseBody: textOrNull(),
+  redriveOf: textOrNull(),
+  redrivenAs: textOrNull(),
+  createdAt: text(),
+  deliveredAt: textOrNull(),
+  diedAt: textOrNull(),
+  traceId: textOrNull(),
+  requestId: textOrNull(),
+  lastStatusCode: integerOrNull(),
+  durationMs: integerOrNull(),
+});
+
+/** What the keys of deliveries begin with. */
+export const DELIVERY_ROWS = "D|";
+
+export const deliveryKey = (deliveryId: string) =>
+  `${DELIVERY_ROWS}${inverted(timeOfId("delivery", deliveryId))}|${deliveryId}`;
+
+export function toDeliveryRow({ origin, ...delivery }: Delivery): Row {
+  const { traceId, requestId } = origin;
+  const columns = deliveryRow.encode({ ...delivery, traceId, requestId });
+  return { ...columns, rowKey: deliveryKey(delivery.id) };
+}
+
+/** Reads a delivery of the endpoint. @throws DamagedRow */
+export function toDelivery(endpointId: string, row: Row): Delivery {
+  const { traceId, requestId, ...delivery } = deliveryRow.decode(row);
+  return { ...delivery, endpointId, origin: { traceId, requestId } };
+}

@@ -1,0 +1,193 @@
+import type { WebhooksDeps } from "../deps.ts";
+import { circuitOf, type EndpointState } from "../endpoints/endpoint-health-store.ts";
+import { deliverBatch } from "./deliver-batch.ts";
+import type { Drain } from "./drain.ts";
+import { EndpointLease, LeaseLost } from "./endpoint-lease.ts";
+import { held, type EndpointWork, type Pending } from "./pending-store.ts";
+import { addDueDelivery, endpointDue, hintDueDelivery, hintEndpoint } from "./queue-delivery.ts";
+import { RowWriter } from "./row-writer.ts";
+
+/*
+ * How deliveries get to an endpoint
+ *
+ * A delivery that is pending has a second row, beside its own: a timed one, `W|<time>|<id>`, while it is to be attempted
+ * at a time, or a held one, `H|<id>`, while it waits for its endpoint's circuit. Both rows change in one transaction:
+ *
+ *   queued ─ W at once ─┬─ attempted: 2xx ───────────────── succeeded, no row
+ *                       ├─ attempted: anything else ─────── W at the next time of the schedule, after the last one dead
+ *                       ├─ never attempted, circuit open ── H
+ *                       └─ endpoint disabled or deleted, event expired ── dead, no row
+ *   held ── H ──────────┬─ it is the oldest and a probe is due, or the circuit is closed ── as from W
+ *                       └─ else it stays
+ *
+ * One process at a time delivers to an endpoint: the one that has the lease in the endpoint's state (row `S`). A drain
+ * takes the lease, reads what is due, and makes calls, four at a time, as long as it keeps the lease. Before a call the
+ * attempt is counted; after it, the outcome is written. When nothing is due, it writes a due row for the earliest time
+ * at which something will be, notes that time as `nextAt`, and gives the lease back. All that it changes is conditional
+ * on the version that it read, so a process that stood still for longer than its lease changes nothing.
+ *
+ * Who starts a drain: a hint from whoever queued deliveries, the due row at `nextAt`, or the sweep. Who finds the lease
+ * taken notes `isWanted` in the state; that makes the holder's attempt to give the lease back fail, and it looks again.
+ *
+ * What a crash leaves, and who heals it:
+ *
+ *   before the deliveries are written        the event is still pending; the sweep has it fanned out again
+ *   after them, or the hint was lost         the mark in the open-work index, made before and after the write: the sweep
+ *                                            looks at marked endpoints (`look-at-endpoint.ts`) and sends a hint
+ *   with the lease, anywhere                 the lease runs out; a mark of who queued, or the due row, is still there:
+ *                                            marks go only when the sweep finds nothing due, due rows only with the lease
+ *   after the count, before the outcome      the delivery is attempted again, under the same id
+ *   between outcome and due row              as with the lease: the sweep keeps the mark until `nextAt` covers the row
+ *   between due row and `nextAt`             a due row more; the drain that it starts finds nothing
+ *   handing over to another run              the endpoint is marked before the lease is given back
+ */
+
+/** Handled together. */
+const BATCH = 16;
+/** One more than that shows when there will be more to do. */
+const READ = BATCH + 1;
+/** Then another message continues, so that other endpoints get their turns. */
+const RUN_MS_MAX = 30_000;
+/** An event is fanned out a little after its id was made, and clocks differ. */
+const BEFORE_OPENING_MS = 60 * 60_000;
+
+/** What there is to do now, and when there will be something else. */
+interface Now {
+  readonly pending: readonly Pending[];
+  /** Whether there may be more than these. */
+  readonly isMore: boolean;
+  readonly later: string | undefined;
+}
+
+/** Has deliveries that waited in version 0.2.0 for the circuit sent like those that are held. */
+async function takeOverWaiting({ services, lease, endpointId }: Drain, since: string) {
+  const from = new Date(Date.parse(since) - BEFORE_OPENING_MS);
+  const untried = await services.deliveries.listUntried(endpointId, from);
+  const own = untried.filter(({ lastError }) => lastError === "endpoint_failing");
+  await lease.save(({ heldSince }) => ({ heldSince: heldSince ?? since }));
+  await services.pending.add(
+    endpointId,
+    own.map(({ id }) => held(id)),
+  );
+  await lease.save(() => ({ waitingSince: null }));
+}
+
+/** Lists held deliveries, where some can be sent. */
+async function sendable(drain: Drain, now: string): Promise<readonly Pending[]> {
+  const { services, lease, endpointId } = drain;
+  const circuit = circuitOf(lease.state);
+  if (circuit !== null && circuit.probeAt > now) return [];
+  const { waitingSince } = lease.state;
+  if (circuit === null && waitingSince !== null) await takeOverWaiting(drain, waitingSince);
+  if (lease.state.heldSince === null) return [];
+  const found = await services.pending.listHeld(endpointId, BATCH);
+  if (found.length === 0) await lease.save(() => ({ heldSince: null }));
+  return found;
+}
+
+/** Chooses the oldest of those that are due or held: an id begins with its event's time. */
+async function choose(drain: Drain, { pending }: EndpointWork): Promise<Now> {
+  const now = drain.services.clock.now().toISOString();
+  const due = pending.filter(({ at }) => at !== null && at <= now);
+  const sent = await sendable(drain, now);
+  const byId = new Map([...sent, ...due].map((one) => [one.deliveryId, one]));
+  const chosen = [...byId.values()]
+    .toSorted((left, right) => (left.deliveryId < right.deliveryId ? -1 : 1))
+    .slice(0, BATCH);
+  const isAll = sent.length < BATCH && sent.length + due.length === chosen.length;
+  return { pending: chosen, isMore: !isAll, later: pending[due.length]?.at ?? undefined };
+}
+
+/** The time of the next drain; undefined when nothing is left. */
+function wakeOf({ lease, postponed }: Drain, later: string | undefined): string | undefined {
+  const probeAt = lease.state.heldSince === null ? undefined : circuitOf(lease.state)?.probeAt;
+  const times = [...postponed, later, probeAt].filter((at) => at !== undefined);
+  return times.toSorted()[0];
+}
+
+const lastSuccess = ({ succeededAt }: Drain): Partial<EndpointState> =>
+  succeededAt === undefined ? {} : { lastSuccessAt: succeededAt };
+
+/** Returns the due row that starts the next drain, where there is none yet, and the time that the state names then. */
+function arm({ endpointId }: Drain, wakeAt: string | undefined, armed: string | null) {
+  const isArmed = wakeAt === undefined || (armed !== null && armed <= wakeAt);
+  return isArmed ? { nextAt: armed } : { nextAt: wakeAt, due: endpointDue(endpointId, wakeAt) };
+}
+
+/** Gives the lease back, with a due row for what is left. Returns false when there may be more to do now. */
+async function finish(
+  drain: Drain,
+  later: string | undefined,
+  dueAt: string | undefined,
+): Promise<boolean> {
+  const { services, lease, endpointId } = drain;
+  const now = services.clock.now().toISOString();
+  const wakeAt = wakeOf(drain, later);
+  if (wakeAt !== undefined && wakeAt <= now) return false;
+  const before = lease.state.nextAt;
+  const { nextAt, due } = arm(drain, wakeAt, before !== null && before > now ? before : null);
+  if (due !== undefined) await addDueDelivery(services, due);
+  if (!(await lease.release({ nextAt, ...lastSuccess(drain) }))) return false;
+  if (due !== undefined) await hintDueDelivery(services, due);
+  const over = new Set([before ?? "", dueAt ?? ""].filter((at) => at !== "" && at <= now));
+  for (const at of over) await services.dueDeliveries.remove(endpointDue(endpointId, at));
+  return true;
+}
+
+/** Lets another message continue. */
+async function handOver(drain: Drain): Promise<void> {
+  const { services, lease, endpointId } = drain;
+  await services.openWork.mark(endpointId, services.clock.now());
+  const free = { leaseId: null, leaseUntil: null, isWanted: false } as const;
+  await lease.save(() => ({ ...free, ...lastSuccess(drain) }));
+  await hintEndpoint(services, endpointId);
+}
+
+async function run(drain: Drain, first: EndpointWork, dueAt: string | undefined): Promise<void> {
+  const { lease, postponed } = drain;
+  let work = first;
+  for (;;) {
+    postponed.length = 0;
+    const { pending, isMore, later } = await choose(drain, work);
+    const end = await deliverBatch(drain, pending);
+    if (end === "cut" || (drain.isOver() && (isMore || end === "more"))) return handOver(drain);
+    if (!isMore && end === "done" && (await finish(drain, later, dueAt))) return;
+    work = await lease.readAnew(READ);
+  }
+}
+
+/**
+ * Delivers to an endpoint what is due, unless another process is about it, which then looks once more. `dueAt` is the
+ * time of the due row that asked for it. Delivers at least once: after a crash between a call and its record the
+ * receiver is called again with the same `webhook-id`.
+ * @throws AppError `service_unavailable` when storage does not answer; the message is then to be handled again
+ */
+export async function drainEndpoint(
+  services: WebhooksDeps,
+  endpointId: string,
+  dueAt: string | undefined,
+): Promise<void> {
+  const taken = await EndpointLease.take(services, endpointId, READ);
+  if (taken === undefined) return;
+  const { lease, work } = taken;
+  const startedAt = performance.now();
+  const drain: Drain = {
+    services,
+    endpointId,
+    lease,
+    writer: new RowWriter(services.pending, endpointId),
+    isOver: () => performance.now() - startedAt > RUN_MS_MAX || services.stop.endsAt !== undefined,
+    opened: undefined,
+    postponed: [],
+    succeededAt: undefined,
+    steps: new Map(),
+  };
+  try {
+    await run(drain, work, dueAt);
+  } catch (error) {
+    // Another process goes on.
+    if (error instanceof LeaseLost) return;
+    await lease.abandon();
+    throw error;
+  }
+}

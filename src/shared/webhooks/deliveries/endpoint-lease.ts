@@ -1,0 +1,162 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { serviceUnavailable } from "../../runtime/errors.ts";
+import type { WebhooksDeps } from "../deps.ts";
+import type { EndpointState } from "../endpoints/endpoint-health-store.ts";
+import type { EndpointWork } from "./pending-store.ts";
+
+/** A lease outlasts the longest call by this much. */
+const BEYOND_CALL_MS = 20_000;
+/** No call begins that could end with less than this left of the lease: clocks differ by some seconds. */
+const LEFT_AFTER_CALL_MS = 10_000;
+
+/** Others change the state seldom: who wants more, and whoever changes the endpoint. */
+const RACES_MAX = 20;
+const PAUSE_MS = 10;
+
+const pauseAfter = (races: number) => wait(Math.random() * PAUSE_MS * races);
+
+/** That another process has taken the lease: this one stood still for longer than it lasts. */
+export class LeaseLost extends Error {}
+
+/** Returns whether some process is delivering to the endpoint. */
+export const isLeased = ({ leaseUntil }: EndpointState, now: Date) =>
+  leaseUntil !== null && leaseUntil > now.toISOString();
+
+/** The right to deliver to an endpoint, which one process has at a time, and the endpoint's state as it is known to it. */
+export class EndpointLease {
+  readonly #services: WebhooksDeps;
+  readonly #endpointId: string;
+  readonly #id = randomUUID();
+  #state: EndpointState;
+  #etag: string | undefined;
+  #saved: Promise<unknown> = Promise.resolve();
+
+  private constructor(services: WebhooksDeps, endpointId: string, work: EndpointWork) {
+    this.#services = services;
+    this.#endpointId = endpointId;
+    this.#state = work.state;
+    this.#etag = work.etag;
+  }
+
+  /** Takes the lease. Where another process has it, asks that one to look once more, and returns undefined. */
+  static async take(
+    services: WebhooksDeps,
+    endpointId: string,
+    limit: number,
+  ): Promise<{ readonly lease: EndpointLease; readonly work: EndpointWork } | undefined> {
+    for (let races = 1; races <= RACES_MAX; races += 1) {
+      const work = await services.pending.read(endpointId, limit);
+      const lease = new EndpointLease(services, endpointId, work);
+      if (!isLeased(work.state, services.clock.now())) {
+        if (await lease.#begin()) return { lease, work };
+      } else if (work.state.isWanted || (await lease.#try({ isWanted: true }))) return undefined;
+      await pauseAfter(races);
+    }
+    throw serviceUnavailable();
+  }
+
+  /** Where it is unknown whether the lease was taken, it is given back. */
+  async #begin(): Promise<boolean> {
+    try {
+      return await this.#try(this.#term());
+    } catch (error) {
+      await this.abandon();
+      throw error;
+    }
+  }
+
+  get state(): EndpointState {
+    return this.#state;
+  }
+
+  #term() {
+    const now = this.#services.clock.now().getTime();
+    const lengthMs = this.#services.config.webhooks.timeoutMs + BEYOND_CALL_MS;
+    const leaseUntil = new Date(now + lengthMs).toISOString();
+    return { leaseId: this.#id, leaseUntil, isWanted: false };
+  }
+
+  async #try(part: Partial<EndpointState>): Promise<boolean> {
+    const etag = await this.#services.pending.writeState(this.#endpointId, part, this.#etag);
+    if (etag === undefined) return false;
+    this.#etag = etag;
+    this.#state = { ...this.#state, ...part };
+    return true;
+  }
+
+  /** Takes over what was read anew. @throws LeaseLost */
+  #adopt({ state, etag }: EndpointWork): void {
+    if (state.leaseId !== this.#id) throw new LeaseLost();
+    this.#state = state;
+    this.#etag = etag;
+  }
+
+  /** Reads what there is to do now. Whoever wants more from then on has to say so again. @throws LeaseLost */
+  async readAnew(limit: number): Promise<EndpointWork> {
+    const work = await this.#read(limit);
+    if (!this.#state.isWanted) return work;
+    await this.save(() => ({ isWanted: false }));
+    return this.#read(limit);
+  }
+
+  /** @throws LeaseLost */
+  async #read(limit: number): Promise<EndpointWork> {
+    const work = await this.#services.pending.read(this.#endpointId, limit);
+    this.#adopt(work);
+    return work;
+  }
+
+  /**
+   * Changes the state, after every change that was asked for before.
+   * @throws LeaseLost, AppError `service_unavailable` when the outcome is unknown
+   */
+  save(change: (state: EndpointState) => Partial<EndpointState>): Promise<void> {
+    const saving = this.#saved.then(() => this.#save(change));
+    this.#saved = saving.catch(() => undefined);
+    return saving;
+  }
+
+  async #save(change: (state: EndpointState) => Partial<EndpointState>): Promise<void> {
+    for (let races = 1; races <= RACES_MAX; races += 1) {
+      if (await this.#try(change(this.#state))) return;
+      await pauseAfter(races);
+      await this.#read(0);
+    }
+    throw serviceUnavailable();
+  }
+
+  /** Returns whether the lease has to be prolonged before another call begins. */
+  get isShort(): boolean {
+    const { clock, config } = this.#services;
+    const neededMs = config.webhooks.timeoutMs + LEFT_AFTER_CALL_MS;
+    const until = Date.parse(this.#state.leaseUntil ?? "");
+    return until - clock.now().getTime() < neededMs;
+  }
+
+  /** @throws LeaseLost */
+  prolong(): Promise<void> {
+    return this.save(({ isWanted }) => ({ ...this.#term(), isWanted }));
+  }
+
+  /**
+   * Gives the lease back, unless the state was changed since it was read: then there may be more to do. Returns whether
+   * it did.
+   */
+  async release(part: Partial<EndpointState>): Promise<boolean> {
+    await this.#saved;
+    if (this.#state.isWanted) return false;
+    return this.#try({ ...part, leaseId: null, leaseUntil: null });
+  }
+
+  /** Gives the lease back whatever is left to do, and whatever failed before; if that fails too, it runs out. */
+  async abandon(): Promise<void> {
+    try {
+      await this.#read(0);
+      await this.save(() => ({ leaseId: null, leaseUntil: null, isWanted: false }));
+    } catch (error) {
+      if (!(error instanceof LeaseLost))
+        this.#services.log.debug("lease not given back", { endpointId: this.#endpointId, error });
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import { serviceUnavailable } from "../../runtime/errors.ts";
+import { findAll } from "../../runtime/storage/find-all.ts";
+import { DamagedRow } from "../../runtime/storage/damaged-row.ts";
+import type { RowPut, RowWrite, TransactionResult } from "../../runtime/storage/row.ts";
+import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import {
+  endpointStateRow,
+  NEW_STATE,
+  STATE_ROW,
+  toState,
+  type EndpointState,
+} from "../endpoints/endpoint-health-store.ts";
+import { deliveryKey, toDelivery, toDeliveryRow } from "./delivery-row.ts";
+import type { Delivery } from "./delivery.ts";
+
+/** Rows of pending deliveries: those that have a time, in its order, and those that are held, in the order of events. */
+const TIMED = "W|";
+const HELD = "H|";
+/** A pair of rows for each; a transaction takes 100. */
+const INSERTED_AT_ONCE = 50;
+
+/** What names a pending delivery: it is made, moved and removed with each change of the delivery itself. */
+export interface Pending {
+  readonly key: string;
+  readonly deliveryId: string;
+  /** When it is to be attempted; null for one that is held until its endpoint is well. */
+  readonly at: string | null;
+}
+
+export const timed = (deliveryId: string, at: string): Pending => ({
+  key: `${TIMED}${at}|${deliveryId}`,
+  deliveryId,
+  at,
+});
+
+export const held = (deliveryId: string): Pending => ({
+  key: `${HELD}${deliveryId}`,
+  deliveryId,
+  at: null,
+});
+
+function toPending(rowKey: string): Pending {
+  const [, first = "", second] = rowKey.split("|");
+  return second === undefined ? held(first) : timed(second, first);
+}
+
+/** What an endpoint has to do. */
+export interface EndpointWork {
+  readonly state: EndpointState;
+  /** Undefined while the endpoint has no state. */
+  readonly etag: string | undefined;
+  /** The first ones that have a time, in its order. */
+  readonly pending: readonly Pending[];
+}
+
+/** A pending delivery as it was read; the error of one whose row is damaged. */
+export type FoundDelivery =
+  { readonly delivery: Delivery; readonly etag: string } | { readonly damage: DamagedRow };
+
+type Write = RowWrite | RowPut;
+
+/** Returns the write that adds the row of a pending delivery, or leaves it there. */
+export const pendingWrite = ({ key }: Pending): Write => ({ kind: "put", row: { rowKey: key } });
+
+/**
+ * The pending deliveries of every endpoint and the state of the endpoint itself (table `deliveries`, PartitionKey =
+ * endpoint id). A delivery and its row here are written in one transaction.
+ */
+export class PendingStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Reads an endpoint's state and the first of its pending deliveries that have a time, at once. */
+  async read(endpointId: string, limit: number): Promise<EndpointWork> {
+    const rows = await this.#table.list({
+      partitionKey: endpointId,
+      from: STATE_ROW,
+      before: afterPrefix(TIMED),
+      limit: limit + 1,
+    });
+    const stored = rows.find(({ row }) => row.rowKey === STATE_ROW);
+    const keys = rows.map(({ row }) => row.rowKey).filter((key) => key.startsWith(TIMED));
+    const pending = keys.slice(0, limit).map(toPending);
+    return { state: toState(stored?.row), etag: stored?.etag, pending };
+  }
+
+  async listHeld(endpointId: string, limit: number): Promise<readonly Pending[]> {
+    const range = { partitionKey: endpointId, from: HELD, before: afterPrefix(HELD), limit };
+    return (await this.#table.list(range)).map(({ row }) => toPending(row.rowKey));
+  }
+
+  /** Reads the deliveries that pending rows name, by their ids. Those that are gone are not among them. */
+  async find(
+    endpointId: string,
+    pending: readonly Pending[],
+  ): Promise<ReadonlyMap<string, FoundDelivery>> {
+    const ids = [...new Set(pending.map(({ deliveryId }) => deliveryId))];
+    const stored = await findAll(this.#table, endpointId, ids.map(deliveryKey));
+    const found = new Map<string, FoundDelivery>();
+    for (const id of ids) {
+      const row = stored.get(deliveryKey(id));
+      if (row === undefined) continue;
+      try {
+        found.set(id, { delivery: toDelivery(endpointId, row.row), etag: row.etag });
+      } catch (error) {
+        if (!(error instanceof DamagedRow)) throw error;
+        found.set(id, { damage: error });
+      }
+    }
+    return found;
+  }
+
+  /** Writes part of the state if it is as it was read. Returns its new version, undefined when it was changed since. */
+  async writeState(
+    endpointId: string,
+    part: Partial<EndpointState>,
+    etag: string | undefined,
+  ): Promise<string | undefined> {
+    const rowKey = STATE_ROW;
+    if (etag !== undefined) {
+      const row = { ...endpointStateRow.encodePart(part), rowKey };
+      return this.#table.mergeIfUnchanged(endpointId, row, etag);
+    }
+    const row = { ...endpointStateRow.encode({ ...NEW_STATE, ...part }), rowKey };
+    return this.#table.insertIfAbsent(endpointId, row);
+  }
+
+  transact(endpointId: string, writes: readonly Write[]): Promise<TransactionResult> {
+    return this.#table.transact(endpointId, writes);
+  }
+
+  /** Adds rows for deliveries of version 0.2.0, which had none. */
+  async add(endpointId: string, pending: readonly Pending[]): Promise<void> {
+    await this.#table.putAll(
+      endpointId,
+      pending.map(({ key }) => ({ rowKey: key })),
+    );
+  }
+
+  async has(endpointId: string, { key }: Pending): Promise<boolean> {
+    return (await this.#table.find(endpointId, key)) !== undefined;
+  }
+
+  /** Removes rows of deliveries that ended or have another one. */
+  async remove(endpointId: string, pending: readonly Pending[]): Promise<void> {
+    await this.#table.deleteAll(
+      endpointId,
+      pending.map(({ key }) => key),
+    );
+  }
+
+  /**
+   * Inserts an endpoint's deliveries, due now. Returns those that were not there, for a fan-out may be repeated.
+   * @throws AppError `service_unavailable` when the outcome is unknown; repeating the call is safe
+   */
+  async insertAbsent(endpointId: string, deliveries: readonly Delivery[]): Promise<Delivery[]> {
+    const inserted: Delivery[] = [];
+    for (let start = 0; start < deliveries.length; start += INSERTED_AT_ONCE) {
+      const batch = deliveries.slice(start, start + INSERTED_AT_ONCE);
+      if (await this.#insert(endpointId, batch)) inserted.push(...batch);
+      else if (batch.length > 1)
+        for (const one of batch) if (await this.#insert(endpointId, [one])) inserted.push(one);
+    }
+    return inserted;
+  }
+
+  /** Returns false when one of them was there. */
+  async #insert(endpointId: string, deliveries: readonly Delivery[]): Promise<boolean> {
+    const writes = deliveries.flatMap((delivery): Write[] => [
+      { kind: "create", row: toDeliveryRow(delivery) },
+      pendingWrite(timed(delivery.id, delivery.nextAttemptAt ?? delivery.createdAt)),
+    ]);
+    const result = await this.#table.transact(endpointId, writes);
+    if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
+    return result.kind === "applied";
+  }
+}

@@ -1,0 +1,187 @@
+import type { WebhooksDeps } from "../deps.ts";
+import {
+  circuitOf,
+  NO_FAILURES,
+  withFailure,
+  type EndpointState,
+} from "../endpoints/endpoint-health-store.ts";
+import { isAbandoned } from "../endpoints/endpoint.ts";
+import { nextAttemptSeconds, type Delivery } from "./delivery.ts";
+import { deliveryKey, toDeliveryRow } from "./delivery-row.ts";
+import type { Drain, Item } from "./drain.ts";
+import { held, pendingWrite, timed, type Pending } from "./pending-store.ts";
+import type { Attempt } from "./send-delivery.ts";
+
+const GONE_REASON = "The receiver answered 410 Gone.";
+const ABANDONED_REASON = "Nothing could be delivered for 5 days.";
+
+/** The first attempt, and one after each delay of the schedule. */
+export const attemptsMax = ({ config }: WebhooksDeps) => config.webhooks.retrySeconds.length + 1;
+
+/** Writes a delivery with the row that says that it is pending. Returns undefined when somebody changed it first. */
+async function write(
+  { writer }: Drain,
+  { pending, etag }: Item,
+  delivery: Delivery,
+  next: Pending | undefined,
+): Promise<Item | undefined> {
+  const isSame = next?.key === pending.key;
+  const etags = await writer.write([
+    { kind: "replace", row: toDeliveryRow(delivery), etag },
+    ...(isSame ? [] : [{ kind: "delete", rowKey: pending.key } as const]),
+    ...(isSame || next === undefined ? [] : [pendingWrite(next)]),
+  ]);
+  const version = etags?.get(deliveryKey(delivery.id));
+  return version === undefined ? undefined : { pending: next ?? pending, delivery, etag: version };
+}
+
+/** Counts an attempt before its call, so that one that ends the process counts too. */
+export function claim(drain: Drain, item: Item): Promise<Item | undefined> {
+  const { delivery, pending } = item;
+  const claimed = { ...delivery, attempts: delivery.attempts + 1, leaseUntil: null };
+  return write(drain, item, claimed, pending);
+}
+
+/** Ends the delivery as dead. `isFinal`: it can't be redriven either. */
+export async function endAsDead(
+  drain: Drain,
+  item: Item,
+  last: Partial<Delivery>,
+  isFinal = false,
+): Promise<void> {
+  const { clock, deadDeliveries } = drain.services;
+  const diedAt = clock.now().toISOString();
+  if (!isFinal) await deadDeliveries.add(item.delivery, diedAt);
+  const ended = { status: "dead", nextAttemptAt: null, leaseUntil: null, diedAt } as const;
+  await write(drain, item, { ...item.delivery, ...last, ...ended }, undefined);
+}
+
+/** Holds deliveries until the endpoint is well. Returns false when its circuit is closed by now. */
+export async function hold(drain: Drain, items: readonly Item[]): Promise<boolean> {
+  const { lease, services } = drain;
+  if (items.length === 0) return true;
+  const circuit = circuitOf(lease.state);
+  if (circuit === null) return false;
+  const fresh = items.filter(({ pending }) => pending.at !== null);
+  if (fresh.length === 0) return true;
+  // First, so that the rows are looked for.
+  if (lease.state.heldSince === null)
+    await lease.save(() => ({ heldSince: services.clock.now().toISOString() }));
+  const change = { lastError: "endpoint_failing", nextAttemptAt: circuit.probeAt } as const;
+  await Promise.all(
+    fresh.map((item) =>
+      write(drain, item, { ...item.delivery, ...change }, held(item.delivery.id)),
+    ),
+  );
+  return true;
+}
+
+function lastOf(attempt: Attempt): Partial<Delivery> {
+  return {
+    lastStatusCode: attempt.statusCode,
+    lastError: attempt.error,
+    durationMs: attempt.durationMs,
+    responseBody: attempt.responseBody,
+  };
+}
+
+/** Adds the attempt to what the timeline of its post gets. */
+function noteStep({ steps, services }: Drain, delivery: Delivery, attempt: Attempt): void {
+  if (delivery.postId === null) return;
+  const step = {
+    at: services.clock.now().toISOString(),
+    step: "webhook_sent",
+    platform: null,
+    attempt: delivery.attempts,
+    outcome: attempt.error ?? "ok",
+    durationMs: attempt.durationMs,
+    networkStatus: attempt.statusCode,
+    networkCode: null,
+    note: `${delivery.eventType} to ${delivery.endpointId}`,
+  } as const;
+  const known = steps.get(delivery.postId);
+  if (known === undefined) steps.set(delivery.postId, [step]);
+  else known.push(step);
+}
+
+/** Changes the endpoint's state, and tells of a circuit that opens or closes by it. */
+async function saveHealth(
+  { services, lease, endpointId }: Drain,
+  { platformId }: Delivery,
+  change: (state: EndpointState) => Partial<EndpointState>,
+): Promise<void> {
+  let wasOpen = false;
+  await lease.save((state) => {
+    wasOpen = circuitOf(state) !== null;
+    return change(state);
+  });
+  const isOpen = circuitOf(lease.state) !== null;
+  if (isOpen === wasOpen) return;
+  services.metrics.count("webhooks.circuits", { change: isOpen ? "opened" : "closed" });
+  if (isOpen) services.log.warn("webhook circuit opened", { platformId, endpointId });
+  else services.log.info("webhook circuit closed", { platformId, endpointId });
+}
+
+async function recordSuccess(drain: Drain, item: Item, attempt: Attempt): Promise<void> {
+  const { services, lease } = drain;
+  const deliveredAt = services.clock.now().toISOString();
+  drain.succeededAt = deliveredAt;
+  const ended = { status: "succeeded", nextAttemptAt: null, deliveredAt } as const;
+  await write(drain, item, { ...item.delivery, ...lastOf(attempt), ...ended }, undefined);
+  // The success of an endpoint that is well is written when the drain ends.
+  if (lease.state.failures === 0 && circuitOf(lease.state) === null) return;
+  await saveHealth(drain, item.delivery, () => ({ ...NO_FAILURES, lastSuccessAt: deliveredAt }));
+}
+
+async function disable(drain: Drain, { platformId }: Delivery, reason: string): Promise<void> {
+  const { services, endpointId } = drain;
+  const at = services.clock.now().toISOString();
+  drain.opened = undefined;
+  if (await services.endpoints.disable(platformId, endpointId, reason, at))
+    services.log.warn("webhook endpoint disabled", { platformId, endpointId, reason });
+}
+
+async function recordFailure(drain: Drain, item: Item, attempt: Attempt): Promise<void> {
+  const { services, lease, postponed } = drain;
+  const { delivery } = item;
+  const { retrySeconds } = services.config.webhooks;
+  // Before the delivery ends: a crash in between finds the endpoint disabled and ends it then.
+  if (attempt.isGone) await disable(drain, delivery, GONE_REASON);
+  const seconds = attempt.isGone
+    ? null
+    : nextAttemptSeconds(retrySeconds, delivery.attempts, Math.random(), attempt.retryAfterSeconds);
+  const last = lastOf(attempt);
+  if (seconds === null) await endAsDead(drain, item, last);
+  else {
+    const at = new Date(services.clock.now().getTime() + seconds * 1000).toISOString();
+    postponed.push(at);
+    const after = { ...delivery, ...last, nextAttemptAt: at };
+    await write(drain, item, after, timed(delivery.id, at));
+  }
+  const now = services.clock.now();
+  await saveHealth(drain, delivery, (state) => withFailure(state, now));
+  if (isAbandoned(lease.state, now)) await disable(drain, delivery, ABANDONED_REASON);
+}
+
+/** Returns the outcome as metrics count it: statuses by their class alone, since labels have few values. */
+function outcomeOf({ error, statusCode }: Attempt): string {
+  if (error === null) return "ok";
+  return statusCode === null ? error : `http_${Math.floor(statusCode / 100)}xx`;
+}
+
+/** Records what came of an attempt, in the delivery and in the state of its endpoint. */
+export function recordAttempt(drain: Drain, item: Item, attempt: Attempt): Promise<void> {
+  const { services } = drain;
+  const { delivery } = item;
+  const { statusCode, error, durationMs } = attempt;
+  const fields = {
+    delivery: delivery.id,
+    endpoint: delivery.endpointId,
+    attempt: delivery.attempts,
+  };
+  services.metrics.count("webhooks.attempted", { outcome: outcomeOf(attempt) });
+  services.metrics.observe("webhooks.attempt_ms", durationMs, {});
+  services.log.info("webhook attempt", { ...fields, statusCode, error, durationMs });
+  noteStep(drain, delivery, attempt);
+  return error === null ? recordSuccess(drain, item, attempt) : recordFailure(drain, item, attempt);
+}
