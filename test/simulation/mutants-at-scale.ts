@@ -49,6 +49,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D2b: a walk that ends early begins anew",
     era: 22,
     every: PLATFORMS_EVERY,
+    firstSeed: 800,
     install: () =>
       withWalk("sweep-stalled-work", (begin) => (services, system) => {
         const step = begin(services, system);
@@ -278,6 +279,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D12a: the totals of a day and the mark behind them in two transactions",
     era: 37,
+    firstSeed: 2,
     rewrite: (table, actions) =>
       table === "core" ? apart(actions, (one) => !isTotals(one)) : [actions],
   },

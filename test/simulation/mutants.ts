@@ -67,6 +67,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M5: the charge and the leg's state in two transactions",
     era: 5,
+    firstSeed: 7,
     rewrite: (table, actions) =>
       table === "core" && actions.some(({ rowKey }) => isLegKey(rowKey))
         ? apart(actions, (action) => !isMoney(action))
@@ -199,7 +200,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C5: a post starts whatever its time is",
     era: 15,
-    firstSeed: 2,
+    firstSeed: 5,
     services(services) {
       const { posts, clock } = services;
       const findPost: typeof posts.findPost = async (ref) => {
