@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
+import { findForgottenWork, repairStalledLegs } from "../setup/walks.ts";
 import { ok, startReceiver, status, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
 
@@ -305,4 +306,36 @@ test("an event that is kept no more can't be sent any more: its delivery ends, a
     lastError: "event_expired",
     attempts: 0,
   });
+});
+
+test("a redrive whose process stood still before it wrote, and died after it, is found by the search", async () => {
+  const endpoint = await withDead(1);
+  const [dead] = await deliveriesOf(relay, endpoint);
+  const { openWork } = relay.services;
+  const mark = openWork.mark.bind(openWork);
+  openWork.mark = async (owner, now) => {
+    await mark(owner, now);
+    openWork.mark = mark;
+    for (let minute = 0; minute < 5; minute += 1) {
+      relay.advance(60_000);
+      await repairStalledLegs(relay.services);
+    }
+    // It died before it could mark the endpoint once more.
+    openWork.mark = () => Promise.resolve();
+  };
+  relay.queues.onSend = () => "lose";
+  await redrive(endpoint, dead.id);
+  openWork.mark = mark;
+  relay.queues.onSend = () => "keep";
+  const calls = receiver.received(endpoint.path).length;
+  const sweep = async () => {
+    relay.advance(60_000);
+    await repairStalledLegs(relay.services);
+    await relay.drain();
+  };
+  for (let minute = 0; minute < 4; minute += 1) await sweep();
+  expect(receiver.received(endpoint.path)).toHaveLength(calls);
+  await findForgottenWork(relay.services);
+  for (let minute = 0; minute < 2; minute += 1) await sweep();
+  expect(receiver.received(endpoint.path)).toHaveLength(calls + 1);
 });

@@ -1,7 +1,11 @@
+import { inBatches } from "../runtime/in-batches.ts";
 import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
+import { lookAtEndpoint } from "../webhooks/deliveries/look-at-endpoint.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { overPlatforms } from "./over-platforms.ts";
+
+const ENDPOINTS_AT_ONCE = 8;
 
 async function markIfOpen(services: BackgroundDeps, platformId: string): Promise<boolean> {
   const [{ works, next }, events] = await Promise.all([
@@ -13,6 +17,14 @@ async function markIfOpen(services: BackgroundDeps, platformId: string): Promise
   return true;
 }
 
+/** Has the deliveries of the platform's endpoints made that nobody would make. */
+async function lookAtEndpoints(services: BackgroundDeps, platformId: string): Promise<void> {
+  const endpoints = await services.endpoints.listAll(platformId);
+  await inBatches(endpoints, ENDPOINTS_AT_ONCE, ({ id }) =>
+    undefinedIfDamaged(lookAtEndpoint(services, id)),
+  );
+}
+
 /** Whoever asks for the platform gets an error; this one counts it, and goes on. */
 async function isPlatformDamaged(services: BackgroundDeps, platformId: string): Promise<boolean> {
   const reading = services.platforms.find(platformId).then(() => "read");
@@ -20,15 +32,17 @@ async function isPlatformDamaged(services: BackgroundDeps, platformId: string): 
 }
 
 /**
- * Makes the steps that mark every platform with open work for the sweep, whatever was marked before. A platform is marked
- * before its work is written; a process that stands still in between for longer than a mark lasts, and dies right after
- * it wrote, leaves work that only this finds.
+ * Makes the steps that mark every platform with open work for the sweep, whatever was marked before, and look at every
+ * endpoint as the sweep looks at marked ones. Platforms and endpoints are marked before their work is written; a process
+ * that stands still in between for longer than a mark lasts, and dies right after it wrote, leaves work that only this
+ * finds.
  */
 export function findForgottenWork(services: BackgroundDeps): TakeStep {
   return overPlatforms(services, "find-forgotten-work", async (platformId) => {
     const [isMarked, isDamaged] = await Promise.all([
       markIfOpen(services, platformId),
       isPlatformDamaged(services, platformId),
+      lookAtEndpoints(services, platformId),
     ]);
     return { counts: { marked: isMarked ? 1 : 0, damagedPlatforms: isDamaged ? 1 : 0 } };
   });
