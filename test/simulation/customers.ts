@@ -1,3 +1,4 @@
+import { OutdatedAccess } from "../../src/shared/billing/access-version.ts";
 import { charge } from "../../src/shared/billing/charge.ts";
 import type { ProfileScope } from "../../src/shared/callers/scope.ts";
 import { removeConnection } from "../../src/shared/connections/remove-connection.ts";
@@ -60,6 +61,9 @@ interface Spending {
   readonly afterMs: number;
   readonly at?: Host;
 }
+
+const CREATE_TRIES_MAX = 6;
+const CREATE_PAUSE_MS = 5;
 
 /** The version of a platform as a request finds it that nobody kept anything for. */
 async function accessVersionOf({ wallets }: Services, platformId: string): Promise<string> {
@@ -508,7 +512,23 @@ export class Customers {
     return violations;
   }
 
+  /** Creates a post on rows that are read for it, anew when something was taken away meanwhile, as the route does. */
   async #create(
+    to: Host,
+    scope: ProfileScope,
+    idempotencyKey: string,
+    draft: Draft,
+  ): Promise<string> {
+    for (let tries = 1; ; tries += 1)
+      try {
+        return await this.#createOnce(to, scope, idempotencyKey, draft);
+      } catch (error) {
+        if (!(error instanceof OutdatedAccess) || tries === CREATE_TRIES_MAX) throw error;
+        await this.#time.wait(tries * CREATE_PAUSE_MS);
+      }
+  }
+
+  async #createOnce(
     { services }: Host,
     scope: ProfileScope,
     idempotencyKey: string,

@@ -64,7 +64,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D3a: a purge takes the first page of a kind for all of it",
     era: 23,
-    firstSeed: 17,
+    firstSeed: 42,
     install: () =>
       withWalk("purge-", (begin) => (services, system) => {
         const step = begin(services, system);
@@ -279,7 +279,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D12a: the totals of a day and the mark behind them in two transactions",
     era: 37,
-    firstSeed: 2,
+    firstSeed: 3,
     rewrite: (table, actions) =>
       table === "core" ? apart(actions, (one) => !isTotals(one)) : [actions],
   },
@@ -358,7 +358,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
     era: 45,
-    firstSeed: 42,
+    firstSeed: 1_005,
     services(services) {
       const { openWork } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
@@ -368,14 +368,20 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     },
   },
   {
-    name: "D9b: an endpoint's next drain stands on its hint alone",
+    name: "D9b: an endpoint's next drain stands on its hint alone, and nobody looks for it",
     era: 44,
     firstSeed: 4,
     services(services) {
-      const { dueDeliveries } = services;
+      const { dueDeliveries, pending } = services;
       const nothing = () => Promise.resolve();
+      // Only whoever looks at an endpoint reads a single row.
+      const read: typeof pending.read = async (endpointId, limit) => {
+        const work = await pending.read(endpointId, limit);
+        return limit === 1 ? { ...work, pending: [] } : work;
+      };
       return {
         ...services,
+        pending: withMethods(pending, { read }),
         dueDeliveries: withMethods(dueDeliveries, { add: nothing, addHinted: nothing }),
       };
     },

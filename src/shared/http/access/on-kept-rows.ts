@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { OutdatedAccess } from "../../billing/access-version.ts";
 import { isWellFormed, readCredential } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
@@ -8,6 +9,7 @@ import type { Access, AccessRequest } from "./access.ts";
 
 /** More changes than come between the reads and the transaction of one request. */
 const TRIES_MAX = 6;
+const PAUSE_MS = 10;
 
 /** Returns the platform that a credential names; undefined when this process can't tell without reading. */
 async function platformOf({ services, headers }: AccessRequest): Promise<string | undefined> {
@@ -128,6 +130,8 @@ export async function onKeptRows<Made>(
       return await run(await onReadRows(access, request));
     } catch (error) {
       if (!(error instanceof OutdatedAccess) || tries === TRIES_MAX) throw error;
+      // Whoever unlinks several accounts raises the version at each.
+      await wait(Math.random() * tries * PAUSE_MS);
     }
   }
 }

@@ -7,12 +7,21 @@ import type { TenantsDeps } from "../deps.ts";
 
 const PAGE_POSTS = 50;
 
+async function end(services: TenantsDeps, scope: ProfileScope, id: string): Promise<void> {
+  try {
+    await removeConnection(services, scope, id);
+  } catch (error) {
+    // A concurrent run has removed it meanwhile.
+    if (!(error instanceof AppError && error.code === "not_found")) throw error;
+  }
+}
+
 /** Purges the secrets of the profile's accounts and ends their authorisations at the networks. May be repeated. */
 export async function endConnections(services: TenantsDeps, scope: ProfileScope): Promise<void> {
   for (const connection of await services.connections.listOfProfile(scope.profileId, {
     missesNone: true,
   })) {
-    if (connection.status !== "revoked") await removeConnection(services, scope, connection.id);
+    if (connection.status !== "revoked") await end(services, scope, connection.id);
     // A run that crashed right after revoking it may have left its event, which would be removed with the row.
     else await emitPendingEvents(services, connection);
   }
