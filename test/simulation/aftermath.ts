@@ -110,16 +110,21 @@ export async function reconcileAll(simulation: Simulation): Promise<string[]> {
     void round();
     await time.pass(time.now + WALKS_MS_MAX, () => isOver);
   };
-  await reconcile();
-  const violations: string[] = [];
-  for (const platformId of platformIds) {
+  const unchecked = (platformId: string): string[] => {
     const wallet = world.model.find("core", platformId, "W").properties;
     const mark = world.model.find("core", platformId, "R").properties;
-    if (mark["result"] !== "checked" || mark["sequence"] !== wallet["sequence"])
-      violations.push(
-        `the wallet of ${platformId} is ${String(mark["result"])} up to ${String(mark["sequence"])} of ${String(wallet["sequence"])}`,
-      );
+    if (mark["result"] === "checked" && mark["sequence"] === wallet["sequence"]) return [];
+    return [
+      `the wallet of ${platformId} is ${String(mark["result"])} up to ${String(mark["sequence"])} of ${String(wallet["sequence"])}`,
+    ];
+  };
+  await reconcile();
+  if (platformIds.flatMap(unchecked).length > 0) {
+    // A process that stood still since before the calm may have moved a wallet right now.
+    await simulation.rest();
+    await reconcile();
   }
+  const violations = platformIds.flatMap(unchecked);
   // Somebody's hand in the tables.
   const victim = platformIds.at(-1) ?? "";
   const { properties } = world.model.find("core", victim, "W");
