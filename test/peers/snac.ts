@@ -1,11 +1,10 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "../whole/relay-process.ts";
 
 const START_MS_MAX = 20_000;
 const POLL_MS = 50;
@@ -31,15 +30,6 @@ export interface Snac {
   /** The posts whose text has these words, as they lie on the server's disk: what its lists don't show is there too. */
   postsWith(words: string): Promise<readonly StoredPost[]>;
   stop(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Runs one of the program's commands with answers to its questions, and returns what it says. */

@@ -1,8 +1,5 @@
 import { AppError } from "../../src/shared/runtime/errors.ts";
-import {
-  InvalidTransaction,
-  type TransactionResult,
-} from "../../src/shared/runtime/storage/row.ts";
+import { InvalidTransaction } from "../../src/shared/runtime/storage/row.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { PLATFORMS_EVERY } from "../model/weather.ts";
 import { belated, contest, midnight, redrives } from "./small-models.ts";
@@ -14,7 +11,9 @@ import {
   each,
   isIdempotency,
   withMethods,
+  seeing,
   withPauses,
+  withResults,
   withTable,
   withWalk,
 } from "./mutation.ts";
@@ -49,7 +48,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D2b: a walk that ends early begins anew",
     era: 22,
     every: PLATFORMS_EVERY,
-    firstSeed: 800,
+    firstSeed: 1200,
     install: () =>
       withWalk("sweep-stalled-work", (begin) => (services, system) => {
         const step = begin(services, system);
@@ -164,65 +163,49 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     era: 31,
     firstSeed: 2,
     install: () =>
-      withTable(
-        "transact",
-        (transact) =>
-          async function (this: Table, ...given): Promise<TransactionResult> {
-            const result = await transact.apply(this, given);
-            return result.kind === "refused" ? { kind: "refused" } : result;
-          },
-      ),
+      withResults(async (made) => {
+        const result = await made;
+        return result.kind === "refused" ? { kind: "refused" } : result;
+      }),
   },
   {
     name: "D7b: the wrong operation is taken out of a refused transaction",
     era: 32,
     firstSeed: 22,
     install: () =>
-      withTable(
-        "transact",
-        (transact) =>
-          async function (this: Table, ...given): Promise<TransactionResult> {
-            const result = await transact.apply(this, given);
-            if (result.kind !== "refused" || (result.at ?? 0) === 0) return result;
-            return { kind: "refused", at: 0 };
-          },
-      ),
+      withResults(async (made) => {
+        const result = await made;
+        if (result.kind !== "refused" || (result.at ?? 0) === 0) return result;
+        return { kind: "refused", at: 0 };
+      }),
   },
   {
     name: "D8a: what storage never takes fails everybody in the transaction",
     era: 33,
     firstSeed: 7,
     install: () =>
-      withTable(
-        "transact",
-        (transact) =>
-          async function (this: Table, ...given): Promise<TransactionResult> {
-            try {
-              return await transact.apply(this, given);
-            } catch (error) {
-              if (!(error instanceof InvalidTransaction)) throw error;
-              throw new AppError("service_unavailable", "refused", { cause: error });
-            }
-          },
-      ),
+      withResults(async (made) => {
+        try {
+          return await made;
+        } catch (error) {
+          if (!(error instanceof InvalidTransaction)) throw error;
+          throw new AppError("service_unavailable", "refused", { cause: error });
+        }
+      }),
   },
   {
     name: "D8b: what storage never takes is tried again as if it were in doubt",
     era: 34,
     firstSeed: 7,
     install: () =>
-      withTable(
-        "transact",
-        (transact) =>
-          async function (this: Table, ...given): Promise<TransactionResult> {
-            try {
-              return await transact.apply(this, given);
-            } catch (error) {
-              if (!(error instanceof InvalidTransaction)) throw error;
-              return { kind: "in_doubt", cause: error };
-            }
-          },
-      ),
+      withResults(async (made) => {
+        try {
+          return await made;
+        } catch (error) {
+          if (!(error instanceof InvalidTransaction)) throw error;
+          return { kind: "in_doubt", cause: error };
+        }
+      }),
   },
   {
     name: "D11a: a key is removed by its age, whatever stands of its post",
@@ -257,23 +240,10 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
         return keys.some(({ accepted }) => accepted.postId === found?.postId) ? undefined : found;
       };
       const changed = { ...services, idempotency: withMethods(idempotency, { find }) };
-      return committing(changed, (operation) =>
-        operation.id.startsWith("accept|")
-          ? {
-              ...operation,
-              decide: (view) =>
-                operation.decide({
-                  ...view,
-                  row(key) {
-                    const found = view.row(key);
-                    return key.startsWith("I|") && isOld(found?.row["createdAt"])
-                      ? undefined
-                      : found;
-                  },
-                }),
-            }
-          : operation,
+      const forget = seeing("accept|", (found) =>
+        found.row.rowKey.startsWith("I|") && isOld(found.row["createdAt"]) ? undefined : found,
       );
+      return committing(changed, forget);
     },
   },
   {

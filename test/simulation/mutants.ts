@@ -1,6 +1,6 @@
 import { NETWORKS } from "../../src/shared/networks/registry.ts";
 import type { Network } from "../../src/shared/networks/contract/network.ts";
-import type { StoredRow, TransactionResult } from "../../src/shared/runtime/storage/row.ts";
+import type { StoredRow } from "../../src/shared/runtime/storage/row.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { STORM_EVERY } from "../model/weather.ts";
 import { belated } from "./small-models.ts";
@@ -18,6 +18,7 @@ import {
   unshared,
   withMethods,
   withRevision,
+  withResults,
   withTable,
   withWalk,
 } from "./mutation.ts";
@@ -163,19 +164,15 @@ export const MUTANTS: readonly Mutant[] = [
     firstSeed: 260,
     // What is not known to be lost is believed to be.
     install: () =>
-      withTable(
-        "transact",
-        (transact) =>
-          async function (this: Table, ...given): Promise<TransactionResult> {
-            const result = await transact.apply(this, given);
-            return result.kind === "in_doubt" ? { kind: "refused" } : result;
-          },
-      ),
+      withResults(async (made) => {
+        const result = await made;
+        return result.kind === "in_doubt" ? { kind: "refused" } : result;
+      }),
   },
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 666,
+    firstSeed: 788,
     services(services) {
       const { openWork, posts } = services;
       const mark: typeof openWork.mark = async (owner, now) => {

@@ -2,7 +2,7 @@ import type { Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import type { CoreOperation } from "../../src/shared/billing/core-operation.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import type { StoredRow } from "../../src/shared/runtime/storage/row.ts";
+import type { StoredRow, TransactionResult } from "../../src/shared/runtime/storage/row.ts";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
 import type { Action } from "../model/table-model.ts";
 
@@ -52,7 +52,7 @@ export function committing(
 
 /** Operations of that kind, with what they see of rows changed. */
 export const seeing =
-  (kind: string, see: (row: StoredRow, id: string) => StoredRow) =>
+  (kind: string, see: (row: StoredRow, id: string) => StoredRow | undefined) =>
   <T>(operation: CoreOperation<T>): CoreOperation<T> =>
     operation.id.startsWith(kind)
       ? {
@@ -84,6 +84,18 @@ export function withTable<Name extends "find" | "transact" | "list" | "select">(
   Object.assign(Table.prototype, { [name]: change(original) });
   return () => void Object.assign(Table.prototype, { [name]: original });
 }
+
+/** For the time of a run, transactions that end otherwise than storage says. */
+export const withResults = (
+  change: (made: Promise<TransactionResult>) => Promise<TransactionResult>,
+): (() => void) =>
+  withTable(
+    "transact",
+    (transact) =>
+      function (this: Table, ...given) {
+        return change(transact.apply(this, given));
+      },
+  );
 
 /** For the time of a run, walks whose names begin so with other steps. */
 export function withWalk(

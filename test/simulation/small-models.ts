@@ -15,7 +15,7 @@ import { Random } from "../model/random.ts";
 import { TableModel } from "../model/table-model.ts";
 import { inVirtualTime, VirtualTime } from "../model/virtual-time.ts";
 import type { Mutant } from "./mutant.ts";
-import { creditTokens } from "./tenants.ts";
+import { createEndpoint, creditTokens } from "./tenants.ts";
 
 /* What takes more rows, or more requests, than a run of the simulation has: each a question of its own. */
 
@@ -145,22 +145,13 @@ export const redrives = (mutant: Mutant): Promise<readonly string[]> =>
   among(mutant, { processes: 1 }, async ([services], time) => {
     if (services === undefined) return [];
     const now = new Date(time.now);
-    const at = now.toISOString();
     const [platformId, applicationId] = [newId("platform", now), newId("application", now)];
-    const endpoint = {
-      id: newId("endpoint", now),
-      platformId,
-      applicationId,
-      url: "https://hooks.example.com/",
-      description: null,
-      events: ["*"],
-      status: "disabled",
-      disabledReason: null,
-      secretHint: "",
-      createdAt: at,
-      updatedAt: at,
-    } as const;
-    await services.endpoints.create(endpoint, `whsec_${"A".repeat(44)}`);
+    const endpoint = await createEndpoint(
+      services,
+      { platformId, applicationId },
+      { url: "https://hooks.example.com/", status: "disabled" },
+      now,
+    );
     const type = "billing.balance_low";
     const fields = { type, profileId: null, postId: null, sequence: null, data: {} } as const;
     const event = newEvent({ ...fields, applicationId }, now);

@@ -5,6 +5,7 @@ import { newId } from "../../src/shared/runtime/ids.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { Services } from "../../src/shared/compose.ts";
+import type { Endpoint } from "../../src/shared/webhooks/endpoints/endpoint.ts";
 import {
   BLUESKY_HOST,
   HIDDEN_HOST,
@@ -128,23 +129,35 @@ async function aPlatform(services: Services, name: string, tokens: number) {
     createdAt: at,
     updatedAt: at,
   });
-  const endpointId = newId("endpoint", now);
+  const url = `https://${RECEIVER_HOST}/${name}`;
+  const ids = { platformId, applicationId };
+  const { id: endpointId } = await createEndpoint(services, ids, { url, status: "active" }, now);
+  await creditTokens(services, platformId, "first credit", tokens);
+  return { platformId, applicationId, endpointId };
+}
+
+/** Creates an endpoint that wants all events of an application. */
+export async function createEndpoint(
+  services: Services,
+  owner: { readonly platformId: string; readonly applicationId: string },
+  { url, status }: Pick<Endpoint, "url" | "status">,
+  now: Date,
+): Promise<Endpoint> {
+  const at = now.toISOString();
   const endpoint = {
-    id: endpointId,
-    platformId,
-    applicationId,
-    url: `https://${RECEIVER_HOST}/${name}`,
+    id: newId("endpoint", now),
+    ...owner,
+    url,
     description: null,
     events: ["*"],
-    status: "active",
+    status,
     disabledReason: null,
     secretHint: "",
     createdAt: at,
     updatedAt: at,
   } as const;
   await services.endpoints.create(endpoint, `whsec_${"A".repeat(44)}`);
-  await creditTokens(services, platformId, "first credit", tokens);
-  return { platformId, applicationId, endpointId };
+  return endpoint;
 }
 
 export async function creditTokens(

@@ -14,6 +14,7 @@ import { QueueModel } from "../model/queue-model.ts";
 import { Random } from "../model/random.ts";
 import { TableModel } from "../model/table-model.ts";
 import { inVirtualTime, VirtualTime } from "../model/virtual-time.ts";
+import { createEndpoint } from "../simulation/tenants.ts";
 
 const START = Date.parse("2026-03-04T10:00:00.000Z");
 const SECOND = 1_000;
@@ -102,22 +103,13 @@ class Deployment {
   }
 
   async anEndpoint(): Promise<void> {
-    const now = new Date(this.#time.now);
-    const at = now.toISOString();
-    const endpoint = {
-      id: newId("endpoint", now),
-      platformId: this.platformId,
-      applicationId: this.applicationId,
-      url: "https://hooks.example.com/",
-      description: null,
-      events: ["*"],
-      status: "active",
-      disabledReason: null,
-      secretHint: "",
-      createdAt: at,
-      updatedAt: at,
-    } as const;
-    await this.first.endpoints.create(endpoint, `whsec_${"A".repeat(44)}`);
+    const { platformId, applicationId } = this;
+    await createEndpoint(
+      this.first,
+      { platformId, applicationId },
+      { url: "https://hooks.example.com/", status: "active" },
+      new Date(this.#time.now),
+    );
   }
 
   async happen(services: Services): Promise<void> {

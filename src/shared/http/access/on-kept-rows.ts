@@ -1,15 +1,14 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { OutdatedAccess } from "../../billing/access-version.ts";
 import { isWellFormed, readCredential } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { parseApiKey } from "../../runtime/secrets.ts";
+import { pauseAfter } from "../../runtime/until-won.ts";
 import { accessRows, NotKept, type AccessRows } from "../../tenants/access-rows.ts";
 import type { HttpDeps } from "../deps.ts";
 import type { Access, AccessRequest } from "./access.ts";
 
 /** More changes than come between the reads and the transaction of one request. */
 const TRIES_MAX = 6;
-const PAUSE_MS = 10;
 
 /** Returns the platform that a credential names; undefined when this process can't tell without reading. */
 async function platformOf({ services, headers }: AccessRequest): Promise<string | undefined> {
@@ -131,7 +130,7 @@ export async function onKeptRows<Made>(
     } catch (error) {
       if (!(error instanceof OutdatedAccess) || tries === TRIES_MAX) throw error;
       // Whoever unlinks several accounts raises the version at each.
-      await wait(Math.random() * tries * PAUSE_MS);
+      await pauseAfter(tries);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { serviceUnavailable } from "../errors.ts";
-import { pauseAfter, RACES_MAX } from "./retry-lost.ts";
+import { pauseAfter, RACES_MAX } from "../until-won.ts";
 import { integer, rowCodec } from "./codec.ts";
 import type { RowWrite, TransactionResult } from "./row.ts";
 import { afterPrefix, type Table } from "./table.ts";

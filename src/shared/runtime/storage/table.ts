@@ -8,7 +8,8 @@ import {
   actionOf,
   toStored,
 } from "./failure.ts";
-import { LOST, untilWon, applyChange } from "./retry-lost.ts";
+import { LOST, untilWon } from "../until-won.ts";
+import { applyChange } from "./apply-change.ts";
 import {
   InvalidTransaction,
   type ChangedRow,

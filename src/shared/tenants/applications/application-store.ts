@@ -2,7 +2,7 @@ import type { RaiseAccess } from "../../billing/access-version.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
+import { LOST, untilWon } from "../../runtime/until-won.ts";
 import type { Row, StoredRow } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";

@@ -4,7 +4,7 @@ import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import { longJson, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
-import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
+import { LOST, untilWon } from "../../runtime/until-won.ts";
 import type { Row, RowWrite } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { ShardedCounter, type Counted } from "../../runtime/storage/sharded-counter.ts";

@@ -11,7 +11,7 @@ import {
   truth,
 } from "../../runtime/storage/codec.ts";
 import type { Columns, Row, StoredRow } from "../../runtime/storage/row.ts";
-import { LOST, pauseAfter, untilWon } from "../../runtime/storage/retry-lost.ts";
+import { LOST, pauseAfter, untilWon } from "../../runtime/until-won.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { SecondFactor } from "./second-factor.ts";

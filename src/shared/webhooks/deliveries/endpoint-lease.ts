@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as wait } from "node:timers/promises";
-import { serviceUnavailable } from "../../runtime/errors.ts";
+import { LOST, untilWon } from "../../runtime/until-won.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import type { EndpointState } from "../endpoints/endpoint-health-store.ts";
 import type { EndpointWork } from "./pending-store.ts";
@@ -9,12 +8,6 @@ import type { EndpointWork } from "./pending-store.ts";
 const BEYOND_CALL_MS = 20_000;
 /** No call begins that could end with less than this left of the lease: clocks differ by some seconds. */
 const LEFT_AFTER_CALL_MS = 10_000;
-
-/** Others change the state seldom: who wants more, and whoever changes the endpoint. */
-const RACES_MAX = 20;
-const PAUSE_MS = 10;
-
-const pauseAfter = (races: number) => wait(Math.random() * PAUSE_MS * races);
 
 /** That another process has taken the lease: this one stood still for longer than it lasts. */
 export class LeaseLost extends Error {}
@@ -45,15 +38,14 @@ export class EndpointLease {
     endpointId: string,
     limit: number,
   ): Promise<{ readonly lease: EndpointLease; readonly work: EndpointWork } | undefined> {
-    for (let races = 1; races <= RACES_MAX; races += 1) {
+    return untilWon(async () => {
       const work = await services.pending.read(endpointId, limit);
       const lease = new EndpointLease(services, endpointId, work);
-      if (!isLeased(work.state, services.clock.now())) {
-        if (await lease.#begin()) return { lease, work };
-      } else if (work.state.isWanted || (await lease.#try({ isWanted: true }))) return undefined;
-      await pauseAfter(races);
-    }
-    throw serviceUnavailable();
+      if (!isLeased(work.state, services.clock.now()))
+        return (await lease.#begin()) ? { lease, work } : LOST;
+      const isAsked = work.state.isWanted || (await lease.#try({ isWanted: true }));
+      return isAsked ? undefined : LOST;
+    });
   }
 
   /** Where it is unknown whether the lease was taken, it is given back. */
@@ -117,13 +109,11 @@ export class EndpointLease {
     return saving;
   }
 
-  async #save(change: (state: EndpointState) => Partial<EndpointState>): Promise<void> {
-    for (let races = 1; races <= RACES_MAX; races += 1) {
-      if (await this.#try(change(this.#state))) return;
-      await pauseAfter(races);
-      await this.#read(0);
-    }
-    throw serviceUnavailable();
+  #save(change: (state: EndpointState) => Partial<EndpointState>): Promise<void> {
+    return untilWon(async (attempts) => {
+      if (attempts > 1) await this.#read(0);
+      return (await this.#try(change(this.#state))) ? undefined : LOST;
+    });
   }
 
   /** Returns whether the lease has to be prolonged before another call begins. */

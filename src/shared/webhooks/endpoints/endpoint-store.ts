@@ -2,7 +2,7 @@ import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
 import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import { LOST, untilWon } from "../../runtime/storage/retry-lost.ts";
+import { LOST, untilWon } from "../../runtime/until-won.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Endpoint, EventFilter } from "./endpoint.ts";
