@@ -18,7 +18,13 @@ const APART = [
 ];
 /** More than cores: most of these files wait for what they started most of the time. */
 const WORKERS = 5;
-const common = { testTimeout: 20_000, hookTimeout: 60_000, maxWorkers: WORKERS };
+/** Bounds for what has stopped: a slow machine is no failure. */
+const common = {
+  testTimeout: 100_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
+  maxWorkers: WORKERS,
+};
 const NEVER = "test/{peers,contract/tools}/node_modules/**";
 
 export default defineConfig({

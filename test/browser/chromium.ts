@@ -13,7 +13,7 @@ const FLAGS = [
   // Nothing but this machine: whatever a page names outside of it is not there.
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ];
-const START_MS_MAX = 40_000;
+const START_MS_MAX = 120_000;
 
 const executable = PLACES.find((place) => existsSync(place));
 

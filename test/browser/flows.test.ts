@@ -9,7 +9,7 @@ import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
 import { openSite, Visitor, type BrowserSite } from "./site.ts";
 
 const MINUTE = 60_000;
-const WALK_MS = 60_000;
+const WALK_MS = 120_000;
 /** What the tests without a browser show as well, in the long check. */
 const walk = test.runIf(IS_LONG);
 
@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
   describe("links", () => {
     test("a Facebook page that is chosen of several", { timeout: WALK_MS }, chooseOfSeveralPages);
 
-    test("an Instagram account, and is over when it was all that was asked for", async () => {
+    walk("an Instagram account, and is over when it was all that was asked for", async () => {
       await visitor.open(["instagram"]);
       await visitor.press("Continue at Instagram");
       await visitor.decide("allow");
@@ -98,7 +98,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await visitor.connections()).toMatchObject([{ platform: "linkedin" }]);
     });
 
-    test("a company page on LinkedIn", async () => {
+    walk("a company page on LinkedIn", async () => {
       await visitor.open(["linkedin", "mastodon"]);
       await visitor.page.getByLabel(/Publish as/).selectOption("organization");
       await visitor.press("Continue at LinkedIn");
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await visitor.text()).toContain(`Connected as ${DEMO_HANDLE}`);
     });
 
-    test.each(casesOf(["gotosocial.sandbox.test", "mastodon.sandbox.test"]))(
+    walk.each(["gotosocial.sandbox.test", "mastodon.sandbox.test"])(
       "an account of the server %s",
       async (instance) => {
         await visitor.open(["mastodon", "facebook"]);
@@ -175,11 +175,13 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
   describe("tells the truth", () => {
     const problem = () => visitor.page.getByRole("alert").innerText();
 
-    test.each([
-      ["instagram", "Continue at Instagram"],
-      ["linkedin", "Continue at LinkedIn"],
-      ["facebook", "Continue at Facebook"],
-    ] as const)("when access is declined at %s", async (network, button) => {
+    test.each(
+      casesOf([
+        ["instagram", "Continue at Instagram"],
+        ["linkedin", "Continue at LinkedIn"],
+        ["facebook", "Continue at Facebook"],
+      ] as const),
+    )("when access is declined at %s", async (network, button) => {
       await visitor.open([network, "mastodon"]);
       await visitor.press(button);
       await visitor.decide("deny");
@@ -196,7 +198,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await problem()).toContain("A permission that is needed for posting was not given");
     });
 
-    test("about a personal Instagram account", async () => {
+    walk("about a personal Instagram account", async () => {
       await visitor.open(["instagram", "mastodon"]);
       await visitor.press("Continue at Instagram");
       await visitor.page.locator(`input[value="${PERSONAL_ACCOUNT}"]`).check();
@@ -221,7 +223,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await problem()).toContain("showed us no page that you may publish for");
     });
 
-    test.each([
+    walk.each([
       ["nowhere.invalid", "could not be reached"],
       ["links.sandbox.test", "does not answer the way Mastodon servers do"],
       ["not a server", "Something is missing or not written as expected"],
@@ -290,7 +292,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(visitor.returned()).toMatchObject({ status: "expired" });
     });
 
-    test("about a link that is no link", async () => {
+    walk("about a link that is no link", async () => {
       const { connectUrl } = await visitor.start(["instagram"]);
       await visitor.page.goto(connectUrl.replace(/token=.{6}/, "token=wrong-"));
       expect(await visitor.heading()).toBe("This link does not work");

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const [tenant] = await openLinked(services, network, 1);
   if (tenant === undefined) throw new Error("there is no tenant to post for");
   while (lives.length < LIVES) lives.push(await lifeOfPost(services, storage, tenant));
-}, 60_000);
+}, 180_000);
 afterAll(() => network.stop());
 
 /** The fewest that any of the lives took. */

@@ -44,7 +44,7 @@ beforeAll(async () => {
   ({ report } = await starting.start(order, settings));
   const installed = report.modules.flatMap((url) => installedPackage(url) ?? []);
   packages = [...new Set([...packagesOfParts(metafile, report.modules), ...installed])];
-}, 60_000);
+}, 180_000);
 
 afterAll(() => starting.stop());
 

@@ -246,7 +246,7 @@ async function withRefusals(run: (on: Relay) => Promise<unknown>): Promise<void>
 }
 
 describe("events that could not be told", () => {
-  test("are told in order by the next change of the connection", { timeout: 30_000 }, async () => {
+  test("are told in order by the next change of the connection", { timeout: 180_000 }, async () => {
     await withRefusals((on) => link(on, account(FIRST)));
     expect(await told()).toEqual([]);
     await link(calm, account(SECOND));

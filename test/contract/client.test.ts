@@ -74,7 +74,7 @@ test("a program against the generated client compiles, and its mistakes do not",
     stdout: "",
     stderr: "",
   });
-}, 60_000);
+}, 180_000);
 
 test("the program signs up, sets up, pages, publishes and understands errors", async () => {
   const publisher = await aPublisher(relay);

@@ -17,7 +17,7 @@ import {
 import { foreignWords } from "./own-words.ts";
 
 /** Over all routes more than 5,000; the same requests on every run, unless the environment asks for others. */
-const RUNS_PER_ROUTE = Number(process.env["FUZZ_RUNS"] ?? 80);
+const RUNS_PER_ROUTE = Number(process.env["FUZZ_RUNS"] ?? 70);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20_260_304);
 const TEST_MS_MAX = 120_000 + RUNS_PER_ROUTE * 100;
 /** Of a tenant that nobody else may see anything of. */

@@ -13,8 +13,8 @@ import type { Place, Started } from "../start/started.ts";
 import { VECTOR } from "../webhooks/vector.ts";
 import { DOCUMENTS, blocksOf, treatmentOf, type Block } from "./blocks.ts";
 
-const START_TIMEOUT_MS = 60_000;
-const DOCUMENT_MS = 90_000;
+const START_TIMEOUT_MS = 180_000;
+const DOCUMENT_MS = 180_000;
 const POLL_MS = 500;
 const run = promisify(execFile);
 

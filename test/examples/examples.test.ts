@@ -8,9 +8,9 @@ import { kill, newPlace, readDemo, start, until } from "../start/started.ts";
 import type { Place, Started } from "../start/started.ts";
 import { freePort } from "../whole/relay-process.ts";
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 180_000;
 const EXAMPLE_MS = 60_000;
-const SETTLE_MS = 15_000;
+const SETTLE_MS = 60_000;
 const POLL_MS = 500;
 const BACKEND_HOST = "backend.example.com";
 

@@ -8,7 +8,7 @@ import { onTestFinished } from "vitest";
 import { outputOf } from "../setup/child-output.ts";
 
 const HOST = resolve("dev/host/main.ts");
-const WAIT_MS = 15_000;
+const WAIT_MS = 60_000;
 const POLL_MS = 20;
 
 export interface HostProcess {

@@ -204,7 +204,7 @@ describe("ending a key", () => {
     expect(await listedIds()).toEqual([maker.id, application.keyId]);
   });
 
-  test("takes two hundred along, in few transactions", { timeout: 60_000 }, async () => {
+  test("takes two hundred along, in few transactions", { timeout: 180_000 }, async () => {
     const maker = await madeBy(application.key);
     for (let round = 0; round < 10; round += 1)
       await Promise.all(Array.from({ length: 20 }, () => madeBy(maker.secret)));

@@ -100,7 +100,7 @@ const traffics = (instances: number): fc.Arbitrary<Traffic> =>
 describe.each([1, 2, 4, 8])("%i instances with one limit", (instances) => {
   test(
     "grant all of it, and together never more than a tenth beyond it",
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       await fc.assert(
         fc.asyncProperty(traffics(instances), async (traffic) => {

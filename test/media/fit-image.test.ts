@@ -338,7 +338,7 @@ describe("an image with too many bytes", () => {
     });
     const again = await fit(bytes, bluesky);
     expect(Buffer.from(again.bytes).equals(fitted.bytes)).toBe(true);
-  }, 60_000);
+  }, 180_000);
 
   test("is refused beyond what is downloaded at all", async () => {
     const huge = { ...fileOf(await flag().jpeg().toBuffer()), size: 60_000_000 };

@@ -100,7 +100,7 @@ describe("a process that a file has taken over", () => {
     const child = new ReadingProcess();
     expect(await child.run(job, [], limits)).toMatchObject({ kind: "answered" });
     // What comes after the answer may be a moment behind it.
-    await vi.waitUntil(() => !child.isUsable, { timeout: 10_000 });
+    await vi.waitUntil(() => !child.isUsable, { timeout: 60_000 });
   });
 });
 

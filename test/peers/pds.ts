@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 import { END_WITH_PARENT } from "../../dev/end-with-parent.ts";
 import { INSTALL_MS_MAX, installPackages } from "../setup/install-packages.ts";
 
-const START_MS_MAX = 60_000;
-const CALL_MS_MAX = 20_000;
+const START_MS_MAX = 120_000;
+const CALL_MS_MAX = 60_000;
 const OUTPUT_KEPT_CHARACTERS = 8_000;
 
 /** For the hook that calls `startPds`: the very first start installs the packages. */

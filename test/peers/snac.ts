@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "../whole/relay-process.ts";
 
-const START_MS_MAX = 20_000;
+const START_MS_MAX = 120_000;
 const POLL_MS = 50;
 
 /** The server's program: Debian's package `snac2` has it since Debian 13; `SNAC_BIN` names one that lies elsewhere. */

@@ -27,7 +27,7 @@ const { visible } = useSandboxedRelay((started) => {
 describe("a platform that asks for much at once", () => {
   test(
     "keeps another's post waiting for no more than its first few legs",
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       const busy = await aPublisher(relay, ["bluesky"]);
       const quiet = await aPublisher(relay, ["bluesky"]);

@@ -4,7 +4,7 @@ import { describeFailure, Report } from "./report.ts";
 import { simulate } from "./simulation.ts";
 
 /** The long check runs twenty thousand, a hundred large ones among them. */
-const SEEDS = 100;
+const SEEDS = 60;
 /** In the midst of 3,000 platforms that are active all the time. */
 const LARGE_SEED = PLATFORMS_EVERY;
 /** Takes a large run with very many posts. */

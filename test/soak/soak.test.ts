@@ -1,7 +1,7 @@
 import { expect, inject, test } from "vitest";
 import { runSoak } from "./soak.ts";
 
-const SECONDS = 12;
+const SECONDS = 8;
 
 /** The short form of `npm run soak`, which the long check runs. */
 test(
@@ -12,8 +12,8 @@ test(
     const report = await runSoak({
       seconds: SECONDS,
       hosts: 2,
-      postsPerSecond: 2,
-      killsEveryMs: [1_000, 3_500],
+      postsPerSecond: 3,
+      killsEveryMs: [800, 2_500],
       seed: 60,
       connectionString: inject("azurite"),
     });
@@ -22,8 +22,8 @@ test(
     // It is worth something only if all of this happened.
     expect(report.kills).toBeGreaterThan(1);
     expect(report.restarts).toBe(report.kills);
-    expect(report.messagesDropped).toBeGreaterThan(1);
-    expect(report.messagesDoubled).toBeGreaterThan(1);
+    expect(report.messagesDropped).toBeGreaterThan(0);
+    expect(report.messagesDoubled).toBeGreaterThan(0);
     expect(report.postsAccepted).toBeGreaterThan(SECONDS / 2);
     expect(report.legsSucceeded).toBeGreaterThan(SECONDS / 2);
     expect(report.visiblePosts).toBeGreaterThanOrEqual(report.legsSucceeded);

@@ -25,7 +25,8 @@ const DRAIN_MS_MAX = 300_000;
 /** Longer than a lost hint is waited for, twice over. */
 const UNCHANGED_MS_MAX = 150_000;
 const DRAIN_POLL_MS = 2_000;
-const AHEAD_MS_MAX = 45_000;
+/** How far ahead posts are scheduled, at most: the shorter the soak, the nearer. */
+const [AHEAD_MS_LEAST, AHEAD_MS_MAX] = [8_000, 45_000];
 
 /** Waits short enough for a soak to see what comes after them. */
 const SETTINGS = {
@@ -129,7 +130,7 @@ async function play(stage: Stage): Promise<Report> {
   const tenants = await createTenants({ relay, world, services, receivers });
   const load = new Load(fleet, tenants, random);
   const time = AbortSignal.timeout(options.seconds * 1000);
-  const aheadMsMax = Math.max(20_000, Math.min(AHEAD_MS_MAX, options.seconds * 500));
+  const aheadMsMax = Math.max(AHEAD_MS_LEAST, Math.min(AHEAD_MS_MAX, options.seconds * 500));
   const [reconciled] = await Promise.all([
     reconcileUntil(stage, tenants, time),
     fleet.crash(random, time, options.killsEveryMs),

@@ -14,8 +14,8 @@ import type { Ports } from "../../dev/ports.ts";
 import { outputOf } from "../setup/child-output.ts";
 
 const READY = "Ctrl-C stops everything";
-const READY_MS = 40_000;
-const SETTLE_MS = 15_000;
+const READY_MS = 150_000;
+const SETTLE_MS = 60_000;
 const POLL_MS = 50;
 const run = promisify(execFile);
 

@@ -24,7 +24,7 @@ function hasEnd(source: string): boolean {
 async function doubtOf({ place, pattern }: Found): Promise<string | undefined> {
   if (pattern === undefined) return `${place}: can't be judged from here`;
   const { source, flags } = pattern;
-  const verdict = await check(source, flags, { timeout: 60_000 });
+  const verdict = await check(source, flags, { timeout: 180_000 });
   if (verdict.status === "vulnerable") return `${place}: try ${verdict.attack.pattern}`;
   if (verdict.status !== "safe") return `${place}: not decided (${verdict.error.kind})`;
   // An automaton proves it; what the checker finds by trying is no proof.

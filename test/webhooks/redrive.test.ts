@@ -241,7 +241,7 @@ describe("the operators' redrive", () => {
     expect(await counts(body)).toMatchObject({ requeued: 20, nextCursor: null });
     expect(await counts(body)).toMatchObject({ scanned: 0 });
     relay.queues.onSend = () => "keep";
-  }, 60_000);
+  }, 180_000);
 
   test("gets past any number that stay dead, with the cursor of the call before", async () => {
     const application = await anApplication(relay);
@@ -268,7 +268,7 @@ describe("the operators' redrive", () => {
     expect(receiver.received(old.path)).toHaveLength(4);
     const elsewhere = await redriveDead({ webhookId: old.id, cursor });
     expect(elsewhere).toMatchObject({ status: 400, body: { error: { code: "invalid_cursor" } } });
-  }, 60_000);
+  }, 180_000);
 
   test("passes over a delivery whose row is damaged", async () => {
     const endpoint = await withDead(2);

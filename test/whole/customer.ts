@@ -188,7 +188,7 @@ export async function endedPost(
   relay: RelayProcess,
   customer: Customer,
   id: string,
-  timeoutMs = 40_000,
+  timeoutMs = 120_000,
 ) {
   let last: unknown;
   try {
