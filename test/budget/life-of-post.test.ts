@@ -7,6 +7,8 @@ import { readLife } from "../../bench/results.ts";
 import { openLinked } from "../../bench/whole-relay.ts";
 
 const STAGES = ["accept", "publish-legs", "fan-out-events", "deliver-webhooks"] as const;
+/** Of a whole life, receiving and deleting messages included. */
+const REQUESTS_MAX = 40;
 /** The first of a process, and one that begins a minute, also note what is noted once a minute. */
 const LIVES = 4;
 
@@ -31,6 +33,12 @@ function fewest(name: string, of: (stage: Stage) => number): number {
 }
 
 describe("the life of a post with one leg and one endpoint", () => {
+  test(`takes ${REQUESTS_MAX} requests at most`, () => {
+    const ofStage = ({ tableRequests, queueRequests }: Stage) => tableRequests + queueRequests;
+    const sum = STAGES.reduce((all, name) => all + fewest(name, ofStage), 0);
+    expect(sum).toBeLessThanOrEqual(REQUESTS_MAX);
+  });
+
   // What may grow on purpose is written down again by `npm run bench:counts`.
   test.each(STAGES)("%s asks no more of storage than bench/results.json says", async (name) => {
     const recorded = (await readLife())[name];

@@ -249,7 +249,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D12a: the totals of a day and the mark behind them in two transactions",
     era: 37,
-    firstSeed: 3,
+    firstSeed: 4,
     rewrite: (table, actions) =>
       table === "core" ? apart(actions, (one) => !isTotals(one)) : [actions],
   },

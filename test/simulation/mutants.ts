@@ -161,7 +161,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C2: a refusal is told while a write is in doubt",
     era: 12,
     every: STORM_EVERY,
-    firstSeed: 260,
+    firstSeed: 305,
     // What is not known to be lost is believed to be.
     install: () =>
       withResults(async (made) => {
@@ -172,7 +172,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 788,
+    firstSeed: 882,
     services(services) {
       const { openWork, posts } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
@@ -198,7 +198,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C5: a post starts whatever its time is",
     era: 15,
-    firstSeed: 5,
+    firstSeed: 15,
     services(services) {
       const { posts, clock } = services;
       const findPost: typeof posts.findPost = async (ref) => {
@@ -250,7 +250,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
-    firstSeed: 268,
+    firstSeed: 282,
     services: (services) =>
       committing(
         services,
@@ -263,15 +263,17 @@ export const MUTANTS: readonly Mutant[] = [
     firstSeed: 44,
     services(services) {
       const { posts } = services;
-      const findLeg: typeof posts.findLeg = async (ref, network) => {
-        const found = await posts.findLeg(ref, network);
-        if (found?.leg.reservation.state !== "none") return found;
-        return {
-          ...found,
-          leg: { ...found.leg, reservation: { ...found.leg.reservation, state: "open" } },
-        };
+      const findToPublish: typeof posts.findToPublish = async (ref, networks) => {
+        const found = await posts.findToPublish(ref, networks);
+        const legs = (found?.legs ?? []).map(({ leg, etag }) => {
+          const { reservation } = leg;
+          const isNone = reservation.state === "none";
+          const open = { ...leg, reservation: { ...reservation, state: "open" } } as const;
+          return { leg: isNone ? open : leg, etag };
+        });
+        return found && { ...found, legs };
       };
-      return { ...services, posts: withMethods(posts, { findLeg }) };
+      return { ...services, posts: withMethods(posts, { findToPublish }) };
     },
     // The claim says nothing of the reservation that is not there.
     rewrite: each((action) =>

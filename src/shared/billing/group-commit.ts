@@ -276,11 +276,11 @@ export class GroupCommit {
     }
   }
 
-  /** Notes that rows which callers read before are outdated from now on. */
+  /** Notes that rows which callers believe absent are there from now on. */
   #remember(members: readonly Pending[]): void {
     for (const { operation } of members)
-      for (const rowKey of operation.known?.keys() ?? [])
-        this.#storedRows.set(this.#storedRowKey(rowKey), true);
+      for (const [rowKey, stored] of operation.known ?? [])
+        if (stored === undefined) this.#storedRows.set(this.#storedRowKey(rowKey), true);
   }
 
   /** Retries the batch after another process wrote the wallet first. */

@@ -1,7 +1,7 @@
 import type { CoreOperation, CoreView, CoreDecision } from "../billing/core-operation.ts";
 import { paced } from "../billing/wallet.ts";
 import { invariant } from "../runtime/errors.ts";
-import type { RowWrite } from "../runtime/storage/row.ts";
+import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import type { PublishingDeps } from "./deps.ts";
 import { begunLegs, hint, NOTHING_WAITS, waitingAfter, type Waiting } from "./hints.ts";
 import { isEnded, postStatus, startingAt, type Leg } from "./leg.ts";
@@ -12,6 +12,7 @@ import {
   postKey,
   toWorkRow,
   workKey,
+  type PostToPublish,
   type PostWithLegs,
   type StoredLeg,
 } from "./post-store.ts";
@@ -62,6 +63,11 @@ interface PostChange<Answer> {
   /** Names this very change. A repeat while it is under way gets its answer. */
   readonly id: string;
   readonly known: Post;
+  /**
+   * A started post with all its legs, one of them open, where the caller has them as they were last written: they are
+   * read only when the transaction finds one of them changed.
+   */
+  readonly stored?: PostToPublish;
   /** The time at which the post is to start, where the change sets one. */
   readonly dueAt?: string | null;
   /** Absent for a change that starts no leg. */
@@ -177,9 +183,24 @@ export function postWrite(
   };
 }
 
-/** Makes the transaction of a change: it reads every row that it decides on. */
+/** Returns the rows of a post that has work as storage has them, or had. */
+function rowsOf({ post, etag, legs }: PostToPublish): ReadonlyMap<string, StoredRow> {
+  const ref = refOf(post);
+  const rows: StoredRow[] = [
+    { row: toPostRow(postKey(ref), post), etag },
+    ...legs.map((stored) => ({
+      row: toLegRow(legKey(ref, stored.leg.network), stored.leg),
+      etag: stored.etag,
+    })),
+    // What is in it decides nothing.
+    { row: { rowKey: workKey(post.id) }, etag: "" },
+  ];
+  return new Map(rows.map((one) => [one.row.rowKey, one]));
+}
+
+/** Makes the transaction of a change: every row that it decides on is read for it, or known to the caller. */
 export function postOperation<Answer>(change: PostChange<Answer>): PostOperation<Answer> {
-  const { id, known, pace, dueAt = null } = change;
+  const { id, known, stored, pace, dueAt = null } = change;
   const ref = refOf(known);
   const legs = known.draft.networks.map((network) => legKey(ref, network));
   return {
@@ -187,6 +208,7 @@ export function postOperation<Answer>(change: PostChange<Answer>): PostOperation
     ref,
     dueAt,
     rowKeys: [postKey(ref), workKey(ref.postId), ...legs],
+    ...(stored && { known: rowsOf(stored) }),
     decide(view) {
       const current = readPost(view, ref, known);
       const decision = change.decide(current, view);

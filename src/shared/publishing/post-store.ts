@@ -16,6 +16,13 @@ export interface StoredLeg {
   readonly etag: string;
 }
 
+/** A started post as a worker reads it, with the legs that it is to publish. */
+export interface PostToPublish {
+  readonly post: Post;
+  readonly etag: string;
+  readonly legs: readonly StoredLeg[];
+}
+
 export interface PostWithLegs {
   readonly post: Post;
   /** In the order in which the request named their networks. */
@@ -80,17 +87,38 @@ export class PostStore {
   }
 
   async find(ref: PostRef): Promise<PostWithLegs | undefined> {
+    const rows = await this.#rowsOf(ref);
+    return assemble(
+      ref.platformId,
+      rows.map(({ row }) => row),
+    );
+  }
+
+  #rowsOf(ref: PostRef): Promise<readonly StoredRow[]> {
     const key = postKey(ref);
-    const rows = await this.#core.list({
+    return this.#core.list({
       partitionKey: ref.platformId,
       from: key,
       before: afterPrefix(`${key}|`),
       limit: ROWS_OF_POST_MAX,
     });
-    return assemble(
-      ref.platformId,
-      rows.map(({ row }) => row),
-    );
+  }
+
+  /** Reads a post and those of its legs, at once; the post first. @throws DamagedRow when one of these is damaged */
+  async findToPublish(
+    ref: PostRef,
+    networks: readonly NetworkName[],
+  ): Promise<PostToPublish | undefined> {
+    const rows = await this.#rowsOf(ref);
+    const stored = new Map(rows.map((one) => [one.row.rowKey, one]));
+    const found = stored.get(postKey(ref));
+    if (found === undefined) return undefined;
+    const legs = networks.flatMap((network) => stored.get(legKey(ref, network)) ?? []);
+    return {
+      post: toPost(ref.platformId, found.row),
+      etag: found.etag,
+      legs: legs.map(({ row, etag }) => ({ leg: toLeg(row), etag })),
+    };
   }
 
   async findPost(ref: PostRef): Promise<Post | undefined> {

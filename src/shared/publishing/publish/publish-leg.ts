@@ -11,8 +11,8 @@ import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
 import { claimed, CRASHES_MAX, nextLegStep } from "../leg.ts";
 import type { PublishHint } from "../post-queue.ts";
-import type { StoredLeg } from "../post-store.ts";
-import { hasStarted, legDraft, type Post, type PostRef } from "../post.ts";
+import type { PostToPublish, StoredLeg } from "../post-store.ts";
+import { hasStarted, legDraft, type PostRef } from "../post.ts";
 import { attachAccount, releaseTurn, takeTurn } from "./attach-account.ts";
 import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
 import { claimAccount, claimQuota, prepare } from "./prepare.ts";
@@ -152,7 +152,7 @@ async function work(on: Work): Promise<void> {
 async function publishLeg(
   services: PublishingDeps,
   ref: PostRef,
-  post: Post,
+  { post, etag: postEtag }: PostToPublish,
   stored: StoredLeg,
 ): Promise<void> {
   const { network, sentAt } = stored.leg;
@@ -161,10 +161,11 @@ async function publishLeg(
   const readBy = notingReadings(readings, { owner: ref.platformId, draft: post.draft, network });
   const files = keepingOpened(createNetworkTools(services, network, undefined, readBy));
   const tools = trace.tools(files.tools);
-  const worker = { services, ref, post, tools, trace, readings };
+  const worker = { services, ref, post, postEtag, tools, trace, readings };
   const on: Work = {
     ...worker,
     stored,
+    written: stored,
     before: stored.leg,
     writing: Promise.resolve(),
     turn: null,
@@ -194,20 +195,21 @@ function handBack(services: PublishingDeps, ref: PostRef, networks: PublishHint[
 async function publishAll(
   services: PublishingDeps,
   ref: PostRef,
-  post: Post,
-  legs: readonly StoredLeg[],
+  seen: PostToPublish,
 ): Promise<unknown[]> {
   const errors: unknown[] = [];
   const publishOne = async (stored: StoredLeg): Promise<void> => {
     try {
-      await publishLeg(services, ref, post, stored);
+      await publishLeg(services, ref, seen, stored);
     } catch (error) {
       services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
       errors.push(error);
     }
   };
   await Promise.all(
-    legs.map((stored) => withinWork({ network: stored.leg.network }, () => publishOne(stored))),
+    seen.legs.map((stored) =>
+      withinWork({ network: stored.leg.network }, () => publishOne(stored)),
+    ),
   );
   return errors;
 }
@@ -221,16 +223,14 @@ export async function publishLegs(services: PublishingDeps, asked: PublishHint):
   if (services.stop.endsAt !== undefined) return handBack(services, ref, networks);
   // Events of the start are sent now, and not when the slowest network has ended.
   const hinted = hint(services, ref, { hasEvents: true });
-  const [seen, ...legs] = await Promise.all([
-    services.posts.findPost(ref),
-    ...networks.map((network) => services.posts.findLeg(ref, network)),
-  ]);
+  const first = await services.posts.findToPublish(ref, networks);
+  if (first === undefined) return;
+  // A read of several pages may show the post before and the leg after a change and the start. Legs are published with
+  // the draft at the start.
+  const isStarted = hasStarted(first.post);
+  const seen = isStarted ? first : await services.posts.findToPublish(ref, networks);
   if (seen === undefined) return;
-  // The post may have been changed and started between the two reads. Legs are published with the draft at the start.
-  const post = hasStarted(seen) ? seen : await services.posts.findPost(ref);
-  if (post === undefined) return;
-  const found = legs.filter((leg) => leg !== undefined);
-  const errors = await continueWork(post, {}, () => publishAll(services, ref, post, found));
+  const errors = await continueWork(seen.post, {}, () => publishAll(services, ref, seen));
   await hinted;
   await hint(services, ref, { hasEvents: true });
   if (errors.length > 0) throw new AggregateError(errors, "legs failed unexpectedly");

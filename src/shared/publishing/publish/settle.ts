@@ -15,7 +15,7 @@ import {
   type PostDecision,
   type PostOperation,
 } from "../post-change.ts";
-import { legKey } from "../post-store.ts";
+import { legKey, type PostToPublish } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";
 import { park, type Work } from "./work.ts";
 
@@ -29,6 +29,8 @@ interface Settlement {
   /** The leg as its worker claimed it. Only the worker with this claim may settle. */
   readonly leg: Leg;
   readonly end: LegEnd;
+  /** The post and its only leg as they were last read or written by this worker. */
+  readonly stored?: PostToPublish | undefined;
 }
 
 function movement(post: Post, leg: Leg, end: LegEnd): Movement {
@@ -52,10 +54,12 @@ function movement(post: Post, leg: Leg, end: LegEnd): Movement {
  * row. Applied once, however often it is repeated, because it requires the claim and the open reservation. Its answer
  * is whether the leg was still the caller's to settle.
  */
-export function settleOperation({ ref, post, leg, end }: Settlement): PostOperation<boolean> {
+export function settleOperation(settlement: Settlement): PostOperation<boolean> {
+  const { ref, post, leg, end, stored } = settlement;
   return postOperation({
     id: `settle|${legKey(ref, leg.network)}|${leg.claimId}`,
     known: post,
+    ...(stored && { stored }),
     decide(current, { now }): PostDecision<boolean> {
       const mine = current?.legs.find((stored) => stored.leg.network === leg.network);
       const isMine = mine?.leg.claimId === leg.claimId && mine.leg.reservation.state === "open";
@@ -113,25 +117,37 @@ async function returnQuota({ services, post, stored }: Work): Promise<void> {
   for (const kind of new Set(taken)) await services.networkAccounts.returnQuota(real, kind, key);
 }
 
-export async function fail(work: Work, failure: LegFailure): Promise<void> {
+/**
+ * Returns the post and its only leg as this worker knows them, which saves reading them. The other legs of a post with
+ * several have changed meanwhile, and so has its row when one of them ended.
+ */
+async function lastKnown(work: Work): Promise<PostToPublish | undefined> {
+  const { post, postEtag: etag } = work;
+  await Promise.allSettled([work.writing]);
+  return post.draft.networks.length === 1 ? { post, etag, legs: [work.written] } : undefined;
+}
+
+async function end(work: Work, how: LegEnd): Promise<void> {
   const { services, ref, post, stored } = work;
+  const known = await lastKnown(work);
+  await settleLeg(services, { ref, post, leg: stored.leg, end: how, stored: known });
+  work.readings.leave();
+}
+
+export async function fail(work: Work, failure: LegFailure): Promise<void> {
+  const { services, stored } = work;
   services.unmappedSignals.record(stored.leg.network, failure);
   const known = work.doubtSince === null ? failure : outcomeUnknown(failure);
-  const end = { kind: "failed", failure: known } as const;
   const at = services.clock.now().toISOString();
   if (known.code !== "outcome_unknown") await returnQuota(work);
-  await settleLeg(services, { ref, post, leg: stored.leg, end });
-  work.readings.leave();
+  await end(work, { kind: "failed", failure: known });
   const { networkCode, note = null } = failure;
   work.trace.record({ step: "leg_settled", at, outcome: known.code, networkCode, note });
 }
 
 export async function succeed(work: Work, published: Published): Promise<void> {
-  const { services, ref, post, stored } = work;
-  const end = { kind: "published", published } as const;
-  const at = services.clock.now().toISOString();
-  await settleLeg(services, { ref, post, leg: stored.leg, end });
-  work.readings.leave();
+  const at = work.services.clock.now().toISOString();
+  await end(work, { kind: "published", published });
   work.trace.record({ step: "leg_settled", at, outcome: "succeeded", note: published.url });
 }
 

@@ -19,9 +19,13 @@ export interface Work {
   readonly services: PublishingDeps;
   readonly ref: PostRef;
   readonly post: Post;
+  /** The version of the post's row when the work began. */
+  readonly postEtag: string;
   readonly tools: NetworkTools;
   readonly trace: Trace;
   stored: StoredLeg;
+  /** The leg as its row has it: what `stored` notes for the next write is not in it. */
+  written: StoredLeg;
   readonly before: Leg;
   readonly readings: LegReadings;
   /** The last write of the leg. Each waits for the one before, whose version it names. */
@@ -58,6 +62,7 @@ export async function change(work: Work, next: (leg: Leg) => Leg): Promise<boole
       : writeLast(work, leg, endsAt));
     if (written === undefined) return false;
     work.stored = written;
+    work.written = written;
     readings.noteStored(leg.readings);
     return true;
   };
