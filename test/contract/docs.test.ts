@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chapters, routes } from "../../src/functions/routes.ts";
 import { errorsOfRoute } from "../../src/shared/http/declared-answers.ts";
 import { docsPage } from "../../src/shared/http/reference/docs-page.ts";
+import { casesOf } from "../setup/long-check.ts";
 import { startRelay } from "../setup/relay.ts";
 import { serveRelay, type RelayServer } from "../setup/relay-server.ts";
 import type { Relay } from "../setup/relay.ts";
@@ -74,12 +75,17 @@ describe("the reference page", () => {
 });
 
 describe.skipIf(!existsSync(CHROMIUM))("in a browser (needs Debian's chromium)", () => {
-  test.each([
-    [360, "light"],
-    [360, "dark"],
-    [1280, "light"],
-    [1280, "dark"],
-  ] as const)(
+  test.each(
+    casesOf(
+      [
+        [360, "light"],
+        [1280, "dark"],
+        [360, "dark"],
+        [1280, "light"],
+      ] as const,
+      2,
+    ),
+  )(
     "%i pixels wide and %s, it fits and breaks no policy",
     async (width, colorScheme) => {
       const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });

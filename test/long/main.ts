@@ -45,7 +45,10 @@ const BOUNDED = [
 /** Tests of which `npm test` takes one case of each kind, and which take all cases here. */
 const COMBINED = [
   "test/browser",
+  "test/contract/docs.test.ts",
+  "test/domain/billing/group-commit.test.ts",
   "test/limits/instances.test.ts",
+  "test/media/verdicts.test.ts",
   "test/networks/contract",
   "test/peers",
   "test/publishing/crash.test.ts",
