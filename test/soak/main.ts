@@ -2,7 +2,7 @@ import { startAzurite } from "../../dev/azurite.ts";
 import { buildApp } from "../../dev/build.ts";
 import { runSoak } from "./soak.ts";
 
-const SECONDS = 600;
+const SECONDS = 900;
 const HOSTS = 3;
 const POSTS_PER_SECOND = 2;
 
