@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { FairSlots } from "../../src/shared/media/fair-slots.ts";
 
 /** Work that goes on until it is ended, and tells that it began. */
@@ -78,6 +78,19 @@ describe("slots", () => {
     await at.start("b1", "b");
     for (const name of ["a1", "a2", "a3"]) await at.end(name);
     expect(at.begun).toEqual(["a1", "a2", "a3", "b1"]);
+  });
+
+  test("are not waited for for more than a minute", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const at = works(new FairSlots({ capacity: 1, perOwner: 1, waitingMax: 4 }));
+    await at.start("a1", "a");
+    const { running: late } = await at.start("b1", "b");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await late).toBeUndefined();
+    await at.start("c1", "c");
+    await at.end("a1");
+    expect(at.begun).toEqual(["a1", "c1"]);
+    vi.useRealTimers();
   });
 
   test("are given back by what fails", async () => {

@@ -234,7 +234,8 @@ describe("a file that is opened", () => {
 });
 
 describe("a look at a file", () => {
-  const probe = (name: string) => probeMedia(outbound, at(name));
+  const config = { publishing: { networkTimeoutMs: 2_000 } };
+  const probe = (name: string) => probeMedia({ config, outbound }, at(name));
 
   test.each(["photo.jpg", "whole.jpg", "chunked.jpg", "no-head.jpg", "moved.jpg"])(
     "finds out what %s is",

@@ -85,7 +85,7 @@ async function look(
   if (credentials === undefined) return await refuse(services, opened, needsReauth);
   let isOnline = false;
   const offline: NetworkTools = {
-    ...createNetworkTools(services, network.name),
+    ...createNetworkTools(services, network.name, RENEWAL_LIMITS),
     http: () => {
       isOnline = true;
       return Promise.reject(new HttpFailure("not_sent", "connect_failed"));

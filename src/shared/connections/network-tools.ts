@@ -1,11 +1,12 @@
-import { HttpFailure } from "../runtime/http-call.ts";
 import { isStorable } from "../networks/contract/bounded.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
-import type { MediaFile } from "../networks/contract/media.ts";
+import { MediaFailure, type MediaFile } from "../networks/contract/media.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { fittedUrl } from "../media/fitted-url.ts";
 import type { ReadByFile } from "../media/media-reader.ts";
+import { limitCalls, type CallLimits } from "../runtime/limited-calls.ts";
+import { withTimeLimit } from "../runtime/time-limit.ts";
 
 /** Loaded when a post's files are first read: most requests never need them. */
 const media = {
@@ -14,51 +15,59 @@ const media = {
   fit: () => import("../media/fit-image.ts"),
 };
 
-export interface ToolLimits {
-  readonly callMs: number;
-  /** The limit from when the tools were made; no call goes on beyond it. */
-  readonly totalMs: number;
-}
+/**
+ * A leg's calls and the reading of its files end after this long. With what is written then, that is well within
+ * `functionTimeout` of host.json, at which the host ends the process and all that runs in it.
+ */
+export const BACKGROUND_LIMITS: CallLimits = { totalMs: 240_000 };
+
+const late = () => {
+  throw new MediaFailure("media_unreachable", "reading it took too long");
+};
 
 /**
- * Returns the tools that a network works with. Without `limits`, every call has the network timeout of the settings.
- * With them, a step that a person waits for ends in time.
+ * Returns the tools that a network works with. From now on `limits` hold for its calls and for all that is done with
+ * files.
  */
 export function createNetworkTools(
   services: ConnectionsDeps,
   network: NetworkName,
-  limits?: ToolLimits,
+  limits = BACKGROUND_LIMITS,
   readByFile: ReadByFile = (reader) => ({ reader, owner: "" }),
 ): NetworkTools {
-  const startedAt = performance.now();
+  const calls = limitCalls(services, limits);
   const opened = new WeakMap<MediaFile, string>();
   const readBy = async (url: string) => readByFile((await media.reader()).mediaReader, url);
+  const inTime = <Result>(work: Promise<Result>) => withTimeLimit(calls.leftMs(), work, late);
   const readByOf = (file: MediaFile) => readBy(opened.get(file) ?? "");
   return {
     app: services.config.networkApps[network],
     service: services.config.service,
-    async http(request) {
-      if (limits === undefined) return await services.outbound.request(request);
-      const leftMs = Math.floor(limits.totalMs - (performance.now() - startedAt));
-      if (leftMs <= 0) throw new HttpFailure("not_sent", "timeout");
-      const timeoutMs = Math.min(request.timeoutMs ?? limits.callMs, limits.callMs, leftMs);
-      return await services.outbound.request({ ...request, timeoutMs });
-    },
+    http: (request) => calls.request(request),
     now: () => services.clock.now(),
     async openMedia(url, mediaLimits) {
       const { openMedia } = await media.open();
       const limited = { ...mediaLimits, readBy: await readBy(url) };
-      const file = await openMedia(services.outbound, url, limited);
-      opened.set(file, url);
-      return file;
+      const opening = openMedia(calls, url, limited);
+      try {
+        const file = await inTime(opening);
+        opened.set(file, url);
+        return file;
+      } catch (error) {
+        void opening.then(
+          (file) => file.close(),
+          () => undefined,
+        );
+        throw error;
+      }
     },
     async fitImage(file, target) {
       const { fitImage } = await media.fit();
-      return await fitImage(file, target, await readByOf(file));
+      return await inTime(fitImage(file, target, await readByOf(file)));
     },
     async planImage(file, target) {
       const { planImage } = await media.fit();
-      return await planImage(file, target, await readByOf(file));
+      return await inTime(planImage(file, target, await readByOf(file)));
     },
     fittedUrl: (url, target) => fittedUrl(services, url, target),
     hosts: {

@@ -1,7 +1,10 @@
+/** Then whoever asked is better off asking later. */
+const WAIT_MS_MAX = 60_000;
+
 interface Waiting {
   readonly owner: string;
   readonly weight: number;
-  readonly begin: () => void;
+  readonly begin: (hasSlot: boolean) => void;
 }
 
 export interface FairLimits {
@@ -26,21 +29,38 @@ export class FairSlots {
     this.#limits = limits;
   }
 
-  /** Waits for a slot and runs the work. Returns undefined, without running it, when too many wait. */
+  /**
+   * Waits for a slot and runs the work. Returns undefined, without running it, when too many wait, or when no slot is
+   * free for a minute.
+   */
   async run<T>(owner: string, weight: number, work: () => Promise<T>): Promise<T | undefined> {
     const asked = Math.min(weight, this.#limits.perOwner);
     if (this.#waiting.length > 0 || !this.#isFree(owner, asked)) {
       if (this.#isQueueFull(owner)) return undefined;
-      await new Promise<void>((begin) => {
-        this.#waiting.push({ owner, weight: asked, begin });
-        this.#beginNext();
-      });
+      if (!(await this.#wait(owner, asked))) return undefined;
     } else this.#take(owner, asked);
     try {
       return await work();
     } finally {
       this.#take(owner, -asked);
       this.#beginNext();
+    }
+  }
+
+  async #wait(owner: string, weight: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiting: Waiting = { owner, weight, begin: resolve };
+    const timer = setTimeout(() => {
+      this.#waiting = this.#waiting.filter((one) => one !== waiting);
+      resolve(false);
+      this.#beginNext();
+    }, WAIT_MS_MAX);
+    this.#waiting.push(waiting);
+    this.#beginNext();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -83,7 +103,7 @@ export class FairSlots {
       if (next === undefined || !isFree) return;
       this.#waiting = this.#waiting.filter((one) => one !== next);
       this.#take(next.owner, next.weight);
-      next.begin();
+      next.begin(true);
     }
   }
 }

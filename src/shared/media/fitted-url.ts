@@ -8,6 +8,8 @@ import {
 } from "../networks/contract/media.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { limitCalls } from "../runtime/limited-calls.ts";
+import { withTimeLimit } from "../runtime/time-limit.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import type { MediaDeps } from "./deps.ts";
@@ -52,6 +54,9 @@ function openToken(token: string, keys: DataKeys, now: Date): FittedClaims | und
   return claims !== undefined && claims.until > now.getTime() ? claims : undefined;
 }
 
+/** The caller is gone by then. */
+const SERVE_MS_MAX = 100_000;
+
 /** Anybody with an address may fetch it any number of times: this leaves room for publishing. */
 const slots = new FairSlots({ capacity: 2, perOwner: 1, waitingMax: 16 });
 
@@ -70,7 +75,7 @@ export async function serveFitted(services: MediaDeps, token: string): Promise<S
   const now = services.clock.now();
   const claims = openToken(token, services.config.identity.dataKeys, now);
   if (claims === undefined) throw notFound();
-  const fitted = await slots.run(hostOf(claims), 1, () => fit(services, claims));
+  const fitted = await slots.run(hostOf(claims), 1, () => fitInTime(services, claims));
   if (fitted === undefined) throw serviceUnavailable();
   const { bytes, contentType } = fitted;
   return { bytes, contentType, freshSeconds: Math.floor((claims.until - now.getTime()) / 1000) };
@@ -78,12 +83,19 @@ export async function serveFitted(services: MediaDeps, token: string): Promise<S
 
 const hostOf = ({ url }: FittedClaims) => new URL(url).host;
 
+function fitInTime(services: MediaDeps, claims: FittedClaims): Promise<FittedImage> {
+  return withTimeLimit(SERVE_MS_MAX, fit(services, claims), () => {
+    throw serviceUnavailable();
+  });
+}
+
 async function fit(services: MediaDeps, claims: FittedClaims): Promise<FittedImage> {
   const { url, target } = claims;
   const readBy = { reader: mediaReader, owner: `host ${hostOf(claims)}` };
   const bytesMax = IMAGE_SOURCE_BYTES_MAX;
   try {
-    const file = await openMedia(services.outbound, url, { bytesMax, readBy });
+    const calls = limitCalls(services, { totalMs: SERVE_MS_MAX });
+    const file = await openMedia(calls, url, { bytesMax, readBy });
     try {
       return await fitImage(file, target, readBy);
     } finally {

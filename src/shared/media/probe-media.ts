@@ -1,5 +1,5 @@
 import type { MediaFacts, MediaReason, MediaTargets } from "../networks/contract/media.ts";
-import { type HttpRequest, HttpFailure } from "../runtime/http-call.ts";
+import { type Calling, limitCalls } from "../runtime/limited-calls.ts";
 import { type Dialler, follow, mediaRequest, unreachable } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { openMedia } from "./open-media.ts";
@@ -25,11 +25,11 @@ const CALL_MS = 5_000;
  * @throws MediaFailure
  */
 export async function probeMedia(
-  dialler: Dialler,
+  calling: Calling,
   url: string,
   readBy?: ReadBy,
 ): Promise<MediaProbe> {
-  const hurried = within(dialler, PROBE_MS);
+  const hurried = limitCalls(calling, { callMs: CALL_MS, totalMs: PROBE_MS });
   const toldSize = await askForSize(hurried, url);
   const bytesMax = Number.MAX_SAFE_INTEGER;
   const file = await openMedia(hurried, url, { bytesMax, toldSize, readBy });
@@ -52,20 +52,6 @@ async function askForSize(dialler: Dialler, url: string): Promise<number | undef
   } catch {
     return undefined;
   }
-}
-
-/** Returns a dialler that limits each call to 5 seconds and all calls to the total time. */
-function within(dialler: Dialler, totalMs: number): Dialler {
-  const startedAt = performance.now();
-  const hurry = (request: HttpRequest): HttpRequest => {
-    const leftMs = Math.floor(totalMs - (performance.now() - startedAt));
-    if (leftMs <= 0) throw new HttpFailure("not_sent", "timeout");
-    return { ...request, timeoutMs: Math.min(CALL_MS, leftMs) };
-  };
-  return {
-    request: async (request) => dialler.request(hurry(request)),
-    open: async (request) => dialler.open(hurry(request)),
-  };
 }
 
 /** A probed file, and where the request names it. */

@@ -18,7 +18,7 @@ export type RemoteBytes = Pick<MediaFile, "size" | "version" | "read" | "chunks"
 const PIECE_BYTES = 2 * 1024 * 1024;
 /** A piece that broke off is requested again, up to this many times in all. */
 const ATTEMPTS_MAX = 3;
-/** For a whole file from a server without ranges. */
+/** For a whole file from a server without ranges; whoever dials for it has a limit of its own. */
 const STREAM_TIMEOUT_MS = 15 * 60_000;
 
 interface Known {

@@ -167,7 +167,7 @@ const OWN_SETTINGS = {
     "48",
     "How long the same text is not published to an account again.",
   ),
-  NETWORK_TIMEOUT_MS: withDefault(integer(100, 300_000), "60000", "Longest call to a network."),
+  NETWORK_TIMEOUT_MS: withDefault(integer(100, 120_000), "60000", "Longest call to a network."),
   LEG_LEASE_SECONDS: withDefault(
     integer(1, 3_600),
     "120",

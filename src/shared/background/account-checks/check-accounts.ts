@@ -33,6 +33,8 @@ const positionShape = shape(() =>
     connection: z.string(),
     /** Looked at since the walk rested. */
     connections: z.number(),
+    /** The place in the table of hosts, after all platforms; absent at its beginning. */
+    hosts: z.string().optional(),
   }),
 );
 type Position = ShapeOf<typeof positionShape>;
@@ -87,16 +89,12 @@ function countsOf(
 }
 
 /** What belongs to no platform, and the end of the round. */
-async function finish(services: BackgroundDeps, at: WalkAt): Promise<WalkStep> {
+async function finish(services: BackgroundDeps, at: WalkAt, position: Position): Promise<WalkStep> {
   if (!isRotating(services)) return { next: undefined };
-  const keys: string[] = [];
-  let after: string | undefined;
-  do {
-    const page = await services.hosts.resealPage(after);
-    keys.push(...page.keys);
-    after = page.next;
-  } while (after !== undefined);
-  const counts = countsOf([], keys);
+  const page = await services.hosts.resealPage(position.hosts);
+  const counts = countsOf([], page.keys);
+  if (page.next !== undefined)
+    return { next: JSON.stringify({ ...position, hosts: page.next }), counts };
   const dataKeys = Object.entries(addCounts(at.counts, counts))
     .filter(([name]) => name.startsWith(SEALED))
     .map(([name, texts]) => ({ id: name.slice(SEALED.length), texts }));
@@ -115,7 +113,7 @@ export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeSt
     const position =
       at.position === undefined ? START : positionShape().parse(JSON.parse(at.position));
     const platform = await platforms.next(position.platforms);
-    if (platform === undefined) return finish(services, at);
+    if (platform === undefined) return finish(services, at, position);
     const isFirst = position.connection === "";
     const keys = isFirst && isRotating(services) ? await resealPlatform(services, platform.id) : [];
     const { accountChecks } = services;

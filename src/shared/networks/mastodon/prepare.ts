@@ -34,7 +34,7 @@ import { shape } from "../../runtime/shape.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
 /** A video comes from its own server while it is sent on: the slower of the two sets the pace. */
-const STREAM_TIMEOUT_MS = 300_000;
+const STREAM_TIMEOUT_MS = 240_000;
 const POLL_SECONDS = 3;
 const CARRY_ON_SECONDS = 1;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Connection } from "../../connections/connection.ts";
-import { createNetworkTools } from "../../connections/network-tools.ts";
+import { BACKGROUND_LIMITS, createNetworkTools } from "../../connections/network-tools.ts";
 import { withShortAltTexts } from "../../networks/contract/alt-text.ts";
 import { mediaRejected } from "../../networks/contract/media-check.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
@@ -159,9 +159,10 @@ async function publishLeg(
   const trace = createTrace(network, () => on.stored.leg.attempts, services.clock);
   const readings = new LegReadings(stored.leg);
   const readBy = notingReadings(readings, { owner: ref.platformId, draft: post.draft, network });
-  const files = keepingOpened(createNetworkTools(services, network, undefined, readBy));
+  const files = keepingOpened(createNetworkTools(services, network, BACKGROUND_LIMITS, readBy));
   const tools = trace.tools(files.tools);
-  const worker = { services, ref, post, postEtag, tools, trace, readings };
+  const callsEndAt = performance.now() + BACKGROUND_LIMITS.totalMs;
+  const worker = { services, ref, post, postEtag, tools, trace, readings, callsEndAt };
   const on: Work = {
     ...worker,
     stored,

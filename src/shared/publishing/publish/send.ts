@@ -8,8 +8,10 @@ import { returnUnusedQuota } from "./prepare.ts";
 import { fail, lookAgain, reject, succeed, tryLater } from "./settle.ts";
 import { park, save, type Work } from "./work.ts";
 
-function leaseSuffices({ services, stored }: Work): boolean {
-  const leftMs = Date.parse(stored.leg.leaseUntil ?? "") - services.clock.now().getTime();
+/** Returns whether a call may take its full time: the lease lasts as long, and the worker goes on for as long. */
+function timeSuffices({ services, stored, callsEndAt }: Work): boolean {
+  const leaseMs = Date.parse(stored.leg.leaseUntil ?? "") - services.clock.now().getTime();
+  const leftMs = Math.min(leaseMs, callsEndAt - performance.now());
   return leftMs > services.config.publishing.networkTimeoutMs;
 }
 
@@ -70,7 +72,7 @@ async function finish(work: Work, connection: Connection, outcome: PublishOutcom
   }
 }
 
-/** Writes the sent marker and makes the one visible call. Does neither if the lease could end before the call does. */
+/** Writes the sent marker and makes the one visible call. Does neither if the lease, or the worker's time, could end before the call does. */
 export async function send(
   work: Work,
   network: Network,
@@ -79,7 +81,7 @@ export async function send(
 ): Promise<void> {
   const { services } = work;
   // What was uploaded is kept: uploading it again would use up the next lease as well.
-  if (!leaseSuffices(work)) return giveBack(work, ready.remote);
+  if (!timeSuffices(work)) return giveBack(work, ready.remote);
   const now = services.clock.now();
   const before = work.stored.leg;
   const marked = markedSent(before, ready.remote, work.doubtSince, now);
@@ -88,7 +90,7 @@ export async function send(
     work.stored = { ...work.stored, leg: unsent(work.stored.leg, before) };
   };
   // Writing the marker may have taken long, too.
-  if (!leaseSuffices(work)) {
+  if (!timeSuffices(work)) {
     notSent();
     return giveBack(work);
   }

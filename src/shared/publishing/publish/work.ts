@@ -22,6 +22,8 @@ export interface Work {
   /** The version of the post's row when the work began. */
   readonly postEtag: string;
   readonly tools: NetworkTools;
+  /** When the tools make no more calls, in milliseconds of `performance`. */
+  readonly callsEndAt: number;
   readonly trace: Trace;
   stored: StoredLeg;
   /** The leg as its row has it: what `stored` notes for the next write is not in it. */
