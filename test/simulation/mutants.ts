@@ -30,7 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
     era: 1,
     firstSeed: 44,
     rewrite: each((action) =>
-      isLegKey(action.rowKey) && action.kind === "replace" && action.properties["phase"] === "sent"
+      isLegKey(action.rowKey) && action.kind === "merge" && action.properties["phase"] === "sent"
         ? { ...action, properties: { ...action.properties, phase: "claimed", sentAt: "" } }
         : action,
     ),
@@ -59,9 +59,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M4: claims without a version and without a lease",
     era: 4,
-    firstSeed: 6,
+    firstSeed: 39,
     rewrite: each((action) =>
-      isLegKey(action.rowKey) && action.kind === "replace" && action.properties["leaseUntil"] !== ""
+      isLegKey(action.rowKey) && action.kind === "merge" && action.properties["leaseUntil"] !== ""
         ? { ...action, properties: { ...action.properties, leaseUntil: "" }, etag: "*" }
         : action,
     ),

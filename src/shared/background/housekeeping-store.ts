@@ -35,7 +35,7 @@ export class HousekeepingStore {
       const kept = message.slice(0, TEXT_MAX);
       const firstAt = before?.firstAt ?? at;
       const columns = poisonRow.encode({ queue, message: kept, count, firstAt, lastAt: at });
-      return { kind: "write", columns };
+      return { kind: "keep", columns };
     });
     return count;
   }

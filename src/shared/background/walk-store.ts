@@ -69,7 +69,7 @@ export class WalkStore {
       written = decide(stored && unlessDamaged(() => walkRow.decode(stored.row)));
       return written === undefined
         ? { kind: "leave" }
-        : { kind: "write", columns: walkRow.encode(written) };
+        : { kind: "keep", columns: walkRow.encode(written) };
     });
     return written;
   }

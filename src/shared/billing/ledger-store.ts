@@ -123,7 +123,7 @@ export class LedgerStore {
     const { sequence, balanceAfter: balance, reservedAfter: reserved } = last;
     const moved = { ...mark, sequence, balance, reserved, isFolded: true };
     const row: Row = { ...reconciledRow.encode(moved), rowKey: MARK_KEY };
-    const write: RowWrite = etag === "" ? { kind: "create", row } : { kind: "replace", row, etag };
+    const write: RowWrite = etag === "" ? { kind: "create", row } : { kind: "merge", row, etag };
     return (await this.#core.transact(platformId, [write, ...parts])).kind === "applied";
   }
 
@@ -151,7 +151,7 @@ export class LedgerStore {
         checkedAt,
         watchedSince,
       });
-      return { kind: "write", columns };
+      return { kind: "keep", columns };
     });
     return uncheckedSince;
   }

@@ -245,7 +245,7 @@ const isSpent = (row: Row) => markerRow.decode(row).operation !== "billing.credi
 function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEntry[]): RowWrite[] {
   const row: Row = { ...walletRow.encode(to), rowKey: WALLET_KEY };
   const wallet: RowWrite =
-    from.etag === "" ? { kind: "create", row } : { kind: "replace", row, etag: from.etag };
+    from.etag === "" ? { kind: "create", row } : { kind: "merge", row, etag: from.etag };
   return [wallet, ...entries.map((entry): RowWrite => ({ kind: "create", row: entryRow(entry) }))];
 }
 

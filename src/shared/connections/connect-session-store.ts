@@ -110,7 +110,7 @@ export class ConnectSessionStore {
       changed = before === undefined ? undefined : decide(before);
       return changed === undefined || changed === before
         ? { kind: "leave" }
-        : { kind: "write", columns: connectSessionRow.encode(changed) };
+        : { kind: "keep", columns: connectSessionRow.encode(changed) };
     });
     return changed;
   }

@@ -118,7 +118,7 @@ export class LoginHistoryStore {
       const changed = change(history);
       return changed === undefined
         ? { kind: "leave" }
-        : { kind: "write", columns: toColumns(changed) };
+        : { kind: "keep", columns: toColumns(changed) };
     });
     return history;
   }

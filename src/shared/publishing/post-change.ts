@@ -104,7 +104,7 @@ function rowWrite(before: CurrentPost | undefined, post: Post): RowWrite {
   if (before === undefined) return { kind: "create", row: toPostRow(rowKey, post) };
   const { etag } = before;
   if (before.post.revision !== post.revision)
-    return { kind: "replace", row: toPostRow(rowKey, post), etag };
+    return { kind: "merge", row: toPostRow(rowKey, post), etag };
   return { kind: "merge", row: { rowKey, ...postProgress(post) }, etag };
 }
 
@@ -116,7 +116,7 @@ function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs
     const row = toLegRow(legKey(ref, leg.network), leg);
     const earlier = stored.find((other) => other.leg.network === leg.network);
     if (earlier === undefined) return [{ kind: "create", row }];
-    return earlier.leg === leg ? [] : [{ kind: "replace", row, etag: earlier.etag }];
+    return earlier.leg === leg ? [] : [{ kind: "merge", row, etag: earlier.etag }];
   });
   const removed = gone.map(({ leg }): RowWrite => {
     return { kind: "delete", rowKey: legKey(ref, leg.network) };

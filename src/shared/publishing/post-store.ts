@@ -138,7 +138,7 @@ export class PostStore {
     etag: string,
   ): Promise<StoredLeg | undefined> {
     const row = toLegRow(legKey(ref, leg.network), leg);
-    const written = await this.#core.replaceIfUnchanged(ref.platformId, row, etag);
+    const written = await this.#core.mergeIfUnchanged(ref.platformId, row, etag);
     return written === undefined ? undefined : { leg, etag: written };
   }
 
@@ -155,7 +155,7 @@ export class PostStore {
   ): Promise<StoredLeg | undefined> {
     const row = toLegRow(legKey(ref, leg.network), leg);
     const written = await this.#core.transact(ref.platformId, [
-      { kind: "replace", row, etag },
+      { kind: "merge", row, etag },
       { kind: "put", row: toWorkRow({ ref, nextCheckAt, checks: 0 }) },
     ]);
     if (written.kind === "in_doubt") throw serviceUnavailable(written.cause);
@@ -240,7 +240,7 @@ export class PostStore {
   /** Moves the next check of open work. Returns false when the work ended or another sweep moved it first. */
   async postponeWork(work: StoredWork): Promise<boolean> {
     const { platformId } = work.ref;
-    const written = await this.#core.replaceIfUnchanged(platformId, toWorkRow(work), work.etag);
+    const written = await this.#core.mergeIfUnchanged(platformId, toWorkRow(work), work.etag);
     return written !== undefined;
   }
 

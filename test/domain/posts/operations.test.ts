@@ -160,7 +160,7 @@ describe("settling a leg", () => {
     const written = new Map(decision.writes.map((write) => [keyOf(write), write]));
     const leg = written.get(legKey(ref, "bluesky"));
     const postWrite = written.get(postKey(ref));
-    if (leg?.kind !== "replace" || postWrite?.kind !== "merge")
+    if (leg?.kind !== "merge" || postWrite?.kind !== "merge")
       throw new Error("leg and post were not written under a condition");
     return {
       events: eventsOf(decision.writes),

@@ -29,12 +29,12 @@ describe("long text in one row", () => {
   test.each<[string, string, number]>([
     ["no text at all", "", 1],
     ["short text", "Hello", 1],
-    ["text that just fits a property", "x".repeat(PROPERTY_LENGTH_MAX), 1],
+    ["text that just fits a property", "x".repeat(PROPERTY_LENGTH_MAX), 2],
     ["one character more", "x".repeat(PROPERTY_LENGTH_MAX + 1), 2],
-    ["text of three properties", "x".repeat(PROPERTY_LENGTH_MAX * 3), 3],
+    ["text of three properties", "x".repeat(PROPERTY_LENGTH_MAX * 3), 4],
     ["an emoji across the border", `${"x".repeat(PROPERTY_LENGTH_MAX - 1)}👋`, 2],
     ["an emoji after the border", `${"x".repeat(PROPERTY_LENGTH_MAX)}👋`, 2],
-    ["emoji alone", "👋".repeat(PROPERTY_LENGTH_MAX), 2],
+    ["emoji alone", "👋".repeat(PROPERTY_LENGTH_MAX), 3],
     ["emoji across every border", `x${"👋".repeat(PROPERTY_LENGTH_MAX)}`, 3],
   ])("%s comes back whole, no property too long, no pair cut", (_, text, count) => {
     const chunks = Object.values(toChunks("text", text));
@@ -56,6 +56,16 @@ describe("long text in one row", () => {
     expect(fromChunks("text", merged)).toBe(after);
     expect(merged).toMatchObject({ texts0: "another", textual: "another" });
   });
+
+  test.each([1, 2, 3])(
+    "of %i properties and merged over a longer one is read alone",
+    (properties) => {
+      const longer = toChunks("text", "x".repeat(PROPERTY_LENGTH_MAX * 5 + 1));
+      for (const length of [-2, -1, 0, 1].map((more) => PROPERTY_LENGTH_MAX * properties + more))
+        for (const text of ["y".repeat(length), `y${"👋".repeat((length - (length % 2)) / 2)}`])
+          expect(fromChunks("text", { ...rowOf(longer), ...toChunks("text", text) })).toBe(text);
+    },
+  );
 
   test("comes back whole whatever stands at the borders", () => {
     const near = fc.integer({ min: -4, max: 4 });

@@ -164,7 +164,7 @@ export class AccountStore {
       answered = answer;
       return uses === undefined
         ? { kind: "leave" }
-        : { kind: "write", columns: quotaRow.encode({ uses }) };
+        : { kind: "keep", columns: quotaRow.encode({ uses }) };
     });
     return answered;
   }

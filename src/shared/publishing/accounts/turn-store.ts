@@ -119,7 +119,7 @@ export class TurnStore {
   }
 
   #replace(partition: string, lane: Lane, etag: string): Promise<string | undefined> {
-    return this.#table.replaceIfUnchanged(partition, toRow(lane), etag);
+    return this.#table.mergeIfUnchanged(partition, toRow(lane), etag);
   }
 
   /** Keeps the account for longer, unless another leg has taken it over. */

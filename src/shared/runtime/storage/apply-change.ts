@@ -13,6 +13,21 @@ interface RowKeys {
   readonly rowKey: string;
 }
 
+/** Writes a whole row, new or in place of the one that was read. */
+async function writeRow(
+  table: ConditionalWrites,
+  partitionKey: string,
+  stored: StoredRow | undefined,
+  row: Row,
+): Promise<ChangedRow | undefined> {
+  const etag =
+    stored === undefined
+      ? await table.insertIfAbsent(partitionKey, row)
+      : await table.replaceIfUnchanged(partitionKey, row, stored.etag);
+  if (etag === undefined) return undefined;
+  return { kind: stored === undefined ? "created" : "replaced", row };
+}
+
 /** Writes a change of a row; undefined when the row was changed since it was read. */
 export async function applyChange(
   table: ConditionalWrites,
@@ -21,15 +36,8 @@ export async function applyChange(
   change: RowChange,
 ): Promise<ChangedRow | undefined> {
   if (change.kind === "leave") return { kind: "left", row: stored?.row };
-  if (change.kind === "write") {
-    const row = { ...change.columns, rowKey };
-    if (stored !== undefined) {
-      const etag = await table.replaceIfUnchanged(partitionKey, row, stored.etag);
-      return etag === undefined ? undefined : { kind: "replaced", row };
-    }
-    const etag = await table.insertIfAbsent(partitionKey, row);
-    return etag === undefined ? undefined : { kind: "created", row };
-  }
+  if (change.kind === "write" || (change.kind === "keep" && stored === undefined))
+    return writeRow(table, partitionKey, stored, { ...change.columns, rowKey });
   // There is nothing to merge into, or to remove.
   if (stored === undefined) return { kind: "left", row: undefined };
   if (change.kind === "remove") {

@@ -20,8 +20,9 @@ export interface StoredRow {
 /** One write of an entity group transaction. Every row may appear once in it. */
 export type RowWrite =
   | { readonly kind: "create"; readonly row: Row }
+  /** For a row that becomes another thing: nothing of what was there is kept. */
   | { readonly kind: "replace"; readonly row: Row; readonly etag: string }
-  /** Changes only the named properties. */
+  /** Changes only the named properties, so that those of a later build stay. */
   | { readonly kind: "merge"; readonly row: Row; readonly etag: string }
   /** Deletes any version: the SDK has no conditional delete in a transaction. Refused when the row is gone. */
   | { readonly kind: "delete"; readonly rowKey: string };
@@ -40,8 +41,10 @@ export interface RowPut {
 export type RowChange =
   | { readonly kind: "leave" }
   | { readonly kind: "remove" }
-  /** The whole row: created where there was none, and replaced where there was one. */
+  /** The whole row: created where there was none, and replaced where there was one, also what this build does not know. */
   | { readonly kind: "write"; readonly columns: Columns }
+  /** The columns of this build: created where there was no row, and merged into one that is there. */
+  | { readonly kind: "keep"; readonly columns: Columns }
   /** The named columns alone. */
   | { readonly kind: "merge"; readonly columns: Columns };
 
@@ -78,17 +81,26 @@ export const PROPERTY_LENGTH_MAX = 32_000;
 /** More would not fit into a row anyway. */
 const CHUNKS_MAX = 20;
 
-/** Splits text into properties `<name>0`, `<name>1` …; never inside a surrogate pair, which JSON can't express. */
+/** A chunk before a surrogate pair is one character shorter. */
+const isFull = (chunk: string) => chunk.length >= PROPERTY_LENGTH_MAX - 1;
+
+/**
+ * Splits text into properties `<name>0`, `<name>1` …; never inside a surrogate pair, which JSON can't express. The last
+ * one is shorter than the others and may be empty: a longer text that was there before is no part of the new one.
+ */
 export function toChunks(name: string, text: string): Record<string, string> {
   const chunks: Record<string, string> = {};
   let start = 0;
-  for (let index = 0; start < text.length || index === 0; index += 1) {
+  let isEnded = false;
+  for (let index = 0; !isEnded; index += 1) {
     invariant(index < CHUNKS_MAX, `${name} is longer than a row can hold`);
     let end = Math.min(start + PROPERTY_LENGTH_MAX, text.length);
     const last = text.charCodeAt(end - 1);
     if (end < text.length && last >= 0xd800 && last <= 0xdbff) end -= 1;
-    chunks[`${name}${index}`] = text.slice(start, end);
+    const chunk = text.slice(start, end);
+    chunks[`${name}${index}`] = chunk;
     start = end;
+    isEnded = start === text.length && (!isFull(chunk) || index + 1 === CHUNKS_MAX);
   }
   return chunks;
 }
@@ -99,6 +111,7 @@ export function fromChunks(name: string, row: Row): string {
     const chunk = row[`${name}${index}`];
     if (typeof chunk !== "string") break;
     text += chunk;
+    if (!isFull(chunk)) break;
   }
   return text;
 }

@@ -82,7 +82,7 @@ export class ErasureStore {
 
   /** Replaces an erasure. Returns undefined when another run did so first. */
   async save(erasure: Erasure, etag: string): Promise<StoredErasure | undefined> {
-    const written = await this.#table.replaceIfUnchanged(PARTITION, toRow(erasure), etag);
+    const written = await this.#table.mergeIfUnchanged(PARTITION, toRow(erasure), etag);
     return written === undefined ? undefined : { erasure, etag: written };
   }
 

@@ -215,7 +215,7 @@ export class KeyIndexStore {
           ...step.writes,
           before === undefined
             ? { kind: "create", row }
-            : { kind: "replace", row, etag: before.etag },
+            : { kind: "merge", row, etag: before.etag },
         ]);
         if (result.kind === "applied") return step.result;
         if (result.kind === "in_doubt") inDoubt = serviceUnavailable(result.cause);

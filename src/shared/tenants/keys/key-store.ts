@@ -247,7 +247,10 @@ export class KeyStore {
     if (time - (this.#usedAt.get(keyId) ?? 0) < USAGE_INTERVAL_MS) return false;
     putBounded(this.#usedAt, keyId, time);
     this.#keys
-      .put(keyId, { ...keyUsageRow.encode({ lastUsedAt: now.toISOString() }), rowKey: USAGE })
+      .putProperties(keyId, {
+        ...keyUsageRow.encode({ lastUsedAt: now.toISOString() }),
+        rowKey: USAGE,
+      })
       .catch(() => this.#usedAt.delete(keyId));
     return true;
   }

@@ -159,7 +159,7 @@ export class ProfileStore {
       invariant(after.id === profileId, "an update changed a profile's id");
       isStillActive = before.status === "active" && after.status === "active";
       const result = await this.#tenants.transact(platformId, [
-        { kind: "replace", row: toRow(after), etag: stored.etag },
+        { kind: "merge", row: toRow(after), etag: stored.etag },
         ...claimWrites(before, after),
       ]);
       if (result.kind === "applied") return { kind: "written", profile: after };

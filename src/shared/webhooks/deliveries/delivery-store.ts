@@ -46,7 +46,7 @@ export class DeliveryStore {
 
   /** Replaces the delivery; undefined when it was changed since. */
   async replaceIfUnchanged(delivery: Delivery, etag: string): Promise<StoredDelivery | undefined> {
-    const written = await this.#table.replaceIfUnchanged(
+    const written = await this.#table.mergeIfUnchanged(
       delivery.endpointId,
       toDeliveryRow(delivery),
       etag,

@@ -27,7 +27,7 @@ async function write(
 ): Promise<Item | undefined> {
   const isSame = next?.key === pending.key;
   const etags = await writer.write([
-    { kind: "replace", row: toDeliveryRow(delivery), etag },
+    { kind: "merge", row: toDeliveryRow(delivery), etag },
     ...(isSame ? [] : [{ kind: "delete", rowKey: pending.key } as const]),
     ...(isSame || next === undefined ? [] : [pendingWrite(next)]),
   ]);

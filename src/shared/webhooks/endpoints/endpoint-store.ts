@@ -148,7 +148,7 @@ export class EndpointStore {
       const row = { ...endpointIndexRow.encode({ ids: next }), rowKey: key };
       return stored === undefined
         ? { kind: "create", row }
-        : { kind: "replace", row, etag: stored.etag };
+        : { kind: "merge", row, etag: stored.etag };
     };
     return { ids, write };
   }
