@@ -45,7 +45,7 @@ describe("local.settings.json.example", () => {
   test("is refused in production", () => {
     expect(() =>
       parseConfig({ ...example.Values, AZURE_FUNCTIONS_ENVIRONMENT: "Production" }),
-    ).toThrow("OUTBOUND_HOST_MAP: not allowed in production");
+    ).toThrow("OUTBOUND_HOST_MAP: must not be given in production");
   });
 
   test("leads every host of the sandbox, and the operators' issuer, to their usual ports", async () => {
@@ -144,6 +144,6 @@ describe("the environment of a local start", () => {
 
   test("leaves a broken map of stand-ins for the app to refuse", () => {
     const broken = environment({ OUTBOUND_HOST_MAP: "{broken" });
-    expect(() => parseConfig(broken)).toThrow("OUTBOUND_HOST_MAP: not valid JSON");
+    expect(() => parseConfig(broken)).toThrow("OUTBOUND_HOST_MAP: is not valid JSON");
   });
 });

@@ -40,7 +40,7 @@ describe("settings", () => {
   test.each(["SESSION_SECRET", "GRANT_SECRET", "KEY_PEPPER", "DATA_KEYS"])(
     "production does not start without %s, nor with an empty one",
     (name) => {
-      expect(problemsOf({ ...production, [name]: "" })).toContain(`${name}: missing`);
+      expect(problemsOf({ ...production, [name]: "" })).toContain(`${name}: must be given`);
     },
   );
 
@@ -69,7 +69,7 @@ describe("settings", () => {
       SESSION_SECRET: short,
       DATA_KEYS: `{"a":"${short}"}`,
     });
-    expect(message).toContain("SESSION_SECRET: at least 32 characters");
+    expect(message).toContain("SESSION_SECRET: must have at least 32 characters");
     expect(message).not.toContain(short);
   });
 
@@ -77,7 +77,7 @@ describe("settings", () => {
     ["OUTBOUND_HOST_MAP", '{"graph.facebook.com":"http://127.0.0.1:7072"}'],
     ["OUTBOUND_ALLOW_CIDRS", "127.0.0.1/32"],
   ])("%s is refused in production and taken in development", (name, value) => {
-    expect(problemsOf({ ...production, [name]: value })).toContain(`${name}: not allowed`);
+    expect(problemsOf({ ...production, [name]: value })).toContain(`${name}: must not be given`);
     expect(problemsOf({ ...development, [name]: value })).toBe("");
   });
 
@@ -85,7 +85,7 @@ describe("settings", () => {
     "%s is no range of addresses that may be dialled",
     (range) => {
       expect(problemsOf({ ...development, OUTBOUND_ALLOW_CIDRS: range })).toContain(
-        "- OUTBOUND_ALLOW_CIDRS: ranges of addresses",
+        "- OUTBOUND_ALLOW_CIDRS: must be ranges of addresses",
       );
     },
   );
@@ -98,14 +98,32 @@ describe("settings", () => {
   );
 
   test.each([
-    ["0", "from 1 to 1000000"],
-    ["1000001", "from 1 to 1000000"],
-    ["1.5", "a whole number"],
-    ["-1", "a whole number"],
+    ["0", "must be from 1 to 1000000"],
+    ["1000001", "must be from 1 to 1000000"],
+    ["1.5", "must be a whole number"],
+    ["-1", "must be a whole number"],
   ])("%s requests a minute are refused: %s", (text, problem) => {
     expect(problemsOf({ ...development, RATE_LIMIT_PER_MINUTE: text })).toContain(
       `- RATE_LIMIT_PER_MINUTE: ${problem}`,
     );
+  });
+
+  test("whatever is wrong with a setting is said in words of our own", () => {
+    const wrong = [
+      ...["nope", "-1", "0", "999999999999", "  ", "1,2,x", "a:b\u0000", "x".repeat(3_000)],
+      ...["{", "null", "{}", "[]", "[1]", '"x"', '{"a":1}', '{"a":"b"}', '{"%":"b"}'],
+      ...["http://", "ftp://x", '{"kty":"EC"}', '{"kty":"EC","crv":"P-256","x":1}'],
+    ];
+    const words = new Set<string>();
+    for (const text of wrong)
+      for (const name of Object.keys(SETTINGS))
+        for (const line of problemsOf({ ...development, [name]: text })
+          .split("\n- ")
+          .slice(1))
+          words.add(line.split("\n")[0] ?? "");
+    expect(words.size).toBeGreaterThan(50);
+    for (const line of words)
+      expect(line).toMatch(/^\w+(, \w+)*: (must|is not valid JSON: it must) /);
   });
 
   test("an empty setting is one that is not given", () => {

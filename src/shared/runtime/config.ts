@@ -136,9 +136,9 @@ function problemsBetween(settings: Settings, production: boolean): string[] {
     Boolean,
   ).length;
   if (settings.ENTRA_TENANT_ID === undefined && operatorParts === 1)
-    problems.push("OPERATOR_ISSUER and OPERATOR_JWKS_URL belong together");
+    problems.push("OPERATOR_ISSUER, OPERATOR_JWKS_URL: must be given both or neither");
   if (operatorParts > 0 && settings.OPERATOR_AUDIENCE === undefined)
-    problems.push("OPERATOR_AUDIENCE: missing, operators could not be verified");
+    problems.push("OPERATOR_AUDIENCE: must be given, or no operator can be verified");
   if (settings.LEG_LEASE_SECONDS * 1000 <= settings.NETWORK_TIMEOUT_MS)
     problems.push("LEG_LEASE_SECONDS: must be longer than NETWORK_TIMEOUT_MS");
   return production ? [...problems, ...problemsOfProduction(settings)] : problems;
@@ -147,16 +147,21 @@ function problemsBetween(settings: Settings, production: boolean): string[] {
 function problemsOfProduction(settings: Settings): string[] {
   const problems: string[] = [];
   for (const name of ["SESSION_SECRET", "GRANT_SECRET", "KEY_PEPPER", "DATA_KEYS"] as const)
-    if (settings[name] === undefined) problems.push(`${name}: missing`);
+    if (settings[name] === undefined) problems.push(`${name}: must be given in production`);
   if (Object.keys(settings.OUTBOUND_HOST_MAP).length > 0)
-    problems.push("OUTBOUND_HOST_MAP: not allowed in production");
+    problems.push("OUTBOUND_HOST_MAP: must not be given in production");
   if (settings.OUTBOUND_ALLOW_CIDRS.length > 0)
-    problems.push("OUTBOUND_ALLOW_CIDRS: not allowed in production");
+    problems.push("OUTBOUND_ALLOW_CIDRS: must not be given in production");
   if (!settings.PUBLIC_BASE_URL.startsWith("https:"))
-    problems.push("PUBLIC_BASE_URL: must be an https address in production");
-  if (settings.BCRYPT_COST < 10) problems.push("BCRYPT_COST: at least 10 in production");
+    problems.push("PUBLIC_BASE_URL: must be an https URL in production");
+  if (settings.BCRYPT_COST < 10) problems.push("BCRYPT_COST: must be at least 10 in production");
   return problems;
 }
+
+const wrongSettings = (problems: readonly string[]) =>
+  new Error(
+    `The settings are wrong.\n- ${problems.join("\n- ")}\nThe tables of docs/reference/settings.md say what each one is for.`,
+  );
 
 function parseSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const values: Record<string, unknown> = {};
@@ -172,7 +177,7 @@ function parseSettings(environment: Readonly<Record<string, string | undefined>>
     else if (result.success) values[name] = result.data;
     else problems.push(`${name}: ${result.error.issues.map((issue) => issue.message).join(", ")}`);
   }
-  if (problems.length > 0) throw new Error(`The settings are wrong.\n- ${problems.join("\n- ")}`);
+  if (problems.length > 0) throw wrongSettings(problems);
   return values as Settings;
 }
 
@@ -222,9 +227,8 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
     settings.AZURE_CLIENT_ID,
   );
   if (host === undefined)
-    problems.push("AzureWebJobsStorage: missing (or AzureWebJobsStorage__accountName)");
-  if (problems.length > 0 || host === undefined)
-    throw new Error(`The settings are wrong.\n- ${problems.join("\n- ")}`);
+    problems.push("AzureWebJobsStorage: must be given, or AzureWebJobsStorage__accountName");
+  if (problems.length > 0 || host === undefined) throw wrongSettings(problems);
   return {
     production,
     logLevel: settings.LOG_LEVEL,

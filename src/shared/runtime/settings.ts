@@ -4,9 +4,11 @@ import {
   dataKeys,
   displayName,
   flag,
+  httpUrl,
   integer,
   isAddressRange,
   jsonOf,
+  oneOf,
   origin,
   seconds,
   secret,
@@ -45,12 +47,19 @@ const OWN_SETTINGS = {
   ),
   AZURE_CLIENT_ID: setting(text, null, "Client id of a user-assigned managed identity."),
   STORAGE_PREFIX: withDefault(
-    shape(() => z.string().regex(/^([a-z][a-z0-9]{0,15})?$/, "lower-case letters and digits")),
+    shape(() =>
+      z
+        .string()
+        .regex(
+          /^([a-z][a-z0-9]{0,15})?$/,
+          "must be up to 16 lower-case letters and digits, a letter first",
+        ),
+    ),
     "",
     "Put before the name of every table and queue, so that several deployments can share an account.",
   ),
   PUBLIC_BASE_URL: withDefault(
-    shape(() => z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ""))),
+    shape(() => httpUrl().transform((value) => value.replace(/\/+$/, ""))),
     "http://localhost:7071/api",
     "Address of the API with its prefix; connect URLs and callbacks derive from it.",
   ),
@@ -117,11 +126,7 @@ const OWN_SETTINGS = {
     null,
     "Audience of operator tokens: the API's client id or URI.",
   ),
-  OPERATOR_JWKS_URL: setting(
-    shape(() => z.url()),
-    null,
-    "Where the issuer publishes its keys.",
-  ),
+  OPERATOR_JWKS_URL: setting(httpUrl, null, "Where the issuer publishes its keys."),
   RATE_LIMIT_PER_MINUTE: withDefault(
     integer(1, 1_000_000),
     "300",
@@ -206,7 +211,12 @@ const OWN_SETTINGS = {
     "NCRONTAB of the check that ledgers, wallets and open legs agree.",
   ),
   OUTBOUND_HOST_MAP: withDefault(
-    shape(() => jsonOf(z.record(z.string(), origin()))),
+    shape(() =>
+      jsonOf(
+        z.record(z.string(), origin()),
+        `must be a JSON object such as {"graph.facebook.com":"http://127.0.0.1:7072"}`,
+      ),
+    ),
     "{}",
     "Development only. JSON, host → origin that stands in for it.",
   ),
@@ -222,14 +232,14 @@ const OWN_SETTINGS = {
         )
         .refine(
           (parts) => parts.every(isAddressRange),
-          "ranges of addresses such as 127.0.0.1/32, separated by commas",
+          "must be ranges of addresses such as 127.0.0.1/32, separated by commas",
         ),
     ),
     "",
     "Development only. Private address ranges that may be dialled, e.g. 127.0.0.1/32.",
   ),
   LOG_LEVEL: withDefault(
-    shape(() => z.enum(["debug", "info", "warn", "error"])),
+    shape(() => oneOf("debug", "info", "warn", "error")),
     "info",
     "Least level that is logged.",
   ),

@@ -258,9 +258,15 @@ describe("the app at Facebook or Instagram", () => {
   });
 
   test.each([
-    [{ FACEBOOK_APP_ID: "1" }, "FACEBOOK_APP_ID and FACEBOOK_APP_SECRET belong together"],
-    [{ INSTAGRAM_APP_SECRET: "s" }, "INSTAGRAM_APP_ID and INSTAGRAM_APP_SECRET belong together"],
-    [{ GRAPH_VERSION: "26" }, "GRAPH_VERSION: a version such as v26.0"],
+    [
+      { FACEBOOK_APP_ID: "1" },
+      "FACEBOOK_APP_ID, FACEBOOK_APP_SECRET: must be given both or neither",
+    ],
+    [
+      { INSTAGRAM_APP_SECRET: "s" },
+      "INSTAGRAM_APP_ID, INSTAGRAM_APP_SECRET: must be given both or neither",
+    ],
+    [{ GRAPH_VERSION: "26" }, "GRAPH_VERSION: must be a version such as v26.0"],
   ])("that is half set is refused: %j", (given, message) => {
     expect(() => at(given)).toThrow(message);
   });

@@ -34,13 +34,16 @@ describe("LinkedIn's apps", () => {
   });
 
   test.each([
-    [{ LINKEDIN_CLIENT_ID: "a" }, "LINKEDIN_CLIENT_ID and LINKEDIN_CLIENT_SECRET belong together"],
+    [
+      { LINKEDIN_CLIENT_ID: "a" },
+      "LINKEDIN_CLIENT_ID, LINKEDIN_CLIENT_SECRET: must be given both or neither",
+    ],
     [
       { ...member, LINKEDIN_ORG_CLIENT_SECRET: "s" },
-      "LINKEDIN_ORG_CLIENT_ID and LINKEDIN_ORG_CLIENT_SECRET belong together",
+      "LINKEDIN_ORG_CLIENT_ID, LINKEDIN_ORG_CLIENT_SECRET: must be given both or neither",
     ],
-    [organization, "LINKEDIN_CLIENT_ID: missing"],
-    [{ ...member, LINKEDIN_VERSION: "202613" }, "LINKEDIN_VERSION: a month"],
+    [organization, "LINKEDIN_CLIENT_ID: must be given"],
+    [{ ...member, LINKEDIN_VERSION: "202613" }, "LINKEDIN_VERSION: must be a month"],
   ])("that are set up by half are refused (%#)", (settings, message) => {
     expect(() => appsOf(settings)).toThrow(message);
   });

@@ -6,7 +6,7 @@ import { type FromSettings, readApp } from "../contract/settings.ts";
 /** One setting for both networks: they are two sides of one API. */
 export const graphVersion = {
   GRAPH_VERSION: withDefault(
-    shape(() => z.string().regex(/^v\d{1,3}\.\d$/, "a version such as v26.0")),
+    shape(() => z.string().regex(/^v\d{1,3}\.\d$/, "must be a version such as v26.0")),
     "v26.0",
     "Version of Meta's Graph API, for Facebook and Instagram.",
   ),

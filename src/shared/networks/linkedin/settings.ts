@@ -19,7 +19,7 @@ export const linkedinSettings = networkSettings(
       "The app with LinkedIn's Community Management product; without it no company page can be linked.",
     ),
     LINKEDIN_VERSION: withDefault(
-      shape(() => z.string().regex(/^20\d{2}(0[1-9]|1[0-2])$/, "a month such as 202609")),
+      shape(() => z.string().regex(/^20\d{2}(0[1-9]|1[0-2])$/, "must be a month such as 202609")),
       "202609",
       "Version of LinkedIn's API; each lives for a year at least.",
     ),
@@ -39,7 +39,7 @@ export const linkedinSettings = networkSettings(
       problems: [
         ...members.problems,
         ...organizations.problems,
-        ...(isAlone ? ["LINKEDIN_CLIENT_ID: missing, LINKEDIN_ORG_CLIENT_ID goes with it"] : []),
+        ...(isAlone ? ["LINKEDIN_CLIENT_ID: must be given beside LINKEDIN_ORG_CLIENT_ID"] : []),
       ],
     };
   },
