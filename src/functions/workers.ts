@@ -24,14 +24,17 @@ const poison = (queue: string) =>
 export const workers: readonly Worker[] = [
   worker("publish-legs", PUBLISH_QUEUE, {
     message: PublishHint,
+    hints: ({ publishQueue }) => publishQueue,
     run: async (services, hint) => (await load()).publishLegs(services, hint),
   }),
   worker("fire-posts", START_QUEUE, {
     message: StartHint,
+    hints: ({ startQueue }) => startQueue,
     run: async (services, hint) => (await load()).startPost(services, hint),
   }),
   worker("fan-out-events", FAN_OUT_QUEUE, {
     message: FanOutHint,
+    hints: ({ fanOutQueue }) => fanOutQueue,
     run: async (services, hint) => {
       const { continueWalk, fanOutEvents } = await load();
       if (hint.walk === undefined) return fanOutEvents(services, hint);
@@ -40,6 +43,7 @@ export const workers: readonly Worker[] = [
   }),
   worker("deliver-webhooks", DELIVERY_QUEUE, {
     message: DeliveryHint,
+    hints: ({ deliveryQueue }) => deliveryQueue,
     run: async (services, hint) => (await load()).deliverWebhook(services, hint),
   }),
   poison(PUBLISH_QUEUE),

@@ -20,6 +20,7 @@ import { OAuthStateStore } from "./connections/oauth-state-store.ts";
 import { SingleFlight } from "./connections/credential-flights.ts";
 import { PendingEventStore } from "./connections/pending-event-store.ts";
 import { KeptRows } from "./http/access/kept-rows.ts";
+import { Companions } from "./http/companions.ts";
 import { DueStore } from "./due/due-store.ts";
 import { ErasureStore } from "./tenants/erasure/erasure-store.ts";
 import { KeyStore } from "./tenants/keys/key-store.ts";
@@ -178,6 +179,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     sessions: createSessions(sessionSecrets, now),
     grants: createGrants(grantSecrets, now),
     keptRows: new KeptRows(),
+    companions: new Companions(),
     operators: createOperators(identity.operators, outbound, now),
     audit: new AuditRing(),
     connections: new ConnectionStore({

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { minuteOf } from "../../src/shared/due/minutes.ts";
+import { hintsOf } from "../../src/shared/http/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { StartHint } from "../../src/shared/publishing/post-queue.ts";
@@ -45,8 +46,10 @@ describe("2,500 posts of one minute", () => {
         );
       const hinted = new Map<string, number>();
       own.queues.onSend = (message) => {
-        const { postId } = message as { postId: string };
-        hinted.set(postId, (hinted.get(postId) ?? 0) + 1);
+        for (const hint of hintsOf(message)) {
+          const { postId } = hint as { postId: string };
+          hinted.set(postId, (hinted.get(postId) ?? 0) + 1);
+        }
         return "lose";
       };
       const startedAt = performance.now();

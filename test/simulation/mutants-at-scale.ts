@@ -63,7 +63,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D3a: a purge takes the first page of a kind for all of it",
     era: 23,
-    firstSeed: 42,
+    firstSeed: 52,
     install: () =>
       withWalk("purge-", (begin) => (services, system) => {
         const step = begin(services, system);
@@ -249,7 +249,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D12a: the totals of a day and the mark behind them in two transactions",
     era: 37,
-    firstSeed: 4,
+    firstSeed: 6,
     rewrite: (table, actions) =>
       table === "core" ? apart(actions, (one) => !isTotals(one)) : [actions],
   },
@@ -328,7 +328,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
     era: 45,
-    firstSeed: 1_005,
+    firstSeed: 1095,
     services(services) {
       const { openWork } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
@@ -340,7 +340,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9b: an endpoint's next drain stands on its hint alone, and nobody looks for it",
     era: 44,
-    firstSeed: 4,
+    firstSeed: 28,
     services(services) {
       const { dueDeliveries, pending } = services;
       const nothing = () => Promise.resolve();

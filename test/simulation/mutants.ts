@@ -44,7 +44,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M3: the work row goes when the hint is sent",
     era: 3,
-    firstSeed: 3,
+    firstSeed: 4,
     services(services) {
       const { publishQueue, posts } = services;
       const hint: typeof publishQueue.hint = async (hint, delaySeconds) => {
@@ -59,7 +59,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M4: claims without a version and without a lease",
     era: 4,
-    firstSeed: 39,
+    firstSeed: 54,
     rewrite: each((action) =>
       isLegKey(action.rowKey) && action.kind === "merge" && action.properties["leaseUntil"] !== ""
         ? { ...action, properties: { ...action.properties, leaseUntil: "" }, etag: "*" }
@@ -78,7 +78,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M6: an unknown outcome is sent again where nothing knows a repeat",
     era: 6,
-    firstSeed: 49,
+    firstSeed: 82,
     install() {
       // Safe: put back after the run; the type only says that the product never does this.
       const mastodon = NETWORKS.mastodon as { reconcile: Network["reconcile"] };
@@ -161,7 +161,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C2: a refusal is told while a write is in doubt",
     era: 12,
     every: STORM_EVERY,
-    firstSeed: 305,
+    firstSeed: 420,
     // What is not known to be lost is believed to be.
     install: () =>
       withResults(async (made) => {
@@ -172,7 +172,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 882,
+    firstSeed: 1056,
     services(services) {
       const { openWork, posts } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
@@ -250,7 +250,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
-    firstSeed: 282,
+    firstSeed: 740,
     services: (services) =>
       committing(
         services,
@@ -260,7 +260,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C8: a leg is claimed without an open reservation",
     era: 18,
-    firstSeed: 44,
+    firstSeed: 46,
     services(services) {
       const { posts } = services;
       const findToPublish: typeof posts.findToPublish = async (ref, networks) => {

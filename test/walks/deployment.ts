@@ -1,6 +1,6 @@
 import { continueWalk, runDueWalks } from "../../src/shared/background/run-due-walks.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
-import { systemScope } from "../../src/shared/http/worker.ts";
+import { hintsOf, systemScope } from "../../src/shared/http/worker.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import type { Log, LogFields } from "../../src/shared/runtime/log.ts";
 import { inverted, newId, timeOfId } from "../../src/shared/runtime/ids.ts";
@@ -109,7 +109,10 @@ export class Deployment {
 
   #arrive(queue: string, message: object, delaySeconds: number): void {
     if (queue !== FAN_OUT_QUEUE) return;
-    const { walk, platformId } = FanOutHint().parse(message);
+    for (const hint of hintsOf(message)) this.#hintArrives(FanOutHint().parse(hint), delaySeconds);
+  }
+
+  #hintArrives({ walk, platformId }: FanOutHint, delaySeconds: number): void {
     if (walk === undefined) {
       if (!this.hinted.has(platformId)) this.hinted.set(platformId, this.time.now);
       return;

@@ -17,27 +17,58 @@ export interface Worker {
   readonly handle: (services: HttpDeps, message: unknown, host?: Invocation) => Promise<void>;
 }
 
+interface WorkerSpec<Message> {
+  readonly message: Shape<z.ZodType<Message>>;
+  /** The queue of a worker whose messages may have several hints. */
+  hints?(services: HttpDeps): { sendAlone(hint: Message): Promise<void> };
+  run(services: HttpDeps, message: Message): Promise<void>;
+}
+
+/** Returns the hints of a message: its own fields are the first one, `more` has those that were sent along with it. */
+export function hintsOf(message: unknown): readonly unknown[] {
+  if (typeof message !== "object" || message === null) return [message];
+  const more: unknown = Reflect.get(message, "more");
+  return Array.isArray(more) ? [message, ...(more as readonly unknown[])] : [message];
+}
+
+/**
+ * Works on all hints of a message at once, so that none waits for another one's network. What would be too much for the
+ * process gets a message of its own. When one fails, the message is to be handled again: every hint may be repeated.
+ */
+async function runAll<Message>(
+  services: HttpDeps,
+  [first, ...others]: readonly unknown[],
+  { spec, run }: { spec: WorkerSpec<Message>; run: (hint: unknown) => Promise<void> },
+): Promise<void> {
+  const runOther = async (hint: unknown) => {
+    if (!(await services.companions.run(() => run(hint))))
+      await spec.hints?.(services).sendAlone(spec.message().parse(hint));
+  };
+  const ends = await Promise.allSettled([run(first), ...others.map(runOther)]);
+  const errors = ends.flatMap((end): unknown[] => (end.status === "rejected" ? [end.reason] : []));
+  if (errors.length > 1) throw new AggregateError(errors, "hints of one message failed");
+  for (const error of errors) throw error;
+}
+
 /** Declares a worker. A malformed message throws, so that the host moves it to the poison queue in the end. */
-export function worker<Message>(
-  name: string,
-  queue: string,
-  spec: {
-    readonly message: Shape<z.ZodType<Message>>;
-    run(services: HttpDeps, message: Message): Promise<void>;
-  },
-): Worker {
+export function worker<Message>(name: string, queue: string, spec: WorkerSpec<Message>): Worker {
   return {
     name,
     queue,
-    handle: (services, message, host) =>
-      beginWork(
-        {
-          parents: [traceOfHint(message), host?.traceParent],
-          fields: { worker: name, ...hintFields(message) },
-          host,
-        },
-        async () => await spec.run(services, spec.message().parse(message)),
-      ),
+    handle(services, message, host) {
+      const run = (hint: unknown) =>
+        beginWork(
+          {
+            parents: [traceOfHint(hint), host?.traceParent],
+            fields: { worker: name, ...hintFields(hint) },
+            host,
+          },
+          async () => await spec.run(services, spec.message().parse(hint)),
+        );
+      return spec.hints === undefined
+        ? run(message)
+        : runAll(services, hintsOf(message), { spec, run });
+    },
   };
 }
 

@@ -3,8 +3,13 @@ import { isMissingContainer } from "./failure.ts";
 import * as z from "zod";
 import { shape } from "../shape.ts";
 import { currentTraceParent } from "../telemetry/work-context.ts";
+import { withTimeLimit } from "../time-limit.ts";
 
 const CALL_TIMEOUT_MS = 10_000;
+/** Few enough for one process to work on all of them at once, beside what it has. */
+const HINTS_MAX = 8;
+/** Later hints don't wait for a send that takes longer. */
+const STALL_MS = 500;
 /** The service allows seven days. A worker that gets a hint too early sends it again for the rest of the delay. */
 const DELAY_SECONDS_MAX = 6 * 24 * 3600;
 
@@ -66,21 +71,74 @@ export const hintShape = <Fields extends z.ZodRawShape>(fields: () => Fields) =>
     z.object({ v: z.literal(1), ...fields(), trace: z.string().optional().catch(undefined) }),
   );
 
-/** A queue of typed hints. The rows that they name are the truth: a hint may be lost, doubled, early or late. */
+function withTrace(hint: object): object {
+  const trace = currentTraceParent();
+  return { v: 1, ...(trace === undefined ? {} : { trace }), ...hint };
+}
+
+/** A hint that waits for a send to end, with all that asked for it. */
+interface Waiting {
+  readonly hint: object;
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * A queue of typed hints. The rows that they name are the truth: a hint may be lost, doubled, early or late.
+ *
+ * One message at a time is being sent. Hints that come meanwhile share the next one, and equal ones are one hint; an
+ * idle process sends at once. A message's own fields are its first hint, `more` has the others.
+ */
 export class HintQueue<Hint extends HintFrame> {
   readonly #queue: MessageQueue;
+  readonly #waiting = new Map<string, Waiting>();
+  #isSending = false;
 
   constructor(queue: MessageQueue) {
     this.#queue = queue;
   }
 
-  /** Sends a hint, to be seen after the delay, with the trace of the work under way. */
+  /** Sends a hint, to be seen after the delay, with the trace of the work under way. One with a delay goes alone. */
   async hint(fields: Omit<Hint, keyof HintFrame>, delaySeconds = 0): Promise<void> {
-    const trace = currentTraceParent();
-    await this.#queue.send(
-      { v: 1, ...fields, ...(trace === undefined ? {} : { trace }) },
-      delaySeconds,
-    );
+    const hint = withTrace(fields);
+    if (delaySeconds > 0) return this.#queue.send(hint, delaySeconds);
+    const name = JSON.stringify(fields);
+    let waiting = this.#waiting.get(name);
+    if (waiting === undefined) {
+      waiting = { hint, ...Promise.withResolvers<void>() };
+      this.#waiting.set(name, waiting);
+      void this.#sendWaiting();
+    }
+    return waiting.promise;
+  }
+
+  /** Sends a hint in a message of its own, with its trace if it has one. */
+  sendAlone(hint: Hint): Promise<void> {
+    return this.#queue.send(withTrace(hint));
+  }
+
+  async #sendWaiting(): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    while (this.#waiting.size > 0) {
+      const shared = [...this.#waiting].slice(0, HINTS_MAX);
+      for (const [name] of shared) this.#waiting.delete(name);
+      const sent = this.#send(shared.map(([, waiting]) => waiting));
+      await withTimeLimit(STALL_MS, sent, () => undefined);
+    }
+    this.#isSending = false;
+  }
+
+  /** Sends hints in one message; who asked for them is told the outcome. */
+  async #send(shared: readonly Waiting[]): Promise<void> {
+    const [first, ...others] = shared.map(({ hint }) => hint);
+    try {
+      await this.#queue.send({ ...first, ...(others.length > 0 && { more: others }) });
+      for (const { resolve } of shared) resolve();
+    } catch (error) {
+      for (const { reject } of shared) reject(error);
+    }
   }
 
   /** Checks the queue service. @throws Error when it does not answer */

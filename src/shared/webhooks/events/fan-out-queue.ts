@@ -41,10 +41,15 @@ export class FanOutQueue {
   /** Sends a hint to continue a shard of a walk. Never throws: the timer finds a walk that stopped. */
   async continueWalk(name: string, shard: number): Promise<void> {
     try {
-      await this.#queue.hint({ platformId: "", walk: { name, shard } });
+      await this.#queue.sendAlone({ v: 1, platformId: "", walk: { name, shard } });
     } catch (error) {
       this.#log.warn("walk not handed over, the timer will", { walk: name, shard, error });
     }
+  }
+
+  /** Sends a hint in a message of its own. @throws Error when the queue does not answer */
+  sendAlone(hint: FanOutHint): Promise<void> {
+    return this.#queue.sendAlone(hint);
   }
 
   /** Marks the platform in the open-work index, then sends a hint. Never throws. */
