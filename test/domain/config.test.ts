@@ -109,13 +109,20 @@ describe("settings", () => {
   });
 
   test("whatever is wrong with a setting is said in words of our own", () => {
-    const wrong = [
-      ...["nope", "-1", "0", "999999999999", "  ", "1,2,x", "a:b\u0000", "x".repeat(3_000)],
-      ...["{", "null", "{}", "[]", "[1]", '"x"', '{"a":1}', '{"a":"b"}', '{"%":"b"}'],
-      ...["http://", "ftp://x", '{"kty":"EC"}', '{"kty":"EC","crv":"P-256","x":1}'],
+    const texts = [
+      "nope",
+      "-1",
+      "0",
+      "999999999999",
+      "  ",
+      "1,2,x",
+      "a:b\u0000",
+      "x".repeat(3_000),
     ];
+    const json = ["{", "null", "{}", "[]", "[1]", '"x"', '{"a":1}', '{"a":"b"}', '{"%":"b"}'];
+    const more = ["http://", "ftp://x", '{"kty":"EC"}', '{"kty":"EC","crv":"P-256","x":1}'];
     const words = new Set<string>();
-    for (const text of wrong)
+    for (const text of [...texts, ...json, ...more])
       for (const name of Object.keys(SETTINGS))
         for (const line of problemsOf({ ...development, [name]: text })
           .split("\n- ")

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { CONTRACTS } from "./contract/contracts.ts";
 import { runLeg } from "./contract/leg-run.ts";
 import { startSandboxWorld } from "./contract/sandbox-world.ts";
 import { sendingStep } from "./contract/steps.ts";
 import type { World } from "./contract/world.ts";
 
+/** A video that becomes a reel by its shape and length. */
 const { reel } = CONTRACTS.facebook.forms;
 
 let world: World;
@@ -28,5 +29,25 @@ test("a video that Facebook refuses as a reel and takes in the feed gives the re
   const run = await runLeg(world, reel, { step, fault: "fail:media_rejected" });
   expect(run.leg).toMatchObject({ status: "succeeded", tokensCharged: 10 });
   expect(run.made.map(({ route }) => route)).toContain("videos");
+  expect(await usedReels()).toBe(used);
+});
+
+test("a reel that is never sent because its lease is always too short gives its share back", async () => {
+  const { services } = world.relay;
+  const used = await usedReels();
+  const { networkAccounts } = services;
+  const claim = networkAccounts.claimQuota.bind(networkAccounts);
+  let claims = 0;
+  const slow: typeof claim = async (...given) => {
+    const isTaken = await claim(...given);
+    claims += 1;
+    world.relay.advance(services.config.publishing.leaseSeconds * 1000);
+    return isTaken;
+  };
+  Object.assign(networkAccounts, { claimQuota: slow });
+  onTestFinished(() => void Object.assign(networkAccounts, { claimQuota: claim }));
+  const run = await runLeg(world, reel);
+  expect(run.leg).toMatchObject({ status: "failed", error: { networkCode: "lease_too_short" } });
+  expect(claims).toBeGreaterThan(1);
   expect(await usedReels()).toBe(used);
 });

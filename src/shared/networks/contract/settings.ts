@@ -73,5 +73,8 @@ export function readApp(
   const { [`${name}_ID`]: id, [`${name}_SECRET`]: secret } = values;
   const app = typeof id === "string" && typeof secret === "string" ? { id, secret } : undefined;
   const isHalf = (id === undefined) !== (secret === undefined);
-  return { app, problems: isHalf ? [`${name}_ID, ${name}_SECRET: must be given both or neither`] : [] };
+  return {
+    app,
+    problems: isHalf ? [`${name}_ID, ${name}_SECRET: must be given both or neither`] : [],
+  };
 }
