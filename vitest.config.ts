@@ -7,7 +7,7 @@ import { LongestFirst } from "./test/setup/longest-first.ts";
  * the packages takes most files longer than their tests.
  */
 const APART = [
-  "test/{browser,budget,docs,examples,host,infra,media,old-data,peers,simulation,soak,start,telemetry,walks,whole}/**/*.test.ts",
+  "test/{browser,budget,docs,examples,host,infra,media,old-data,peers,releases,simulation,soak,start,telemetry,walks,whole}/**/*.test.ts",
   "test/contract/openapi.test.ts",
   "test/domain/billing/group-commit.test.ts",
   "test/domain/operators.test.ts",

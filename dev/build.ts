@@ -21,7 +21,7 @@ const FOLDER = "dist";
 const PARTS = "parts";
 
 /** Loaded when first needed, from the installed packages: native code can't be bundled, and the rest is large. */
-const INSTALLED = ["sharp", "mediabunny"];
+export const INSTALLED = ["sharp", "mediabunny"];
 
 /** Longer than a host that was started on an earlier build is left running, so that it still finds its parts. */
 const STALE_MS = 24 * 3600 * 1000;

@@ -73,6 +73,7 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   infra: () => tests("infra"),
   load: () => tests("schedule"),
   whole: () => tests("outage"),
+  releases: () => tests("releases"),
   walks: () => tests("walks"),
   simulate: () => program({}, "test/simulation/simulate.ts"),
   soak: () => program({}, "test/soak/main.ts"),

@@ -12,7 +12,10 @@ export interface DumpedRow {
 }
 
 /** Every row of every table of the relay's deployment, whoever wrote it. */
-export async function storedRows({ settings, storage }: Relay): Promise<DumpedRow[]> {
+export async function storedRows({
+  settings,
+  storage,
+}: Pick<Relay, "settings" | "storage">): Promise<DumpedRow[]> {
   if (storage !== undefined)
     return [...storage.rows(TABLE_NAMES)].map(({ properties, ...place }) => ({
       ...place,

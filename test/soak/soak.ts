@@ -29,7 +29,7 @@ const DRAIN_POLL_MS = 2_000;
 const [AHEAD_MS_LEAST, AHEAD_MS_MAX] = [8_000, 45_000];
 
 /** Waits short enough for a soak to see what comes after them. */
-const SETTINGS = {
+export const SETTINGS = {
   // More posts than an account may have in a day: what is looked for here is not a quota.
   QUOTA_LINKEDIN: "10000",
   NETWORK_TIMEOUT_MS: "4000",
@@ -65,7 +65,7 @@ interface Stage {
 }
 
 /** The networks' applications that the sandbox knows. */
-async function networkApps(): Promise<Record<string, string>> {
+export async function networkApps(): Promise<Record<string, string>> {
   const example = JSON.parse(await readFile("local.settings.json.example", "utf8")) as {
     readonly Values: Readonly<Record<string, string>>;
   };

@@ -1,0 +1,28 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { brotliCompressSync, constants } from "node:zlib";
+import { buildApp, INSTALLED } from "./build.ts";
+
+/*
+ * Keeps the bundle of a release in `test/releases`, for the test that runs it beside later builds:
+ * `npm run keep-release -- 0.3.0`, on the commit that is released.
+ */
+
+/** Returns the app's own files, and the versions of the packages that it takes from `node_modules`. */
+async function release() {
+  const { outputs } = await buildApp();
+  const paths = Object.keys(outputs).filter((path) => path.endsWith(".js"));
+  const texts = await Promise.all(paths.map((path) => readFile(path, "utf8")));
+  const files = Object.fromEntries(paths.map((path, index) => [path, texts[index]]));
+  const { dependencies } = JSON.parse(await readFile("package.json", "utf8")) as {
+    dependencies: Readonly<Record<string, string>>;
+  };
+  const packages = Object.fromEntries(INSTALLED.map((name) => [name, dependencies[name]]));
+  return { packages, files, hostJson: await readFile("host.json", "utf8") };
+}
+
+const [version = ""] = process.argv.slice(2);
+if (!/^\d+\.\d+\.\d+$/.test(version))
+  throw new Error("which version? npm run keep-release -- 0.3.0");
+const text = Buffer.from(JSON.stringify(await release()));
+const params = { [constants.BROTLI_PARAM_LGWIN]: 24 };
+await writeFile(`test/releases/${version}.json.br`, brotliCompressSync(text, { params }));
