@@ -23,6 +23,8 @@ const POLL_MS = 100;
 const BACKLOG = 800;
 /** As long as a receiver may take that is slow, and never fails. */
 const SLOW_MS = 5 * SECOND;
+/** As long as one usually takes. */
+const QUICK_MS = 50;
 
 const silent = () => undefined;
 const log = { debug: silent, info: silent, warn: silent, error: silent, with: () => log };
@@ -36,6 +38,8 @@ const config = parseConfig({
 class SlowReceiver {
   readonly ids: string[] = [];
   most = 0;
+  /** When the last call ended. */
+  lastAt = 0;
   #running = 0;
   readonly #time: VirtualTime;
   readonly #tookMs: number;
@@ -53,6 +57,7 @@ class SlowReceiver {
         await this.#time.wait(this.#tookMs);
         this.#running -= 1;
         this.ids.push(String(headers?.["webhook-id"]));
+        this.lastAt = this.#time.now;
         return { status: 200, headers: {}, body: new Uint8Array() };
       },
       // Safe: deliveries ask for nothing else.
@@ -160,11 +165,13 @@ async function deliverAll(given: {
     const happenAll = async () => {
       await deployment.anEndpoint();
       deployment.startHosts();
+      const happening: Promise<void>[] = [];
       for (let index = 0; index < given.events; index += 1) {
         const services = deployment.processes[index % given.processes] ?? deployment.first;
-        void deployment.happen(services);
+        happening.push(deployment.happen(services));
         await time.wait(given.everyMs);
       }
+      await Promise.all(happening);
     };
     const state = { isOver: false };
     void happenAll().finally(() => (state.isOver = true));
@@ -172,6 +179,17 @@ async function deliverAll(given: {
     return { receiver, deployment };
   });
 }
+
+test("a healthy endpoint is told of a hundred events of one moment within seconds", async () => {
+  const { receiver } = await deliverAll({
+    processes: 1,
+    events: 100,
+    everyMs: 0,
+    tookMs: QUICK_MS,
+  });
+  expect(new Set(receiver.ids).size).toBe(100);
+  expect(receiver.lastAt - START).toBeLessThan(5 * SECOND);
+});
 
 describe("a backlog at a slow endpoint", () => {
   test("waits in the table: four at a time over all instances, and hardly more messages than deliveries", async () => {
