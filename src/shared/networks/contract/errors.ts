@@ -113,8 +113,9 @@ export const LEG_ERRORS = {
     retryable: true,
   },
   insufficient_tokens: {
-    message: "The wallet did not hold enough tokens when the post was due.",
-    remediation: "Add tokens, then retry.",
+    message:
+      "The wallet did not hold enough tokens when the post was due, or its daily budget was used up.",
+    remediation: "Add tokens or raise the budget, then retry.",
     retryable: true,
   },
   schedule_missed: {
