@@ -486,7 +486,8 @@ export class Customers {
       async () => {
         counts.erasures += 1;
         this.erased = { profileId, askedUntil: Infinity };
-        const ask = { key: "an erasure", platformId, tell: () => undefined };
+        // Until it is heard that the erasure was asked for: what is left is judged by that.
+        const ask = { key: "an erasure", platformId, tries: 100, tell: () => undefined };
         await this.requests.insist(ask, erase);
         this.erased = { profileId, askedUntil: time.now };
       },
