@@ -6,4 +6,6 @@ export const HOST_SETTINGS: Readonly<Record<string, string>> = {
   AzureWebJobsStorage__credential:
     "`managedidentity`, where the host reaches its storage account by an identity.",
   AzureWebJobsStorage__clientId: "Client id of that identity.",
+  AzureFunctionsJobHost__extensions__queues__maxPollingInterval:
+    "How long an idle queue is left alone at most, in place of what `host.json` says.",
 };

@@ -81,6 +81,8 @@ var sizes = {
     instancesMax: 40
     alwaysReady: []
     requestsPerInstance: 32
+    // An instance that has nothing to do asks each queue every two seconds, and ten times a second while there is work.
+    queuePollingInterval: '00:00:02'
     storageSku: 'Standard_ZRS'
   }
   large: {
@@ -92,6 +94,7 @@ var sizes = {
       { name: 'function:deliver-webhooks', instanceCount: 1 }
     ]
     requestsPerInstance: 64
+    queuePollingInterval: '00:00:00.100'
     storageSku: 'Standard_GZRS'
   }
 }
@@ -237,6 +240,7 @@ module functionApp 'modules/function-app.bicep' = {
     instancesMax: instancesMax == 0 ? sizes[size].instancesMax : instancesMax
     alwaysReady: sizes[size].alwaysReady
     requestsPerInstance: sizes[size].requestsPerInstance
+    queuePollingInterval: sizes[size].queuePollingInterval
     customDomain: customDomain
     operatorTenantId: operatorTenantId
     operatorAudience: operatorAudience

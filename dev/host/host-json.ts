@@ -63,8 +63,44 @@ export type HostOptions = z.output<typeof HostJson>;
 export type QueueOptions = z.output<typeof QueueOptions>;
 type HttpOptions = z.output<typeof HttpOptions>;
 
-/** Reads host.json. Settings of parts that this host does not have (telemetry, the bundle) are passed over. */
-export function readHostJson(appRoot: string): HostOptions {
+type Json = Record<string, unknown>;
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const OVERRIDE = "azurefunctionsjobhost__";
+
+/** Returns the object with one value set at a path whose names match whatever their case is. */
+function withValue(object: Json, [name = "", ...rest]: readonly string[], text: string): Json {
+  const known = Object.keys(object).find((key) => key.toLowerCase() === name.toLowerCase()) ?? name;
+  const before = object[known];
+  // Settings are text; host.json has numbers.
+  const value = /^-?\d+$/.test(text) ? Number(text) : text;
+  const after = rest.length === 0 ? value : withValue(isObject(before) ? before : {}, rest, text);
+  return { ...object, [known]: after };
+}
+
+/**
+ * Returns the content of host.json as settings change it: `AzureFunctionsJobHost__extensions__queues__batchSize` stands
+ * for that path, whatever its case is.
+ */
+function overridden(content: unknown, settings: Readonly<Record<string, string | undefined>>) {
+  if (!isObject(content)) return content;
+  return Object.entries(settings)
+    .filter(([name, text]) => name.toLowerCase().startsWith(OVERRIDE) && text !== undefined)
+    .reduce(
+      (made, [name, text = ""]) => withValue(made, name.slice(OVERRIDE.length).split("__"), text),
+      content,
+    );
+}
+
+/**
+ * Reads host.json, with what settings override. Settings of parts that this host does not have (telemetry, the bundle)
+ * are passed over.
+ */
+export function readHostJson(
+  appRoot: string,
+  settings: Readonly<Record<string, string | undefined>> = process.env,
+): HostOptions {
   const path = join(appRoot, "host.json");
   let content: unknown;
   try {
@@ -72,7 +108,7 @@ export function readHostJson(appRoot: string): HostOptions {
   } catch (cause) {
     throw new Error(`${path} can't be read: ${(cause as Error).message}`, { cause });
   }
-  return parseHostJson(content);
+  return parseHostJson(overridden(content, settings));
 }
 
 /** Throws one message that names every wrong setting. */

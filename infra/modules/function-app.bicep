@@ -22,6 +22,8 @@ param instancesMax int
 @description('Instances that never sleep, by group: `http` or `function:<name>`.')
 param alwaysReady { name: string, instanceCount: int }[]
 param requestsPerInstance int
+@description('How long an idle queue is left alone at most; in place of what host.json says.')
+param queuePollingInterval string
 param customDomain string
 param operatorTenantId string
 param operatorAudience string
@@ -79,6 +81,7 @@ var hostSettings = {
   AzureWebJobsStorage__clientId: identityClientId
   APPLICATIONINSIGHTS_CONNECTION_STRING: insightsConnectionString
   APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identityClientId};Authorization=AAD'
+  AzureFunctionsJobHost__extensions__queues__maxPollingInterval: queuePollingInterval
 }
 
 var appSettings = {

@@ -41,6 +41,21 @@ describe("host.json", () => {
     expect(extensions.queues.batchSize).toBeLessThanOrEqual(32);
   });
 
+  test("is overridden by settings, whatever their case is, as text or as a number", () => {
+    const { extensions } = readHostJson(resolve("."), {
+      AzureFunctionsJobHost__extensions__queues__maxPollingInterval: "00:00:02",
+      AZUREFUNCTIONSJOBHOST__EXTENSIONS__QUEUES__BATCHSIZE: "7",
+      AzureFunctionsJobHost__extensions__http__routePrefix: "v",
+    });
+    const { queues, http } = extensions;
+    expect([queues.maxPollingInterval, queues.batchSize, http.routePrefix]).toEqual([
+      2_000,
+      7,
+      "v",
+    ]);
+    expect(readHostJson(resolve("."), {}).extensions.queues.maxPollingInterval).toBe(100);
+  });
+
   test("names all that is wrong with it", () => {
     const wrong = {
       version: "2.0",

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -18,7 +18,6 @@ const START_MS_MAX = 120_000;
 const STOP_MS_MAX = 60_000;
 const CALL_MS_MAX = 60_000;
 const POLL_MS = 100;
-const POLLING_INTERVAL = "00:00:00.300";
 const OUTPUT_KEPT_CHARACTERS = 20_000;
 const REQUEST_WITHOUT_ERROR = /"message":"request".*"status":[23]\d\d\b/;
 
@@ -103,6 +102,8 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
     // A test that waits asks often.
     RATE_LIMIT_PER_MINUTE: "1000000",
     AUTH_RATE_PER_MINUTE: "1000000",
+    // Several such processes wait side by side on few cores.
+    AzureFunctionsJobHost__extensions__queues__maxPollingInterval: "00:00:00.300",
     ...SHORT_TIMES,
     ...options.settings,
   };
@@ -173,20 +174,12 @@ async function appFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "relay-"));
   await Promise.all([
     cp(BUNDLE, folder, { recursive: true, filter: isOfBundle }),
-    writeFile(join(folder, "host.json"), await calmHostJson()),
+    copyFile("host.json", join(folder, "host.json")),
     // What the bundle loads when first needed is looked for beside it.
     symlink(resolve("node_modules"), join(folder, "node_modules")),
     writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", main: "main.js" })),
   ]);
   return folder;
-}
-
-/** The product's own, but that queues are asked less often: several such processes wait side by side on few cores. */
-async function calmHostJson(): Promise<string> {
-  const text = await readFile("host.json", "utf8");
-  const calm = text.replace(/("maxPollingInterval": )"[^"]*"/, `$1"${POLLING_INTERVAL}"`);
-  if (calm === text) throw new Error("host.json names no maxPollingInterval");
-  return calm;
 }
 
 function launch(

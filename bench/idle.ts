@@ -1,0 +1,121 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { startAzurite } from "../dev/azurite.ts";
+import { buildApp } from "../dev/build.ts";
+import { SETTINGS } from "../src/shared/runtime/settings.ts";
+import { startFaultProxy } from "../test/setup/fault-proxy.ts";
+import { startRelayProcess } from "../test/whole/relay-process.ts";
+import { tableText } from "./report.ts";
+import { readLife, saveResults } from "./results.ts";
+import { runBench } from "./run.ts";
+
+/** What the template sets by size: how long an idle queue is left alone at most. */
+const POLLING = { small: "00:00:02", large: "00:00:00.100" } as const;
+/** What the app does once after its start is over by then. */
+const SETTLED_MS = 65_000;
+const COUNTED_MINUTES = 3;
+const MINUTES_OF_DAY = 24 * 60;
+const POSTS = 1_000;
+/** A call of a function is billed as a second of the instance's memory at least. */
+const CALL_SECONDS_LEAST = 1;
+const MEMORY_GB = 2;
+
+type Size = keyof typeof POLLING;
+
+interface IdleDay {
+  readonly queueRequests: number;
+  readonly tableRequests: number;
+  readonly logLines: number;
+  readonly gbSeconds: number;
+}
+
+/** The waits of the harness are those of tests; here they are the app's own. */
+const OWN_WAITS = Object.fromEntries(
+  ["NETWORK_TIMEOUT_MS", "LEG_LEASE_SECONDS", "LEG_RETRY_SECONDS", "WORK_CHECK_SECONDS"]
+    .concat("SWEEP_SCHEDULE")
+    .map((name) => [name, SETTINGS[name]?.fallback ?? ""]),
+);
+
+/** Counts what one instance without work asks of storage and logs, by the minute. */
+async function countIdle(size: Size): Promise<IdleDay> {
+  const azurite = await startAzurite({ inMemory: true });
+  const counts = { queue: 0, table: 0, lines: 0 };
+  const proxies = [];
+  let storage = azurite.connectionString;
+  for (const [service, endpoint] of [
+    ["queue", /(QueueEndpoint=http:\/\/127\.0\.0\.1:)(\d+)/],
+    ["table", /(TableEndpoint=http:\/\/127\.0\.0\.1:)(\d+)/],
+  ] as const) {
+    const proxy = await startFaultProxy(Number(endpoint.exec(storage)?.[2]), () => {
+      counts[service] += 1;
+      return "pass";
+    });
+    proxies.push(proxy);
+    storage = storage.replace(endpoint, `$1${proxy.port}`);
+  }
+  const relay = await startRelayProcess({
+    settings: {
+      ...OWN_WAITS,
+      AzureWebJobsStorage: storage,
+      AzureFunctionsJobHost__extensions__queues__maxPollingInterval: POLLING[size],
+    },
+    onLine: () => (counts.lines += 1),
+  });
+  try {
+    await delay(SETTLED_MS);
+    Object.assign(counts, { queue: 0, table: 0, lines: 0 });
+    await delay(COUNTED_MINUTES * 60_000);
+    const perDay = (count: number) => Math.round((count / COUNTED_MINUTES) * MINUTES_OF_DAY);
+    return {
+      queueRequests: perDay(counts.queue),
+      tableRequests: perDay(counts.table),
+      logLines: perDay(counts.lines),
+      // One timer function, once a minute.
+      gbSeconds: MINUTES_OF_DAY * CALL_SECONDS_LEAST * MEMORY_GB,
+    };
+  } finally {
+    await relay.stop();
+    await Promise.all(proxies.map((proxy) => proxy.stop()));
+    await azurite.stop();
+  }
+}
+
+/** Rounds to two digits: what a minute more or less has in it says nothing. */
+const rounded = (value: number) => Number(value.toPrecision(2));
+
+async function main(): Promise<void> {
+  await buildApp();
+  const [small, large] = await Promise.all([countIdle("small"), countIdle("large")]);
+  const life = Object.values(await readLife());
+  const sum = (of: "messages" | "queueRequests" | "tableRequests") =>
+    life.reduce((total, stage) => total + (stage?.[of] ?? 0), 0);
+  const row = (name: string, { queueRequests, tableRequests, logLines, gbSeconds }: IdleDay) => [
+    name,
+    ...[queueRequests, tableRequests, logLines, gbSeconds].map((value) =>
+      rounded(value).toLocaleString("en-US"),
+    ),
+  ];
+  const busy = (idle: IdleDay): IdleDay => ({
+    ...idle,
+    queueRequests: idle.queueRequests + POSTS * sum("queueRequests"),
+    tableRequests: idle.tableRequests + POSTS * sum("tableRequests"),
+    // One call of a function for the request, and one for each message.
+    gbSeconds: idle.gbSeconds + POSTS * (1 + sum("messages")) * CALL_SECONDS_LEAST * MEMORY_GB,
+  });
+  console.log(
+    tableText([
+      ["a day of one instance", "queue requests", "table requests", "log lines", "GB-seconds"],
+      row("small, idle", small),
+      row(`small, ${POSTS} posts`, busy(small)),
+      row("large, idle", large),
+      row(`large, ${POSTS} posts`, busy(large)),
+    ]),
+  );
+  const kept = ({ queueRequests, tableRequests, logLines }: IdleDay) => ({
+    queueRequests: rounded(queueRequests),
+    tableRequests: rounded(tableRequests),
+    logLines: rounded(logLines),
+  });
+  await saveResults("idleDay", { small: kept(small), large: kept(large) });
+}
+
+runBench(main);
