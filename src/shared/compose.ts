@@ -28,6 +28,7 @@ import { createLimits } from "./limits/rate-limiter.ts";
 import { LoginHistoryStore } from "./limits/login-history-store.ts";
 import { RateWindowStore } from "./limits/rate-window-store.ts";
 import { createLog, type Log } from "./runtime/log.ts";
+import { lookUp, type LookUp } from "./runtime/look-up.ts";
 import { createOutbound, type Outbound } from "./runtime/outbound.ts";
 import { createCursors } from "./runtime/page.ts";
 import { createGrants } from "./tenants/profiles/grant.ts";
@@ -66,12 +67,13 @@ import { WalkStore } from "./background/walk-store.ts";
 /** What the process has. The `deps.ts` of each folder declares what its verbs need; they take it as first argument. */
 export type Services = HttpDeps;
 
-/** What a test may replace: storage, queues with their delays, time, outbound calls and the log. */
+/** What a test may replace: storage, queues with their delays, time, outbound calls, names of hosts and the log. */
 export interface Overrides {
   readonly tables?: Tables;
   readonly queue?: (name: string) => MessageQueue;
   readonly clock?: Clock;
   readonly outbound?: Outbound;
+  readonly lookUp?: LookUp;
   readonly log?: Log;
 }
 
@@ -145,6 +147,13 @@ function linkingStores(tables: Tables, { dataKeys }: Config["identity"]) {
   };
 }
 
+const postStores = (tables: Tables) => ({
+  posts: new PostStore(tables.core),
+  idempotency: new IdempotencyStore(tables.core),
+  due: new DueStore(tables.due, DUE_POSTS),
+  timeline: new TimelineStore(tables.timeline),
+});
+
 /** Composes the process. Opens nothing: connections are made when they are first used. */
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const tables = overrides.tables ?? openTables(config);
@@ -171,6 +180,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     metrics,
     stop: new Stop(),
     outbound,
+    lookUp: overrides.lookUp ?? lookUp,
     cursors: createCursors(rotatingKeys(sessionSecrets, "list cursors")),
     ...accessStores(tables, raiseAccess),
     emails: new EmailStore(tables.emails),
@@ -194,8 +204,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     ...linkingStores(tables, identity),
     credentialFlights: new SingleFlight(),
     wallets,
-    posts: new PostStore(tables.core),
-    idempotency: new IdempotencyStore(tables.core),
+    ...postStores(tables),
     openWork,
     limits: createLimits({
       config: config.limits,
@@ -207,8 +216,6 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     networkAccounts: new AccountStore(tables.accounts),
     turns: new TurnStore(tables.accounts),
     housekeeping: new HousekeepingStore(tables.housekeeping),
-    due: new DueStore(tables.due, DUE_POSTS),
-    timeline: new TimelineStore(tables.timeline),
     unmappedSignals: new UnmappedSignals(log, metrics),
     startQueue: new HintQueue<StartHint>(queue(START_QUEUE)),
     publishQueue: new HintQueue<PublishHint>(queue(PUBLISH_QUEUE)),

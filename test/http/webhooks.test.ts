@@ -17,8 +17,14 @@ const settings = {
   OUTBOUND_ALLOW_CIDRS: "127.0.0.1/32",
 };
 let relay: Relay;
+/** Where names lead; all others nowhere, as if no server answered. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  "inside.example.test": ["10.1.2.3"],
+  "half-inside.example.test": ["93.184.215.14", "fd00::1"],
+  "outside.example.test": ["93.184.215.14"],
+};
 beforeAll(async () => {
-  relay = await startRelay({ settings });
+  relay = await startRelay({ settings, lookUp: (host) => Promise.resolve(NAMES[host] ?? []) });
 });
 afterAll(() => relay.stop());
 
@@ -34,6 +40,31 @@ const issuesOf = (answer: { readonly body: { readonly error: { details: object }
   (answer.body.error.details as { issues: { path: string; message: string }[] }).issues;
 
 describe("registering an endpoint", () => {
+  test.each(["inside", "half-inside"])(
+    "at a name that leads to a private address (%s) is refused with everything else that is wrong",
+    async (name) => {
+      const application = await anApplication(relay);
+      const url = `https://${name}.example.test/`;
+      const answer = await create(application, { url, events: ["nope"] });
+      expect(answer.status).toBe(400);
+      expect(issuesOf(answer).map(({ path }) => path)).toEqual(["events.0", "url"]);
+      expect(issuesOf(answer)[1]?.message).toBe(
+        '"url" must lead to a public address, and its host name leads to a private one.',
+      );
+      expect((await create(application, { url })).status).toBe(400);
+    },
+  );
+
+  test("at a public name, or one that nobody can tell anything of yet, is taken, and may not be moved inside", async () => {
+    const application = await anApplication(relay);
+    for (const name of ["outside", "not-yet"]) {
+      const answer = await create(application, { url: `https://${name}.example.test/` });
+      expect(answer.status).toBe(201);
+      const url = "https://inside.example.test/";
+      expect((await patch(application, dataOf(answer).id, { url })).status).toBe(400);
+    }
+  });
+
   test("with nothing but its address makes an active one for every event, with its secret", async () => {
     const application = await anApplication(relay);
     const answer = await create(application);

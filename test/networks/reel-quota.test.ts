@@ -40,6 +40,8 @@ test("a reel that is never sent because its lease is always too short gives its 
   let claims = 0;
   const slow: typeof claim = async (...given) => {
     const isTaken = await claim(...given);
+    // A retry goes on with the share of the attempt before.
+    expect(await usedReels()).toBeLessThanOrEqual(used + 1);
     claims += 1;
     world.relay.advance(services.config.publishing.leaseSeconds * 1000);
     return isTaken;

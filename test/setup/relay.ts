@@ -7,6 +7,7 @@ import { answer, answerUnrouted, type Outgoing } from "../../src/shared/http/ans
 import type { Incoming } from "../../src/shared/http/parse-input.ts";
 import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
+import type { LookUp } from "../../src/shared/runtime/look-up.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
@@ -50,6 +51,8 @@ export interface RelayOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** The outside world, the operators' key set excepted. */
   readonly outbound?: Outbound;
+  /** Where names lead; nowhere when absent: no test asks a name server. */
+  readonly lookUp?: LookUp;
   /** The emulator's queues instead of the model's, whose delays follow the relay's clock. */
   readonly emulatedQueues?: boolean;
   /** The emulator's tables instead of the model's, for tests that are about storage itself. */
@@ -164,6 +167,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
     clock,
     log,
     outbound,
+    lookUp: options.lookUp ?? (() => Promise.resolve([])),
     tables,
     ...(options.emulatedQueues === true ? {} : { queue: (name: string) => queues.open(name) }),
   });

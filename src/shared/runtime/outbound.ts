@@ -81,7 +81,8 @@ export function isAllowedAddress(address: string, allowed?: BlockList): boolean 
   );
 }
 
-function allowList(cidrs: readonly string[]): BlockList {
+/** Returns the ranges as what may be dialled beside public addresses. */
+export function allowList(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
     const [network = "", prefix] = cidr.split("/");

@@ -2,6 +2,7 @@ import type { BillingDeps } from "../billing/deps.ts";
 import type { DueStore } from "../due/due-store.ts";
 import type { OpenWorkStore } from "../due/open-work-store.ts";
 import type { Config } from "../runtime/config.ts";
+import type { LookUp } from "../runtime/look-up.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { Stop } from "../runtime/process.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
@@ -33,6 +34,7 @@ export interface WebhooksDeps extends BillingDeps {
   readonly config: Config;
   readonly metrics: Metrics;
   readonly outbound: Outbound;
+  readonly lookUp: LookUp;
   readonly applications: {
     listIds(platformId: string): Promise<readonly string[]>;
   };

@@ -42,7 +42,7 @@ export async function createEndpoint(
   input: CreateEndpoint,
 ): Promise<EndpointWithSecret> {
   const { platformId, applicationId } = scope;
-  const url = endpointUrl(services, input.url);
+  const url = await endpointUrl(services, input.url);
   await requireTokens(services, platformId, priceOf("webhooks.create"));
   const now = services.clock.now();
   const at = now.toISOString();

@@ -1,6 +1,8 @@
+import { isIP } from "node:net";
 import type { EventType } from "../events/event.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
-import { refusedUrl } from "../../runtime/outbound.ts";
+import type { LookUp } from "../../runtime/look-up.ts";
+import { allowList, isAllowedAddress, refusedUrl } from "../../runtime/outbound.ts";
 import type { Config } from "../../runtime/config.ts";
 
 /** What an endpoint wants: every event, or those that it names. */
@@ -91,6 +93,7 @@ export function viewEndpoint(endpoint: Endpoint, health: EndpointHealth) {
 
 interface Settings {
   readonly config: Pick<Config, "outbound">;
+  readonly lookUp: LookUp;
 }
 
 /** Returns whether the settings map the host to a stand-in, whatever its name. Development only. */
@@ -99,22 +102,36 @@ function isMapped({ config }: Settings, { protocol, hostname, username, password
   return isPlain && config.outbound.hostMap[hostname] !== undefined;
 }
 
-function reasonAgainst(services: Settings, text: string): string | undefined {
+async function reasonAgainst(services: Settings, text: string): Promise<string | undefined> {
   if (!URL.canParse(text)) return "must be an https URL";
   const url = new URL(text);
-  const reason = isMapped(services, url) ? undefined : refusedUrl(text);
-  if (reason !== undefined) return reason;
-  return url.hash === "" ? undefined : "must not have a fragment (#…): no server gets to see it";
+  if (url.hash !== "") return "must not have a fragment (#…): no server gets to see it";
+  return isMapped(services, url)
+    ? undefined
+    : (refusedUrl(text) ?? (await reasonOfName(services, url)));
+}
+
+/** Addresses change: each attempt checks the one that it dials. What is wrong already is told to who is there to hear. */
+async function reasonOfName(services: Settings, { hostname }: URL): Promise<string | undefined> {
+  if (isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return undefined;
+  const allowed = allowList(services.config.outbound.allowCidrs);
+  const addresses = await services.lookUp(hostname);
+  return addresses.every((address) => isAllowedAddress(address, allowed))
+    ? undefined
+    : "must lead to a public address, and its host name leads to a private one";
 }
 
 /** Returns what is wrong with an endpoint's address. The schema reports what is no text or too long. */
-export function endpointUrlIssues(services: Settings, url: unknown): readonly Issue[] {
-  const message = typeof url === "string" ? reasonAgainst(services, url) : undefined;
+export async function endpointUrlIssues(
+  services: Settings,
+  url: unknown,
+): Promise<readonly Issue[]> {
+  const message = typeof url === "string" ? await reasonAgainst(services, url) : undefined;
   return message === undefined ? [] : [{ path: "url", code: "refused_url", message }];
 }
 
 /** Returns the address of an endpoint in its normal form. @throws AppError `validation_failed` with the reason */
-export function endpointUrl(services: Settings, text: string): string {
-  refuseIssues(endpointUrlIssues(services, text));
+export async function endpointUrl(services: Settings, text: string): Promise<string> {
+  refuseIssues(await endpointUrlIssues(services, text));
   return new URL(text).href;
 }

@@ -29,7 +29,7 @@ export async function updateEndpoint(
   const { platformId } = before;
   const { status } = change;
   const isTurned = status !== undefined && status !== before.status;
-  const url = change.url === undefined ? undefined : endpointUrl(services, change.url);
+  const url = change.url === undefined ? undefined : await endpointUrl(services, change.url);
   const startsAnew = (isTurned && status === "active") || (url !== undefined && url !== before.url);
   // Before it is active: one more failure must not disable it at once.
   if (startsAnew) {
