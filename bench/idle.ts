@@ -2,14 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { startAzurite } from "../dev/azurite.ts";
 import { buildApp } from "../dev/build.ts";
 import { SETTINGS } from "../src/shared/runtime/settings.ts";
+import { onlyOne, readSnapshot } from "../test/infra/snapshot.ts";
 import { startFaultProxy } from "../test/setup/fault-proxy.ts";
 import { startRelayProcess } from "../test/whole/relay-process.ts";
 import { tableText } from "./report.ts";
 import { readLife, saveResults } from "./results.ts";
 import { runBench } from "./run.ts";
 
-/** What the template sets by size: how long an idle queue is left alone at most. */
-const POLLING = { small: "00:00:02", large: "00:00:00.100" } as const;
+const POLLING_INTERVAL = "AzureFunctionsJobHost__extensions__queues__maxPollingInterval";
 /** What the app does once after its start is over by then. */
 const SETTLED_MS = 65_000;
 const COUNTED_MINUTES = 3;
@@ -19,7 +19,7 @@ const POSTS = 1_000;
 const CALL_SECONDS_LEAST = 1;
 const MEMORY_GB = 2;
 
-type Size = keyof typeof POLLING;
+type Size = "small" | "large";
 
 interface IdleDay {
   readonly queueRequests: number;
@@ -29,11 +29,20 @@ interface IdleDay {
 }
 
 /** The waits of the harness are those of tests; here they are the app's own. */
-const OWN_WAITS = Object.fromEntries(
-  ["NETWORK_TIMEOUT_MS", "LEG_LEASE_SECONDS", "LEG_RETRY_SECONDS", "WORK_CHECK_SECONDS"]
-    .concat("SWEEP_SCHEDULE")
-    .map((name) => [name, SETTINGS[name]?.fallback ?? ""]),
-);
+const WAITS = [
+  "NETWORK_TIMEOUT_MS",
+  "LEG_LEASE_SECONDS",
+  "LEG_RETRY_SECONDS",
+  "WORK_CHECK_SECONDS",
+  "SWEEP_SCHEDULE",
+];
+const OWN_WAITS = Object.fromEntries(WAITS.map((name) => [name, SETTINGS[name]?.fallback ?? ""]));
+
+/** Returns what the template sets by size: how long an idle queue is left alone at most. */
+function pollingOf(size: Size): string {
+  const settings = onlyOne(readSnapshot(size), "Microsoft.Web/sites/config").properties;
+  return String(settings[POLLING_INTERVAL]);
+}
 
 /** Counts what one instance without work asks of storage and logs, by the minute. */
 async function countIdle(size: Size): Promise<IdleDay> {
@@ -56,7 +65,7 @@ async function countIdle(size: Size): Promise<IdleDay> {
     settings: {
       ...OWN_WAITS,
       AzureWebJobsStorage: storage,
-      AzureFunctionsJobHost__extensions__queues__maxPollingInterval: POLLING[size],
+      [POLLING_INTERVAL]: pollingOf(size),
     },
     onLine: () => (counts.lines += 1),
   });

@@ -1,12 +1,11 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { Random } from "../model/random.ts";
 import { storedRows } from "../setup/stored-rows.ts";
 import { numberIn, type Ask } from "../soak/load.ts";
 import { Receivers } from "../soak/receivers.ts";
 import { takeSnapshot } from "../soak/snapshot.ts";
-import { networkApps, SETTINGS } from "../soak/soak.ts";
-import { createTenants, FOUNDED_HOSTS, servicesOf, type Tenant } from "../soak/tenants.ts";
+import { settingsOf } from "../soak/soak.ts";
+import { createTenants, servicesOf, type Tenant } from "../soak/tenants.ts";
 import { violationsOf } from "../soak/verdict.ts";
 import { dataOf, startRelayProcess, type RelayProcess } from "../whole/relay-process.ts";
 import { startWorld, type World } from "../whole/world.ts";
@@ -147,16 +146,7 @@ export async function runSideBySide(options: Options): Promise<Outcome> {
   const receivers = await Receivers.start(random);
   receivers.isCalm = true;
   const world = await startWorld(receivers.hosts);
-  const map = JSON.parse(world.settings["OUTBOUND_HOST_MAP"] ?? "{}") as Record<string, string>;
-  for (const host of FOUNDED_HOSTS) map[host] = world.sandbox.url;
-  const settings = {
-    ...SETTINGS,
-    ...(await networkApps()),
-    ...world.settings,
-    OUTBOUND_HOST_MAP: JSON.stringify(map),
-    AzureWebJobsStorage: options.connectionString,
-    STORAGE_PREFIX: `r${randomBytes(5).toString("hex")}`,
-  };
+  const settings = await settingsOf(world, options.connectionString);
   const running: RelayProcess[] = [];
   let onLine: (line: string) => void = () => undefined;
   const start = async (build: Build) => {

@@ -29,7 +29,7 @@ const DRAIN_POLL_MS = 2_000;
 const [AHEAD_MS_LEAST, AHEAD_MS_MAX] = [8_000, 45_000];
 
 /** Waits short enough for a soak to see what comes after them. */
-export const SETTINGS = {
+const SETTINGS = {
   // More posts than an account may have in a day: what is looked for here is not a quota.
   QUOTA_LINKEDIN: "10000",
   NETWORK_TIMEOUT_MS: "4000",
@@ -65,12 +65,26 @@ interface Stage {
 }
 
 /** The networks' applications that the sandbox knows. */
-export async function networkApps(): Promise<Record<string, string>> {
+async function networkApps(): Promise<Record<string, string>> {
   const example = JSON.parse(await readFile("local.settings.json.example", "utf8")) as {
     readonly Values: Readonly<Record<string, string>>;
   };
   const own = Object.entries(example.Values).filter(([name]) => /^(FACEBOOK|LINKEDIN)_/.test(name));
   return Object.fromEntries(own);
+}
+
+/** Settings of every process of one deployment, in a corner of its own of the storage. */
+export async function settingsOf(world: World, connectionString: string) {
+  const map = JSON.parse(world.settings["OUTBOUND_HOST_MAP"] ?? "{}") as Record<string, string>;
+  for (const host of FOUNDED_HOSTS) map[host] = world.sandbox.url;
+  return {
+    ...SETTINGS,
+    ...(await networkApps()),
+    ...world.settings,
+    OUTBOUND_HOST_MAP: JSON.stringify(map),
+    AzureWebJobsStorage: connectionString,
+    STORAGE_PREFIX: `k${randomBytes(5).toString("hex")}`,
+  };
 }
 
 async function reconcileUntil(
@@ -167,16 +181,7 @@ export async function runSoak(options: SoakOptions): Promise<Report> {
   ]);
   const fleet = new Fleet();
   try {
-    const map = JSON.parse(world.settings["OUTBOUND_HOST_MAP"] ?? "{}") as Record<string, string>;
-    for (const host of FOUNDED_HOSTS) map[host] = world.sandbox.url;
-    const settings = {
-      ...SETTINGS,
-      ...(await networkApps()),
-      ...world.settings,
-      OUTBOUND_HOST_MAP: JSON.stringify(map),
-      AzureWebJobsStorage: weather.connectionString,
-      STORAGE_PREFIX: `k${randomBytes(5).toString("hex")}`,
-    };
+    const settings = await settingsOf(world, weather.connectionString);
     await fleet.start(options.hosts, settings);
     const services = servicesOf(settings);
     return await play({ options, world, receivers, weather, fleet, services, random });

@@ -435,7 +435,7 @@ describe("a worker", () => {
     const stored = await relay.services.deliveries.find(place);
     if (stored === undefined) throw new Error("no delivery");
     const leaseUntil = relay.clock.now().toISOString();
-    await relay.services.deliveries.replaceIfUnchanged(
+    await relay.services.deliveries.writeIfUnchanged(
       { ...stored.delivery, attempts: 10, leaseUntil },
       stored.etag,
     );

@@ -188,7 +188,7 @@ describe("the operators' redrive", () => {
     const stored = await deliveries.find({ endpointId: endpoint.id, deliveryId: dead.id });
     if (stored === undefined) throw new Error("no delivery");
     const redrivenAs = "dlv_01KJW2M3E8W0R7QK9V3C5T1XAB";
-    await deliveries.replaceIfUnchanged({ ...stored.delivery, redrivenAs }, stored.etag);
+    await deliveries.writeIfUnchanged({ ...stored.delivery, redrivenAs }, stored.etag);
     expect(await counts({ webhookId: endpoint.id })).toMatchObject({ requeued: 1 });
     expect(await counts({ webhookId: endpoint.id })).toMatchObject({ requeued: 0 });
     await settle();

@@ -106,11 +106,11 @@ export class TurnStore {
       if (isHeld(lane, legKey, now)) {
         const longer = withWaiter(lane, leg);
         if (longer === undefined) return "line_full";
-        if (longer === lane || (await this.#replace(partition, longer, stored.etag)) !== undefined)
+        if (longer === lane || (await this.#write(partition, longer, stored.etag)) !== undefined)
           return "in_line";
       } else {
         const waiters = lane.waiters.filter((waiter) => waiter.legKey !== legKey);
-        const etag = await this.#replace(partition, { legKey, until, waiters }, stored.etag);
+        const etag = await this.#write(partition, { legKey, until, waiters }, stored.etag);
         if (etag !== undefined) return { account, legKey, etag, isAwaited: waiters.length > 0 };
       }
       await pause(attempt);
@@ -118,7 +118,7 @@ export class TurnStore {
     throw serviceUnavailable();
   }
 
-  #replace(partition: string, lane: Lane, etag: string): Promise<string | undefined> {
+  #write(partition: string, lane: Lane, etag: string): Promise<string | undefined> {
     return this.#table.mergeIfUnchanged(partition, toRow(lane), etag);
   }
 
@@ -148,7 +148,7 @@ export class TurnStore {
       } else {
         const until = new Date(now.getTime() + CALLED_MS).toISOString();
         const called = { legKey: next.legKey, until, waiters };
-        if ((await this.#replace(partition, called, stored.etag)) !== undefined) return next;
+        if ((await this.#write(partition, called, stored.etag)) !== undefined) return next;
       }
       await pause(attempt);
     }

@@ -72,7 +72,10 @@ async function finish(work: Work, connection: Connection, outcome: PublishOutcom
   }
 }
 
-/** Writes the sent marker and makes the one visible call. Does neither if the lease, or the worker's time, could end before the call does. */
+/**
+ * Writes the sent marker and makes the one visible call. Does neither if the lease, or the worker's time, could end
+ * before the call does.
+ */
 export async function send(
   work: Work,
   network: Network,

@@ -44,8 +44,8 @@ export class DeliveryStore {
     return { delivery: toDelivery(endpointId, stored.row), etag: stored.etag };
   }
 
-  /** Replaces the delivery; undefined when it was changed since. */
-  async replaceIfUnchanged(delivery: Delivery, etag: string): Promise<StoredDelivery | undefined> {
+  /** Writes the delivery over what is there; undefined when that was changed since. */
+  async writeIfUnchanged(delivery: Delivery, etag: string): Promise<StoredDelivery | undefined> {
     const written = await this.#table.mergeIfUnchanged(
       delivery.endpointId,
       toDeliveryRow(delivery),

@@ -36,7 +36,7 @@ async function claim(
   if (delivery.redrivenAs !== null) return redriveOf(delivery, delivery.redrivenAs, now);
   const again = redriveOf(delivery, newId("delivery", now), now);
   const marked = { ...delivery, redrivenAs: again.id };
-  const written = await services.deliveries.replaceIfUnchanged(marked, etag);
+  const written = await services.deliveries.writeIfUnchanged(marked, etag);
   return written === undefined ? undefined : again;
 }
 

@@ -21,7 +21,7 @@ async function markRedriven(
   redrivenAs: string,
 ): Promise<void> {
   if (delivery.diedAt === null) return;
-  await services.deliveries.replaceIfUnchanged({ ...delivery, redrivenAs }, etag);
+  await services.deliveries.writeIfUnchanged({ ...delivery, redrivenAs }, etag);
   await services.deadDeliveries.remove({ ref: refOf(delivery), diedAt: delivery.diedAt });
 }
 

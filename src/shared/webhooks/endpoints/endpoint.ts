@@ -105,10 +105,11 @@ function isMapped({ config }: Settings, { protocol, hostname, username, password
 async function reasonAgainst(services: Settings, text: string): Promise<string | undefined> {
   if (!URL.canParse(text)) return "must be an https URL";
   const url = new URL(text);
+  const isStandIn = isMapped(services, url);
+  const reason = isStandIn ? undefined : refusedUrl(text);
+  if (reason !== undefined) return reason;
   if (url.hash !== "") return "must not have a fragment (#…): no server gets to see it";
-  return isMapped(services, url)
-    ? undefined
-    : (refusedUrl(text) ?? (await reasonOfName(services, url)));
+  return isStandIn ? undefined : await reasonOfName(services, url);
 }
 
 /** Addresses change: each attempt checks the one that it dials. What is wrong already is told to who is there to hear. */
