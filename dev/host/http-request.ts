@@ -16,7 +16,7 @@ export interface RequestTarget {
 /** The lengths above which the web server refuses a request before it looks at it. */
 export const REQUEST_LINE_BYTES_MAX = 8_192;
 const HEADERS_MAX = 100;
-export const HEADER_BYTES_MAX = 32_768;
+const HEADER_BYTES_MAX = 32_768;
 
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 

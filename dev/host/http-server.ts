@@ -1,18 +1,14 @@
-import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, ServerResponse } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { answerUnparsed } from "./http-unparsed.ts";
 import type { Invoker } from "./invocation.ts";
 import type { HostLog } from "./host-log.ts";
 import { errorText } from "./host-log.ts";
 import type { RouteTable } from "./http-routing.ts";
-import {
-  HEADER_BYTES_MAX,
-  readBody,
-  refusalOf,
-  requestTarget,
-  toHttpData,
-} from "./http-request.ts";
+import { readBody, refusalOf, requestTarget, toHttpData } from "./http-request.ts";
 import type { RequestTarget } from "./http-request.ts";
 import { sendEmpty, sendResponse, SERVER } from "./http-response.ts";
 import { HttpThrottle } from "./http-throttle.ts";
@@ -20,8 +16,8 @@ import { HttpThrottle } from "./http-throttle.ts";
 /** Kestrel's limits, which decide what a client with a reused connection or a long header sees. */
 const KEEP_ALIVE_MS = 130_000;
 const HEADERS_TIMEOUT_MS = 30_000;
-/** Of request line and headers together, as Node counts them. What is less is counted apart for each request. */
-const HEAD_BYTES_MAX = 2 * HEADER_BYTES_MAX;
+/** Of request line and headers together, above which Node parses no further. What is less is counted for each request. */
+const HEAD_BYTES_MAX = 1024 * 1024;
 
 export interface HttpServerOptions {
   readonly routes: RouteTable;
@@ -56,9 +52,18 @@ export class HttpServer {
       },
       (request, response) => void this.#answer(request, response),
     );
-    this.#server.on("clientError", (error: Error, socket: Socket) =>
-      answerUnparsed(error, socket, this.#server.address() as AddressInfo | null),
-    );
+    this.#server.on("clientError", (error: Error, socket: Socket) => {
+      const address = this.#server.address() as AddressInfo | null;
+      answerUnparsed({ error, socket, address, answered: () => this.#answeredOn(socket) });
+    });
+    // A method like any other that no function has; Node closes the connection where nobody listens.
+    this.#server.on("connect", (request: IncomingMessage, socket: Duplex) => {
+      const response = new ServerResponse(request);
+      response.assignSocket(socket as Socket);
+      response.once("finish", () => socket.end());
+      response.setHeader("Connection", "close");
+      void this.#answer(request, response);
+    });
   }
 
   /** Resolves with the port, which differs from the one asked for when that is 0. */
@@ -88,6 +93,12 @@ export class HttpServer {
   /** Ends what is still open, finished or not. */
   close(): void {
     this.#server.closeAllConnections();
+  }
+
+  /** Resolves when every request that this connection has brought so far is answered. */
+  #answeredOn(socket: Socket): Promise<unknown> {
+    const open = [...this.#open].filter((response) => response.req.socket === socket);
+    return Promise.all(open.map((response) => once(response, "close")));
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -24,6 +24,8 @@ interface Expected {
   readonly body?: string;
   /** What the function `echo` was given. */
   readonly echo?: Readonly<Record<string, unknown>>;
+  /** Status of the second answer, where two requests were sent. */
+  readonly next?: number;
 }
 
 interface Row {
@@ -92,6 +94,11 @@ export const ROWS: readonly Row[] = [
     expected: { status: 200, headers: { "content-length": "2", "transfer-encoding": null } },
   },
   {
+    name: "so does the end of the connection",
+    sent: { target: "/api/headers?set=connection", headers: [HOST] },
+    expected: { status: 200, headers: { connection: "close" } },
+  },
+  {
     name: "so does a date",
     sent: get("/api/headers?set=date"),
     expected: { status: 200, headers: { date: "Thu, 01 Jan 1970 00:00:00 GMT" } },
@@ -143,6 +150,11 @@ export const ROWS: readonly Row[] = [
   {
     name: "headers over 32 KB",
     sent: get("/api/echo", [`X-Long: ${"x".repeat(33_000)}`]),
+    expected: { status: 431 },
+  },
+  {
+    name: "headers of 500 KB",
+    sent: get("/api/echo", [`X-Long: ${"x".repeat(500_000)}`]),
     expected: { status: 431 },
   },
   {
@@ -201,10 +213,47 @@ export const ROWS: readonly Row[] = [
     sent: { ...get("/api/echo"), method: "get" },
     expected: { status: 200, echo: { method: "GET" } },
   },
+  {
+    name: "an unknown method is a request like others",
+    sent: { ...get("/api/echo", [HOST]), method: "BREW" },
+    expected: { status: 400 },
+  },
+  {
+    name: "a method in lower case after another request",
+    sent: {
+      target: "/api/echo",
+      headers: [HOST, "", "get /api/echo?second HTTP/1.1", HOST, CLOSE],
+    },
+    expected: { status: 200, echo: { url: "http://a.test/api/echo" }, next: 200 },
+  },
+  {
+    name: "an unknown method after another request",
+    sent: { target: "/api/echo", headers: [HOST, "", "BREW /api/echo HTTP/1.1", HOST, CLOSE] },
+    expected: { status: 200, next: 404 },
+  },
+  {
+    name: "a request after an unknown method",
+    sent: {
+      method: "BREW",
+      target: "/api/echo",
+      headers: [HOST, "", "GET /api/echo HTTP/1.1", HOST, CLOSE],
+    },
+    expected: { status: 404, next: 200 },
+  },
+  {
+    name: "a method that asks for a tunnel",
+    sent: { ...get("/api/echo"), method: "CONNECT" },
+    expected: { status: 404 },
+  },
   { name: "the home page", sent: get("/"), expected: { status: 200 } },
   {
     name: "the home page by any method",
     sent: { ...get("/"), method: "DELETE" },
+    expected: { status: 200 },
+  },
+  {
+    name: "the home page by an unknown method",
+    sent: { ...get("/"), method: "BREW" },
     expected: { status: 200 },
   },
   { name: "the host's ping", sent: get("/admin/host/ping"), expected: { status: 200 } },
@@ -216,6 +265,37 @@ export const ROWS: readonly Row[] = [
   },
   { name: "a function that asks for a key", sent: get("/api/keyed"), expected: { status: 401 } },
   {
+    name: "a function that asks for the master key",
+    sent: get("/api/keyed-admin"),
+    expected: { status: 401 },
+  },
+  {
+    name: "a path in upper case, with a slash at its end",
+    sent: get("/API/ECHO/"),
+    expected: { status: 200, echo: { function: "echo" } },
+  },
+  {
+    name: "a path with dot segments",
+    sent: get("/api/./files/%2e%2e/echo"),
+    expected: { status: 200, echo: { url: "http://a.test/api/echo" } },
+  },
+  { name: "a path with a zero byte", sent: get("/api/files/a%00b"), expected: { status: 400 } },
+  {
+    name: "a path with an encoded slash",
+    sent: get("/api/files/a%2Fb"),
+    expected: { status: 200, echo: { params: { rest: "a%2Fb" } } },
+  },
+  {
+    name: "values that are repeated",
+    sent: get("/api/echo?a=1&a=2", ["X-Twice: 1", "X-Twice: 2"]),
+    expected: { status: 200, echo: { query: { a: "1,2" }, headers: { "x-twice": "1,2" } } },
+  },
+  {
+    name: "a method that a function does not have",
+    sent: { ...get("/api/echo"), method: "OPTIONS" },
+    expected: bare(404),
+  },
+  {
     name: "what a front end says of scheme and host",
     sent: get("/api/echo", ["X-Forwarded-Proto: https", "DISGUISED-HOST: b.test"]),
     expected: { status: 200, echo: { url: "https://b.test/api/echo" } },
@@ -226,6 +306,8 @@ interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Status of a second answer; 0 without one. */
+  readonly next: number;
 }
 
 const ANSWER_MS = 10_000;
@@ -278,6 +360,7 @@ async function ask(origin: string, sent: Sent): Promise<Answer> {
   return {
     status: Number(first.split(" ")[1]),
     headers,
+    next: Number(/HTTP\/1\.1 (\d{3})/.exec(body)?.[1] ?? 0),
     body: headers["transfer-encoding"] === "chunked" ? withoutChunks(body) : body,
   };
 }
@@ -310,6 +393,7 @@ export async function answerOf(origin: string, { sent, expected }: Row): Promise
     status: answer.status,
     ...(expected.headers === undefined ? {} : { headers: Object.fromEntries(headers) }),
     ...(expected.body === undefined ? {} : { body: answer.body }),
+    ...(expected.next === undefined ? {} : { next: answer.next }),
     ...(expected.echo === undefined
       ? {}
       : { echo: partOf(echoOf(answer), expected.echo) as Record<string, unknown> }),
