@@ -36,7 +36,9 @@ beforeEach(() => {
 });
 
 interface Signed {
-  readonly userId?: string | number;
+  readonly userId?: string;
+  /** The id stands there as a number, of which JavaScript would make another one. */
+  readonly isNumber?: boolean;
   readonly secret?: string;
   readonly ageSeconds?: number;
   readonly algorithm?: string;
@@ -45,13 +47,15 @@ interface Signed {
 /** What Meta sends. */
 function signed({
   userId = person,
+  isNumber = false,
   secret = DEMO_FACEBOOK_APP.secret,
   ageSeconds = 0,
   algorithm = "HMAC-SHA256",
 }: Signed = {}): string {
   const issued_at = Math.floor(world.relay.clock.now().getTime() / 1000) - ageSeconds;
   const text = JSON.stringify({ user_id: userId, algorithm, issued_at });
-  const payload = Buffer.from(text).toString("base64url");
+  const written = isNumber ? text.replace(`"${userId}"`, userId) : text;
+  const payload = Buffer.from(written).toString("base64url");
   return `${createHmac("sha256", secret).update(payload).digest("base64url")}.${payload}`;
 }
 
@@ -129,6 +133,15 @@ describe("a person who removed the app at Meta", () => {
     expect((await storedConnection(world, owner, "instagram")).grantId).toBe(scoped);
     await send(DEAUTHORIZE, notice());
     expect(await statusOf(owner, "instagram")).toBe("revoked");
+  });
+
+  test("is found by an id that is a number longer than numbers are exact", async () => {
+    const [owner, neighbour] = [await anOwner(world), await anOwner(world)];
+    await link(owner, { grantId: "17841405793187219" });
+    await link(neighbour, { grantId: "17841405793187220" });
+    await send(DEAUTHORIZE, signed({ userId: "17841405793187219", isNumber: true }));
+    expect(await statusOf(owner)).toBe("revoked");
+    expect(await statusOf(neighbour)).toBe("active");
   });
 
   test("may link again: the same notice ends nothing more, a new one does", async () => {

@@ -157,6 +157,8 @@ describe("a call", () => {
         else if (path === "/large") response.end("x".repeat(3_000));
         else if (path === "/cut")
           response.writeHead(200, { "content-length": "100" }).write("half");
+        else if (path === "/ids")
+          response.end('{"id":17841405793187218,"of":[-12345678901234567,12.5],"next":7}');
         else if (path === "/drop") request.socket.destroy();
         else if (path !== "/hang") response.setHeader("x-twice", ["a", "b"]).end('{"ok":true}');
         if (path === "/cut") setTimeout(() => request.socket.destroy(), 20);
@@ -209,6 +211,14 @@ describe("a call", () => {
       headers: { "x-forwarded-host": "api.example.test", "x-own": "1" },
     });
     expect((await get("https://name.example.test/")).status).toBe(200);
+  });
+
+  test("keeps ids that are longer than a number can be", async () => {
+    expect((await get("https://api.example.test/ids")).json()).toEqual({
+      id: "17841405793187218",
+      of: ["-12345678901234567", 12.5],
+      next: 7,
+    });
   });
 
   test("follows no redirect", async () => {

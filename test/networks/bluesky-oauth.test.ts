@@ -3,7 +3,12 @@ import { describe, expect, test } from "vitest";
 import { DEMO_HANDLE, FRIEND_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { clientMetadata, publicKeys } from "../../src/shared/networks/bluesky/client-documents.ts";
-import { credentialsOf, isOAuth } from "../../src/shared/networks/bluesky/state.ts";
+import { accessEnd } from "../../src/shared/networks/bluesky/session.ts";
+import {
+  credentialsOf,
+  isOAuth,
+  type OAuthSessionData,
+} from "../../src/shared/networks/bluesky/state.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import type { CredentialsOutcome } from "../../src/shared/networks/contract/outcome.ts";
 import type { LinkedAccount, LinkOutcome } from "../../src/shared/networks/contract/link.ts";
@@ -11,6 +16,15 @@ import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts"
 import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import { publishedBy, resumeLeg, sandboxTools, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { useSandboxTools } from "./use-sandbox-tools.ts";
+
+test("a server's word for how long a token lasts is believed for a day at most", () => {
+  const now = new Date();
+  const end = (expires_at: string) =>
+    Date.parse(accessEnd({ tokenSet: { expires_at } } as OAuthSessionData, now)) - now.getTime();
+  expect(end("+033714-01-01T00:00:00.000Z")).toBe(24 * 3_600_000);
+  expect(end("soon")).toBe(0);
+  expect(end("2020-01-01T00:00:00.000Z")).toBe(0);
+});
 
 const LOCAL: NetworkApp = { id: "http://localhost:7071/api", secret: "", version: "" };
 const CALLBACK = "/v1/connect/callback/bluesky";

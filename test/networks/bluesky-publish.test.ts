@@ -50,6 +50,8 @@ describe("publishing to Bluesky", () => {
     ["a 403 of a firewall", htmlPage(403)],
     ["an empty 504", answer(504)],
     ["a 200 that is none", answer(200, "ok")],
+    ["a 200 that names another record", answer(200, { uri: `${uri}2`, cid: "bafy" })],
+    ["a 200 that names a like", answer(200, { uri: uri.replace("post", "like"), cid: "bafy" })],
     ["a taken key", answer(400, { error: "InvalidSwap" })],
   ])("is in doubt after %s", async (_what, reply) => {
     expect(await publish({ http: { [PUT]: reply } })).toMatchObject({
@@ -130,6 +132,7 @@ describe("an unknown outcome at Bluesky", () => {
     answer(400, { error: "RepoDeactivated" }),
     answer(400, { error: "InvalidRequest", message: "something else" }),
     answer(200, "ok"),
+    answer(200, { uri: `at://${DID}/app.bsky.feed.post/3mbd3542k2222`, value: {} }),
     answer(429, { error: "RateLimitExceeded" }, { "ratelimit-reset": "7" }),
   ])("is asked again when the server does not say (%#)", async (reply) => {
     expect(await reconcile({ [GET]: reply })).toMatchObject({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
+import { isStorable } from "../../src/shared/networks/contract/bounded.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import { type Script, answer, htmlPage, lost } from "./scripted-tools.ts";
 import { GRAPH, credentials, error, proof, tools } from "./facebook-script.ts";
@@ -109,6 +110,33 @@ describe("linking a Facebook page", () => {
     expect(listing?.headers?.["authorization"]).toBe("Bearer long");
     expect(new URL(listing?.url ?? "").searchParams.get("appsecret_proof")).toBe(proof("long"));
     expect(listing?.url).not.toContain("access_token=");
+  });
+
+  test("offers the pages of a person who has very many", async () => {
+    const [TOKEN_LENGTH, ADDRESS_LENGTH] = [230, 450];
+    const pages = (from: number) =>
+      Array.from({ length: 100 }, (_, index) =>
+        page(`${from + index}`, {
+          access_token: "t".repeat(TOKEN_LENGTH),
+          picture: { data: { url: `https://img.example/${"p".repeat(ADDRESS_LENGTH)}` } },
+        }),
+      );
+    const offered = async (lists: readonly (readonly unknown[])[]) => {
+      const cursors = (index: number) => ({
+        paging: { next: "x", cursors: { after: `${index}` } },
+      });
+      const last = lists.length - 1;
+      const replies = lists.map((data, index) =>
+        answer(200, { data, ...(index < last ? cursors(index) : {}) }),
+      );
+      const { outcome } = await finish({ [ACCOUNTS]: replies });
+      if (outcome.kind !== "choose") throw new Error(`nothing offered: ${JSON.stringify(outcome)}`);
+      expect(isStorable(outcome.flow)).toBe(true);
+      return outcome.candidates.length;
+    };
+    expect(await offered([pages(1_000), pages(2_000)])).toBe(200);
+    const heavy = pages(1_000).map((one) => ({ ...one, access_token: "t".repeat(5_000) }));
+    expect(await offered([heavy])).toBe(19);
   });
 
   test("offers the pages of all lists, without those that may not be published for", async () => {

@@ -206,6 +206,7 @@ describe("an unknown outcome at Instagram", () => {
     ["finished, late", state("FINISHED"), 60, { kind: "may_publish", isAbsent: true }],
     ["failed", state("ERROR"), 5, { kind: "may_publish", isAbsent: true }],
     ["expired", state("EXPIRED"), 5, { kind: "may_publish", isAbsent: true }],
+    ["in a state that nobody knows", state("RELEASING"), 600, { kind: "ask_again" }],
     ["in work", state("IN_PROGRESS"), 5, { kind: "ask_again" }],
     ["not known", error(100, 33), 5, { kind: "ask_again" }],
     ["not told", answer(503, ""), 5, { kind: "ask_again" }],

@@ -78,6 +78,14 @@ describe("publishing to LinkedIn", () => {
     });
   });
 
+  test.each(["", "null", "urn:li:person:A", "urn:li:share:"])(
+    "is in doubt after an answer that names no post (%j)",
+    async (id) => {
+      const outcome = await publish({ [POST]: answer(201, "", { "x-restli-id": id }) });
+      expect(outcome).toMatchObject({ kind: "in_doubt", failure: { code: "outcome_unknown" } });
+    },
+  );
+
   test.each<[string, Partial<LegDraft>, readonly unknown[], unknown]>([
     [
       "an image",
@@ -295,7 +303,6 @@ describe("an unknown outcome at LinkedIn", () => {
       ["other words", post({ commentary: "Hi all" })],
       ["an older post", post({ createdAt: ago(300).getTime() })],
       ["a post that failed", post({ lifecycleState: "PUBLISH_FAILED" })],
-      ["nonsense", { id: 1 }],
     ])("is not %s", async (_what, found) => {
       expect(await ask(listed(found))).toEqual({ kind: "may_publish", isAbsent: true });
     });
@@ -326,6 +333,18 @@ describe("an unknown outcome at LinkedIn", () => {
       const early = await ask(found, { sentAt: ago(59) }, draft);
       expect(early).toMatchObject({ kind: "ask_again" });
     });
+
+    test.each([{ createdAt: "yesterday" }, { id: 7 }, null])(
+      "is not proven absent by a list with an entry that can't be read (%j)",
+      async (odd) => {
+        const entry = odd === null ? null : post({ commentary: "x", ...odd });
+        expect(await ask(listed(entry))).toEqual({ kind: "may_publish", isAbsent: false });
+        const withFile = { remote: uploaded(asset("image", "A")) };
+        expect(await ask(listed(entry), withFile, { media: files(FILE) })).toMatchObject({
+          kind: "unknowable",
+        });
+      },
+    );
 
     test("is waited for while the list may not show it yet", async () => {
       const early = await ask(listed(), { sentAt: ago(59) });

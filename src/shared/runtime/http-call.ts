@@ -24,7 +24,7 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   text(): string;
-  /** The parsed body, or undefined when it is not JSON (an HTML error page, nothing at all). */
+  /** The body as `parseAnswer` reads it; undefined when it is not JSON (an HTML error page, nothing at all). */
   json(): unknown;
 }
 
@@ -51,5 +51,31 @@ export class HttpFailure extends Error {
     this.name = "HttpFailure";
     this.delivery = delivery;
     this.reason = reason;
+  }
+}
+
+/** Of so many digits a number may be one that JavaScript can't hold: those are worth a look at each value. */
+const MANY_DIGITS = /\d{16}/;
+
+/** Returns a whole number as the text that it is written with, where its value would be another one. */
+function exact(_name: string, value: unknown, { source = "" }: { readonly source?: string }) {
+  const isOther =
+    typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isOther && /^-?\d{1,100}$/.test(source) ? source : value;
+}
+
+/**
+ * Returns the JSON that another service sent; undefined where it sent none. An id that is a number of 18 digits comes as
+ * text, because the nearest number that JavaScript has would be somebody else's.
+ */
+export function parseAnswer(text: string): unknown {
+  try {
+    // Safe: the library's types do not know yet that a reviver is told the text of its value (ECMAScript 2026).
+    return JSON.parse(
+      text,
+      MANY_DIGITS.test(text) ? (exact as (name: string) => unknown) : undefined,
+    );
+  } catch {
+    return undefined;
   }
 }

@@ -5,6 +5,7 @@ import {
   HttpFailure,
   type HttpRequest,
   type HttpResponse,
+  parseAnswer,
 } from "./http-call.ts";
 
 const BYTES_MAX_DEFAULT = 1024 * 1024;
@@ -50,13 +51,7 @@ export function toResponse(response: Dispatcher.ResponseData, body: Uint8Array):
     headers: headersOf(response),
     body,
     text: () => decode(body),
-    json: () => {
-      try {
-        return JSON.parse(decode(body)) as unknown;
-      } catch {
-        return undefined;
-      }
-    },
+    json: () => parseAnswer(decode(body)),
   };
 }
 

@@ -1,10 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countCharacters, countedText } from "../../../src/shared/networks/mastodon/rules.ts";
+import {
+  countCharacters,
+  countedText,
+  measure,
+} from "../../../src/shared/networks/mastodon/rules.ts";
 import { comparable } from "../../../src/shared/networks/mastodon/own-posts.ts";
 import { textOfHtml } from "../../../src/shared/networks/contract/text.ts";
 
-const URL = "x".repeat(23);
+const URL = "x";
 
 describe("a Mastodon text's length", () => {
   test("counts links as reserved, mentions without their domain and families as one", () => {
@@ -18,6 +22,15 @@ describe("a Mastodon text's length", () => {
 
   test("takes the instance's own length of a link", () => {
     expect(countCharacters("https://a.example", "", 30)).toBe(30);
+  });
+
+  test("is told of any text, whatever the server counts for a link", () => {
+    const links = "https://a.example ".repeat(1000);
+    expect(countCharacters(links, "", 2_000_000_000)).toBe(2_000_000_001_000);
+    const measured = (charactersPerUrl: number) =>
+      measure({ text: links, media: [], options: {} }, { charactersPerUrl }).usedCharacters;
+    expect(measured(2_048)).toBe(2_049_000);
+    expect(measured(2_000_000_000)).toBe(24_000);
   });
 
   test.each([
@@ -38,7 +51,7 @@ describe("a Mastodon text's length", () => {
     ["https://example.com/@alice@other.example", URL],
     ["a@b@c.example", "a@b@c.example"],
   ])("counts %j as %j", (text, counted) => {
-    expect(countedText(text, 23)).toBe(counted);
+    expect(countedText(text).text).toBe(counted);
   });
 
   test("is told in time for any text", () => {

@@ -1,7 +1,8 @@
-import type { HttpRequest } from "../../../src/shared/runtime/http-call.ts";
+import type { HttpRequest, HttpResponse } from "../../../src/shared/runtime/http-call.ts";
 import type { Outbound } from "../../../src/shared/runtime/outbound.ts";
 import { lengthened } from "./long-text.ts";
 import type { StandIn, VisiblePost } from "./stand-in.ts";
+import { wronged } from "./wrong-values.ts";
 
 /** One call of a leg to its network. */
 export interface Step {
@@ -21,7 +22,9 @@ export interface Trouble {
   readonly step: Pick<Step, "route" | "nth">;
   /**
    * A magic word of the sandbox, without its brackets; `kill-before`, `kill-after`: the worker does not live on;
-   * `long-answer`: what the answer says is very long, all of it, or with a number the text of that place alone.
+   * `long-answer`: what the answer says is very long, all of it, or with a number the text of that place alone;
+   * `wrong-answer` and a way: it is of the wrong shape;
+   * `wrong-reply`: the same, from somebody who did nothing of what was asked.
    */
   readonly fault: string;
   /** What every later call suffers; none when absent. */
@@ -37,6 +40,8 @@ export class Wire implements Outbound {
   #trouble: Trouble | undefined;
   #isTroubled = false;
   #made: MadeStep[] = [];
+  /** What each route answered when all was well. */
+  readonly #answers = new Map<string, HttpResponse>();
   /** How many texts the answer had that was lengthened. */
   texts = 0;
   /** Called when an answer was lengthened. */
@@ -84,10 +89,15 @@ export class Wire implements Outbound {
 
   async request(request: HttpRequest) {
     return await this.#passing(request, async (fault) => {
+      const [kind, how = ""] = fault?.split(" ") ?? [];
+      const route = this.#standIn.stepOf(request) ?? "";
+      const known = this.#answers.get(route);
+      if (kind === "wrong-reply" && known !== undefined) return wronged(known, how);
       const answer = await this.#outbound.request(request);
-      const [kind, nth] = fault?.split(" ") ?? [];
+      if (answer.status < 300) this.#answers.set(route, answer);
+      if (kind === "wrong-answer") return wronged(answer, how);
       if (kind !== "long-answer") return answer;
-      const long = lengthened(answer, nth === undefined ? undefined : Number(nth));
+      const long = lengthened(answer, how === "" ? undefined : Number(how));
       this.texts = long.texts;
       this.onLong();
       return long.answer;
@@ -133,7 +143,7 @@ export class Wire implements Outbound {
     }
     if (step.route !== route || step.nth !== nth) return undefined;
     this.#isTroubled = true;
-    if (fault.startsWith("kill-") || fault.startsWith("long-")) return fault;
+    if (/^(?:kill|long|wrong)-/.test(fault)) return fault;
     this.#standIn.play(fault);
     return undefined;
   }

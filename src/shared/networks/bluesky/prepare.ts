@@ -32,7 +32,9 @@ const RESOLVE_TIMEOUT_MS = 5000;
 
 /**
  * Uploads the files and makes the record. While nothing of the leg can be public, it gets the key and the time of this
- * attempt: feeds sort by the time in the record, so a retried post with an old one would stand where nobody looks.
+ * attempt: feeds sort by the earlier of that time and the one of arrival (`sortAt` of `post` in bluesky-social/atproto,
+ * `packages/bsky/src/data-plane/server/db/migrations/20230309T045948368Z-init.ts`), so that a retried post with an old one
+ * would stand where nobody looks.
  * After a call that may have published it, neither changes.
  */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {

@@ -44,7 +44,7 @@ function putRecord(remote: Remote, credentials: Credentials): HttpRequest {
 
 function readPut(answer: HttpResponse | HttpFailure, remote: Remote, now: Date): PublishOutcome {
   if (answer instanceof HttpFailure) return unconfirmed(answer);
-  const published = readRecord(answer);
+  const published = readRecord(answer, remote);
   if (published !== undefined) return published;
   const classified = classify(answer, now);
   switch (classified.effect) {

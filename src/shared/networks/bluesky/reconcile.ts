@@ -40,13 +40,13 @@ function getRecord(remote: Remote, credentials: Credentials): HttpRequest {
 
 function readGet(
   answer: HttpResponse | HttpFailure,
-  { sentAt }: LegToPublish,
+  { sentAt, remote }: LegToPublish,
   now: Date,
 ): ReconcileOutcome {
   if (answer instanceof HttpFailure) {
     return askAgain(answer.message);
   }
-  const published = readRecord(answer);
+  const published = readRecord(answer, remoteOf(remote));
   if (published !== undefined) return published;
   const error = xrpcError(answer);
   // Older servers say it by an InvalidRequest with the same message.
@@ -66,12 +66,13 @@ function readGet(
   };
 }
 
-/** Returns the post that an answer names. */
-export function readRecord(answer: HttpResponse): Published | undefined {
+/** Returns the leg's post if an answer names it: another record's name says nothing of it. */
+export function readRecord(answer: HttpResponse, { rkey }: Remote): Published | undefined {
   const shape = z.object({ uri: z.templateLiteral(["at://", z.string()]) });
   const parsed = shape.safeParse(answer.json());
   if (answer.status !== 200 || !parsed.success) return undefined;
-  const [did = "", , rkey = ""] = parsed.data.uri.slice("at://".length).split("/");
+  const [did = "", collection, key] = parsed.data.uri.slice("at://".length).split("/");
+  if (collection !== COLLECTION || key !== rkey) return undefined;
   return {
     kind: "published",
     networkPostId: parsed.data.uri,

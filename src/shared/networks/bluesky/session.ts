@@ -156,6 +156,8 @@ const DAY_MS = 24 * 3_600_000;
 const IDLE_DAYS = { known: 90, loopback: 14 };
 /** A token whose end the server does not tell is taken to last this long: shorter than any server's. */
 const OAUTH_UNKNOWN_LIFE_MS = 10 * 60_000;
+/** Of what a server promises, no more is believed: later than any renewal, and a time that can be written. */
+const OAUTH_LIFE_MS_MAX = DAY_MS;
 
 /** Returns when the access token ends, by our clock; the library computes with the machine's. */
 export function accessEnd({ tokenSet }: OAuthSessionData, now: Date): string {
@@ -163,7 +165,8 @@ export function accessEnd({ tokenSet }: OAuthSessionData, now: Date): string {
     tokenSet.expires_at === undefined
       ? OAUTH_UNKNOWN_LIFE_MS
       : Date.parse(tokenSet.expires_at) - Date.now();
-  return new Date(now.getTime() + Math.max(lifeMs, 0)).toISOString();
+  const believedMs = Math.min(Math.max(lifeMs || 0, 0), OAUTH_LIFE_MS_MAX);
+  return new Date(now.getTime() + believedMs).toISOString();
 }
 
 /** Returns when the account must be linked again at the latest, if nothing renews the session before. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { shape } from "../../runtime/shape.ts";
 import type { LegErrorCode } from "./errors.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "./tools.ts";
@@ -218,7 +219,23 @@ export function oauthError(answer: HttpResponse): string | undefined {
   return z.object({ error: z.string() }).safeParse(answer.json()).data?.error;
 }
 
+/** An id as a network writes it, in text or as a whole number. Of anything else the text would name nothing. */
+export const idShape = shape(() =>
+  z.union([z.string().min(1), z.number().int().nonnegative().transform(String)]),
+);
+
+/** A number that some answers have in quotes. */
+export const numberShape = shape(() =>
+  z.union([
+    z.number(),
+    z
+      .string()
+      .regex(/^-?\d{1,20}$/)
+      .transform(Number),
+  ]),
+);
+
 /** Returns the `id` of a JSON answer, as text; undefined where there is none. */
 export function readId(answer: HttpResponse): string | undefined {
-  return z.object({ id: z.coerce.string().min(1) }).safeParse(answer.json()).data?.id;
+  return z.object({ id: idShape() }).safeParse(answer.json()).data?.id;
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange, readId } from "../contract/answers.ts";
+import { exchange, idShape, readId } from "../contract/answers.ts";
+import { isStorable } from "../contract/bounded.ts";
 import { lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
 import { type GraphAccess, graphDelete, graphGet } from "../graph/request.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
@@ -150,7 +151,7 @@ async function grantedPermissions(
 }
 
 async function readUserId(access: GraphAccess, tools: NetworkTools): Promise<string | LinkFailure> {
-  const shape = z.object({ id: z.coerce.string().min(1) });
+  const shape = z.object({ id: idShape() });
   const answer = await read(graphGet(access, "me", { fields: "id" }), shape, tools);
   return "kind" in answer ? answer : answer.id;
 }
@@ -160,8 +161,21 @@ function read<Shape extends z.ZodType>(request: HttpRequest, shape: Shape, tools
   return readStep({ request, shape, refuse }, tools);
 }
 
+/**
+ * Returns what of the pages can be stored until one is chosen: of a person with very many, the pictures are left out, and
+ * if that is not enough the last pages.
+ */
+function storable(flow: Flow): Flow {
+  if (isStorable(flow)) return flow;
+  let fitting = { ...flow, pages: flow.pages.map((page) => ({ ...page, pictureUrl: null })) };
+  while (fitting.pages.length > 0 && !isStorable(fitting))
+    fitting = { ...fitting, pages: fitting.pages.slice(0, -1) };
+  return fitting;
+}
+
 /** Links the only page, or offers a choice between several. */
-function offer(flow: Flow): LinkOutcome | LinkChoice {
+function offer(found: Flow): LinkOutcome | LinkChoice {
+  const flow = storable(found);
   const [first, ...others] = flow.pages;
   if (first === undefined) return linkFailed("nothing_to_choose");
   if (others.length === 0) return linkPage(first, flow);

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { idShape } from "../contract/answers.ts";
 import { isEdge, readEdge, comparable } from "../graph/request.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import type { LegToPublish } from "../contract/network.ts";
@@ -18,14 +19,14 @@ const FIELDS =
 const target = shape(() =>
   z
     .object({
-      id: z.coerce.string().optional().catch(undefined),
+      id: idShape().optional().catch(undefined),
       url: z.string().optional().catch(undefined),
     })
     .catch({}),
 );
 const postShape = shape(() =>
   z.object({
-    id: z.coerce.string().min(1),
+    id: idShape(),
     message: z.string().catch(""),
     created_time: z.string().catch(""),
     permalink_url: z.string().optional().catch(undefined),
@@ -121,8 +122,8 @@ const CLOCK_SKEW_MS = 120_000;
 
 const storyShape = shape(() =>
   z.object({
-    post_id: z.coerce.string().min(1),
-    media_id: z.coerce.string().min(1),
+    post_id: idShape(),
+    media_id: idShape(),
     url: z.string().optional().catch(undefined),
   }),
 );

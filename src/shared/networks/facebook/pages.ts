@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange } from "../contract/answers.ts";
+import { exchange, idShape } from "../contract/answers.ts";
 import { isEdge, readEdge, type GraphAccess, graphGet } from "../graph/request.ts";
 import { refusedLink } from "../graph/link.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
@@ -15,7 +15,10 @@ const LISTS_MAX = 5;
 const SINGLE_PAGES_MAX = 25;
 const BUSINESSES_MAX = 10;
 const PAGES_MAX = 200;
-/** Those with the prefix are of pages of the New Pages Experience, which most are by now; full control includes all. */
+/**
+ * The guide on access tokens names `CREATE_CONTENT` alone. Those with the prefix are of pages of the New Pages Experience,
+ * which most are by now (`PermittedTasks` of `Page` in Meta's SDKs); full control includes all.
+ */
 const PUBLISHING_TASKS = [
   "CREATE_CONTENT",
   "MANAGE",
@@ -25,7 +28,7 @@ const PUBLISHING_TASKS = [
 
 const pageShape = shape(() =>
   z.object({
-    id: z.coerce.string().min(1),
+    id: idShape(),
     name: z.string().catch(""),
     username: z.string().nullish().catch(null),
     access_token: z.string().min(1).optional().catch(undefined),
@@ -121,7 +124,7 @@ async function pagesOfToken(
   const scopesShape = z.object({
     data: z.object({
       granular_scopes: z.array(
-        z.object({ scope: z.string(), target_ids: z.array(z.coerce.string()).catch([]) }),
+        z.object({ scope: z.string(), target_ids: z.array(idShape()).catch([]) }),
       ),
     }),
   });

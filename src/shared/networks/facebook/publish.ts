@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { type Classified, exchange } from "../contract/answers.ts";
+import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import {
   legFailure,
   unpublished,
@@ -86,9 +86,9 @@ function visibleCall({ leg, remote }: Sending, tools: NetworkTools): HttpRequest
 const acceptedShape = shape(() =>
   z
     .object({
-      id: z.coerce.string().min(1).optional(),
-      post_id: z.coerce.string().min(1).optional(),
-      success: z.literal(true).optional(),
+      id: idShape().optional().catch(undefined),
+      post_id: idShape().optional().catch(undefined),
+      success: z.literal(true).optional().catch(undefined),
       permalink_url: z.string().optional().catch(undefined),
     })
     .refine(({ id, success }) => id !== undefined || success === true),

@@ -23,8 +23,10 @@ const STUCK_MS = 5 * 60_000;
 /**
  * Finds out whether an earlier call had its effect. A video or a story is found by its own id, any other post in the
  * page's lists, which are ranked and leave out posts at times. Photos that are in neither list a minute or more after
- * the call are sent again: Facebook takes none twice. A text is not: Facebook refuses a text (error 506) only while it
- * is the page's latest, so that with another post in between the repeat would be a second post.
+ * the call are sent again: Facebook takes none twice. A text is not: Facebook refuses a text only while it is
+ * the page's latest ("Duplicate posts cannot be published consecutively", error 506 in
+ * https://developers.facebook.com/docs/graph-api/guides/error-handling), so that with another post in between the repeat
+ * would be a second post.
  */
 export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { type Classified, exchange } from "../contract/answers.ts";
+import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import {
   legFailure,
   unanswered,
@@ -25,7 +25,7 @@ const POLLS = { soonSeconds: 5, laterSeconds: 30, soonMs: 60_000 };
 
 const startShape = shape(() =>
   z.object({
-    video_id: z.coerce.string().min(1),
+    video_id: idShape(),
     upload_url: z.string().optional().catch(undefined),
   }),
 );

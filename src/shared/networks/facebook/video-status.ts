@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { type Classified, exchange } from "../contract/answers.ts";
+import { type Classified, exchange, idShape, numberShape } from "../contract/answers.ts";
 import { graphGet } from "../graph/request.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -26,7 +26,7 @@ export type VideoState =
 
 const problemShape = shape(() =>
   z.object({
-    code: z.coerce.string().optional().catch(undefined),
+    code: idShape().optional().catch(undefined),
     message: z.string().catch(""),
   }),
 );
@@ -36,7 +36,7 @@ const phaseShape = shape(() =>
     error: problemShape().optional().catch(undefined),
     errors: z.array(problemShape()).catch([]),
     publish_status: z.string().optional().catch(undefined),
-    bytes_transfered: z.coerce.number().optional().catch(undefined),
+    bytes_transfered: numberShape().optional().catch(undefined),
   }),
 );
 type Phase = ShapeOf<typeof phaseShape> | undefined;

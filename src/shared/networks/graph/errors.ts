@@ -14,6 +14,7 @@ import {
   codes,
   errorTable,
   findRow,
+  numberShape,
   rowOf,
   rows,
   subcodes,
@@ -73,8 +74,8 @@ const errorBody = shape(() =>
     error: z.object({
       message: z.string().catch(""),
       type: z.string().optional().catch(undefined),
-      code: z.coerce.number().optional().catch(undefined),
-      error_subcode: z.coerce.number().optional().catch(undefined),
+      code: numberShape().optional().catch(undefined),
+      error_subcode: numberShape().optional().catch(undefined),
       is_transient: z.boolean().optional().catch(undefined),
       error_user_title: z.string().optional().catch(undefined),
       error_user_msg: z.string().optional().catch(undefined),

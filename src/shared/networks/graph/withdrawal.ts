@@ -1,6 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
+import { parseAnswer } from "../../runtime/http-call.ts";
+import { idShape } from "../contract/answers.ts";
 import type { WithdrawalNotice, WithdrawalNotices } from "../contract/network.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 
@@ -12,7 +14,7 @@ const KEY_CHARACTERS = 40;
 const payloadShape = shape(() =>
   z.object({
     algorithm: z.literal("HMAC-SHA256"),
-    user_id: z.coerce.string().regex(/^\d{1,40}$/),
+    user_id: idShape().pipe(z.string().regex(/^\d{1,40}$/)),
     issued_at: z.number(),
   }),
 );
@@ -27,20 +29,14 @@ function read(signed: string, { secret }: NetworkApp, now: Date): WithdrawalNoti
   const expected = createHmac("sha256", secret).update(payload).digest();
   const isAuthentic = given.length === expected.length && timingSafeEqual(given, expected);
   if (!isAuthentic || rest.length > 0) return undefined;
-  const { data } = payloadShape().safeParse(jsonIn(payload));
+  const { data } = payloadShape().safeParse(
+    parseAnswer(Buffer.from(payload, "base64url").toString("utf8")),
+  );
   if (data === undefined) return undefined;
   const ageSeconds = now.getTime() / 1000 - data.issued_at;
   if (ageSeconds > AGE_MAX_SECONDS || ageSeconds < -AHEAD_MAX_SECONDS) return undefined;
   const key = createHash("sha256").update(given).digest("hex").slice(0, KEY_CHARACTERS);
   return { grantId: data.user_id, key };
-}
-
-function jsonIn(payload: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Facebook and Instagram send the same to the same addresses, each signed with its own app's secret. */

@@ -87,8 +87,12 @@ export function readContainer(answer: HttpResponse | HttpFailure, now: Date): Co
       return { kind: "finished" };
     case "PUBLISHED":
       return { kind: "published" };
-    default:
+    case "ERROR":
+    case "EXPIRED":
       return { kind: "failed", classified: classifyStatus(parsed.status || parsed.status_code) };
+    default:
+      // A word that the reference does not have. Taken for an end, it would have a second post made.
+      return { kind: "working" };
   }
 }
 

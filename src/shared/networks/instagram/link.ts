@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { exchange } from "../contract/answers.ts";
+import { exchange, idShape } from "../contract/answers.ts";
 import { lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
 import { graphGet } from "../graph/request.ts";
 import {
@@ -159,7 +159,7 @@ async function readAccount(accessToken: string, tools: NetworkTools): Promise<Fo
   const access = accessOf({ accessToken }, tools);
   const shape = z.object({
     id: scopedIdShape(),
-    user_id: z.coerce.string().regex(/^\d+$/),
+    user_id: idShape().pipe(z.string().regex(/^\d+$/)),
     username: z.string().min(1),
     name: z.string().nullish().catch(null),
     profile_picture_url: z.url().nullish().catch(null),

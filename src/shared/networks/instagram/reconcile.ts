@@ -5,6 +5,7 @@ import { lookAtContainer } from "./container.ts";
 import { remoteOf, type Remote, accessOf, credentialsOf } from "./state.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { idShape } from "../contract/answers.ts";
 import { isEdge, readEdge, comparable } from "../graph/request.ts";
 import { isStory } from "./rules.ts";
 
@@ -44,7 +45,7 @@ const CLOCK_SKEW_MS = 120_000;
 
 const mediaShape = shape(() =>
   z.object({
-    id: z.coerce.string().min(1),
+    id: idShape(),
     caption: z.string().catch(""),
     timestamp: z.string().catch(""),
     permalink: z.string().nullish().catch(null),

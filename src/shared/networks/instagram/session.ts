@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { exchange } from "../contract/answers.ts";
+import { exchange, idShape } from "../contract/answers.ts";
 import {
   unanswered,
   unpublished,
@@ -148,9 +148,8 @@ export function postsPerDayMax(limits: NetworkData): number | undefined {
 
 /** The id by which the app alone knows an account. */
 export const scopedIdShape = shape(() =>
-  z.coerce
-    .string()
-    .regex(/^\d{1,40}$/)
+  idShape()
+    .pipe(z.string().regex(/^\d{1,40}$/))
     .optional()
     .catch(undefined),
 );

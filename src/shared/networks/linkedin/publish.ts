@@ -21,6 +21,7 @@ import { documentTitleOf, MENTION } from "./rules.ts";
 import { type Asset, type Remote, credentialsOf, remoteOf } from "./state.ts";
 
 const NOT_READY_SECONDS = 10;
+const POST_URN = /^urn:li:(?:share|ugcPost|activity):\d+$/;
 
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
   const credentials = credentialsOf(leg.credentials);
@@ -86,14 +87,13 @@ function withAltText(id: string, altText: string | null | undefined) {
 }
 
 function readPublished(answer: HttpResponse, { isRepeat }: Remote): Published | undefined {
-  const urn =
-    answer.status === 201
-      ? answer.headers["x-restli-id"]
-      : // Only a call of ours whose answer was lost can be meant; on the first one it is somebody else's post.
-        isRepeat
-        ? duplicateUrn(answer)
-        : undefined;
-  return urn === undefined ? undefined : publishedAs(urn.replaceAll("%3A", ":"));
+  if (answer.status === 201) {
+    const urn = answer.headers["x-restli-id"]?.replaceAll("%3A", ":") ?? "";
+    return POST_URN.test(urn) ? publishedAs(urn) : undefined;
+  }
+  // Only a call of ours whose answer was lost can be meant; on the first one it is somebody else's post.
+  const urn = isRepeat ? duplicateUrn(answer) : undefined;
+  return urn === undefined ? undefined : publishedAs(urn);
 }
 
 function readRefusal(classified: Classified, remote: Remote, now: Date): PublishOutcome {

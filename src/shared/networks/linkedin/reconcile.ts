@@ -104,13 +104,15 @@ const listShape = shape(() => z.object({ elements: z.array(z.unknown()) }));
 
 /**
  * Looks for the leg's post among those of its organisation: by its files, which are in no other, else by its words.
- * `ambiguous`: one has the words, and was made before the call or shows something else.
+ * `ambiguous`: one has the words, and was made before the call or shows something else. An entry that can't be read may be
+ * the post: the list is not complete then.
  */
 async function findOwnPost(
   leg: LegToPublish,
   tools: NetworkTools,
 ): Promise<Lookup | { readonly kind: "ambiguous" }> {
   let isAmbiguous = false;
+  let isUnderstood = true;
   const credentials = credentialsOf(leg.credentials);
   const since = (leg.sentAt ?? tools.now()).getTime() - CLOCK_SKEW_MS;
   for (let page = 0; page < PAGES_MAX; page += 1) {
@@ -119,14 +121,26 @@ async function findOwnPost(
     if ("kind" in posts) return posts;
     const found = posts.known.find((post) => isOurs(post, leg, since));
     if (found !== undefined) return { kind: "found", published: publishedAs(found.id) };
+    isUnderstood &&= posts.known.length === posts.length;
     isAmbiguous ||= posts.known.some((post) => isAlike(post, leg, since));
-    // Newest change first: an old post that was edited stands among new ones, never the other way round.
-    const last = posts.known.at(-1);
-    const isBeyond = last !== undefined && (last.lastModifiedAt ?? last.createdAt) < since;
-    if (isBeyond || posts.length < PAGE_LENGTH)
-      return isAmbiguous ? { kind: "ambiguous" } : { kind: "absent", isComplete: true };
+    if (isLastPage(posts, since))
+      return isAmbiguous ? { kind: "ambiguous" } : { kind: "absent", isComplete: isUnderstood };
   }
   return isAmbiguous ? { kind: "ambiguous" } : { kind: "absent", isComplete: false };
+}
+
+interface Page {
+  /** The entries that could be read. */
+  readonly known: readonly Post[];
+  readonly length: number;
+}
+
+/** Returns whether a page ends the list, or reaches back beyond the time. */
+function isLastPage({ known, length }: Page, since: number): boolean {
+  // Newest change first: an old post that was edited stands among new ones, never the other way round.
+  const last = known.at(-1);
+  const isBeyond = last !== undefined && (last.lastModifiedAt ?? last.createdAt) < since;
+  return isBeyond || length < PAGE_LENGTH;
 }
 
 function listPosts(credentials: Credentials, start: number, tools: NetworkTools) {
@@ -140,7 +154,7 @@ async function readList(
   answer: HttpResponse | HttpFailure,
   credentials: Credentials,
   tools: NetworkTools,
-): Promise<{ readonly known: readonly Post[]; readonly length: number } | Lookup> {
+): Promise<Page | Lookup> {
   if (answer instanceof HttpFailure) return unavailable(answer);
   const parsed = listShape().safeParse(answer.json());
   if (answer.status === 200 && parsed.success) {

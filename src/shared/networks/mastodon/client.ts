@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange, oauthError } from "../contract/answers.ts";
+import { exchange, idShape, oauthError } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -124,7 +124,7 @@ async function isKnown(client: Client, server: OAuthServer, tools: NetworkTools)
 }
 
 function readRegistration(answer: HttpResponse, asked: Asked): Client | undefined {
-  const shape = z.object({ client_id: z.coerce.string().min(1), client_secret: z.string().min(1) });
+  const shape = z.object({ client_id: idShape(), client_secret: z.string().min(1) });
   const parsed = shape.safeParse(answer.json());
   if (answer.status < 200 || answer.status >= 300 || !parsed.success) return undefined;
   return { clientId: parsed.data.client_id, clientSecret: parsed.data.client_secret, ...asked };

@@ -41,11 +41,13 @@ const DEFAULT_LIMITS: InstanceLimits = {
 };
 
 const MEDIA_TYPES_MAX = 100;
+/** No server counts a link for more than the longest address. */
+const CHARACTERS_PER_URL_MAX = 2_048;
 const count = shape(() => z.number().int().positive().catch(0));
 const limitsShape = shape(() =>
   z.object({
     charactersMax: count(),
-    charactersPerUrl: count(),
+    charactersPerUrl: z.number().int().positive().max(CHARACTERS_PER_URL_MAX).catch(0),
     mediaMax: count(),
     altTextMax: count(),
     imageBytesMax: count(),

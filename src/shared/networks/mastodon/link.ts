@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange, oauthError } from "../contract/answers.ts";
+import { exchange, idShape, oauthError } from "../contract/answers.ts";
 import {
   type Account,
   type LinkErrorCode,
@@ -238,7 +238,7 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
 
 function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {
   const shape = z.object({
-    id: z.coerce.string().min(1),
+    id: idShape(),
     username: z.string(),
     display_name: z.string().optional(),
     avatar: z.url().nullish().catch(null),

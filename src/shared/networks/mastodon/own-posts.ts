@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange } from "../contract/answers.ts";
+import { exchange, idShape } from "../contract/answers.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import { type Lookup, type Published, unavailable } from "../contract/outcome.ts";
 import { composed, textOfHtml } from "../contract/text.ts";
@@ -24,13 +24,13 @@ const NOTED_MAX = 40;
 const STEP_MS = 60_000;
 
 const identity = shape(() => ({
-  id: z.coerce.string().min(1),
-  url: z.string().nullish(),
-  uri: z.string().nullish(),
+  id: idShape(),
+  url: z.string().nullish().catch(null),
+  uri: z.string().nullish().catch(null),
 }));
 const statusShape = shape(() => z.object(identity()));
 const attachmentShape = shape(() =>
-  z.object({ id: z.coerce.string(), url: z.string().nullish().catch(null) }),
+  z.object({ id: idShape(), url: z.string().nullish().catch(null) }),
 );
 const listShape = shape(() =>
   z.array(

@@ -121,9 +121,18 @@ const URLS = new RegExp(
 const MENTIONS =
   /(?<![=/\p{L}\p{N}_])@(?![.-])([a-z0-9_.-]+)(?<![.-])@[\p{L}\p{N}_.-]*[\p{L}\p{N}_]/giu;
 
-/** Returns the text with links and mentions of remote accounts replaced by what the server counts for them. */
-export function countedText(text: string, charactersPerUrl: number): string {
-  return text.replace(URLS, "x".repeat(charactersPerUrl)).replace(MENTIONS, "@$1");
+/**
+ * Returns the text with mentions of remote accounts replaced by what the server counts for them, and each link by one
+ * character; `links` is how many there were. A link is never written out at its counted length: the server says what
+ * that is, and may say anything.
+ */
+export function countedText(text: string): { readonly text: string; readonly links: number } {
+  let links = 0;
+  const short = text.replace(URLS, () => {
+    links += 1;
+    return "x";
+  });
+  return { text: short.replace(MENTIONS, "@$1"), links };
 }
 
 /** Returns a post's length as the server counts it, content warning included. */
@@ -132,5 +141,6 @@ export function countCharacters(
   spoilerText: string,
   charactersPerUrl: number,
 ): number {
-  return countGraphemes(spoilerText + countedText(text, charactersPerUrl));
+  const counted = countedText(text);
+  return countGraphemes(spoilerText + counted.text) + counted.links * (charactersPerUrl - 1);
 }
