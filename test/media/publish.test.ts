@@ -10,7 +10,7 @@ import type { PublishedMedia } from "../../dev/networks/network.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { fittedUrl } from "../../src/shared/media/fitted-url.ts";
 import { MEDIA_REPAIRS } from "../../src/shared/networks/contract/media.ts";
-import { seal } from "../../src/shared/runtime/secrets.ts";
+import { seal, unseal } from "../../src/shared/runtime/secrets.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { dataOf } from "../setup/factories.ts";
@@ -213,6 +213,14 @@ describe("an address of ours for a network", () => {
     expect(await (await fetch(address("scan.webp"))).arrayBuffer()).toEqual(
       bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
     );
+  });
+
+  test("holds at a build that knows less than the one that made it", async () => {
+    const { dataKeys } = relay.services.config.identity;
+    const token = new URL(address("scan.webp")).pathname.split("/").at(-1) ?? "";
+    const claims = JSON.parse(unseal(token, "media address", dataKeys) ?? "") as object;
+    const later = seal(JSON.stringify({ ...claims, later: "added" }), "media address", dataKeys);
+    expect((await relay.call("GET", `/v1/media/${later}`)).status).toBe(200);
   });
 
   test("tells of the image without it where a network only looks", async () => {

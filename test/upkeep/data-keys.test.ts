@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { freshCredentials } from "../../src/shared/connections/fresh-credentials.ts";
+import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
 import type { World } from "../connect/world.ts";
 import { enabledTotp, type Authenticator } from "../setup/authenticator.ts";
 import { dataOf, PASSWORD } from "../setup/factories.ts";
@@ -95,6 +96,24 @@ describe("a rotation of data keys", () => {
       dataKeys: [{ id: "summer", texts: expect.any(Number) }],
     });
     await expectOpen(await withKeys(NEW), sealed);
+  });
+
+  test("keeps the columns that a later build has written to what it seals anew", async () => {
+    const { relay } = world;
+    await sealSomething();
+    const isSealed = ({ text }: { text: string }) => /"v1\.(spring|summer)\./.test(text);
+    const before = (await storedRows(relay)).filter(isSealed);
+    for (const { table, partitionKey, rowKey } of before)
+      await relay.tables[table as keyof Tables].putProperties(partitionKey, {
+        rowKey,
+        later: "kept",
+      });
+    await checkAccounts((await withKeys(BOTH)).services);
+    expect(await sealedWith("spring")).toBe(0);
+    const after = (await storedRows(relay)).filter(isSealed);
+    expect(after.length).toBe(before.length);
+    const without = after.filter(({ text }) => !text.includes('"later":"kept"'));
+    expect(without.map(({ table, rowKey }) => `${table} ${rowKey}`)).toEqual([]);
   });
 
   test("before the round is over the old key is still needed, and the report says so", async () => {

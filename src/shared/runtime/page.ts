@@ -28,7 +28,8 @@ export const pageQuery = shape(() => ({
   cursor: z.string().max(1_000).optional().describe("`page.nextCursor` of the page before."),
 }));
 
-const Position = shape(() => z.strictObject({ after: z.string(), query: z.string() }));
+/** What a later build adds is passed over. */
+const Position = shape(() => z.object({ after: z.string(), query: z.string() }));
 const TAG_LENGTH = 16;
 
 /** Makes and reads cursors, which are opaque and valid for one query alone. */
