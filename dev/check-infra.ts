@@ -135,6 +135,8 @@ async function main(): Promise<void> {
     console.log(
       `The templates were not checked: no Bicep compiler, as ${(error as Error).message}.`,
     );
+    // Where the compiler has to be there, a check that checks nothing must not pass.
+    if (process.argv.includes("--required")) process.exitCode = 1;
     return;
   }
   if (process.argv.includes("--write")) await write(bicep);

@@ -4,13 +4,15 @@ using 'main.bicep'
 var alertEmailList = readEnvironmentVariable('RELAY_ALERT_EMAILS', '')
 var deployerAddressList = readEnvironmentVariable('RELAY_DEPLOYER_ADDRESSES', '')
 var previousSecretList = readEnvironmentVariable('RELAY_PREVIOUS_SECRETS', '')
+var domain = readEnvironmentVariable('RELAY_DOMAIN', '')
+var frontDoor = readEnvironmentVariable('RELAY_FRONT_DOOR_ID', '')
 
 param environmentName = readEnvironmentVariable('AZURE_ENV_NAME')
 param location = readEnvironmentVariable('AZURE_LOCATION')
 param deployerPrincipalId = readEnvironmentVariable('AZURE_PRINCIPAL_ID', '')
 param size = readEnvironmentVariable('RELAY_SIZE', 'small')
 param instancesMax = int(readEnvironmentVariable('RELAY_INSTANCES_MAX', '0'))
-param customDomain = readEnvironmentVariable('RELAY_DOMAIN', '')
+param customDomain = domain
 param customDomainCertificate = readEnvironmentVariable('RELAY_DOMAIN_CERTIFICATE', '')
 param operatorTenantId = readEnvironmentVariable('RELAY_OPERATOR_TENANT_ID', '')
 param operatorAudience = readEnvironmentVariable('RELAY_OPERATOR_AUDIENCE', '')
@@ -27,7 +29,8 @@ param previousSecrets = empty(previousSecretList) ? [] : json('["${replace(previ
 param alertEmails = empty(alertEmailList) ? [] : split(alertEmailList, ',')
 param network = readEnvironmentVariable('RELAY_NETWORK', 'public')
 param deployerAddresses = empty(deployerAddressList) ? [] : split(deployerAddressList, ',')
-param frontDoorId = readEnvironmentVariable('RELAY_FRONT_DOOR_ID', '')
+// Nobody could reach the app under its own address, which customers and the health check would be given.
+param frontDoorId = empty(frontDoor) || !empty(domain) ? frontDoor : fail('RELAY_FRONT_DOOR_ID needs RELAY_DOMAIN')
 param assignRoles = bool(readEnvironmentVariable('RELAY_ASSIGN_ROLES', 'true'))
 param logRetentionDays = int(readEnvironmentVariable('RELAY_LOG_RETENTION_DAYS', '90'))
 param lockData = bool(readEnvironmentVariable('RELAY_LOCK_DATA', 'true'))

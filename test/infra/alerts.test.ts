@@ -23,15 +23,39 @@ interface Alert {
 const alerts = JSON.parse(read("infra/alerts.json")) as readonly Alert[];
 const runbook = read("docs/operate.md");
 const workbook = read("infra/workbook.json");
-const source = readdirSync(resolve(ROOT, "src"), { recursive: true, encoding: "utf8" })
+const sources = readdirSync(resolve(ROOT, "src"), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".ts"))
-  .map((path) => read(`src/${path}`))
-  .join("\n");
+  .map((path) => read(`src/${path}`));
+const source = sources.join("\n");
 
 /** Messages that the code logs. */
 const messages = new Set(
   [...source.matchAll(/[lL]og\s*\.(?:info|warn|error)\(\s*"([^"]+)"/g)].map((match) => match[1]),
 );
+
+/** Messages that a query names. */
+const messagesIn = (query: string) =>
+  [...query.matchAll(/line\.message\) in \(([^)]*)\)/g)].flatMap(([, list = ""]) =>
+    [...list.matchAll(/"([^"]+)"/g)].map(([, message = ""]) => message),
+  );
+
+/** What the files that log a line speak of, by its message: its fields are among it. */
+const filesThatLog = (message: string) => sources.filter((text) => text.includes(`"${message}"`));
+
+/** How a query gets at the lines: of the app, which are JSON, or of the host about a function. */
+const START =
+  /^(?:let lines = )?traces (?:\| extend line = parse_json\(message\) \| where isnotempty\(line\.message\)$|\| where message startswith "Executed 'Functions\.)/m;
+
+/** Names of fields in a query that no line has of those that it asks for. */
+function unknownFields(query: string, messages: readonly string[]): string[] {
+  const fields = new Set([...query.matchAll(/\bline\.(\w+)/g)].map(([, name = ""]) => name));
+  const texts = messages.flatMap(filesThatLog);
+  const everywhere = ["message", "level"];
+  return [...fields].filter(
+    (name) =>
+      !everywhere.includes(name) && !texts.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
+  );
+}
 
 /** Names of the rules on metrics; one on each account has its number behind it. */
 const metricAlerts = ofType(readSnapshot("small"), "Microsoft.Insights/metricAlerts").map(
@@ -52,10 +76,12 @@ describe.each(alerts)("the alert $name", (alert) => {
   });
 
   test("names in its query no line that it does not list", () => {
-    const named = [...query.matchAll(/line\.message\) in \(([^)]*)\)/g)].flatMap((match) =>
-      [...(match[1] ?? "").matchAll(/"([^"]+)"/g)].map((text) => text[1]),
-    );
-    expect(new Set(named)).toEqual(new Set(alert.events));
+    expect(new Set(messagesIn(query))).toEqual(new Set(alert.events));
+  });
+
+  test("reads the lines as they arrive, and fields that they have", () => {
+    expect(query).toMatch(START);
+    expect(unknownFields(query, alert.events)).toEqual([]);
   });
 
   test("is looked at in periods that Azure takes, none of which is passed over", () => {
@@ -141,13 +167,21 @@ describe("what is asked for arrives by the levels of host.json:", () => {
   });
 });
 
-test("the workbook asks for lines that the code writes", () => {
+describe("the workbook", () => {
   const queries = (JSON.parse(workbook) as { items: { content: { query?: string } }[] }).items
-    .map(({ content }) => content.query ?? "")
-    .join("\n");
-  const named = [...queries.matchAll(/line\.message\) in \(([^)]*)\)/g)].flatMap((match) =>
-    [...(match[1] ?? "").matchAll(/"([^"]+)"/g)].map((text) => text[1]),
-  );
-  expect(named.length).toBeGreaterThan(5);
-  expect(named.filter((message) => !messages.has(message))).toEqual([]);
+    .flatMap(({ content }) => content.query ?? [])
+    .map((query) => [query, messagesIn(query)] as const);
+
+  test("asks for lines that the code writes", () => {
+    const named = queries.flatMap(([, names]) => names);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((message) => !messages.has(message))).toEqual([]);
+  });
+
+  test("reads them as they arrive, and fields that they have", () => {
+    for (const [query, names] of queries) {
+      expect(query).toMatch(START);
+      if (names.length > 0) expect(unknownFields(query, names), query).toEqual([]);
+    }
+  });
 });

@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
 import { installedBicep } from "../../dev/bicep.ts";
 import { checkBroken } from "./broken-infra.ts";
 
@@ -18,3 +20,21 @@ test.skipIf(installedBicep() === undefined)(
   },
   COMPILE_MS_MAX,
 );
+
+describe("where no compiler can be had", () => {
+  const check = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [resolve("dev/check-infra.ts"), ...args], {
+      env: { PATH: "", NUGET_PACKAGES: resolve("nobody/keeps/packages/here") },
+      encoding: "utf8",
+    });
+
+  test("the check says so and lets everything else go on", () => {
+    const { status, stdout } = check();
+    expect(stdout).toContain("The templates were not checked: no Bicep compiler");
+    expect(status).toBe(0);
+  });
+
+  test("the check fails where it was to check something", () => {
+    expect(check("--required").status).toBe(1);
+  });
+});

@@ -1,5 +1,6 @@
+import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { installedBicep } from "../../dev/bicep.ts";
+import { findBicep, installedBicep, runBicep, type BicepRun } from "../../dev/bicep.ts";
 import { checkBroken, type Break } from "../infra/broken-infra.ts";
 
 const COMPILE_MS_MAX = 300_000;
@@ -15,8 +16,25 @@ const REFUSED: readonly (readonly [what: string, broken: Break, rule: string])[]
     ["modules/key-vault.bicep", "vault.id, identityName", "vault.id, principalId"],
     "what-if-short-circuiting",
   ],
+  [
+    "a property that no resource has",
+    ["modules/function-app.bicep", "httpsOnly: true", "httpsAlone: true"],
+    "BCP037",
+  ],
+  [
+    "a setting that is told to nobody any more",
+    ["settings.bicep", "  LOG_LEVEL: string?\n", ""],
+    "LOG_LEVEL",
+  ],
   ["a value of another type", ["small.bicepparam", "size = 'small'", "size = 'tiny'"], "BCP033"],
 ];
+
+/** Compiles what azd hands over. */
+async function build(variables: Readonly<Record<string, string>>): Promise<BicepRun> {
+  const args = ["build-params", "main.bicepparam", "--stdout"];
+  const env = { AZURE_ENV_NAME: "production", AZURE_LOCATION: "westeurope", ...variables };
+  return runBicep(await findBicep(), args, { cwd: resolve("infra"), env });
+}
 
 describe.skipIf(installedBicep() === undefined)("the check of the templates", () => {
   test.each(REFUSED)(
@@ -37,6 +55,34 @@ describe.skipIf(installedBicep() === undefined)("the check of the templates", ()
       expect(snapshot).toMatch(/^large\.snapshot\.json is not current/);
       expect(format).toBe("modules/identity.bicep is not formatted");
       expect(others).toEqual([]);
+    },
+    COMPILE_MS_MAX,
+  );
+
+  test.each([
+    [{ RELAY_SIZE: "tiny" }, "'large' | 'small'"],
+    [{ RELAY_NETWORK: "closed" }, "'egress' | 'private' | 'public'"],
+    [{ RELAY_TUNING: '{"NOBODY_READS":"1"}' }, "NOBODY_READS"],
+    [{ RELAY_PREVIOUS_SECRETS: "DATA_KEYS" }, "DATA_KEYS"],
+    [{ RELAY_ALLOW_SIGNUP: "perhaps" }, "allowSignup"],
+    [{ RELAY_FRONT_DOOR_ID: "some-id" }, "RELAY_FRONT_DOOR_ID needs RELAY_DOMAIN"],
+  ])(
+    "finds what azd hands over and the template does not take: %o",
+    async (variables, reason) => {
+      const built = await build(variables);
+      expect(built.ok).toBe(false);
+      expect(built.said).toContain(reason);
+    },
+    COMPILE_MS_MAX,
+  );
+
+  test(
+    "takes a front door with the domain that customers know",
+    async () => {
+      const variables = { RELAY_FRONT_DOOR_ID: "some-id", RELAY_DOMAIN: "relay.example.com" };
+      const { ok, said } = await build(variables);
+      expect(ok, said).toBe(true);
+      expect(said).toContain("some-id");
     },
     COMPILE_MS_MAX,
   );
