@@ -338,6 +338,8 @@ describe("a Bluesky link card", () => {
       thumb: { size: 7 },
     });
     expect(asked).toEqual([1_000_000]);
+    await bluesky.prepare(leg(draft, { limits: { blobBytesMax: 400_000 } }), tools);
+    expect(asked).toEqual([1_000_000, 400_000]);
   });
 
   test("can be turned off", async () => {

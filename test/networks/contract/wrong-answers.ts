@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createNetworkTools } from "../../../src/shared/connections/network-tools.ts";
+import type { LinkOutcome } from "../../../src/shared/networks/contract/link.ts";
 import { casesOf, IS_LONG } from "../../setup/long-check.ts";
+import { allow, signIn } from "../../setup/sign-in.ts";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, type Form } from "./leg-run.ts";
 import { DAY_MS, expectWholeLedger, isFirst, stepsOf, TIMEOUT_MS, type LegStep } from "./steps.ts";
 import type { World } from "./world.ts";
-import { WRONGS } from "./wrong-values.ts";
+import { wronged, WRONGS } from "./wrong-values.ts";
 
 /** The answer comes from the network that did what was asked, or from somebody who did nothing of it. */
 const FROM = ["wrong-answer", "wrong-reply"] as const;
@@ -18,6 +21,30 @@ async function expectTruthOf(world: World, form: Form, step: LegStep, fault: str
   const run = await runLeg(world, form, { step, fault });
   expectTruth(run, where);
   expect([where, run.leg.networkPostId ?? ""]).toEqual([where, expect.not.stringMatching(NO_ID)]);
+}
+
+/** Links an account while the nth answer is of the wrong shape; returns how many calls there were. */
+async function linkWrong(
+  { relay, network }: World,
+  as: Form["as"],
+  wrong: { readonly way: string; readonly nth: number },
+): Promise<{ readonly outcome: LinkOutcome; readonly calls: number }> {
+  const { services } = relay;
+  const tools = createNetworkTools(services, network);
+  let calls = 0;
+  const outcome = await signIn(network, as ?? {}, {
+    tools: {
+      ...tools,
+      async http(request) {
+        calls += 1;
+        const isAsked = calls === wrong.nth;
+        const answer = await tools.http(request);
+        return isAsked && answer.status < 300 ? wronged(answer, wrong.way) : answer;
+      },
+    },
+    decide: (page) => allow(services.outbound.browserUrl(page)),
+  });
+  return { outcome, calls };
 }
 
 /** What a network answers in the wrong types, or with an error that its status hides: nothing is taken for a yes. */
@@ -39,6 +66,24 @@ export function describeWrongAnswers(contract: NetworkContract, start: () => Pro
       for (const step of steps.filter(({ place }) => IS_LONG || place === "sending"))
         for (const fault of faults) await expectTruthOf(world, form, step, fault);
       await expectWholeLedger(world);
+    },
+  );
+
+  const ways = new Map(Object.values(contract.forms).map(({ as }) => [JSON.stringify(as), as]));
+  test.each(casesOf([...ways.values()]))(
+    "an account is linked as itself or not at all, whichever answer is of the wrong shape: %j",
+    { timeout: TIMEOUT_MS },
+    async (as) => {
+      const idOf = ({ outcome }: { readonly outcome: LinkOutcome }) =>
+        outcome.kind === "linked" ? outcome.linked.account.id : undefined;
+      const own = idOf(await linkWrong(world, as, { way: "", nth: 0 }));
+      expect(own).toBeDefined();
+      for (const way of casesOf(WRONGS, 3))
+        for (let nth = 1, all = 1; nth <= all; nth += 1) {
+          const linked = await linkWrong(world, as, { way, nth });
+          all = linked.calls;
+          expect([own, undefined], `${way} ${nth}`).toContain(idOf(linked));
+        }
     },
   );
 }

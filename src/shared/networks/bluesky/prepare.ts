@@ -24,7 +24,7 @@ import { type Facet, type Stretch, facetsOf, findStretches } from "./facets.ts";
 import { resolveHandle } from "./identity.ts";
 import { fetchPageCard } from "./link-card.ts";
 import { type LinkCard, ownOptionsOf } from "./options.ts";
-import { THUMBNAIL } from "./rules.ts";
+import { thumbnail } from "./rules.ts";
 import { bringVideo, followVideo, type VideoStep } from "./video.ts";
 
 const MENTIONS_MAX = 20;
@@ -141,11 +141,11 @@ async function makeEmbed(making: Making, tools: NetworkTools): Promise<EmbedStep
   const { linkCard } = ownOptionsOf(leg.draft.options);
   if (linkCard === false) return { kind: "made", embed: null };
   if (linkCard !== undefined) {
-    const card = await givenCard(linkCard, credentials, tools);
+    const card = await givenCard(linkCard, making, tools);
     return isFailed(card) ? card : { kind: "made", embed: card };
   }
   const link = stretches.find((stretch) => stretch.kind === "link");
-  const embed = link === undefined ? null : await foundCard(link.uri, credentials, tools);
+  const embed = link === undefined ? null : await foundCard(link.uri, making, tools);
   return { kind: "made", embed };
 }
 
@@ -169,13 +169,13 @@ function isFailed(made: Embed | TryLater | Rejected): made is TryLater | Rejecte
  */
 async function givenCard(
   card: LinkCard,
-  credentials: Credentials,
+  making: Making,
   tools: NetworkTools,
 ): Promise<Embed | TryLater | Rejected> {
   const { url, title, description = "", thumbnailUrl } = card;
   if (thumbnailUrl === undefined) return cardEmbed({ url, title, description }, null);
   try {
-    const thumb = await uploadThumbnail(thumbnailUrl, credentials, tools);
+    const thumb = await uploadThumbnail(thumbnailUrl, making, tools);
     return "failure" in thumb ? thumb : cardEmbed({ url, title, description }, thumb);
   } catch (error) {
     if (error instanceof MediaFailure) return mediaFailed("bluesky", error);
@@ -184,18 +184,14 @@ async function givenCard(
 }
 
 /** Returns the card of a page. If the page can't be read, the post is published without it. */
-async function foundCard(
-  url: string,
-  credentials: Credentials,
-  tools: NetworkTools,
-): Promise<Embed | null> {
+async function foundCard(url: string, making: Making, tools: NetworkTools): Promise<Embed | null> {
   const card = await fetchPageCard(url, tools);
   if (card === undefined) return null;
   const { title, description, imageUrl } = card;
   const text = { url, title, description };
   if (imageUrl === null) return cardEmbed(text, null);
   try {
-    const thumb = await uploadThumbnail(imageUrl, credentials, tools);
+    const thumb = await uploadThumbnail(imageUrl, making, tools);
     return cardEmbed(text, "failure" in thumb ? null : thumb);
   } catch (error) {
     if (error instanceof MediaFailure || error instanceof HttpFailure) return cardEmbed(text, null);
@@ -205,9 +201,9 @@ async function foundCard(
 
 async function uploadThumbnail(
   url: string,
-  credentials: Credentials,
+  { leg, credentials }: Making,
   tools: NetworkTools,
 ): Promise<Blob | TryLater | Rejected> {
   const file = await tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
-  return uploadBlob(await tools.fitImage(file, THUMBNAIL), { credentials }, tools);
+  return uploadBlob(await tools.fitImage(file, thumbnail(leg.limits)), { credentials }, tools);
 }

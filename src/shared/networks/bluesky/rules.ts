@@ -145,12 +145,13 @@ const TARGETS = {
   },
 } as const satisfies MediaTargets;
 
-/** The picture of a link card, which `app.bsky.embed.external` holds to less than others. */
-export const THUMBNAIL = {
-  ...IMAGE,
-  bytesMax: 1_000_000,
-  edgeMax: 2_000,
-} as const satisfies ImageTarget;
+/**
+ * Returns what the picture of a link card may be: `app.bsky.embed.external` holds it to less than others, and the
+ * account's own server may take less still.
+ */
+export function thumbnail(limits: NetworkData): ImageTarget {
+  return { ...IMAGE, bytesMax: Math.min(1_000_000, blobBytesMax(limits)), edgeMax: 2_000 };
+}
 
 /** Returns what Bluesky takes; the account's own server may take less. A moving GIF that is alone becomes a video. */
 export function media(draft: LegDraft, limits: NetworkData): MediaTargets {
