@@ -5,7 +5,7 @@ import { casesOf, IS_LONG } from "../../setup/long-check.ts";
 import { allow, signIn } from "../../setup/sign-in.ts";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, type Form } from "./leg-run.ts";
-import { DAY_MS, expectWholeLedger, isFirst, stepsOf, TIMEOUT_MS, type LegStep } from "./steps.ts";
+import { DAY_MS, expectWholeLedger, stepsOf, TIMEOUT_MS, type LegStep } from "./steps.ts";
 import type { World } from "./world.ts";
 import { wronged, WRONGS } from "./wrong-values.ts";
 
@@ -55,7 +55,7 @@ export function describeWrongAnswers(contract: NetworkContract, start: () => Pro
   });
   afterAll(() => world.stop());
 
-  const forms = Object.entries(contract.forms).filter(([name]) => isFirst(contract, name));
+  const forms = casesOf(Object.entries(contract.forms));
 
   test.each(forms)(
     "a leg of form %s tells the truth, whichever answer is of the wrong shape",

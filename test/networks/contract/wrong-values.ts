@@ -8,8 +8,14 @@ const VALUES: Readonly<Record<string, unknown>> = {
   list: [],
 };
 
+/** Everything as it was but what says yes: ids, and a plain word of success. */
+function withoutIds(name: string, value: unknown): unknown {
+  return /(?:^|_)id$|^success$/.test(name) ? null : value;
+}
+
 /** What the whole of an answer becomes. */
 const WHOLES: Readonly<Record<string, (json: unknown) => unknown>> = {
+  nameless: (json) => JSON.parse(JSON.stringify(json ?? null, withoutIds)) as unknown,
   empty: () => ({}),
   listed: (json) => [json],
   nothing: () => null,
@@ -18,7 +24,7 @@ const WHOLES: Readonly<Record<string, (json: unknown) => unknown>> = {
 };
 
 /** The ways in which an answer may be none of what was promised, whatever its status says. */
-export const WRONGS: readonly string[] = [...Object.keys(VALUES), ...Object.keys(WHOLES)];
+export const WRONGS: readonly string[] = [...Object.keys(WHOLES), ...Object.keys(VALUES)];
 
 /** Where LinkedIn names the post. */
 const ID_HEADER = "x-restli-id";
