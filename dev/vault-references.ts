@@ -2,8 +2,10 @@ import { askPatiently, az } from "./az.ts";
 
 const API = "api-version=2025-03-01";
 const RESOLVED = "Resolved";
-/** What time does not mend. */
+/** What time does not mend, once the app has looked after the secrets were made. */
 const FINAL = ["SecretNotFound", "InvalidSyntax", "VaultNotFound"];
+/** Looks after which such a status counts: the app reads the vault some time after it was told to. */
+const LOOKS_LEAST = 4;
 
 interface Reference {
   readonly name: string;
@@ -46,13 +48,15 @@ async function readAnew(app: App): Promise<void> {
  */
 export async function resolveReferences(app: App): Promise<void> {
   let open: readonly Reference[] = [];
+  let looks = 0;
   const ended = await askPatiently("the app to read the vault", async () => {
     open = await listUnresolved(app);
     if (open.length === 0) return true;
     await readAnew(app);
     open = await listUnresolved(app);
+    looks += 1;
     const isFinal = open.some(({ properties }) => FINAL.includes(properties.status));
-    return open.length === 0 || isFinal ? true : undefined;
+    return open.length === 0 || (isFinal && looks >= LOOKS_LEAST) ? true : undefined;
   });
   if (ended === true && open.length === 0) return;
   const settings = open.map(({ name, properties }) => `  ${name}: ${properties.status}`);

@@ -148,6 +148,14 @@ describe("a first deployment", () => {
     expect(await callsTo("/refresh")).toBe(2);
   });
 
+  test("waits while the app has not looked again since the secrets were made", async () => {
+    const references = { KEY_PEPPER: ["SecretNotFound", "SecretNotFound", "Resolved"] };
+    await fill({ references });
+    const { ok, output } = await secretsWith(APP, "create");
+    expect(ok, output).toBe(true);
+    expect(await callsTo("/refresh")).toBe(2);
+  });
+
   test("names a setting whose secret nobody has put into the vault", async () => {
     await fill({
       references: { KEY_PEPPER: ["Resolved"], FACEBOOK_APP_SECRET: ["SecretNotFound"] },
