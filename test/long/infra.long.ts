@@ -86,4 +86,32 @@ describe.skipIf(installedBicep() === undefined)("the check of the templates", ()
     },
     COMPILE_MS_MAX,
   );
+
+  test(
+    "shows that an address of its own adds a network and changes nothing but the app",
+    async () => {
+      const size = "param size = 'small'";
+      const [changed = "", ...others] = await checkBroken([
+        "small.bicepparam",
+        size,
+        `${size}\nparam network = 'egress'`,
+      ]);
+      expect(others).toEqual([]);
+      const types = changed
+        .split("\n")
+        .flatMap((line) => /\/providers\/(.+)$/.exec(line)?.[1] ?? [])
+        .map((path) => path.split("/"))
+        .map(([provider, ...rest]) =>
+          [provider, ...rest.filter((_, at) => at % 2 === 0)].join("/"),
+        );
+      expect(types.toSorted()).toEqual([
+        "Microsoft.Network/natGateways",
+        "Microsoft.Network/publicIPAddresses",
+        "Microsoft.Network/virtualNetworks",
+        "Microsoft.Network/virtualNetworks/subnets",
+        "Microsoft.Web/sites",
+      ]);
+    },
+    COMPILE_MS_MAX,
+  );
 });
