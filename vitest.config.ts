@@ -9,10 +9,13 @@ import { LongestFirst } from "./test/setup/longest-first.ts";
  * the packages takes most files longer than their tests.
  */
 const APART = [
-  "test/{browser,budget,docs,examples,host,infra,media,old-data,peers,releases,simulation,soak,start,telemetry,walks,whole}/**/*.test.ts",
+  "test/{browser,budget,examples,media,old-data,peers,releases,simulation,soak,start,whole}/**/*.test.ts",
   "test/contract/openapi.test.ts",
+  "test/docs/executed.test.ts",
   "test/domain/billing/group-commit.test.ts",
   "test/domain/operators.test.ts",
+  "test/host/{azurite,bundle,http,lifecycle,queue,timer}.test.ts",
+  "test/infra/{identity,linux-packages,vault-secrets}.test.ts",
   "test/limits/{instances,shared-window,whole}.test.ts",
   "test/networks/sixth/*.test.ts",
   "test/text/{far-too-long,growth}.test.ts",
