@@ -11,8 +11,11 @@ import {
   platformSummaryExample,
   UpdatePlatformBody,
 } from "../shared/tenants/platforms/schema.ts";
-import { createPlatform } from "../shared/tenants/platforms/create-platform.ts";
-import { listPlatforms, updatePlatform } from "../shared/tenants/platforms/operate-platforms.ts";
+import {
+  createPlatform,
+  listPlatforms,
+  updatePlatform,
+} from "../shared/tenants/platforms/operate-platforms.ts";
 import { readAccount } from "../shared/tenants/platforms/platform-account.ts";
 import {
   auditEvent,
@@ -21,7 +24,7 @@ import {
   ListAuditQuery,
 } from "../shared/audit/list-audit.ts";
 import { operatorRead } from "../shared/audit/record.ts";
-import { operator } from "../shared/http/access/operator-access.ts";
+import { operator } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const adminRoutes = [

@@ -1,5 +1,5 @@
 import { balance, credited, limits, usage, usageAbout } from "../shared/billing/answer-schema.ts";
-import { creditPlatform } from "../shared/billing/credit-platform.ts";
+import { creditPlatform, getLimits, updateLimits, getBalance } from "../shared/billing/balance.ts";
 import {
   balanceExample,
   creditBodyExample,
@@ -7,11 +7,9 @@ import {
   entryExample,
   limitsExample,
 } from "../shared/billing/examples.ts";
-import { listUsage } from "../shared/billing/list-usage.ts";
-import { getLimits, updateLimits, getBalance } from "../shared/billing/balance.ts";
+import { listUsage } from "../shared/billing/usage.ts";
 import { CreditBody, LimitsBody, UsageQuery } from "../shared/billing/schema.ts";
-import { appAdmin, keyOrSession } from "../shared/http/access/access.ts";
-import { operator } from "../shared/http/access/operator-access.ts";
+import { appAdmin, keyOrSession, operator } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const billingRoutes = [

@@ -16,8 +16,7 @@ import {
   RenameKeyBody,
 } from "../shared/tenants/keys/schema.ts";
 import { createKey, expiryIssues } from "../shared/tenants/keys/create-key.ts";
-import { deleteKey, renameKey, revokeKey } from "../shared/tenants/keys/change-keys.ts";
-import { listKeys } from "../shared/tenants/keys/read-keys.ts";
+import { deleteKey, renameKey, revokeKey, listKeys } from "../shared/tenants/keys/manage-keys.ts";
 import { mintGrant } from "../shared/tenants/keys/profile-grants.ts";
 
 export const keyRoutes = [

@@ -3,11 +3,12 @@ import { prices } from "../shared/billing/answer-schema.ts";
 import { rateCard } from "../shared/billing/rate-card.ts";
 import { keyOrSession, sessionOnly } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
-import { createApplication } from "../shared/tenants/applications/create-application.ts";
 import {
+  createApplication,
+  updateApplication,
   getApplication,
   listApplications,
-} from "../shared/tenants/applications/read-applications.ts";
+} from "../shared/tenants/applications/manage-applications.ts";
 import {
   application,
   applicationCreated,
@@ -17,7 +18,6 @@ import {
   ListApplicationsQuery,
   UpdateApplicationBody,
 } from "../shared/tenants/applications/schema.ts";
-import { updateApplication } from "../shared/tenants/applications/update-application.ts";
 import { getMe } from "../shared/tenants/platforms/platform-account.ts";
 import { me, meExample } from "../shared/tenants/platforms/schema.ts";
 

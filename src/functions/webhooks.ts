@@ -3,8 +3,8 @@ import {
   appAdminOfApplication,
   keyOrSession,
   keyOrSessionOfApplication,
+  operator,
 } from "../shared/http/access/access.ts";
-import { operator } from "../shared/http/access/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
   delivery,
@@ -13,7 +13,14 @@ import {
   event,
   redriveCounts,
 } from "../shared/webhooks/answer-schema.ts";
-import { createEndpoint } from "../shared/webhooks/endpoints/create-endpoint.ts";
+import {
+  createEndpoint,
+  updateEndpoint,
+  deleteEndpoint,
+  rotateSecret,
+  listEndpoints,
+  testEndpoint,
+} from "../shared/webhooks/endpoints/manage-endpoints.ts";
 import { endpointUrlIssues } from "../shared/webhooks/endpoints/endpoint.ts";
 import {
   createEndpointExample,
@@ -25,10 +32,8 @@ import {
   testDeliveryExample,
 } from "../shared/webhooks/examples.ts";
 import { listDeliveries } from "../shared/webhooks/deliveries/list-deliveries.ts";
-import { listEndpoints } from "../shared/webhooks/endpoints/get-endpoint.ts";
 import { listEvents } from "../shared/webhooks/events/list-events.ts";
-import { redriveDead } from "../shared/webhooks/deliveries/redrive-dead.ts";
-import { redriveDelivery } from "../shared/webhooks/deliveries/redrive-delivery.ts";
+import { redriveDead, redriveDelivery } from "../shared/webhooks/deliveries/redrive.ts";
 import {
   CreateEndpointBody,
   ListDeliveriesQuery,
@@ -37,12 +42,6 @@ import {
   RedriveDeadBody,
   UpdateEndpointBody,
 } from "../shared/webhooks/schema.ts";
-import { testEndpoint } from "../shared/webhooks/endpoints/test-endpoint.ts";
-import {
-  updateEndpoint,
-  deleteEndpoint,
-  rotateSecret,
-} from "../shared/webhooks/endpoints/update-endpoint.ts";
 
 export const webhookRoutes = [
   route("GET", "v1/webhooks", {

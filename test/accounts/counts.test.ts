@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EXPIRING_KEYS_MAX, LIVE_KEYS_MAX } from "../../src/shared/tenants/keys/key-index.ts";
+import { EXPIRING_KEYS_MAX, LIVE_KEYS_MAX } from "../../src/shared/tenants/keys/key-index-store.ts";
 import { toChunks } from "../../src/shared/runtime/storage/row.ts";
 import {
   aKey,

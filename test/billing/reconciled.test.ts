@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { checkWallet } from "../../src/shared/background/check-wallet.ts";
-import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
+import { checkWallet, reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
 import { charge, creditWallet } from "../../src/shared/billing/charge.ts";
 import { toEntry } from "../../src/shared/billing/wallet-row.ts";
 import { dataOf } from "../setup/factories.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkAccountsOfProfile } from "../../src/shared/background/account-checks/check-profile-accounts.ts";
+import { checkAccountsOfProfile } from "../../src/shared/background/account-checks/check-accounts.ts";
 import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher } from "../setup/publisher.ts";

@@ -5,7 +5,7 @@ import type { Connection } from "../../src/shared/connections/connection.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
 import { markIfRefused } from "../../src/shared/connections/fresh-credentials.ts";
 import { emitPendingEvents } from "../../src/shared/connections/emit-pending-events.ts";
-import { endConnections } from "../../src/shared/tenants/erasure/close-posts.ts";
+import { endConnections } from "../../src/shared/tenants/erasure/erase-profiles.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";

@@ -6,14 +6,12 @@ import {
   parseRecoveryCode,
   spend,
   type SecondFactor,
-} from "../../src/shared/tenants/staff/second-factor.ts";
-import {
   codeOf,
   matchingStep,
   otpauthUrl,
   stepAt,
   toBase32,
-} from "../../src/shared/tenants/staff/totp.ts";
+} from "../../src/shared/tenants/staff/second-factor.ts";
 
 const SECRET = Buffer.from("12345678901234567890");
 const at = (seconds: number) => new Date(seconds * 1000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
-import { minuteOf } from "../../src/shared/due/minutes.ts";
+import { minuteOf } from "../../src/shared/due/due-store.ts";
 import { hintsOf } from "../../src/shared/http/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";

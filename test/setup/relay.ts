@@ -7,8 +7,7 @@ import { answer, answerUnrouted, type Outgoing } from "../../src/shared/http/ans
 import type { Incoming } from "../../src/shared/http/parse-input.ts";
 import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
-import type { LookUp } from "../../src/shared/runtime/look-up.ts";
-import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
+import { type LookUp, createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";

@@ -1,5 +1,5 @@
 import type { OperatorScope } from "../../src/shared/callers/scope.ts";
-import { redriveDead } from "../../src/shared/webhooks/deliveries/redrive-dead.ts";
+import { redriveDead } from "../../src/shared/webhooks/deliveries/redrive.ts";
 import { ratesOf } from "../model/weather.ts";
 import { reconcileWallets } from "../setup/walks.ts";
 import type { Simulation } from "./simulation.ts";

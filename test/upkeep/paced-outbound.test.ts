@@ -5,7 +5,7 @@ import {
   type HttpResponse,
 } from "../../src/shared/runtime/http-call.ts";
 import type { Outbound } from "../../src/shared/runtime/outbound.ts";
-import { pacedOutbound } from "../../src/shared/background/account-checks/paced-outbound.ts";
+import { pacedOutbound } from "../../src/shared/background/account-checks/check-accounts.ts";
 
 const GAP_MS = 30;
 

@@ -1,6 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { circuitAfterFailure, type Circuit } from "../../src/shared/webhooks/endpoints/circuit.ts";
+import {
+  circuitAfterFailure,
+  type Circuit,
+} from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { minuteOf } from "../../src/shared/due/minutes.ts";
+import { minuteOf } from "../../src/shared/due/due-store.ts";
 import { hintsOf } from "../../src/shared/http/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

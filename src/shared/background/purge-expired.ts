@@ -2,8 +2,7 @@ import { removeSpentKeys } from "../publishing/accept/idempotency-key.ts";
 import { removeFreeTexts } from "../publishing/accounts/recent-text.ts";
 import { overItems, type TakeStep, type WalkStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
-import { overPlatforms } from "./over-platforms.ts";
-import { PLATFORM_SHARDS, type Walk } from "./walk.ts";
+import { overPlatforms, PLATFORM_SHARDS, type Walk } from "./walk.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;

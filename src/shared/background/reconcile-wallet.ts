@@ -1,8 +1,229 @@
 import { DamagedRow } from "../runtime/storage/damaged-row.ts";
-import { checkWallet, type WalletCheck } from "./check-wallet.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
-import { overPlatforms } from "./over-platforms.ts";
+import { overPlatforms } from "./walk.ts";
+import type { StoredEntry } from "../billing/wallet-row.ts";
+import type { Wallet } from "../billing/wallet.ts";
+import type { Leg } from "../publishing/leg.ts";
+import { inBatches } from "../runtime/in-batches.ts";
+
+/** Entries that are read and checked at a time. */
+const ROUND_ENTRIES = 4_000;
+/** Of one check; a ledger that is longer than this is checked over several. */
+const CHECK_MS_MAX = 25_000;
+/** Entries that may be written while the open legs are read. */
+const MOVES_MAX = 20_000;
+/** Open legs that one check keeps in memory. */
+const LEGS_MAX = 200_000;
+const POSTS_AT_ONCE = 32;
+const MISMATCHES_MAX = 20;
+const RESERVED_MS_MAX = 24 * 60 * 60 * 1000;
+
+/** What a check found. `moving`: not all of it could be checked; what could be was right. */
+export type WalletCheck =
+  | { readonly kind: "checked" }
+  | { readonly kind: "moving" }
+  | { readonly kind: "mismatch"; readonly mismatches: readonly string[] };
+
+/** A point of the ledger. */
+interface Point {
+  readonly sequence: number;
+  readonly balance: number;
+  readonly reserved: number;
+}
+
+const CHECKED: WalletCheck = { kind: "checked" };
+const MOVING: WalletCheck = { kind: "moving" };
+
+function ofMismatches(mismatches: readonly string[]): WalletCheck {
+  if (mismatches.length === 0) return CHECKED;
+  return { kind: "mismatch", mismatches: mismatches.slice(0, MISMATCHES_MAX) };
+}
+
+/** Returns what is wrong with entries that should follow a checked point one by one, up to `upTo`. */
+function chainMismatches(from: Point, entries: readonly StoredEntry[], upTo: number): string[] {
+  const mismatches: string[] = [];
+  let { sequence, balance, reserved } = from;
+  for (const entry of entries) {
+    sequence += 1;
+    if (entry.sequence !== sequence)
+      return [...mismatches, `entry ${sequence} is missing: ${entry.sequence} follows`];
+    if (entry.type !== "reserve" && entry.type !== "release") balance += entry.tokens;
+    if (entry.type !== "credit" && entry.type !== "debit") reserved += entry.tokens;
+    if (entry.balanceAfter !== balance || entry.reservedAfter !== reserved)
+      mismatches.push(`entry ${sequence} does not add up`);
+  }
+  if (sequence !== upTo) mismatches.push(`the ledger ends at ${sequence}, not at ${upTo}`);
+  return mismatches;
+}
+
+/** Returns how a wallet differs from the ledger at the wallet's own entry. */
+function walletMismatches(ledger: Point, wallet: Wallet): string[] {
+  const mismatches: string[] = [];
+  if (ledger.balance !== wallet.balance)
+    mismatches.push(`the ledger says a balance of ${ledger.balance}, the wallet ${wallet.balance}`);
+  if (ledger.reserved !== wallet.reserved)
+    mismatches.push(`the ledger says ${ledger.reserved} reserved, the wallet ${wallet.reserved}`);
+  return mismatches;
+}
+
+interface Verified {
+  /** The wallet as it was at the end of what was checked; undefined when that was not reached. */
+  readonly wallet?: Wallet;
+  readonly mismatches: readonly string[];
+}
+
+/**
+ * Checks the ledger from the kept point up to the wallet. What is checked does not change any more, so the point moves
+ * with each round, and the wallet may go on meanwhile.
+ */
+async function verifyLedger(services: BackgroundDeps, platformId: string): Promise<Verified> {
+  const { wallets } = services;
+  const until = performance.now() + CHECK_MS_MAX;
+  while (performance.now() < until) {
+    const stored = await wallets.ledger.findMark(platformId);
+    const { mark } = stored;
+    // After the mark: somebody else may have moved that up to a wallet that is newer than the one read before.
+    const wallet = await wallets.read(platformId);
+    if (wallet.sequence < mark.sequence)
+      return { mismatches: [`the wallet went back to ${wallet.sequence}`] };
+    if (wallet.sequence === mark.sequence)
+      return { wallet, mismatches: walletMismatches(mark, wallet) };
+    const upTo = Math.min(wallet.sequence, mark.sequence + ROUND_ENTRIES);
+    const entries = await wallets.ledger.entries(platformId, mark.sequence, upTo);
+    const mismatches = chainMismatches(mark, entries, upTo);
+    if (mismatches.length > 0) return { mismatches };
+    const isFolded = await wallets.ledger.fold(platformId, stored, entries);
+    const last = entries.at(-1);
+    if (!isFolded || last === undefined || upTo < wallet.sequence) continue;
+    const end = { sequence: upTo, balance: last.balanceAfter, reserved: last.reservedAfter };
+    return { wallet, mismatches: walletMismatches(end, wallet) };
+  }
+  return { mismatches: [] };
+}
+
+/** A leg as the ledger names it. */
+const legOf = (postId: string | null, network: string | null) => `${postId}|${network}`;
+
+interface OpenLeg {
+  readonly tokens: number;
+  readonly key: string;
+  readonly lastAttemptAt: string | null;
+}
+
+const openLegOf = ({ reservation: { tokens }, key, lastAttemptAt }: Leg): OpenLeg => ({
+  tokens,
+  key,
+  lastAttemptAt,
+});
+
+/** Returns the legs with tokens reserved, undefined when they are too many: only posts with open work have any. */
+async function openLegs(
+  services: BackgroundDeps,
+  platformId: string,
+): Promise<Map<string, OpenLeg> | undefined> {
+  const open = new Map<string, OpenLeg>();
+  let after: string | undefined;
+  do {
+    const { works, next } = await services.posts.listOpenWork(platformId, after);
+    await inBatches(works, POSTS_AT_ONCE, async ({ ref }) => {
+      const found = await services.posts.find(ref);
+      for (const leg of found?.legs ?? [])
+        if (leg.reservation.state === "open")
+          open.set(legOf(found?.post.id ?? null, leg.network), openLegOf(leg));
+    });
+    if (open.size > LEGS_MAX) return undefined;
+    after = next;
+  } while (after !== undefined);
+  return open;
+}
+
+/**
+ * Returns what legs that entries touch had reserved before the first of these: nothing where it reserves, what it gives
+ * back or charges where it ends a leg. Undefined when an entry does not name its legs.
+ */
+function reservedBefore(entries: readonly StoredEntry[]): ReadonlyMap<string, number> | undefined {
+  const before = new Map<string, number>();
+  const touch = (leg: string, tokens: number) => {
+    if (!before.has(leg)) before.set(leg, tokens);
+  };
+  for (const { type, postId, network, legs, tokens } of entries) {
+    if (type === "settle" || type === "release") touch(legOf(postId, network), -tokens);
+    if (type !== "reserve") continue;
+    if (legs === null) return undefined;
+    for (const leg of legs) touch(legOf(postId, leg), 0);
+  }
+  return before;
+}
+
+function reservationMismatches(
+  open: ReadonlyMap<string, OpenLeg>,
+  before: ReadonlyMap<string, number>,
+  wallet: Wallet,
+  now: Date,
+): string[] {
+  const mismatches: string[] = [];
+  const oldest = new Date(now.getTime() - RESERVED_MS_MAX).toISOString();
+  let reserved = 0;
+  for (const tokens of before.values()) reserved += tokens;
+  for (const [leg, { tokens, key, lastAttemptAt }] of open) {
+    if (before.has(leg)) continue;
+    reserved += tokens;
+    if (lastAttemptAt !== null && lastAttemptAt < oldest)
+      mismatches.push(`${key} has tokens reserved since ${lastAttemptAt}`);
+  }
+  if (reserved !== wallet.reserved)
+    mismatches.unshift(
+      `open legs have ${reserved} reserved, the wallet has ${wallet.reserved} reserved`,
+    );
+  return mismatches;
+}
+
+/**
+ * Checks what a wallet has reserved at its sequence against the open legs, which are read while it may move: a leg that
+ * no entry touched meanwhile is as it was at that sequence, and of the others their first entry says how they were.
+ */
+async function checkReservations(
+  services: BackgroundDeps,
+  platformId: string,
+  wallet: Wallet,
+): Promise<WalletCheck> {
+  const { wallets, clock } = services;
+  const open = await openLegs(services, platformId);
+  const newest = await wallets.ledger.newest(platformId);
+  const after = await wallets.read(platformId);
+  if (newest > after.sequence)
+    return ofMismatches([`the ledger ends at ${newest}, the wallet at ${after.sequence}`]);
+  const moved = after.sequence - wallet.sequence;
+  if (open === undefined || moved > MOVES_MAX) return MOVING;
+  const entries: StoredEntry[] = [];
+  for (let from = wallet.sequence; from < after.sequence; from += ROUND_ENTRIES) {
+    const upTo = Math.min(after.sequence, from + ROUND_ENTRIES);
+    entries.push(...(await wallets.ledger.entries(platformId, from, upTo)));
+  }
+  if (entries.length !== moved)
+    return ofMismatches([`${moved - entries.length} entries after ${wallet.sequence} are missing`]);
+  const before = reservedBefore(entries);
+  if (before === undefined) return MOVING;
+  return ofMismatches(reservationMismatches(open, before, wallet, clock.now()));
+}
+
+/**
+ * Checks a platform's ledger, wallet and open legs against each other, from where the last check ended, and folds the
+ * ledger into the totals of its days. The wallet may move all the time. Reports, and never repairs: what is wrong is for
+ * people to see. @throws DamagedRow
+ */
+export async function checkWallet(
+  services: BackgroundDeps,
+  platformId: string,
+): Promise<WalletCheck> {
+  const { wallet, mismatches } = await verifyLedger(services, platformId);
+  if (wallet === undefined) return mismatches.length === 0 ? MOVING : ofMismatches(mismatches);
+  const reservations = await checkReservations(services, platformId, wallet);
+  if (mismatches.length === 0) return reservations;
+  const more = reservations.kind === "mismatch" ? reservations.mismatches : [];
+  return ofMismatches([...mismatches, ...more]);
+}
 
 /** A platform that was not found right for longer is an alert of its own: silence proves nothing. */
 const UNCHECKED_MS_MAX = 6 * 60 * 60 * 1000;

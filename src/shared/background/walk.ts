@@ -2,7 +2,14 @@ import type { SystemScope } from "../callers/scope.ts";
 import type { Config } from "../runtime/config.ts";
 import { newId } from "../runtime/ids.ts";
 import { nextOccurrence, parseNcrontab, type Ncrontab } from "../runtime/ncrontab.ts";
-import { addCounts, type TakeStep, type WalkStep } from "../runtime/walk-step.ts";
+import {
+  addCounts,
+  type TakeStep,
+  type WalkStep,
+  isOfShard,
+  overItems,
+  type Looked,
+} from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import type { ShardOfWalk, WalkState } from "./walk-store.ts";
 
@@ -280,4 +287,27 @@ export function runWalk(
   options: RunOptions,
 ): Promise<RunEnd> {
   return new Run(services, walk, shard, options).go();
+}
+
+/** Of the index, of which one shard takes its part. */
+const PAGE = 1_000;
+
+/**
+ * Makes the steps of a walk over all platforms. `look` does a bounded piece of work for one of them, and names where it
+ * goes on when that was not all.
+ */
+export function overPlatforms(
+  services: BackgroundDeps,
+  what: string,
+  look: (platformId: string, rest: string | undefined) => Promise<Looked>,
+): TakeStep {
+  return overItems({
+    log: services.log,
+    what,
+    async page(at, after) {
+      const { items, next } = await services.platforms.listIds(after, PAGE);
+      return { items: items.filter(({ id }) => isOfShard(id, at)), next };
+    },
+    look: (id, _at, rest) => look(id, rest),
+  });
 }

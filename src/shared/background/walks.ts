@@ -3,14 +3,53 @@ import { hintDuePosts } from "../publishing/schedule/start-post.ts";
 import { eraseProfiles } from "../tenants/erasure/erase-profiles.ts";
 import { hintDueDeliveries } from "../webhooks/deliveries/queue-delivery.ts";
 import { checkAccounts } from "./account-checks/check-accounts.ts";
-import { finishWithdrawals } from "./finish-withdrawals.ts";
-import { findForgottenWork } from "./find-forgotten-work.ts";
+import { findForgottenWork, tellForgotten } from "./find-forgotten-work.ts";
 import { PURGE_WALKS } from "./purge-expired.ts";
 import { reconcileWallets } from "./reconcile-wallet.ts";
 import { repairStalledLegs } from "./repair-stalled-legs.ts";
-import { tellForgotten } from "./tell-forgotten.ts";
 import { PLATFORM_SHARDS, type Walk } from "./walk.ts";
-import { warnOfApiVersions } from "./warn-of-api-versions.ts";
+import { networkOf } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
+import type { BackgroundDeps } from "./deps.ts";
+import { finishWithdrawal } from "../connections/withdraw.ts";
+import { overItems, type TakeStep } from "../runtime/walk-step.ts";
+
+const LOOK_MS_MAX = 10_000;
+
+/** Makes the steps that end the connections of withdrawals which the network's own call left unfinished. */
+function finishWithdrawals(services: BackgroundDeps): TakeStep {
+  return overItems({
+    log: services.log,
+    what: "finish-withdrawals",
+    async page(_at, after = "") {
+      const { keys, next } = await services.withdrawals.openKeys(after === "" ? undefined : after);
+      return { items: keys.map((id) => ({ id, after })), next };
+    },
+    async look(key) {
+      const isDone = await finishWithdrawal(services, key, LOOK_MS_MAX);
+      return { counts: { finished: isDone ? 1 : 0 } };
+    },
+  });
+}
+
+const AHEAD_MS = 60 * 24 * 60 * 60 * 1000;
+
+/**
+ * Logs a warning for every network whose configured API version may end within 60 days. For a network that does not
+ * announce the end of a version there is only the alert on legs that fail with `app_misconfigured`.
+ */
+export async function warnOfApiVersions({
+  config,
+  clock,
+  log,
+}: Pick<BackgroundDeps, "config" | "clock" | "log">): Promise<void> {
+  for (const network of NETWORK_NAMES) {
+    const version = config.networkApps[network]?.version;
+    const endsAt = version === undefined ? undefined : networkOf(network).versionEnd?.(version);
+    if (endsAt === undefined || endsAt.getTime() - clock.now().getTime() > AHEAD_MS) continue;
+    log.warn("network API version ends soon", { network, version, endsAt: endsAt.toISOString() });
+  }
+}
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

@@ -4,10 +4,8 @@ import { count, idOf, time } from "../runtime/fields.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
 import type { Balance } from "./wallet.ts";
-import type { creditPlatform } from "./credit-platform.ts";
-import type { SpendingLimits } from "./balance.ts";
-import type { entryView } from "./list-usage.ts";
-import type { UsageTotal, UsageTotals } from "./total-usage.ts";
+import type { creditPlatform, SpendingLimits } from "./balance.ts";
+import type { entryView, UsageTotal, UsageTotals } from "./usage.ts";
 import { RATE_CARD, type BillableOperation, type Operation, type RateCard } from "./rate-card.ts";
 
 // Safe: these are all keys of the card.

@@ -2,7 +2,38 @@ import { integer, rowCodec, text, textOrNull, type RowCodec } from "../runtime/s
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { minuteBefore, minuteOf, minutesFrom, youngestMinute } from "./minutes.ts";
+
+const MINUTE_MS = 60_000;
+/** Clocks of instances may differ: minutes younger than this are looked at again. */
+const SKEW_MINUTES = 2;
+
+/** Returns the beginning of the minute that the time is in. */
+export function minuteOf(time: string | Date): string {
+  return new Date(Math.floor(new Date(time).getTime() / MINUTE_MS) * MINUTE_MS).toISOString();
+}
+
+/** Returns the minute that begins so many minutes before the present one. */
+function minuteBefore(now: Date, minutes: number): string {
+  return minuteOf(new Date(now.getTime() - minutes * MINUTE_MS));
+}
+
+/** Returns the first minute that is looked at each time. */
+export function youngestMinute(now: Date): string {
+  return minuteBefore(now, SKEW_MINUTES);
+}
+
+/** Lists the minutes that begin before a time, from the given one on. */
+export function minutesFrom(first: string, before: number): string[] {
+  const minutes: string[] = [];
+  for (let at = Date.parse(first); at < before; at += MINUTE_MS)
+    minutes.push(new Date(at).toISOString());
+  return minutes;
+}
+
+/** Returns the minute after this one. */
+export function minuteAfter(minute: string): string {
+  return new Date(Date.parse(minute) + MINUTE_MS).toISOString();
+}
 
 const PAGE_ROWS = 1_000;
 const WATERMARK = { partitionKey: "watermark", rowKey: "due" } as const;

@@ -1,7 +1,6 @@
 import type { TakeStep, WalkAt, WalkStep } from "../runtime/walk-step.ts";
 import type { DueDeps } from "./deps.ts";
-import type { Due, DueStore, StoredDue } from "./due-store.ts";
-import { minuteAfter, minuteOf } from "./minutes.ts";
+import { type Due, type DueStore, type StoredDue, minuteAfter, minuteOf } from "./due-store.ts";
 
 /** How far ahead hints are sent: their delay makes the work exact to the second. */
 const AHEAD_MS = 90_000;

@@ -1,6 +1,6 @@
 import { RecentMap } from "../runtime/recent-map.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { minuteOf, minutesFrom, youngestMinute } from "./minutes.ts";
+import { minuteOf, minutesFrom, youngestMinute } from "./due-store.ts";
 
 const MINUTE_MS = 60_000;
 const PAGE_ROWS = 1_000;

@@ -1,9 +1,28 @@
-import { MediaFailure } from "../networks/contract/media.ts";
+import { MediaFailure, type MediaFacts } from "../networks/contract/media.ts";
 import { BEGUN, type FileAnswer, type FileJob, type Piece } from "./file-job.ts";
 import { frameHead, FrameReader, type Frame } from "./frames.ts";
-import { fitBytes, loadImageLibrary } from "./fit-bytes.ts";
-import { factsOf } from "./file-facts.ts";
-import { loadVideoLibrary } from "./video-facts.ts";
+import { fitBytes, loadImageLibrary, refuseUnreadable } from "./fit-bytes.ts";
+import { loadVideoLibrary, videoFacts } from "./video-facts.ts";
+import { factsOfSample, mediaTypeOf } from "./image-facts.ts";
+
+/** Longer images are not decoded here, since reading facts has to be fast. */
+const DECODED_BYTES_MAX = 131_072;
+
+type File = Pick<MediaFacts, "contentType" | "size">;
+
+/**
+ * Reads the facts of a file from some of its bytes, which include the first. Runs in a process that may be stopped.
+ * @throws MediaFailure for an image that can't be decoded
+ */
+export async function factsOf(file: File, pieces: readonly Piece[]): Promise<FileAnswer> {
+  if (!file.contentType.startsWith("image/")) return videoFacts(file, pieces);
+  const sample = pieces.find(({ start }) => start === 0)?.bytes ?? new Uint8Array();
+  const isWhole = sample.length === file.size && file.size <= DECODED_BYTES_MAX;
+  await refuseUnreadable(sample, file.contentType, isWhole);
+  const { width, height } = mediaTypeOf(sample);
+  const image = factsOfSample({ ...file, width, height, durationSeconds: null }, sample);
+  return { kind: "facts", width, height, durationSeconds: null, image };
+}
 
 /** The program of a reading process, and an entry of the build. Nothing else runs here, so it may block. */
 

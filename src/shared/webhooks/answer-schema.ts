@@ -5,7 +5,7 @@ import { DELIVERY_ERRORS, type DeliveryView } from "./deliveries/delivery.ts";
 import type { EndpointView, EndpointWithSecret } from "./endpoints/endpoint.ts";
 import { EVENT_TYPES } from "./events/event.ts";
 import type { EventPayload } from "./events/list-events.ts";
-import type { RedriveCounts } from "./deliveries/redrive-dead.ts";
+import type { RedriveCounts } from "./deliveries/redrive.ts";
 import { eventFilter } from "./schema.ts";
 
 const eventType = shape(() =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../../src/shared/runtime/config.ts";
 import { createLog } from "../../../src/shared/runtime/log.ts";
-import { warnOfApiVersions } from "../../../src/shared/background/warn-of-api-versions.ts";
+import { warnOfApiVersions } from "../../../src/shared/background/walks.ts";
 import { buildServices } from "../../../src/shared/compose.ts";
 
 const LINKEDIN = {

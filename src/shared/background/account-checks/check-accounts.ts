@@ -4,10 +4,163 @@ import type { NetworkName } from "../../networks/lookup.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { addCounts, type TakeStep, type WalkAt, type WalkStep } from "../../runtime/walk-step.ts";
 import type { BackgroundDeps } from "../deps.ts";
-import { byProfile, checkAccountsOfProfile, type ProfileChecks } from "./check-profile-accounts.ts";
-import { pacedOutbound } from "./paced-outbound.ts";
-import { isRotating, resealPlatform } from "./reseal-platform.ts";
 import { inBatches } from "../../runtime/in-batches.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
+import type { Outbound } from "../../runtime/outbound.ts";
+import { checkAccount, type Checked } from "../../connections/check-account.ts";
+import { resealSecondFactors } from "../../tenants/staff/check-second-factor.ts";
+
+/** Returns whether rows may be sealed with another key than the first: with one key alone there is nothing to do. */
+function isRotating({ config }: BackgroundDeps): boolean {
+  return config.identity.dataKeys.size > 1;
+}
+
+/**
+ * Seals what a platform keeps beside its connections with the first data key: signing secrets of webhooks, TOTP secrets
+ * of users. Returns the key of each sealed text after that.
+ */
+async function resealPlatform(
+  services: BackgroundDeps,
+  platformId: string,
+): Promise<string[]> {
+  const [endpoints, users] = await Promise.all([
+    services.endpoints.reseal(platformId),
+    resealSecondFactors(services, platformId),
+  ]);
+  return [...endpoints, ...users];
+}
+
+/** How many accounts each check found in which state. */
+type Tally = Readonly<Record<Checked | "failed", number>>;
+
+/** What the checks of a profile's accounts found. */
+export interface ProfileChecks {
+  readonly tally: Tally;
+  /** The data key of each sealed text that was seen. */
+  readonly keys: readonly string[];
+}
+
+/** Groups connections by their profile: those of one profile are one query. */
+function byProfile(refs: readonly ConnectionRef[]): Map<string, NetworkName[]> {
+  const profiles = new Map<string, NetworkName[]>();
+  for (const { profileId, network } of refs)
+    profiles.set(profileId, [...(profiles.get(profileId) ?? []), network]);
+  return profiles;
+}
+
+/** Runs one check; its failure must not keep the others from being made. */
+async function guarded<T>(
+  services: BackgroundDeps,
+  what: Readonly<Record<string, string>>,
+  run: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    services.log.error("an account could not be checked", { ...what, error });
+    return undefined;
+  }
+}
+
+/** Checks these of a profile's accounts, and seals their secrets anew after a rotation of data keys. */
+export async function checkAccountsOfProfile(
+  services: BackgroundDeps,
+  profileId: string,
+  networks: readonly NetworkName[],
+): Promise<ProfileChecks> {
+  const tally = { ok: 0, refused: 0, unreachable: 0, skipped: 0, failed: 0 };
+  const keys: string[] = [];
+  const resealOne = async (network: NetworkName): Promise<void> => {
+    const key = await guarded(services, { profileId, network }, async () =>
+      isRotating(services) ? services.accountChecks.reseal({ profileId, network }) : undefined,
+    );
+    if (key !== undefined) keys.push(key);
+  };
+  await Promise.all(networks.map(resealOne));
+  const linked = await guarded(services, { profileId }, () =>
+    services.connections.listOfProfile(profileId),
+  );
+  await Promise.all(
+    (linked ?? [])
+      .filter(({ network }) => networks.includes(network))
+      .map(async (connection) => {
+        const { id } = connection;
+        const checked = await guarded(services, { profileId, connection: id }, () =>
+          checkAccount(services, connection),
+        );
+        tally[checked ?? "failed"] += 1;
+      }),
+  );
+  const unlisted = networks.filter((name) => linked?.every(({ network }) => network !== name));
+  for (const network of unlisted) {
+    // Gone since, or damaged: a list leaves it out.
+    const read = await guarded(services, { profileId, network }, async () => {
+      await services.connections.find(profileId, network);
+      return "read";
+    });
+    if (read === undefined) tally.failed += 1;
+  }
+  return { tally, keys };
+}
+
+/** Nobody waits for these calls: a host gets ten of them a second at most. */
+const GAP_MS = 100;
+/** A host that fails so often in a row is left alone for the rest of the run. */
+const FAILURES_MAX = 3;
+const REMEMBERED_MAX = 500;
+
+interface Host {
+  /** When the next call may begin. */
+  freeAt: number;
+  failures: number;
+}
+
+/** What anybody may read, the same for all accounts of a server. */
+function isShared({ method, url, headers = {} }: HttpRequest): boolean {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  return method === "GET" && new URL(url).search === "" && !names.includes("authorization");
+}
+
+/**
+ * For one run over many accounts: spaces the calls to each host, asks a server once for what is the same for all of its
+ * accounts, and stops dialling a host that does not answer.
+ */
+export function pacedOutbound(outbound: Outbound, gapMs = GAP_MS): Outbound {
+  const hosts = new Map<string, Host>();
+  const shared = new Map<string, Promise<HttpResponse>>();
+
+  async function dial(request: HttpRequest): Promise<HttpResponse> {
+    const { host: name } = new URL(request.url);
+    const host = hosts.get(name) ?? { freeAt: 0, failures: 0 };
+    hosts.set(name, host);
+    const now = performance.now();
+    const at = Math.max(host.freeAt, now);
+    host.freeAt = at + gapMs;
+    if (at > now) await wait(at - now);
+    if (host.failures >= FAILURES_MAX) throw new HttpFailure("not_sent", "connect_failed");
+    try {
+      const response = await outbound.request(request);
+      host.failures = response.status === 429 || response.status >= 500 ? host.failures + 1 : 0;
+      return response;
+    } catch (error) {
+      host.failures += 1;
+      throw error;
+    }
+  }
+
+  return {
+    ...outbound,
+    request(request) {
+      if (!isShared(request)) return dial(request);
+      const known = shared.get(request.url);
+      if (known !== undefined) return known;
+      const answer = dial(request);
+      if (shared.size < REMEMBERED_MAX) shared.set(request.url, answer);
+      return answer;
+    },
+  };
+}
 
 /** Of the index of platforms. */
 const PLATFORMS_OF_PAGE = 1_000;

@@ -1,6 +1,6 @@
 import { NotKept, type AccessRows } from "../../tenants/access-rows.ts";
 import type { PlatformAccess } from "../../tenants/platforms/platform.ts";
-import { verifySession } from "../../tenants/staff/verify-session.ts";
+import { verifySession } from "../../tenants/staff/sign-in.ts";
 import type { Application } from "../../tenants/applications/application.ts";
 import { recordAudit } from "../../audit/record.ts";
 import type { ApiKeyCaller, Caller, SessionCaller } from "../../callers/caller.ts";
@@ -10,12 +10,13 @@ import type {
   PlatformScope,
   RequestScope,
   SessionScope,
+  OperatorScope,
 } from "../../callers/scope.ts";
 import { AppError, invariant, notFound, type ErrorCode } from "../../runtime/errors.ts";
 import { verifyKey } from "../../tenants/keys/verify-key.ts";
 import type { Profile } from "../../tenants/profiles/profile.ts";
 import type { HttpDeps } from "../deps.ts";
-import { ACCESS_CONTRACTS, type AccessContract } from "./access-contract.ts";
+import { ACCESS_CONTRACTS, type AccessContract, operatorContract } from "./access-contract.ts";
 import type { RequestLimits } from "../rate-limit.ts";
 
 /** What an access rule is checked against. */
@@ -274,3 +275,28 @@ export const sessionOnly: Access<SessionScope> = {
     );
   },
 };
+
+export type OperatorRole = "Admin" | "Operator";
+
+/** Admits a token of the operators' identity provider with one of the roles; without roles, any valid token. */
+export function operator(...roles: readonly OperatorRole[]): Access<OperatorScope> {
+  return {
+    name: roles.length === 0 ? "operator" : `operator(${roles.join(", ")})`,
+    contract: operatorContract(roles),
+    async resolve(request) {
+      const credential = readCredential(request.headers);
+      request.limits.present(credential);
+      if (credential.kind === "api_key") throw invalidCredentials();
+      const caller = await request.services.operators.verify(credential.text);
+      await request.limits.admit(caller);
+      if (roles.length > 0 && !roles.some((role) => caller.roles.includes(role)))
+        throw denied(
+          request,
+          caller,
+          "role_required",
+          `This needs the role ${roles.join(" or ")}.`,
+        );
+      return { ...requestScope(request), caller };
+    },
+  };
+}

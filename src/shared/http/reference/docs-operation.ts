@@ -1,6 +1,12 @@
 import { html, type Markup } from "../../connections/hosted-page/markup.ts";
-import type { DocumentReader } from "./docs-reader.ts";
-import { bodyFields, parameterField, phrase, prose, typeOf } from "./docs-schema.ts";
+import {
+  type DocumentReader,
+  bodyFields,
+  parameterField,
+  phrase,
+  prose,
+  typeOf,
+} from "./docs-schema.ts";
 import type { Answer, OpenApiOperation, Parameter } from "./openapi-types.ts";
 
 export interface Placed {

@@ -9,18 +9,54 @@ import { findAvailable } from "../../networks/lookup.ts";
 import { continueWork, withinWork } from "../../runtime/telemetry/work-context.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
-import { claimed, CRASHES_MAX, nextLegStep } from "../leg.ts";
+import { claimed, CRASHES_MAX, nextLegStep, type Leg } from "../leg.ts";
 import type { PublishHint } from "../post-queue.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import { hasStarted, legDraft, type PostRef } from "../post.ts";
 import { attachAccount, releaseTurn, takeTurn } from "./attach-account.ts";
 import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
 import { claimAccount, claimQuota, prepare } from "./prepare.ts";
-import { reconcile } from "./reconcile.ts";
 import { send } from "./send.ts";
-import { fail } from "./settle.ts";
+import { fail, failOrLook, lookAgain, outcomeUnknown, succeed } from "./settle.ts";
 import { createTrace } from "./trace.ts";
 import { begun, change, keepingOpened, save, type Work } from "./work.ts";
+import { lastLookSeconds } from "../leg-times.ts";
+
+/** Returns whether what the network says of the first call covers a later one, whose effect may not show yet. */
+function isShown(leg: Leg, now: Date): boolean {
+  return leg.calledAt === leg.sentAt || lastLookSeconds(leg, now) === null;
+}
+
+/** Looks up a call of unknown outcome. Returns true when the leg may be sent (again), false when it ended or waits. */
+async function reconcile(
+  work: Work,
+  network: Network,
+  ready: LegToPublish,
+): Promise<boolean> {
+  const { services, stored } = work;
+  const outcome = await network.reconcile(ready, work.tools);
+  switch (outcome.kind) {
+    case "published":
+      await succeed(work, outcome);
+      return false;
+    case "may_publish":
+      if (outcome.isAbsent && isShown(stored.leg, services.clock.now())) work.doubtSince = null;
+      if (stored.leg.retries <= services.config.publishing.retrySeconds.length) return true;
+      await failOrLook(work, { code: "network_unavailable", networkCode: null });
+      return false;
+    case "ask_again":
+      await lookAgain(work, outcome.failure, outcome.pollAfterSeconds);
+      return false;
+    case "unknowable":
+      if (stored.leg.resend) return true;
+      await fail(work, outcomeUnknown(outcome.failure));
+      return false;
+    case "rejected":
+      if (isShown(stored.leg, services.clock.now())) work.doubtSince = null;
+      await fail(work, outcome.failure);
+      return false;
+  }
+}
 
 /** A hint that comes earlier than this is ignored: the right one is still to come. */
 const EARLY_SECONDS_MAX = 5;

@@ -7,7 +7,7 @@ import type { Row, StoredRow } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Application, ApplicationStatus } from "./application.ts";
-import { disabledColumns, PLATFORM_ROW_KEY } from "../platforms/platform-row.ts";
+import { disabledColumns, PLATFORM_ROW_KEY } from "../platforms/platform-store.ts";
 
 /** An application; the row key has its id. */
 export const applicationRow = rowCodec("application", {

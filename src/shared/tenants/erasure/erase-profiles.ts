@@ -1,15 +1,121 @@
 import { recordAudit } from "../../audit/record.ts";
 import { isOfShard, overItems, type TakeStep } from "../../runtime/walk-step.ts";
 import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
-import { invariant } from "../../runtime/errors.ts";
+import { invariant, AppError } from "../../runtime/errors.ts";
 import { isEnded } from "../../publishing/leg.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { CLEARING_STEPS } from "./clear-rows.ts";
-import { closePosts, endConnections } from "./close-posts.ts";
 import { closeProfile } from "./request-erasure.ts";
 import { afterClosing, afterPage, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
 import { refOf } from "../../publishing/post.ts";
+import { removeConnection } from "../../connections/remove-connection.ts";
+import { emitPendingEvents } from "../../connections/emit-pending-events.ts";
+import { cancelPost } from "../../publishing/schedule/change-scheduled.ts";
+
+interface ClearedPage {
+  readonly removed: number;
+  readonly next: string | undefined;
+}
+
+type Clear = (
+  services: TenantsDeps,
+  scope: ProfileScope,
+  after: string | undefined,
+) => Promise<ClearedPage>;
+
+/** The service takes at most fifteen comparisons in one filter. */
+const SESSIONS_OF_FILTER = 12;
+
+async function clearConnections(services: TenantsDeps, scope: ProfileScope): Promise<ClearedPage> {
+  // An account that was being linked while the profile was closed may be linked by now.
+  await endConnections(services, scope);
+  const connections = await services.connections.listOfProfile(scope.profileId, {
+    missesNone: true,
+  });
+  for (const connection of connections) await services.connections.remove(connection);
+  return { removed: connections.length, next: undefined };
+}
+
+async function clearSessions(
+  services: TenantsDeps,
+  { profileId }: ProfileScope,
+  after: string | undefined,
+): Promise<ClearedPage> {
+  const { ids, next } = await services.connectSessions.idsOfProfile(profileId, after);
+  for (let start = 0; start < ids.length; start += SESSIONS_OF_FILTER) {
+    const batch = ids.slice(start, start + SESSIONS_OF_FILTER);
+    // Before the sessions, by which they are found.
+    await services.oauthStates.removeOfSessions(batch);
+    await Promise.all(batch.map((id) => services.connectSessions.remove(id)));
+  }
+  return { removed: ids.length, next };
+}
+
+/**
+ * Rows that workers and browsers may still write for a while, with a step for each kind. An erasure stores the number
+ * of its step, so a new kind goes to the end. Posts are removed later, once all of this is found empty.
+ */
+const CLEARING_STEPS: readonly Clear[] = [
+  clearConnections,
+  clearSessions,
+  (services, { platformId, profileId }, after) =>
+    services.events.removePendingOfProfile(platformId, profileId, after),
+  (services, { applicationId, profileId }, after) =>
+    services.events.removeLoggedOfProfile(applicationId, profileId, after),
+  (services, { profileId }, after) => services.deliveries.removeOfProfile(profileId, after),
+  (services, { profileId }, after) =>
+    services.networkAccounts.removeTextsOfProfile(profileId, after),
+  (services, { platformId, profileId }, after) =>
+    services.idempotency.removeOfProfile(platformId, profileId, after),
+  (services, scope, after) => services.connectionIndex.removeOfProfile(scope, after),
+];
+
+async function end(services: TenantsDeps, scope: ProfileScope, id: string): Promise<void> {
+  try {
+    await removeConnection(services, scope, id);
+  } catch (error) {
+    // A concurrent run has removed it meanwhile.
+    if (!(error instanceof AppError && error.code === "not_found")) throw error;
+  }
+}
+
+/** Purges the secrets of the profile's accounts and ends their authorisations at the networks. May be repeated. */
+export async function endConnections(services: TenantsDeps, scope: ProfileScope): Promise<void> {
+  for (const connection of await services.connections.listOfProfile(scope.profileId, {
+    missesNone: true,
+  })) {
+    if (connection.status !== "revoked") await end(services, scope, connection.id);
+    // A run that crashed right after revoking it may have left its event, which would be removed with the row.
+    else await emitPendingEvents(services, connection);
+  }
+}
+
+async function cancel(services: TenantsDeps, scope: ProfileScope, postId: string): Promise<void> {
+  try {
+    await cancelPost(services, scope, postId);
+  } catch (error) {
+    // The post has started: its legs end by themselves, because no account is linked any more.
+    if (!(error instanceof AppError && error.code === "invalid_state")) throw error;
+  }
+}
+
+/** Cancels the scheduled posts of a page of the profile's posts. Returns how many posts of the page are still open. */
+async function closePosts(
+  services: TenantsDeps,
+  scope: ProfileScope,
+  after: string | undefined,
+): Promise<{ readonly open: number; readonly next: string | undefined }> {
+  const position = { after, limit: PAGE_POSTS, missesNone: true } as const;
+  const { items, next } = await services.posts.listOfProfile(
+    scope,
+    position,
+    ({ post }) => post.status === "scheduled" || post.status === "processing",
+  );
+  for (const { post } of items)
+    if (post.status === "scheduled") await cancel(services, scope, post.id);
+  // Canceled posts count as open until the next round, because the post may have started before the cancel.
+  return { open: items.length, next };
+}
 
 /** The pieces of work on one erasure before the next erasure's turn. */
 const PIECES_MAX = 10;

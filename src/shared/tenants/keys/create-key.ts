@@ -5,7 +5,7 @@ import { AppError, notFound, refuseIssues, type Issue } from "../../runtime/erro
 import { newId } from "../../runtime/ids.ts";
 import { newApiKey } from "../../runtime/secrets.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { EXPIRING_KEYS_MAX, LINEAGE_MAX, LIVE_KEYS_MAX, type Lineage } from "./key-index.ts";
+import { EXPIRING_KEYS_MAX, LINEAGE_MAX, LIVE_KEYS_MAX, type Lineage } from "./key-index-store.ts";
 import { viewKey, type ApiKey, type KeyCreated, type KeyScope } from "./key.ts";
 import type { CreateKey } from "./schema.ts";
 import { hashKeySecret } from "./verify-key.ts";

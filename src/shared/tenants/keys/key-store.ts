@@ -11,8 +11,7 @@ import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Scanned } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { RaiseAccess } from "../../billing/access-version.ts";
-import { KeyIndexStore, type Descendant, type KeyRef } from "./key-index-store.ts";
-import type { Lineage } from "./key-index.ts";
+import { KeyIndexStore, type Descendant, type KeyRef, type Lineage } from "./key-index-store.ts";
 import type { ApiKey } from "./key.ts";
 
 /** An API key as requests are authenticated with it; the partition key is its id. */

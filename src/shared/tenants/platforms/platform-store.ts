@@ -2,13 +2,40 @@ import type { RaiseAccess } from "../../billing/access-version.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
-import type { Row } from "../../runtime/storage/row.ts";
+import { type Row, replacedChunks, type Columns } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import { parseDisabled, PLATFORM_ROW_KEY, platformRow } from "./platform-row.ts";
 import type { Platform, PlatformAccess, PlatformStatus } from "./platform.ts";
 import type { User } from "../staff/user.ts";
 import { newUserRow } from "../staff/user-store.ts";
+import { absentIs, longText, oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
+
+/** The row key of the platform itself, in its partition of table `tenants`. */
+export const PLATFORM_ROW_KEY = "P";
+
+/** A platform; the partition key is its id. */
+export const platformRow = rowCodec("platform", {
+  name: text(),
+  status: oneOf(["active", "suspended"]),
+  createdAt: text(),
+  updatedAt: text(),
+  // The ids of the disabled applications, which every request asks for: it reads this row anyway. Each changes in one
+  // transaction with the application's own row. Absent: no application was ever disabled.
+  disabled: absentIs("", longText()),
+});
+
+export function parseDisabled(disabled: string): readonly string[] {
+  return disabled === "" ? [] : disabled.split(" ");
+}
+
+/** Returns the columns to merge into a platform's row when an application is disabled or enabled. @throws DamagedRow */
+export function disabledColumns(row: Row, applicationId: string, isDisabled: boolean): Columns {
+  const others = parseDisabled(platformRow.decode(row).disabled).filter(
+    (id) => id !== applicationId,
+  );
+  const ids = isDisabled ? [...others, applicationId] : others;
+  return replacedChunks("disabled", ids.join(" "), row);
+}
 
 /** The partition that lists all platforms. */
 const INDEX = "platforms";

@@ -8,8 +8,8 @@ import {
   parseRecoveryCode,
   type Proof,
   type SecondFactor,
+  matchingStep,
 } from "./second-factor.ts";
-import { matchingStep } from "./totp.ts";
 
 interface Owner {
   readonly id: string;

@@ -11,8 +11,14 @@ import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { checkCode, checkTotpCode, makeRecoveryCodes, sealSecret } from "./check-second-factor.ts";
 import type { ChangePassword, ConfirmTotp, RemoveTotp } from "./schema.ts";
-import { spend, type RecoveryCodes, type SecondFactor, type TotpSecret } from "./second-factor.ts";
-import { otpauthUrl, toBase32 } from "./totp.ts";
+import {
+  spend,
+  type RecoveryCodes,
+  type SecondFactor,
+  type TotpSecret,
+  otpauthUrl,
+  toBase32,
+} from "./second-factor.ts";
 import { hasTotp, type User } from "./user.ts";
 
 /** Returns the user of the session, as stored now. @throws AppError `invalid_credentials` when it was just removed */

@@ -5,13 +5,15 @@ import type { RequestScope, SessionScope } from "../../callers/scope.ts";
 import { beginLoginAttempt } from "../../limits/password-limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { openPlatform } from "../platforms/create-platform.ts";
+import { openPlatform } from "../platforms/operate-platforms.ts";
 import type { Platform } from "../platforms/platform.ts";
 import { checkCode } from "./check-second-factor.ts";
 import type { LogIn, SignUp } from "./schema.ts";
 import { spend, type Proof } from "./second-factor.ts";
 import type { UserChange } from "./user-store.ts";
-import { hasTotp, viewUser, type SignedIn, type User } from "./user.ts";
+import { hasTotp, viewUser, type SignedIn, type User, isSessionLive } from "./user.ts";
+import { isId } from "../../runtime/ids.ts";
+import type { AccessRows } from "../access-rows.ts";
 
 /** Opens a session for a user who has proved their identity. */
 async function openSession(
@@ -160,4 +162,24 @@ export async function logOut(services: TenantsDeps, scope: SessionScope): Promis
     action: "user.logged_out",
     target: { type: "user", id: userId },
   });
+}
+
+/**
+ * Returns the caller that presents a session token, checked on `rows`. `alongside` is read in the same round trip.
+ * @throws AppError `session_expired`, `invalid_credentials`
+ */
+export async function verifySession<T>(
+  services: TenantsDeps,
+  { token, rows }: { readonly token: string; readonly rows: AccessRows },
+  alongside: (platformId: string) => Promise<T>,
+): Promise<{ readonly caller: SessionCaller; readonly alongside: T }> {
+  const session = await services.sessions.verify(token);
+  const { userId, platformId, sessionId } = session;
+  if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
+  const [user, read] = await Promise.all([rows.user(platformId, userId), alongside(platformId)]);
+  if (user === undefined || !isSessionLive(user, session)) {
+    if (!rows.areKept) await services.wallets.raiseFor(platformId, `${userId}|${sessionId}`);
+    throw invalidCredentials();
+  }
+  return { caller: { kind: "session", userId, platformId, sessionId }, alongside: read };
 }

@@ -1,11 +1,10 @@
 import type { WebhooksDeps } from "../deps.ts";
 import { circuitOf, type EndpointState } from "../endpoints/endpoint-health-store.ts";
 import { deliverBatch } from "./deliver-batch.ts";
-import type { Drain } from "./drain.ts";
+import { type Drain, RowWriter } from "./drain.ts";
 import { EndpointLease, LeaseLost } from "./endpoint-lease.ts";
 import { held, type EndpointWork, type Pending } from "./pending-store.ts";
 import { addDueDelivery, endpointDue, hintDueDelivery, hintEndpoint } from "./queue-delivery.ts";
-import { RowWriter } from "./row-writer.ts";
 
 /*
  * How deliveries get to an endpoint

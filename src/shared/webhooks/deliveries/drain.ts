@@ -1,10 +1,86 @@
-import type { WebhooksDeps } from "../deps.ts";
+import type { WebhooksDeps, WebhookStep } from "../deps.ts";
 import type { OpenedEndpoint } from "../endpoints/endpoint-store.ts";
-import type { WebhookStep } from "../deps.ts";
 import type { Delivery } from "./delivery.ts";
 import type { EndpointLease } from "./endpoint-lease.ts";
-import type { Pending } from "./pending-store.ts";
-import type { RowWriter } from "./row-writer.ts";
+import type { Pending, PendingStore } from "./pending-store.ts";
+import { serviceUnavailable } from "../../runtime/errors.ts";
+import { InvalidTransaction, type RowPut, type RowWrite } from "../../runtime/storage/row.ts";
+
+/** A transaction takes 100. */
+const ROWS_MAX = 90;
+
+type Writes = readonly (RowWrite | RowPut)[];
+type Etags = ReadonlyMap<string, string>;
+
+interface Change {
+  readonly writes: Writes;
+  readonly resolve: (etags: Etags | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Writes changes of an endpoint's rows: those that come while a transaction is under way share the next one. */
+export class RowWriter {
+  readonly #store: PendingStore;
+  readonly #endpointId: string;
+  readonly #waiting: Change[] = [];
+  #isWriting = false;
+
+  constructor(store: PendingStore, endpointId: string) {
+    this.#store = store;
+    this.#endpointId = endpointId;
+  }
+
+  /**
+   * Applies a change of at most 90 rows, all or none. Returns the new versions of the rows, undefined when one of them
+   * was changed by somebody else first. @throws AppError `service_unavailable` when the outcome is unknown
+   */
+  write(writes: Writes): Promise<Etags | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<Etags | undefined>();
+    this.#waiting.push({ writes, resolve, reject });
+    if (!this.#isWriting) void this.#run();
+    return promise;
+  }
+
+  async #run(): Promise<void> {
+    this.#isWriting = true;
+    // What is asked for in the same turn goes along.
+    await Promise.resolve();
+    for (let batch = this.#next(); batch.length > 0; batch = this.#next())
+      await this.#commit(batch);
+    this.#isWriting = false;
+  }
+
+  #next(): Change[] {
+    let rows = 0;
+    const fits = this.#waiting.findIndex(({ writes }) => (rows += writes.length) > ROWS_MAX);
+    return this.#waiting.splice(0, fits < 0 ? this.#waiting.length : Math.max(fits, 1));
+  }
+
+  async #commit(batch: readonly Change[]): Promise<void> {
+    try {
+      const writes = batch.flatMap((change) => change.writes);
+      const result = await this.#store.transact(this.#endpointId, writes);
+      if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
+      if (result.kind === "refused") return await this.#without(batch, result.at);
+      for (const { resolve } of batch) resolve(result.etags);
+    } catch (error) {
+      if (error instanceof InvalidTransaction && batch.length > 1)
+        for (const change of batch) await this.#commit([change]);
+      else for (const { reject } of batch) reject(error);
+    }
+  }
+
+  /** Takes out the change that was refused; each one alone where it is not known which. */
+  async #without(batch: readonly Change[], at: number | undefined): Promise<void> {
+    let end = 0;
+    const refused = batch.find(({ writes }) => (end += writes.length) > (at ?? 0));
+    if (batch.length === 1 || (at !== undefined && refused !== undefined)) {
+      refused?.resolve(undefined);
+      const others = batch.filter((change) => change !== refused);
+      if (others.length > 0) await this.#commit(others);
+    } else for (const change of batch) await this.#commit([change]);
+  }
+}
 
 /** A pending delivery that a drain handles, as it was last read or written. */
 export interface Item {

@@ -1,8 +1,7 @@
 import { isIP } from "node:net";
 import type { EventType } from "../events/event.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
-import type { LookUp } from "../../runtime/look-up.ts";
-import { allowList, isAllowedAddress, refusedUrl } from "../../runtime/outbound.ts";
+import { type LookUp, allowList, isAllowedAddress, refusedUrl } from "../../runtime/outbound.ts";
 import type { Config } from "../../runtime/config.ts";
 
 /** What an endpoint wants: every event, or those that it names. */

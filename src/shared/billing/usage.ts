@@ -1,11 +1,14 @@
-import { serviceUnavailable, validationFailed, type AppError } from "../runtime/errors.ts";
+import { serviceUnavailable, validationFailed, AppError } from "../runtime/errors.ts";
 import { isId, timeOfId } from "../runtime/ids.ts";
 import { changesBalance, dayOf, toTotal } from "./day-totals.ts";
 import type { BillingDeps } from "./deps.ts";
-import type { GroupBy } from "./schema.ts";
-import type { DayTotal } from "./wallet-row.ts";
+import type { GroupBy, ListUsage } from "./schema.ts";
+import type { DayTotal, StoredEntry } from "./wallet-row.ts";
 import { fitsFilter, type EntryFilter } from "./wallet-store.ts";
 import { nextUtcDay } from "./wallet.ts";
+import { boundToView, listViewOf } from "../callers/caller.ts";
+import type { PlatformScope } from "../callers/scope.ts";
+import type { Page } from "../runtime/page.ts";
 
 export interface UsageTotal {
   readonly key: string | null;
@@ -162,7 +165,7 @@ async function addDays(
  * Returns what changed the balance, added up by group, on whole UTC days.
  * @throws AppError `validation_failed` when there are too many groups to add up
  */
-export async function totalUsage(
+async function totalUsage(
   services: BillingDeps,
   platformId: string,
   filter: EntryFilter,
@@ -184,4 +187,50 @@ export async function totalUsage(
     if (counted !== undefined) return { items: sum.items, range, ...counted };
   }
   throw serviceUnavailable();
+}
+
+/** Returns a ledger entry as its platform sees it. */
+export function entryView(entry: StoredEntry) {
+  const { sequence: _, legs: _legs, network, ...shown } = entry;
+  return { ...shown, platform: network };
+}
+
+/**
+ * Lists the ledger, newest first, or with `groupBy` its totals. A key sees the entries of its application, a restricted
+ * one those of its profiles.
+ * @throws AppError `application_mismatch`, `invalid_cursor`
+ */
+export async function listUsage(
+  services: BillingDeps,
+  scope: PlatformScope,
+  query: ListUsage,
+): Promise<Page<ReturnType<typeof entryView> | UsageTotal>> {
+  const { limit, cursor, groupBy, ...asked } = query;
+  const applicationId = scope.applicationId ?? asked.applicationId;
+  // Otherwise its own entries would look like the other application's.
+  if (asked.applicationId !== undefined && asked.applicationId !== applicationId)
+    throw new AppError("application_mismatch", "The caller's application is another one.");
+  const view = listViewOf(scope.caller);
+  const fields = { ...asked, applicationId };
+  const filter = { ...fields, profileIds: view?.profileIds };
+  if (groupBy !== undefined) {
+    const { items, ...about } = await totalUsage(services, scope.platformId, filter, groupBy);
+    return { items, nextCursor: null, limit, about };
+  }
+  const bound = {
+    list: "usage",
+    platformId: scope.platformId,
+    ...fields,
+    ...boundToView(view),
+  };
+  const after = services.cursors.read(cursor, bound);
+  const { items, next } = await services.wallets.listEntries(scope.platformId, filter, {
+    after,
+    limit,
+  });
+  return {
+    items: items.map(entryView),
+    nextCursor: next === undefined ? null : services.cursors.make(next, bound),
+    limit,
+  };
 }

@@ -1,0 +1,117 @@
+import { recordAudit } from "../../audit/record.ts";
+import type { SessionScope, PlatformScope } from "../../callers/scope.ts";
+import { newId } from "../../runtime/ids.ts";
+import { issueKey } from "../keys/create-key.ts";
+import type { TenantsDeps } from "../deps.ts";
+import type { Application, ApplicationCreated } from "./application.ts";
+import type { CreateApplication, UpdateApplication, ListApplications } from "./schema.ts";
+import { notFound } from "../../runtime/errors.ts";
+import { toPage, type Page } from "../../runtime/page.ts";
+
+const KEY_NAME_LENGTH_MAX = 80;
+const SUFFIX = " default";
+
+/** Returns `<application name> default`, with as much of the name as fits into a key's name. */
+function defaultKeyName(applicationName: string): string {
+  let room = KEY_NAME_LENGTH_MAX - SUFFIX.length;
+  const last = applicationName.charCodeAt(room - 1);
+  if (applicationName.length > room && last >= 0xd800 && last <= 0xdbff) room -= 1;
+  return applicationName.slice(0, room) + SUFFIX;
+}
+
+/** Creates an application and, unless that is declined, its first key. @throws AppError `limit_reached` */
+export async function createApplication(
+  services: TenantsDeps,
+  scope: SessionScope,
+  input: CreateApplication,
+): Promise<ApplicationCreated> {
+  const { platformId } = scope;
+  const now = services.clock.now();
+  const createdAt = now.toISOString();
+  const application: Application = {
+    id: newId("application", now),
+    name: input.name,
+    status: "active",
+    createdAt,
+    updatedAt: createdAt,
+  };
+  await services.applications.create(platformId, application);
+  recordAudit(services, scope, {
+    action: "application.created",
+    target: { type: "application", id: application.id },
+    applicationId: application.id,
+  });
+  if (!input.createDefaultKey) return { ...application, apiKey: null };
+  const { key, secret } = await issueKey(
+    services,
+    { ...scope, applicationId: application.id },
+    {
+      name: input.defaultKeyName || defaultKeyName(input.name),
+      scope: "app_admin",
+      allowedProfileIds: [],
+      expiresAt: null,
+    },
+  );
+  const { id, name, keyPrefix, scope: keyScope, applicationId } = key;
+  return {
+    ...application,
+    apiKey: { id, name, keyPrefix, scope: keyScope, applicationId, secret },
+  };
+}
+
+/**
+ * Renames, disables or enables an application. The keys of a disabled one are refused from the next request on.
+ * @throws AppError `not_found`
+ */
+export async function updateApplication(
+  services: TenantsDeps,
+  scope: SessionScope,
+  { applicationId, name, status }: UpdateApplication & { readonly applicationId: string },
+): Promise<Application> {
+  const { platformId } = scope;
+  const at = services.clock.now().toISOString();
+  const { applications } = services;
+  let application =
+    status === undefined
+      ? undefined
+      : await applications.setStatus(platformId, applicationId, status, at);
+  if (name !== undefined)
+    application = await applications.rename(platformId, applicationId, name, at);
+  if (application === undefined) throw notFound();
+  recordAudit(services, scope, {
+    action: status === "disabled" ? "application.disabled" : "application.updated",
+    target: { type: "application", id: applicationId },
+    applicationId,
+  });
+  return application;
+}
+
+/** Returns an application of the platform; a key finds only its own. @throws AppError `not_found` */
+export async function getApplication(
+  services: TenantsDeps,
+  { caller, platformId }: PlatformScope,
+  applicationId: string,
+): Promise<Application> {
+  if (caller.kind === "api_key" && caller.applicationId !== applicationId) throw notFound();
+  const application = await services.applications.find(platformId, applicationId);
+  if (application === undefined) throw notFound();
+  return application;
+}
+
+/** Lists every application of the platform for a session, and its own for a key. @throws AppError `invalid_cursor` */
+export async function listApplications(
+  services: TenantsDeps,
+  scope: PlatformScope,
+  { limit, cursor }: ListApplications,
+): Promise<Page<Application>> {
+  const { caller, platformId } = scope;
+  const keyApplicationId = caller.kind === "api_key" ? caller.applicationId : null;
+  const bound = { list: "applications", platformId, keyApplicationId };
+  const after = services.cursors.read(cursor, bound);
+  const listed =
+    keyApplicationId === null
+      ? await services.applications.list(platformId, after, limit)
+      : { items: [await getApplication(services, scope, keyApplicationId)], next: undefined };
+  const makeCursor = (next: string) => services.cursors.make(next, bound);
+  return toPage(listed, limit, makeCursor, (application) => application);
+}

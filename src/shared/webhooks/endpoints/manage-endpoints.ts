@@ -1,0 +1,234 @@
+import { recordAudit } from "../../audit/record.ts";
+import { charge, requireTokens } from "../../billing/charge.ts";
+import { priceOf } from "../../billing/rate-card.ts";
+import { actorOf, listViewOf } from "../../callers/caller.ts";
+import type { ApplicationScope, PlatformScope } from "../../callers/scope.ts";
+import { AppError, notFound } from "../../runtime/errors.ts";
+import { newId } from "../../runtime/ids.ts";
+import type { WebhooksDeps } from "../deps.ts";
+import {
+  HEALTHY,
+  viewEndpoint,
+  type Endpoint,
+  type EndpointWithSecret,
+  endpointUrl,
+  type EndpointView,
+} from "./endpoint.ts";
+import { ENDPOINTS_MAX } from "./endpoint-store.ts";
+import type { CreateEndpoint, UpdateEndpoint, ListEndpoints } from "../schema.ts";
+import { newSigningSecret, secretHint } from "../deliveries/signature.ts";
+import { wakeEndpoint, firstDelivery, queueDelivery } from "../deliveries/queue-delivery.ts";
+import { toPage, type Page } from "../../runtime/page.ts";
+import { currentOrigin } from "../../runtime/telemetry/work-context.ts";
+import { viewDelivery, type DeliveryView } from "../deliveries/delivery.ts";
+import { newEvent } from "../events/event.ts";
+
+/** Returns an endpoint of the platform, or of the application that the scope names. @throws AppError `not_found` */
+export async function getEndpoint(
+  services: WebhooksDeps,
+  { platformId, applicationId }: PlatformScope,
+  endpointId: string,
+): Promise<Endpoint> {
+  const endpoint = await services.endpoints.find(platformId, endpointId);
+  if (endpoint === undefined) throw notFound();
+  if (applicationId !== null && endpoint.applicationId !== applicationId) throw notFound();
+  return endpoint;
+}
+
+/**
+ * Lists the application's endpoints, or the platform's for a session that names none; newest first. A restricted key
+ * sees neither addresses nor hints.
+ * @throws AppError `invalid_cursor`
+ */
+export async function listEndpoints(
+  services: WebhooksDeps,
+  { caller, platformId, applicationId }: PlatformScope,
+  { limit, cursor }: ListEndpoints,
+): Promise<Page<EndpointView>> {
+  const bound = { list: "webhooks", platformId, applicationId };
+  const after = services.cursors.read(cursor, bound);
+  const listed = await services.endpoints.list(platformId, applicationId, { after, limit });
+  const hidden = listViewOf(caller) === undefined ? {} : { url: null, secretHint: null };
+  const items = await Promise.all(
+    listed.items.map(async (endpoint) => ({
+      ...viewEndpoint(endpoint, await services.endpointHealth.find(endpoint.id)),
+      ...hidden,
+    })),
+  );
+  return toPage(
+    { items, next: listed.next },
+    limit,
+    (next) => services.cursors.make(next, bound),
+    (view) => view,
+  );
+}
+
+/** Requires that the endpoint is active. @throws AppError `invalid_state` */
+export function requireActive({ status }: Endpoint): void {
+  if (status === "active") return;
+  const message = "The webhook endpoint is disabled. Make it active first.";
+  throw new AppError("invalid_state", message, { details: { status } });
+}
+
+async function pay(services: WebhooksDeps, scope: ApplicationScope, id: string): Promise<void> {
+  await charge(services, scope.platformId, {
+    operationId: `webhook|${id}`,
+    operation: "webhooks.create",
+    tokens: priceOf("webhooks.create"),
+    applicationId: scope.applicationId,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: actorOf(scope.caller),
+    requestId: scope.requestId,
+  });
+}
+
+/**
+ * Registers an endpoint of the scope's application. It is stored before it is charged and removed when the charge is
+ * refused: a crash in between leaves it uncharged.
+ * @throws AppError `validation_failed` on the address, `limit_reached`, 402
+ */
+export async function createEndpoint(
+  services: WebhooksDeps,
+  scope: ApplicationScope,
+  input: CreateEndpoint,
+): Promise<EndpointWithSecret> {
+  const { platformId, applicationId } = scope;
+  const url = await endpointUrl(services, input.url);
+  await requireTokens(services, platformId, priceOf("webhooks.create"));
+  const now = services.clock.now();
+  const at = now.toISOString();
+  const secret = newSigningSecret();
+  const endpoint: Endpoint = {
+    id: newId("endpoint", now),
+    platformId,
+    applicationId,
+    url,
+    description: input.description,
+    events: input.events,
+    status: "active",
+    disabledReason: null,
+    secretHint: secretHint(secret),
+    createdAt: at,
+    updatedAt: at,
+  };
+  if (!(await services.endpoints.create(endpoint, secret)))
+    throw new AppError(
+      "limit_reached",
+      `An application has at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
+    );
+  try {
+    await pay(services, scope, endpoint.id);
+  } catch (error) {
+    // The charge may have succeeded: the endpoint stays.
+    if (error instanceof AppError && error.code !== "service_unavailable")
+      await services.endpoints.delete(endpoint);
+    throw error;
+  }
+  const target = { type: "webhook", id: endpoint.id };
+  recordAudit(services, scope, { action: "webhook.created", target });
+  return { ...viewEndpoint(endpoint, HEALTHY), secret };
+}
+
+const DISABLED_REASON = "Disabled through the API.";
+
+/**
+ * Changes what is named. An endpoint that is made active again, or moves to another address, starts without the
+ * failures that it had.
+ * @throws AppError `not_found`, `validation_failed` on the address
+ */
+export async function updateEndpoint(
+  services: WebhooksDeps,
+  scope: PlatformScope,
+  { webhookId, ...change }: UpdateEndpoint & { readonly webhookId: string },
+): Promise<EndpointView> {
+  const before = await getEndpoint(services, scope, webhookId);
+  const { platformId } = before;
+  const { status } = change;
+  const isTurned = status !== undefined && status !== before.status;
+  const url = change.url === undefined ? undefined : await endpointUrl(services, change.url);
+  const startsAnew = (isTurned && status === "active") || (url !== undefined && url !== before.url);
+  // Before it is active: one more failure must not disable it at once.
+  if (startsAnew) {
+    await services.openWork.mark(webhookId, services.clock.now());
+    await services.endpointHealth.forgetFailures(webhookId);
+  }
+  const disabledReason = status === "active" ? null : DISABLED_REASON;
+  const endpoint = await services.endpoints.update(
+    platformId,
+    webhookId,
+    { ...change, url, ...(isTurned ? { disabledReason } : {}) },
+    services.clock.now().toISOString(),
+  );
+  if (endpoint === undefined) throw notFound();
+  // What was held is sent.
+  if (startsAnew) await wakeEndpoint(services, webhookId);
+  const target = { type: "webhook", id: webhookId };
+  const { applicationId } = endpoint;
+  recordAudit(services, scope, { action: "webhook.updated", target, applicationId });
+  return viewEndpoint(endpoint, await services.endpointHealth.find(webhookId));
+}
+
+/** Deletes an endpoint and returns it as it was. Its pending deliveries end as dead. @throws AppError `not_found` */
+export async function deleteEndpoint(
+  services: WebhooksDeps,
+  scope: PlatformScope,
+  webhookId: string,
+): Promise<EndpointView> {
+  const endpoint = await getEndpoint(services, scope, webhookId);
+  const health = await services.endpointHealth.find(webhookId);
+  if (!(await services.endpoints.delete(endpoint))) throw notFound();
+  const target = { type: "webhook", id: webhookId };
+  const { applicationId } = endpoint;
+  recordAudit(services, scope, { action: "webhook.deleted", target, applicationId });
+  return viewEndpoint(endpoint, health);
+}
+
+const BOTH_SIGN_MS = 24 * 60 * 60 * 1000;
+
+/** Replaces the signing secret; the previous one also signs for a day. @throws AppError `not_found` */
+export async function rotateSecret(
+  services: WebhooksDeps,
+  scope: PlatformScope,
+  webhookId: string,
+): Promise<EndpointWithSecret> {
+  const { platformId, applicationId } = await getEndpoint(services, scope, webhookId);
+  const now = services.clock.now();
+  const secret = newSigningSecret();
+  const endpoint = await services.endpoints.rotateSecret(platformId, webhookId, secret, {
+    at: now.toISOString(),
+    previousUntil: new Date(now.getTime() + BOTH_SIGN_MS).toISOString(),
+  });
+  if (endpoint === undefined) throw notFound();
+  const target = { type: "webhook", id: webhookId };
+  recordAudit(services, scope, { action: "webhook.secret_rotated", target, applicationId });
+  const health = await services.endpointHealth.find(webhookId);
+  return { ...viewEndpoint(endpoint, health), secret };
+}
+
+/**
+ * Sends a `webhook.test` event to this endpoint alone, whichever events it subscribes to.
+ * @throws AppError `not_found`, `invalid_state` while it is disabled
+ */
+export async function testEndpoint(
+  services: WebhooksDeps,
+  scope: PlatformScope,
+  webhookId: string,
+): Promise<DeliveryView> {
+  const endpoint = await getEndpoint(services, scope, webhookId);
+  requireActive(endpoint);
+  const now = services.clock.now();
+  const { applicationId } = endpoint;
+  const subject = { sequence: null, applicationId, profileId: null, postId: null };
+  const event = newEvent(
+    { type: "webhook.test", ...subject, data: {}, origin: currentOrigin() },
+    now,
+  );
+  await services.events.log([{ ...event, applicationId }]);
+  const delivery = firstDelivery(event, endpoint, now);
+  await queueDelivery(services, delivery);
+  const target = { type: "webhook", id: webhookId };
+  recordAudit(services, scope, { action: "webhook.tested", target, applicationId });
+  return viewDelivery(delivery);
+}
