@@ -4,8 +4,7 @@ import type { BrowserAnswer, BrowserRequest } from "../shared/connections/hosted
 import { finishOAuth } from "../shared/connections/hosted-page/finish-oauth.ts";
 import { finishVisit, submitForm } from "../shared/connections/hosted-page/submit-form.ts";
 import { chooseLanguage } from "../shared/connections/hosted-page/language.ts";
-import { showDeletion } from "../shared/connections/hosted-page/show-deletion.ts";
-import { showPage } from "../shared/connections/hosted-page/show-page.ts";
+import { showDeletion, showPage } from "../shared/connections/hosted-page/show-page.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import { ERROR_STATUS } from "../shared/http/error-status.ts";
 import type { RefusedCall } from "../shared/http/route.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { withTimeLimit } from "../../src/shared/runtime/time-limit.ts";
+import { withTimeLimit } from "../../src/shared/runtime/promises.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

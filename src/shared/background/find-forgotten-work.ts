@@ -1,7 +1,7 @@
-import { inBatches } from "../runtime/in-batches.ts";
+import { inBatches } from "../runtime/promises.ts";
 import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
 import { type TakeStep, overItems } from "../runtime/walk-step.ts";
-import { lookAtEndpoint } from "../webhooks/deliveries/look-at-endpoint.ts";
+import { lookAtEndpoint } from "../webhooks/deliveries/queue-delivery.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { overPlatforms } from "./walk.ts";
 import { emitPendingEvents } from "../connections/emit-pending-events.ts";

@@ -5,7 +5,7 @@ import { overPlatforms } from "./walk.ts";
 import type { StoredEntry } from "../billing/wallet-row.ts";
 import type { Wallet } from "../billing/wallet.ts";
 import type { Leg } from "../publishing/leg.ts";
-import { inBatches } from "../runtime/in-batches.ts";
+import { inBatches } from "../runtime/promises.ts";
 
 /** Entries that are read and checked at a time. */
 const ROUND_ENTRIES = 4_000;

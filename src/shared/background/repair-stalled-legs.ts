@@ -10,8 +10,8 @@ import {
 import { isEnded, nextLegStep } from "../publishing/leg.ts";
 import { nextCheck } from "../publishing/leg-times.ts";
 import type { StoredWork } from "../publishing/post-store.ts";
-import { lookAtEndpoint } from "../webhooks/deliveries/look-at-endpoint.ts";
-import { inBatches } from "../runtime/in-batches.ts";
+import { lookAtEndpoint } from "../webhooks/deliveries/queue-delivery.ts";
+import { inBatches } from "../runtime/promises.ts";
 
 const REPAIRS_AT_ONCE = 8;
 /**

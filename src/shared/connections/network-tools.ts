@@ -6,7 +6,7 @@ import type { ConnectionsDeps } from "./deps.ts";
 import { fittedUrl } from "../media/fitted-url.ts";
 import type { ReadByFile } from "../media/media-reader.ts";
 import { limitCalls, type CallLimits } from "../runtime/limited-calls.ts";
-import { withTimeLimit } from "../runtime/time-limit.ts";
+import { withTimeLimit } from "../runtime/promises.ts";
 
 /** Loaded when a post's files are first read: most requests never need them. */
 const media = {

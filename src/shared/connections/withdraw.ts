@@ -5,7 +5,7 @@ import type { WithdrawalNotice } from "../networks/contract/network.ts";
 import { grantIdOf } from "./connection.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
-import { inBatches } from "../runtime/in-batches.ts";
+import { inBatches } from "../runtime/promises.ts";
 
 const HOLDERS_OF_PAGE = 50;
 const AT_ONCE = 10;

@@ -3,7 +3,7 @@ import { integer, rowCodec, text } from "../runtime/storage/codec.ts";
 import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { inBatches } from "../runtime/in-batches.ts";
+import { inBatches } from "../runtime/promises.ts";
 
 /** How long failures count. The doubling of blocks ends after as long without one. */
 const WINDOW_MS = 15 * 60_000;

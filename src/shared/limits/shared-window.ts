@@ -11,7 +11,7 @@ import {
   type Step,
   type Usage,
 } from "./sliding-window.ts";
-import { withTimeLimit } from "../runtime/time-limit.ts";
+import { withTimeLimit } from "../runtime/promises.ts";
 import type { Counts, RateWindowRows } from "./rate-window-store.ts";
 
 /** Storage that takes longer than this is treated like storage that fails. */

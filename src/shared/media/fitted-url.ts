@@ -9,7 +9,7 @@ import {
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { limitCalls } from "../runtime/limited-calls.ts";
-import { withTimeLimit } from "../runtime/time-limit.ts";
+import { withTimeLimit } from "../runtime/promises.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import type { MediaDeps } from "./deps.ts";

@@ -1,5 +1,5 @@
 import type { MediaFacts } from "../networks/contract/media.ts";
-import { withTimeLimit } from "../runtime/time-limit.ts";
+import { withTimeLimit } from "../runtime/promises.ts";
 import { unreachable } from "./dialled.ts";
 import { HeldMemory } from "./held-memory.ts";
 import type { FileFacts, ReadBy } from "./media-reader.ts";

@@ -3,7 +3,7 @@ import {
   allowsPosting,
   GRANULAR_SCOPE,
   missingScopes,
-} from "../../../src/shared/networks/bluesky/scopes.ts";
+} from "../../../src/shared/networks/bluesky/client-documents.ts";
 
 /** What was asked for until 0.2.0. */
 const FORMER =

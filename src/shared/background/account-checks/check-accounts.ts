@@ -4,7 +4,7 @@ import type { NetworkName } from "../../networks/lookup.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { addCounts, type TakeStep, type WalkAt, type WalkStep } from "../../runtime/walk-step.ts";
 import type { BackgroundDeps } from "../deps.ts";
-import { inBatches } from "../../runtime/in-batches.ts";
+import { inBatches } from "../../runtime/promises.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
@@ -20,10 +20,7 @@ function isRotating({ config }: BackgroundDeps): boolean {
  * Seals what a platform keeps beside its connections with the first data key: signing secrets of webhooks, TOTP secrets
  * of users. Returns the key of each sealed text after that.
  */
-async function resealPlatform(
-  services: BackgroundDeps,
-  platformId: string,
-): Promise<string[]> {
+async function resealPlatform(services: BackgroundDeps, platformId: string): Promise<string[]> {
   const [endpoints, users] = await Promise.all([
     services.endpoints.reseal(platformId),
     resealSecondFactors(services, platformId),

@@ -20,7 +20,7 @@ import {
   type ShownAccount,
 } from "./connect-page.ts";
 import { isProfileActive } from "../link-account.ts";
-import { endNotice, openVisit, type OpenVisit } from "./visit.ts";
+import { endNotice, openVisit, type OpenVisit, plainNotice } from "./visit.ts";
 import { awayOf, waysIn } from "./form.ts";
 
 /** What the page reports of the last step. */
@@ -159,4 +159,15 @@ function shownAccount({ account }: Connection): ShownAccount {
 function stateOf(connection: Connection | undefined): Card["state"] {
   if (connection === undefined) return "unlinked";
   return connection.status === "needs_reauth" ? "needs_reauth" : "linked";
+}
+
+/** Answers GET of the page that a person is given who asked for deletion at a network. */
+export async function showDeletion(
+  services: ConnectionsDeps,
+  request: BrowserRequest,
+  code: string,
+): Promise<BrowserAnswer> {
+  const found = /^[0-9a-f]{40}$/.test(code) ? await services.withdrawals.find(code) : undefined;
+  if (found === undefined) return plainNotice(request, "unknown", 404);
+  return plainNotice(request, found.isOpen ? "deletionReceived" : "deletionDone", 200);
 }

@@ -1,6 +1,6 @@
 import { NotKept, type AccessRows } from "../../tenants/access-rows.ts";
 import type { PlatformAccess } from "../../tenants/platforms/platform.ts";
-import { verifySession } from "../../tenants/staff/sign-in.ts";
+import { verifySession } from "../../tenants/staff/verify-session.ts";
 import type { Application } from "../../tenants/applications/application.ts";
 import { recordAudit } from "../../audit/record.ts";
 import type { ApiKeyCaller, Caller, SessionCaller } from "../../callers/caller.ts";

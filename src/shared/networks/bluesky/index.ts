@@ -1,5 +1,5 @@
 import type { Network } from "../contract/network.ts";
-import { clientDocuments } from "./client-documents.ts";
+import { clientDocuments, missingScopes } from "./client-documents.ts";
 import type { OAuthFlow } from "../contract/link.ts";
 import { appPasswordForm } from "./app-password.ts";
 import { finish, oauthFields, start } from "./oauth-link.ts";
@@ -12,7 +12,6 @@ import { rules } from "./rule-table.ts";
 import { check, checkFiles, measure, media } from "./rules.ts";
 import { blueskySettings } from "./settings.ts";
 import { freshen, revoke } from "./session.ts";
-import { missingScopes } from "./scopes.ts";
 
 /** Offers the network's own page first, and an app password to servers and people that want none of it. */
 const blueskyLink = {

@@ -16,8 +16,13 @@ import { HttpFailure } from "../../runtime/http-call.ts";
 import { originOf, serverOrigin, typedText } from "../contract/text.ts";
 import { readAccount, readLimits, readIdentifier } from "./identity.ts";
 import { callAsAccount } from "./account-call.ts";
-import { hasDocuments, loopbackAddress } from "./client-documents.ts";
-import { allowsPosting, BROAD_SCOPE, GRANULAR_SCOPE } from "./scopes.ts";
+import {
+  hasDocuments,
+  loopbackAddress,
+  allowsPosting,
+  BROAD_SCOPE,
+  GRANULAR_SCOPE,
+} from "./client-documents.ts";
 import { sessionIdOf, type OAuthCredentials } from "./state.ts";
 import {
   openClient,

@@ -8,7 +8,7 @@ import type { Problem } from "../../networks/contract/rules.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { type Draft, legDraft } from "../post.ts";
 import type { NetworkCheck } from "../problems.ts";
-import { inBatches } from "../../runtime/in-batches.ts";
+import { inBatches } from "../../runtime/promises.ts";
 
 export interface MediaCheck {
   readonly url: string;

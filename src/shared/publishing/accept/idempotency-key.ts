@@ -4,7 +4,7 @@ import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { Accepted } from "../idempotency-store.ts";
 import type { Draft } from "../post.ts";
-import { inBatches } from "../../runtime/in-batches.ts";
+import { inBatches } from "../../runtime/promises.ts";
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{8,128}$/;
 

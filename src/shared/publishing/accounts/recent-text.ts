@@ -4,7 +4,7 @@ import { sha256Hex } from "../../runtime/secrets.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount, StoredTextClaim, TextClaim } from "./account-store.ts";
 import { isEnded, type Leg } from "../leg.ts";
-import { inBatches } from "../../runtime/in-batches.ts";
+import { inBatches } from "../../runtime/promises.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const TEXTS_AT_ONCE = 32;

@@ -3,7 +3,7 @@ import { isMissingContainer } from "./failure.ts";
 import * as z from "zod";
 import { shape } from "../shape.ts";
 import { currentTraceParent } from "../telemetry/work-context.ts";
-import { withTimeLimit } from "../time-limit.ts";
+import { withTimeLimit } from "../promises.ts";
 
 const CALL_TIMEOUT_MS = 10_000;
 /** Few enough for one process to work on all of them at once, beside what it has. */

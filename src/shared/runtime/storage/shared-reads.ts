@@ -1,4 +1,4 @@
-import { withTimeLimit } from "../time-limit.ts";
+import { withTimeLimit } from "../promises.ts";
 
 /** Later calls don't wait for a read that takes longer. */
 const STALL_MS = 100;

@@ -24,7 +24,7 @@ import {
 import { filterOf, type RowRange, type SelectedPage, type Selection } from "./selection.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { writeTogether } from "./together.ts";
-import { inBatches } from "../in-batches.ts";
+import { inBatches } from "../promises.ts";
 
 /** Shorter than the service's own 30 s: a call that takes longer counts as in doubt. */
 const CALL_TIMEOUT_MS = 10_000;

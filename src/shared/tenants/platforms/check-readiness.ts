@@ -2,7 +2,7 @@ import * as z from "zod";
 import { AppError } from "../../runtime/errors.ts";
 import { count } from "../../runtime/fields.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { withTimeLimit } from "../../runtime/time-limit.ts";
+import { withTimeLimit } from "../../runtime/promises.ts";
 import type { TenantsDeps } from "../deps.ts";
 
 const CHECK_TIMEOUT_MS = 3_000;

@@ -49,7 +49,7 @@ export async function updatePlatform(
 }
 
 /** The name of a platform, and how its first user signs in. */
-export interface NewPlatform {
+interface NewPlatform {
   readonly name: string;
   readonly email: string;
   readonly password: string;

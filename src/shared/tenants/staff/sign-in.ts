@@ -11,9 +11,7 @@ import { checkCode } from "./check-second-factor.ts";
 import type { LogIn, SignUp } from "./schema.ts";
 import { spend, type Proof } from "./second-factor.ts";
 import type { UserChange } from "./user-store.ts";
-import { hasTotp, viewUser, type SignedIn, type User, isSessionLive } from "./user.ts";
-import { isId } from "../../runtime/ids.ts";
-import type { AccessRows } from "../access-rows.ts";
+import { hasTotp, viewUser, type SignedIn, type User } from "./user.ts";
 
 /** Opens a session for a user who has proved their identity. */
 async function openSession(
@@ -162,24 +160,4 @@ export async function logOut(services: TenantsDeps, scope: SessionScope): Promis
     action: "user.logged_out",
     target: { type: "user", id: userId },
   });
-}
-
-/**
- * Returns the caller that presents a session token, checked on `rows`. `alongside` is read in the same round trip.
- * @throws AppError `session_expired`, `invalid_credentials`
- */
-export async function verifySession<T>(
-  services: TenantsDeps,
-  { token, rows }: { readonly token: string; readonly rows: AccessRows },
-  alongside: (platformId: string) => Promise<T>,
-): Promise<{ readonly caller: SessionCaller; readonly alongside: T }> {
-  const session = await services.sessions.verify(token);
-  const { userId, platformId, sessionId } = session;
-  if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
-  const [user, read] = await Promise.all([rows.user(platformId, userId), alongside(platformId)]);
-  if (user === undefined || !isSessionLive(user, session)) {
-    if (!rows.areKept) await services.wallets.raiseFor(platformId, `${userId}|${sessionId}`);
-    throw invalidCredentials();
-  }
-  return { caller: { kind: "session", userId, platformId, sessionId }, alongside: read };
 }

@@ -32,7 +32,7 @@ import { addDueDelivery, endpointDue, hintDueDelivery, hintEndpoint } from "./qu
  *
  *   before the deliveries are written        the event is still pending; the sweep has it fanned out again
  *   after them, or the hint was lost         the mark in the open-work index, made before and after the write: the sweep
- *                                            looks at marked endpoints (`look-at-endpoint.ts`) and sends a hint
+ *                                            looks at marked endpoints (`lookAtEndpoint`) and sends a hint
  *   with the lease, anywhere                 the lease runs out; a mark of who queued, or the due row, is still there:
  *                                            marks go only when the sweep finds nothing due, due rows only with the lease
  *   after the count, before the outcome      the delivery is attempted again, under the same id

@@ -1,0 +1,26 @@
+import type { SessionCaller } from "../../callers/caller.ts";
+import { invalidCredentials } from "../../callers/credential.ts";
+import { isId } from "../../runtime/ids.ts";
+import type { AccessRows } from "../access-rows.ts";
+import type { TenantsDeps } from "../deps.ts";
+import { isSessionLive } from "./user.ts";
+
+/**
+ * Returns the caller that presents a session token, checked on `rows`. `alongside` is read in the same round trip.
+ * @throws AppError `session_expired`, `invalid_credentials`
+ */
+export async function verifySession<T>(
+  services: TenantsDeps,
+  { token, rows }: { readonly token: string; readonly rows: AccessRows },
+  alongside: (platformId: string) => Promise<T>,
+): Promise<{ readonly caller: SessionCaller; readonly alongside: T }> {
+  const session = await services.sessions.verify(token);
+  const { userId, platformId, sessionId } = session;
+  if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
+  const [user, read] = await Promise.all([rows.user(platformId, userId), alongside(platformId)]);
+  if (user === undefined || !isSessionLive(user, session)) {
+    if (!rows.areKept) await services.wallets.raiseFor(platformId, `${userId}|${sessionId}`);
+    throw invalidCredentials();
+  }
+  return { caller: { kind: "session", userId, platformId, sessionId }, alongside: read };
+}
