@@ -1,6 +1,6 @@
 import { app } from "@azure/functions";
 import { routeKeys, queues } from "./functions/manifest.ts";
-import { timers } from "./functions/workers.ts";
+import { timers } from "./functions/timers.ts";
 import { readConfig } from "./shared/runtime/config.ts";
 import {
   registerRoutes,

@@ -20,7 +20,7 @@ import {
 import { listConnections } from "../shared/connections/view-connection.ts";
 import { removeConnection } from "../shared/connections/remove-connection.ts";
 import { BrowserFields, CreateConnectSessionBody } from "../shared/connections/schema.ts";
-import { publishedDocument } from "../shared/connections/hosted-page/client-documents.ts";
+import { publishedDocument } from "../shared/connections/network-tools.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import { anyone } from "../shared/http/access/access.ts";
 import {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { systemScope, worker, type Worker, type Timer } from "../shared/http/worker.ts";
+import { systemScope, worker, type Worker } from "../shared/http/worker.ts";
 import {
   START_QUEUE,
   StartHint,
@@ -50,16 +50,4 @@ export const workers: readonly Worker[] = [
   poison(START_QUEUE),
   poison(FAN_OUT_QUEUE),
   poison(DELIVERY_QUEUE),
-];
-
-/**
- * One timer for all that comes by a schedule: each one more is a scale group of its own, which wakes up for itself. It
- * comes as often as the finest schedule, and looks what else is due.
- */
-export const timers: readonly Timer[] = [
-  {
-    name: "run-due-walks",
-    schedule: ({ config }) => config.publishing.timerSchedule,
-    run: async (services, system) => (await load()).runDueWalks(services, system),
-  },
 ];

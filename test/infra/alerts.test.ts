@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { timers } from "../../src/functions/workers.ts";
+import { timers } from "../../src/functions/timers.ts";
 import { ofType, readSnapshot } from "./snapshot.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 

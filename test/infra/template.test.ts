@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SNAPSHOTS } from "../../dev/check-infra.ts";
 import { queues } from "../../src/functions/manifest.ts";
-import { timers, workers } from "../../src/functions/workers.ts";
+import { timers } from "../../src/functions/timers.ts";
+import { workers } from "../../src/functions/workers.ts";
 import { ofType, onlyOne, readSnapshot, type Resource } from "./snapshot.ts";
 
 const ROLE = "Microsoft.Authorization/roleAssignments";

@@ -1,6 +1,7 @@
 // Here, so that no run waits for it, whose time would go on meanwhile.
 import "../../src/functions/background.ts";
-import { timers, workers } from "../../src/functions/workers.ts";
+import { timers } from "../../src/functions/timers.ts";
+import { workers } from "../../src/functions/workers.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Log, LogFields } from "../../src/shared/runtime/log.ts";

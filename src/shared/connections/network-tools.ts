@@ -7,6 +7,8 @@ import { fittedUrl } from "../media/fitted-url.ts";
 import type { ReadByFile } from "../media/media-reader.ts";
 import { limitCalls, type CallLimits } from "../runtime/limited-calls.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
+import { notFound } from "../runtime/errors.ts";
+import type { NetworkDocument } from "../networks/contract/network.ts";
 
 /** Loaded when a post's files are first read: most requests never need them. */
 const media = {
@@ -79,4 +81,19 @@ export function createNetworkTools(
       forget: (host) => services.hosts.forget(network, host),
     },
   };
+}
+
+/**
+ * Returns a document that a network requires this service to publish.
+ * @throws AppError `not_found` where the service has no registration with the network, or one without documents
+ */
+export function publishedDocument(
+  { config }: ConnectionsDeps,
+  network: NetworkName,
+  { make }: Pick<NetworkDocument, "make">,
+): Readonly<Record<string, unknown>> {
+  const app = config.networkApps[network];
+  const made = app && make(app, config.service);
+  if (made === undefined) throw notFound();
+  return made;
 }

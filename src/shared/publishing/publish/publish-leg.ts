@@ -28,11 +28,7 @@ function isShown(leg: Leg, now: Date): boolean {
 }
 
 /** Looks up a call of unknown outcome. Returns true when the leg may be sent (again), false when it ended or waits. */
-async function reconcile(
-  work: Work,
-  network: Network,
-  ready: LegToPublish,
-): Promise<boolean> {
+async function reconcile(work: Work, network: Network, ready: LegToPublish): Promise<boolean> {
   const { services, stored } = work;
   const outcome = await network.reconcile(ready, work.tools);
   switch (outcome.kind) {
