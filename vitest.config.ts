@@ -45,7 +45,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [NEVER, ...APART],
           isolate: false,
-          setupFiles: ["test/setup/fresh-ids.ts"],
+          setupFiles: ["test/setup/fresh-time.ts"],
           ...common,
         },
       },

@@ -12,38 +12,12 @@ import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";
 import { drainQueues } from "./drain.ts";
+import { createClock, type TestClock } from "./test-clock.ts";
 import { runWalks } from "./walks.ts";
 import { QueueModel } from "../model/queue-model.ts";
 import type { FatedCall } from "../model/machine.ts";
 import { StorageModel, type TableFault } from "../model/storage-model.ts";
 import { openTables, type Tables } from "../../src/shared/runtime/storage/tables.ts";
-
-/** A Wednesday, far from any change of the year or of daylight saving time. */
-const START = Date.parse("2026-03-04T10:00:00.000Z");
-
-interface TestClock {
-  readonly now: () => Date;
-  readonly advance: (ms: number) => void;
-}
-
-/** The latest reading of any clock: ids never go back in time, so no relay may start before another one is. */
-let latest = START;
-
-/** Every reading is a millisecond later than the one before, so that what happens in order is dated in order. */
-function createClock(): TestClock {
-  let time = latest;
-  const move = (ms: number) => {
-    time += ms;
-    latest = Math.max(latest, time);
-  };
-  return {
-    now() {
-      move(1);
-      return new Date(time);
-    },
-    advance: move,
-  };
-}
 
 export interface RelayOptions {
   /** Settings on top of the harness's own. */
