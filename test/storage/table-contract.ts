@@ -416,9 +416,9 @@ function describeLimits({ table }: ContractStorage): void {
     test("a text of more than 64 KiB, of which 64 KiB are taken", async () => {
       const p = partition();
       expect(
-        await table().insertIfAbsent(p, { rowKey: "a", text: "é".repeat(32_768) }),
+        await table().insertIfAbsent(p, { rowKey: "a", text: "x".repeat(32_768) }),
       ).toBeDefined();
-      const tooLong = { rowKey: "b", text: "é".repeat(32_769) };
+      const tooLong = { rowKey: "b", text: "x".repeat(32_769) };
       await expect(table().insertIfAbsent(p, tooLong)).rejects.toThrow();
     });
   });
