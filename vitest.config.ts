@@ -1,5 +1,3 @@
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/setup/longest-first.ts";
 
@@ -21,9 +19,6 @@ const APART = [
   "test/text/{far-too-long,growth}.test.ts",
   "test/webhooks/{addresses,load,snippets}.test.ts",
 ];
-// What a process compiles when it starts, the next one need not: the tests start some hundreds.
-process.env["NODE_COMPILE_CACHE"] ??= path.join(tmpdir(), "relay-compile-cache");
-
 /** More than cores: most of these files wait for what they started most of the time. */
 const WORKERS = 5;
 /** Bounds for what has stopped: a slow machine is no failure. */

@@ -13,7 +13,7 @@ test(
       seconds: SECONDS,
       hosts: 2,
       postsPerSecond: 3,
-      killsEveryMs: [800, 2_500],
+      killsEveryMs: [1_200, 3_000],
       seed: 60,
       connectionString: inject("azurite"),
     });
