@@ -7,8 +7,12 @@ import {
   PublishHint,
 } from "../shared/publishing/post-queue.ts";
 import { shape } from "../shared/runtime/shape.ts";
-import { DELIVERY_QUEUE, DeliveryHint } from "../shared/webhooks/deliveries/delivery-queue.ts";
-import { FAN_OUT_QUEUE, FanOutHint } from "../shared/webhooks/events/fan-out-queue.ts";
+import {
+  DELIVERY_QUEUE,
+  DeliveryHint,
+  FAN_OUT_QUEUE,
+  FanOutHint,
+} from "../shared/webhooks/hint-queue.ts";
 
 const load = async () => (await import("./background.ts")).background;
 

@@ -49,13 +49,18 @@ import { TimelineStore } from "./publishing/timeline-store.ts";
 import { UnmappedSignals } from "./publishing/publish/unmapped-signals.ts";
 import { DeadDeliveryStore } from "./webhooks/deliveries/dead-delivery-store.ts";
 import { DUE_DELIVERIES } from "./webhooks/deliveries/delivery.ts";
-import { DELIVERY_QUEUE, type DeliveryHint } from "./webhooks/deliveries/delivery-queue.ts";
 import { DeliveryStore } from "./webhooks/deliveries/delivery-store.ts";
 import { PendingStore } from "./webhooks/deliveries/pending-store.ts";
 import { EndpointHealthStore } from "./webhooks/endpoints/endpoint-health-store.ts";
 import { EndpointStore } from "./webhooks/endpoints/endpoint-store.ts";
 import { EventStore } from "./webhooks/events/event-store.ts";
-import { FAN_OUT_QUEUE, FanOutQueue, Rerun } from "./webhooks/events/fan-out-queue.ts";
+import {
+  DELIVERY_QUEUE,
+  type DeliveryHint,
+  FAN_OUT_QUEUE,
+  FanOutQueue,
+  Rerun,
+} from "./webhooks/hint-queue.ts";
 import { rotatingKeys } from "./runtime/rotating-keys.ts";
 import { HintQueue, type MessageQueue } from "./runtime/storage/queue.ts";
 import { Stop } from "./runtime/process.ts";

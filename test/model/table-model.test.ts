@@ -122,12 +122,14 @@ test("a row has 1 MiB at most, and a transaction 4 MiB", () => {
   expect(put(9, 17)).toBe("RequestBodyTooLarge");
 });
 
-test("a partition does 2,000 entities in a second, and the next ones in the next", () => {
+test("a partition does 2,000 entities at once after a rest, and 2,000 a second from then on", () => {
   const load = new PartitionLoad();
   const taken = Array.from({ length: 30 }, () => load.take("p", 100, 1_500)).filter(Boolean);
   expect(taken).toHaveLength(20);
   expect(load.take("other", 100, 1_500)).toBe(true);
-  expect(load.take("p", 100, 2_000)).toBe(true);
+  expect(load.take("p", 100, 1_549)).toBe(false);
+  expect(load.take("p", 100, 1_550)).toBe(true);
+  expect(load.take("p", 100, 1_550)).toBe(false);
 });
 
 test("a call that takes longer than its caller waits is given up, and done all the same", async () => {

@@ -299,7 +299,7 @@ test.each(YOUNG)("a row of kind $codec.kind is read as it was written", ({ codec
 
 test("a number that is no whole one, and a text that is none of those it can be, are damage", () => {
   const wallet = { balance: 1, reserved: 0, sequence: 1, dailyBudget: null, daySpent: 0, day: "" };
-  const rest = { budgetChangedAt: null, paceUntil: null, accessVersion: "" };
+  const rest = { budgetChangedAt: null, paceUntil: null, accessVersion: "", writer: null };
   const columns = walletRow.encode({ ...wallet, ...rest });
   const row = { ...columns, rowKey: "W" };
   expect(damageOf(() => walletRow.decode({ ...row, balance: 1.5 }))?.column).toBe("balance");

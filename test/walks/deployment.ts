@@ -5,7 +5,7 @@ import { parseConfig } from "../../src/shared/runtime/config.ts";
 import type { Log, LogFields } from "../../src/shared/runtime/log.ts";
 import { inverted, newId, timeOfId } from "../../src/shared/runtime/ids.ts";
 import { PENDING_ROWS, toEventRow, newEvent } from "../../src/shared/webhooks/events/event.ts";
-import { FanOutHint, FAN_OUT_QUEUE } from "../../src/shared/webhooks/events/fan-out-queue.ts";
+import { FanOutHint, FAN_OUT_QUEUE } from "../../src/shared/webhooks/hint-queue.ts";
 import { Machine, natureOf, type Nature } from "../model/machine.ts";
 import { tablesOver } from "../model/model-client.ts";
 import { Random } from "../model/random.ts";

@@ -4,7 +4,7 @@ import { runWalk, type Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import { isOfShard, overItems, type TakeStep } from "../../src/shared/runtime/walk-step.ts";
-import { FanOutHint } from "../../src/shared/webhooks/events/fan-out-queue.ts";
+import { FanOutHint } from "../../src/shared/webhooks/hint-queue.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 const MINUTE = 60_000;

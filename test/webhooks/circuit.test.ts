@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { countRequests } from "../../bench/request-counter.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import type { DeliveryHint } from "../../src/shared/webhooks/deliveries/delivery-queue.ts";
+import type { DeliveryHint } from "../../src/shared/webhooks/hint-queue.ts";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -8,7 +8,7 @@ import {
   retryAfterSeconds,
 } from "../../src/shared/webhooks/deliveries/delivery.ts";
 import { isAbandoned } from "../../src/shared/webhooks/endpoints/endpoint.ts";
-import { Rerun } from "../../src/shared/webhooks/events/fan-out-queue.ts";
+import { Rerun } from "../../src/shared/webhooks/hint-queue.ts";
 import { keptText } from "../../src/shared/webhooks/deliveries/send-delivery.ts";
 import { SETTINGS } from "../../src/shared/runtime/settings.ts";
 

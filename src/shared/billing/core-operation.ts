@@ -10,15 +10,28 @@ export interface CorePartition {
    * Returns the writes that change the wallet from `from` to `to`, with its new ledger entries. The wallet's row is
    * always one of them: its version is the version of the whole partition.
    */
-  walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEntry[]): RowWrite[];
+  walletWrites(from: StoredWallet, to: WrittenWallet, entries: readonly LedgerEntry[]): RowWrite[];
   transact(writes: readonly RowWrite[]): Promise<TransactionResult>;
   now(): Date;
+  /** Returns whether a read failed because storage had too much to do. */
+  isBusy?(error: unknown): boolean;
   /** Called after each try to write, for metrics. */
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
-export interface StoredWallet {
+/** Says that a process is about to write more, and for how long others had better wait. */
+export interface WriterLease {
+  readonly by: string;
+  readonly forMs: number;
+}
+
+export interface WrittenWallet {
   readonly wallet: Wallet;
+  /** Of the process that wrote it last, while the wallet is contested. */
+  readonly writer: WriterLease | null;
+}
+
+export interface StoredWallet extends WrittenWallet {
   /** "" while the platform has no wallet row yet. */
   readonly etag: string;
 }

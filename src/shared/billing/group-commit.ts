@@ -5,6 +5,7 @@ import {
   type TransactionResult,
 } from "../runtime/storage/row.ts";
 import { Batch, type Outcome, type Pending } from "./batch.ts";
+import { Contest, pause, RACE_PAUSE_MS_MAX } from "./contest.ts";
 import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 
@@ -15,16 +16,11 @@ const WALLET_CACHE_MS = 2_000;
 /** How often an operation is retried after a transaction of unknown outcome or a torn read. */
 const DOUBTS_MAX = 12;
 const DOUBT_PAUSE_MS_MAX = 500;
-/** Longest pause after a lost race. After a longer one the winner would be far ahead. */
-const RACE_PAUSE_MS_MAX = 40;
+/** The pause after the service had too much to do, and how much longer it is for those that have not waited yet. */
+const BUSY_PAUSE_MS = 50;
+const BUSY_PAUSE_MS_MAX = 350;
 /** How long an operation is retried. */
 const TRYING_MS_MAX = 8_000;
-/** How long after a lost race the wallet counts as contested by other processes. */
-const CONTESTED_MS = 1_000;
-/** How long a process writes without a pause; in the pause, another process can write. */
-const UNBROKEN_MS_MAX = 250;
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Serialises the writes to one platform's wallet in this process and writes them together: while one transaction is
@@ -36,6 +32,8 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
  *
  *   (submitted)  with rows that its caller has read            known
  *   (submitted)  without, or this process knows better         unread
+ *   unread       known to be a repeat: looks aside, and it     settled: answer
+ *                was done before
  *   unread       its rows are read, after the wallet           read
  *   unread       its rows can't be read                        settled: the error
  *   read         the wallet has another version by now         unread
@@ -49,11 +47,12 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
  *   decided      the transaction is applied, or not needed     settled: answer, refusal or error
  *   decided      the same, a refusal, asked for meanwhile      unread, wallet old
  *   decided      another process wrote the wallet first        known as before, or unread
- *   decided      a row of its own was another one              unread, in a later batch
+ *   decided      a row of its own was another one              unread, in a later batch, or
+ *                                                              aside as a repeat
  *   decided      a row of another operation was another one    as before it was decided
- *   decided      the transaction is in doubt, or somebody      unread
- *                threw: wallet and rows are not of one
- *                moment, and may show what never was
+ *   decided      the transaction is in doubt                   known as before, or unread
+ *   decided      somebody threw: wallet and rows are not of    unread
+ *                one moment, and may show what never was
  *   decided      the same 12 times, or 8 s of any of these     settled: `service_unavailable`
  *   decided      storage never takes the transaction           as before it was decided, alone
  *   decided      the same, and it was alone                    settled: the error
@@ -69,9 +68,10 @@ export class GroupCommit {
   readonly #byId = new Map<string, Pending>();
   #running = false;
   #cached: { readonly stored: StoredWallet; readonly readAt: number } | undefined;
-  #contestedUntil = 0;
-  #unbrokenSince = 0;
-  #roundTripMs = 0;
+  readonly #contest = new Contest(async () => {
+    this.#cached = undefined;
+    return await this.#wallet();
+  });
 
   /** `storedRows`: rows that this process saw stored recently, of any platform; to believe them absent costs a try. */
   constructor(
@@ -89,7 +89,7 @@ export class GroupCommit {
   }
 
   get idle(): boolean {
-    return !this.#running && this.#queue.length === 0;
+    return this.#byId.size === 0;
   }
 
   /**
@@ -100,8 +100,7 @@ export class GroupCommit {
     let pending = this.#byId.get(operation.id);
     // Bounded: later requests that join must not delay the first one's answer by their own reads.
     if (pending === undefined || performance.now() - pending.submittedAt >= TRYING_MS_MAX) {
-      pending = this.#enqueue(operation);
-      void this.#run();
+      pending = this.#begin(operation);
     } else {
       pending.askedAt = performance.now();
     }
@@ -109,11 +108,9 @@ export class GroupCommit {
     return pending.promise as Promise<Answer>;
   }
 
-  #enqueue(operation: CoreOperation<unknown>): Pending {
-    const { known } = operation;
-    const isOutdated = operation.rowKeys.some((rowKey) =>
-      this.#storedRows.has(this.#storedRowKey(rowKey)),
-    );
+  #begin(operation: CoreOperation<unknown>): Pending {
+    const { known, rowKeys } = operation;
+    const isOutdated = rowKeys.some((rowKey) => this.#storedRows.has(this.#storedRowKey(rowKey)));
     const pending: Pending = {
       operation,
       submittedAt: performance.now(),
@@ -129,8 +126,38 @@ export class GroupCommit {
       doubtedEtag: undefined,
     };
     this.#byId.set(operation.id, pending);
-    this.#queue.push(pending);
+    if (isOutdated && isRepeat(pending)) void this.#lookAside(pending);
+    else this.#enqueue(pending);
     return pending;
+  }
+
+  #enqueue(pending: Pending): void {
+    this.#queue.push(pending);
+    void this.#run();
+  }
+
+  /**
+   * Answers an operation that was done before without a transaction, so that the others of the wallet don't wait for
+   * what it has to read. It has one row, which is right on its own, whatever happens to the wallet meanwhile.
+   */
+  async #lookAside(pending: Pending): Promise<void> {
+    const { operation } = pending;
+    unread(pending);
+    try {
+      const read = async (rowKey: string) => [rowKey, await this.#partition.find(rowKey)] as const;
+      const [{ wallet }, ...found] = await Promise.all([
+        this.#partition.readWallet(),
+        ...operation.rowKeys.map(read),
+      ]);
+      const rows = new Map(found);
+      const now = this.#partition.now();
+      const decision = operation.decide({ wallet, now, row: (rowKey) => rows.get(rowKey) });
+      if (decision.kind === "done")
+        return this.#settle(pending, { kind: "answer", answer: decision.answer });
+    } catch {
+      // The transaction finds out why.
+    }
+    this.#enqueue(pending);
   }
 
   /** Answers the caller. A later request for the same starts a new operation. */
@@ -149,50 +176,32 @@ export class GroupCommit {
   async #run(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
-    this.#unbrokenSince = performance.now();
+    this.#contest.begin();
     while (this.#queue.length > 0) {
       let members: readonly Pending[] | undefined;
       try {
-        if (this.#isContested || this.#isOwedAGap) await this.#pauseForOthers();
-        members = this.#take();
+        const mayWriteMuch = this.#contest.isOurs || (await this.#contest.turn());
+        members = this.#take(mayWriteMuch ? BATCH_OPERATIONS_MAX : 1);
         await this.#commit(members);
       } catch (error) {
         this.#cached = undefined;
-        for (const pending of members ?? this.#take())
-          if (!this.#queue.includes(pending)) this.#fail(pending, error);
+        const open = (members ?? this.#take()).filter((pending) => !this.#queue.includes(pending));
+        if (this.#partition.isBusy?.(error) === true) {
+          this.#contest.tooMuch();
+          this.#queue.unshift(...this.#inTime(open));
+        } else for (const pending of open) this.#fail(pending, error);
       }
     }
     this.#running = false;
   }
 
-  get #isContested(): boolean {
-    return performance.now() < this.#contestedUntil;
-  }
-
-  get #isOwedAGap(): boolean {
-    return performance.now() - this.#unbrokenSince >= UNBROKEN_MS_MAX;
-  }
-
-  /**
-   * Pauses for about a round trip, so that other processes can write and more operations gather: before every
-   * transaction while the wallet is contested, and now and then in case it is. Without pauses, a process that knows the
-   * version of its own last write always wins against one that has to read first.
-   */
-  async #pauseForOthers(): Promise<void> {
-    await pause(this.#roundTripMs);
-    this.#unbrokenSince = performance.now();
-    if (!this.#isContested) return;
-    this.#cached = undefined;
-    await this.#wallet();
-  }
-
   /** Takes the operations of the next transaction from the queue. */
-  #take(): Pending[] {
+  #take(count = BATCH_OPERATIONS_MAX): Pending[] {
     const first = this.#queue[0]?.turn;
     const goesAlong = ({ turn }: Pending) => turn === "any" || (turn === "next" && first === turn);
     const barrier = this.#queue.findIndex((pending, index) => index > 0 && !goesAlong(pending));
     const length = first === "alone" ? 1 : barrier === -1 ? BATCH_OPERATIONS_MAX : barrier;
-    const members = this.#queue.splice(0, Math.min(length, BATCH_OPERATIONS_MAX));
+    const members = this.#queue.splice(0, Math.min(length, count));
     for (const pending of members) {
       pending.triedAt ??= performance.now();
       pending.turn = "any";
@@ -242,8 +251,9 @@ export class GroupCommit {
   async #write(batch: Batch): Promise<boolean> {
     const { stored, wallet } = batch;
     const startedAt = performance.now();
+    const writer = this.#contest.lease(this.#queue.length > 0);
     const writes = [
-      ...this.#partition.walletWrites(stored, wallet, batch.entries),
+      ...this.#partition.walletWrites(stored, { wallet, writer }, batch.entries),
       ...batch.overlay.writes(),
     ];
     let result: TransactionResult;
@@ -254,16 +264,17 @@ export class GroupCommit {
       return false;
     }
     this.#partition.onBatch?.(batch.writers.length, result.kind);
-    this.#roundTripMs = Math.min(performance.now() - startedAt, RACE_PAUSE_MS_MAX);
     switch (result.kind) {
       case "applied": {
+        this.#contest.won(performance.now() - startedAt);
         const etag = result.etags.get("W");
-        this.#cached =
-          etag === undefined ? undefined : { stored: { wallet, etag }, readAt: startedAt };
+        const readAt = startedAt;
+        this.#cached = etag === undefined ? etag : { stored: { wallet, writer, etag }, readAt };
         this.#remember(batch.writers);
         return true;
       }
       case "in_doubt":
+        if (result.isBusy === true) this.#contest.tooMuch();
         for (const pending of batch.writers) pending.doubtedEtag = stored.etag;
         await this.#doubt(batch);
         return false;
@@ -286,7 +297,7 @@ export class GroupCommit {
   /** Retries the batch after another process wrote the wallet first. */
   async #lose({ members }: Batch): Promise<void> {
     this.#cached = undefined;
-    this.#contestedUntil = performance.now() + CONTESTED_MS;
+    this.#contest.lost();
     // A caller's rows are written under their own condition; rows that were read belong to the wallet's old version.
     for (const pending of members) if (!goBack(pending, "known")) unread(pending);
     const rest = this.#inTime(members);
@@ -298,12 +309,14 @@ export class GroupCommit {
   #leaveOut({ members }: Batch, outdated: readonly Pending[]): void {
     this.#remember(outdated);
     for (const pending of members) goBack(pending);
-    for (const pending of outdated) {
+    const others = members.filter((pending) => !outdated.includes(pending));
+    const changed = outdated.filter((pending) => !isRepeat(pending));
+    for (const pending of changed) {
       unread(pending);
       pending.turn = "next";
     }
-    const others = members.filter((pending) => !outdated.includes(pending));
-    this.#queue.unshift(...this.#inTime(others), ...this.#inTime(outdated));
+    this.#queue.unshift(...this.#inTime(others), ...this.#inTime(changed));
+    for (const pending of this.#inTime(outdated.filter(isRepeat))) void this.#lookAside(pending);
   }
 
   /** Divides a transaction that storage never takes, until only the operations fail that cause it. */
@@ -334,15 +347,19 @@ export class GroupCommit {
   }
 
   /** Reads all rows and decides again; after a while, answers with an error that is safe to repeat. */
-  async #doubt({ members }: Batch): Promise<void> {
+  async #doubt({ members, isTorn }: Batch): Promise<void> {
     this.#cached = undefined;
     for (const pending of members) {
-      pending.doubts += 1;
-      unread(pending);
+      // A service that is too busy says nothing new by saying it again.
+      if (!this.#contest.isBusy) pending.doubts += 1;
+      // What was applied after all refuses a caller's rows, which are written under their own condition.
+      if (isTorn || !goBack(pending, "known")) unread(pending);
     }
     const rest = this.#inTime(members);
     const doubts = Math.max(0, ...rest.map((pending) => pending.doubts));
-    const waitMs = Math.random() * Math.min(DOUBT_PAUSE_MS_MAX, 10 * 2 ** doubts);
+    const waitMs = this.#contest.isBusy
+      ? BUSY_PAUSE_MS + this.#contest.latenessMs(BUSY_PAUSE_MS_MAX)
+      : Math.random() * Math.min(DOUBT_PAUSE_MS_MAX, 10 * 2 ** doubts);
     if (rest.length > 0) await pause(waitMs);
     this.#queue.unshift(...rest);
   }
@@ -360,6 +377,12 @@ export class GroupCommit {
 
 function unread(pending: Pending): void {
   pending.state = { kind: "unread", isWalletOld: false };
+}
+
+/** Whether the operation would create the one row that it reads, so that what it finds there tells all. */
+function isRepeat({ operation: { known, rowKeys } }: Pending): boolean {
+  const [rowKey = ""] = rowKeys;
+  return rowKeys.length === 1 && known?.has(rowKey) === true && known.get(rowKey) === undefined;
 }
 
 /** Undoes a decision that was made on rows of this kind; returns whether there was one. */

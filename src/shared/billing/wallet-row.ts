@@ -12,6 +12,7 @@ import {
   textOrNull,
   truth,
 } from "../runtime/storage/codec.ts";
+import type { WriterLease } from "./core-operation.ts";
 import type { Operation } from "./rate-card.ts";
 import { inverted } from "../runtime/ids.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
@@ -30,6 +31,7 @@ export const walletRow = rowCodec("wallet", {
   paceUntil: textOrNull(),
   // Absent: nothing has raised it yet, as in version 0.2.0, which had none. An absent one matches nothing.
   accessVersion: absentIs("", text()),
+  writer: absentIs(null, jsonOrNull<WriterLease>()),
 });
 
 /** An entry of its ledger. */

@@ -1,12 +1,18 @@
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { Row, RowWrite, TransactionResult } from "../runtime/storage/row.ts";
+import { isBusy } from "../runtime/storage/failure.ts";
 import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { raiseOperation } from "./access-version.ts";
 import { budgetReachedOperation, lowBalanceWrites, isWalletEvent } from "./alerts.ts";
-import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
+import type {
+  CoreOperation,
+  CorePartition,
+  StoredWallet,
+  WrittenWallet,
+} from "./core-operation.ts";
 import { GroupCommit, STORED_ROWS_MAX } from "./group-commit.ts";
 import { LedgerStore } from "./ledger-store.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
@@ -174,19 +180,20 @@ export class WalletStore {
       },
       walletWrites: (from, to, entries) => [
         ...walletWrites(from, to, entries),
-        ...lowBalanceWrites(from.wallet, to, this.#alerts.balanceLowTokens, this.#now()),
+        ...lowBalanceWrites(from.wallet, to.wallet, this.#alerts.balanceLowTokens, this.#now()),
       ],
       now: this.#now,
+      isBusy: (error) => error instanceof AppError && isBusy(error.cause),
       onBatch: (operations, outcome) => this.#alerts.onBatch?.(operations, outcome),
     };
   }
 
   async #readStored(platformId: string): Promise<StoredWallet> {
     const stored = await this.#core.find(platformId, WALLET_KEY);
-    if (stored === undefined) return { wallet: EMPTY_WALLET, etag: "" };
-    const wallet = walletRow.decode(stored.row);
+    if (stored === undefined) return { wallet: EMPTY_WALLET, writer: null, etag: "" };
+    const { writer, ...wallet } = walletRow.decode(stored.row);
     this.#versions.set(platformId, wallet.accessVersion);
-    return { wallet, etag: stored.etag };
+    return { wallet, writer, etag: stored.etag };
   }
 
   /** Returns the wallet as it is stored now; an empty one for a platform that never had tokens. */
@@ -242,8 +249,12 @@ export class WalletStore {
 
 const isSpent = (row: Row) => markerRow.decode(row).operation !== "billing.credit";
 
-function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEntry[]): RowWrite[] {
-  const row: Row = { ...walletRow.encode(to), rowKey: WALLET_KEY };
+function walletWrites(
+  from: StoredWallet,
+  { wallet: to, writer }: WrittenWallet,
+  entries: readonly LedgerEntry[],
+): RowWrite[] {
+  const row: Row = { ...walletRow.encode({ ...to, writer }), rowKey: WALLET_KEY };
   const wallet: RowWrite =
     from.etag === "" ? { kind: "create", row } : { kind: "merge", row, etag: from.etag };
   return [wallet, ...entries.map((entry): RowWrite => ({ kind: "create", row: entryRow(entry) }))];

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { decodeTime, encodeTime, monotonicFactory } from "ulid";
 
 const PREFIXES = {
@@ -20,7 +21,23 @@ export type IdKind = keyof typeof PREFIXES;
 
 /** A clock that goes back by more was wrong before. */
 const SET_BACK_MS = 60_000;
-let nextUlid = monotonicFactory();
+/** Of the 26 of a ULID, each from a byte of its own. */
+const RANDOM_CHARACTERS = 16;
+let drawn = randomBytes(0);
+let used = 0;
+
+/** Returns a random number below 1. The bytes of an id are drawn at once: to draw each alone takes longer than all else. */
+function random(): number {
+  if (used === drawn.length) {
+    drawn = randomBytes(RANDOM_CHARACTERS);
+    used = 0;
+  }
+  const byte = drawn[used] ?? 0;
+  used += 1;
+  return byte / 256;
+}
+
+let nextUlid = monotonicFactory(random);
 let latest = 0;
 /** Of the 26 of a ULID. */
 const TIME_CHARACTERS = 10;
@@ -33,7 +50,7 @@ export function newId(kind: IdKind, now: Date): string {
   const time = now.getTime();
   const isSetBack = time < latest - SET_BACK_MS;
   // A factory goes on from the latest time that it was given.
-  if (isSetBack) nextUlid = monotonicFactory();
+  if (isSetBack) nextUlid = monotonicFactory(random);
   latest = isSetBack ? time : Math.max(latest, time);
   return PREFIXES[kind] + nextUlid(time);
 }

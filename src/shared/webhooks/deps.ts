@@ -6,14 +6,13 @@ import type { LookUp, Outbound } from "../runtime/outbound.ts";
 import type { Stop } from "../runtime/process.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 import type { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
-import type { DeliveryQueue } from "./deliveries/delivery-queue.ts";
 import type { DeliveryStore } from "./deliveries/delivery-store.ts";
 import type { DeliveryRef } from "./deliveries/delivery.ts";
 import type { PendingStore } from "./deliveries/pending-store.ts";
 import type { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
 import type { EventStore } from "./events/event-store.ts";
-import type { FanOutQueue, Rerun } from "./events/fan-out-queue.ts";
+import type { DeliveryQueue, FanOutQueue, Rerun } from "./hint-queue.ts";
 
 /** A delivery as the timeline of its post shows it. */
 export interface WebhookStep {

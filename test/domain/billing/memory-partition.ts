@@ -1,4 +1,8 @@
-import type { CorePartition, StoredWallet } from "../../../src/shared/billing/core-operation.ts";
+import type {
+  CorePartition,
+  StoredWallet,
+  WrittenWallet,
+} from "../../../src/shared/billing/core-operation.ts";
 import { EMPTY_WALLET, type LedgerEntry, type Wallet } from "../../../src/shared/billing/wallet.ts";
 import { serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
 import type {
@@ -109,8 +113,8 @@ export class MemoryPartition {
   #storedWallet(): StoredWallet {
     const stored = this.rows.get("W");
     return stored === undefined
-      ? { wallet: { ...EMPTY_WALLET, accessVersion: ACCESS_VERSION }, etag: "" }
-      : { wallet: toWallet(stored.row), etag: stored.etag };
+      ? { wallet: { ...EMPTY_WALLET, accessVersion: ACCESS_VERSION }, writer: null, etag: "" }
+      : { ...toWallet(stored.row), etag: stored.etag };
   }
 
   async #transact(
@@ -186,7 +190,11 @@ export class MemoryPartition {
   }
 }
 
-function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEntry[]): RowWrite[] {
+function walletWrites(
+  from: StoredWallet,
+  to: WrittenWallet,
+  entries: readonly LedgerEntry[],
+): RowWrite[] {
   const row: Row = { rowKey: "W", wallet: JSON.stringify(to) };
   const wallet: RowWrite =
     from.etag === "" ? { kind: "create", row } : { kind: "replace", row, etag: from.etag };
@@ -203,6 +211,6 @@ function walletWrites(from: StoredWallet, to: Wallet, entries: readonly LedgerEn
   return [wallet, ...ledger];
 }
 
-function toWallet(row: Row): Wallet {
-  return JSON.parse(String(row["wallet"])) as Wallet;
+function toWallet(row: Row): WrittenWallet {
+  return JSON.parse(String(row["wallet"])) as WrittenWallet;
 }

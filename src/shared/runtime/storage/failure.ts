@@ -76,20 +76,31 @@ export function isMissingContainer(error: unknown): boolean {
   return code === "TableNotFound" || code === "QueueNotFound";
 }
 
+/** Returns whether the service, or the row's partition, had too much to do: later it may take the same call. */
+export function isBusy(error: unknown): boolean {
+  return failureOf(error).status === 503;
+}
+
 const TRIES = 3;
+const TRIES_OF_BUSY = 10;
+const PAUSE_MS = 50;
+const PAUSE_MS_MAX = 400;
 
 /**
- * Repeats a failed call up to twice, with full jitter: a read, or a write that asks nothing of what is there. Two such
- * writes leave what one does, and one that lands late is no worse than a slow one. A conditional write is never repeated:
- * it would lose the race against itself.
+ * Repeats a failed call up to twice, or up to nine times, for 2 to 3 seconds, while the service is too busy: a read, or a
+ * write that asks nothing of what is there. Two such writes leave what one does, and one that lands late is no worse than
+ * a slow one. A conditional write is never repeated: it would lose the race against itself.
  */
 export async function retryHarmless<T>(call: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await call();
     } catch (error) {
-      if (isDefinite(error) || attempt === TRIES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * 2 ** attempt));
+      const [triesMax, jitter] = isBusy(error) ? [TRIES_OF_BUSY, 0.5] : [TRIES, 1];
+      if (isDefinite(error) || tries >= triesMax) throw error;
+      const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** tries);
+      const waitMs = pauseMs * (1 - Math.random() * jitter);
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
 }

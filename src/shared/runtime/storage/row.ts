@@ -57,12 +57,12 @@ export type ChangedRow =
 /**
  * The result of a transaction. `refused`: this call applied nothing (another write, or an earlier try of this one, was
  * first); `at` is the index of the write whose condition was not met, when the service names it. `in_doubt`: it may be
- * applied now, later or never.
+ * applied now, later or never; `isBusy` when the service, or the partition, had too much to do.
  */
 export type TransactionResult =
   | { readonly kind: "applied"; readonly etags: ReadonlyMap<string, string> }
   | { readonly kind: "refused"; readonly at?: number | undefined }
-  | { readonly kind: "in_doubt"; readonly cause: unknown };
+  | { readonly kind: "in_doubt"; readonly cause: unknown; readonly isBusy?: boolean };
 
 /** A transaction that the service will never take, however often it is sent: a row is too large, a name is wrong. */
 export class InvalidTransaction extends Error {

@@ -4,6 +4,7 @@ import {
   failureOf,
   isDefinite,
   isMissingContainer,
+  isBusy,
   retryHarmless,
   actionOf,
   toStored,
@@ -347,7 +348,7 @@ export class Table {
       const { status, failedWrite: at } = failureOf(error);
       if (status === 404 || status === 409 || status === 412) return { kind: "refused", at };
       if (isDefinite(error)) throw new InvalidTransaction(at, error);
-      return { kind: "in_doubt", cause: error };
+      return { kind: "in_doubt", cause: error, isBusy: isBusy(error) };
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { WebhooksDeps } from "../deps.ts";
-import type { DeliveryHint } from "./delivery-queue.ts";
+import type { DeliveryHint } from "../hint-queue.ts";
 import { drainEndpoint } from "./drain-endpoint.ts";
 import { isOfEndpoint, type DueDelivery } from "./queue-delivery.ts";
 import { held, timed } from "./pending-store.ts";

@@ -2,7 +2,7 @@ import type { WebhooksDeps } from "../deps.ts";
 import { wants, type Endpoint } from "../endpoints/endpoint.ts";
 import type { Event } from "./event.ts";
 import type { LoggedEvent } from "./event-store.ts";
-import type { FanOutHint } from "./fan-out-queue.ts";
+import type { FanOutHint } from "../hint-queue.ts";
 import { firstDelivery, queueDeliveries } from "../deliveries/queue-delivery.ts";
 
 const ROUND_EVENTS_MAX = 100;

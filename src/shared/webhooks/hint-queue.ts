@@ -1,8 +1,8 @@
 import * as z from "zod";
-import type { OpenWorkStore } from "../../due/open-work-store.ts";
-import type { Log } from "../../runtime/log.ts";
-import type { ShapeOf } from "../../runtime/shape.ts";
-import { type MessageQueue, hintShape, HintQueue } from "../../runtime/storage/queue.ts";
+import type { OpenWorkStore } from "../due/open-work-store.ts";
+import type { Log } from "../runtime/log.ts";
+import type { ShapeOf } from "../runtime/shape.ts";
+import { type MessageQueue, hintShape, HintQueue } from "../runtime/storage/queue.ts";
 
 /** A hint that a platform has pending events, or that a walk is to go on. */
 export const FanOutHint = hintShape(() => ({
@@ -63,6 +63,19 @@ export class FanOutQueue {
     await this.hint(platformId);
   }
 }
+
+/** A hint that an endpoint has deliveries to be made. */
+export const DeliveryHint = hintShape(() => ({
+  endpointId: z.string(),
+  /** Of version 0.2.0, whose hints named each delivery. */
+  deliveryId: z.string().optional(),
+  /** The time of the due row that the hint comes from. */
+  dueAt: z.string().optional(),
+}));
+export type DeliveryHint = ShapeOf<typeof DeliveryHint>;
+
+export const DELIVERY_QUEUE = "deliver-webhooks";
+export type DeliveryQueue = HintQueue<DeliveryHint>;
 
 /**
  * Runs the same work for a key one at a time. A call that finds it running returns at once, and the run that is under

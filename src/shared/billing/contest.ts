@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import type { StoredWallet, WriterLease } from "./core-operation.ts";
+
+/** Longest pause after a lost race. After a longer one the winner would be far ahead. */
+export const RACE_PAUSE_MS_MAX = 40;
+/** How long after a lost race, or after another process's lease was seen, the wallet counts as contested. */
+const CONTESTED_MS = 1_000;
+/** How long a process writes without a pause; in the pause, another process can write. */
+const UNBROKEN_MS_MAX = 250;
+/** How long a process has a contested wallet to itself. With longer ones, eight processes wait for seconds. */
+const LEASE_MS = 150;
+/** Of a lease's end: those who wait for it come back at some time of it, and the first of them gets the wallet. */
+const HANDOVER_MS = 30;
+/** After waiting for so long, a process comes back without delay, and asks no more whose turn it is. */
+const PATIENCE_MS = 1_000;
+
+export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/**
+ * How one process gets along with the others that write the same wallet. Nothing depends on it but speed: whatever it
+ * says, the wallet's ETag decides.
+ *
+ * An uncontested wallet is written at once. A process that has lost a race first claims the wallet with a small
+ * transaction, and then has it for itself for a while; with every write it says for how long yet. The others send
+ * the wallet nothing meanwhile, and their operations gather.
+ */
+export class Contest {
+  readonly #readWallet: () => Promise<StoredWallet>;
+  readonly #id = randomBytes(6).toString("base64url");
+  #contestedUntil = 0;
+  /** Since when this process writes without a pause. */
+  #since = 0;
+  #holds = false;
+  #roundTripMs = 0;
+  /** Since when it has waited for others; 0 when it does not. */
+  #waitingSince = 0;
+  /** Whether the service had too much to do when this process last tried to write. */
+  isBusy = false;
+
+  /** `readWallet` reads it anew. */
+  constructor(readWallet: () => Promise<StoredWallet>) {
+    this.#readWallet = readWallet;
+  }
+
+  get #isContested(): boolean {
+    return performance.now() < this.#contestedUntil;
+  }
+
+  get #leftMs(): number {
+    const lastsMs = this.#isContested ? LEASE_MS : UNBROKEN_MS_MAX;
+    return lastsMs - (performance.now() - this.#since);
+  }
+
+  /** Called when there is something to write after a rest. */
+  begin(): void {
+    this.#since = performance.now();
+    this.#holds = false;
+    this.#waitingSince = 0;
+  }
+
+  /** Whether this process may write, as much as it likes, without waiting for its turn. */
+  get isOurs(): boolean {
+    return (this.#holds || !this.#isContested) && this.#leftMs > 0;
+  }
+
+  /**
+   * Waits until this process may write. Returns whether it may write much: while it only claims the wallet, a race that
+   * it loses should cost little.
+   */
+  async turn(): Promise<boolean> {
+    if (this.isOurs) return true;
+    if (!this.#isContested) {
+      await this.#rest(this.#roundTripMs);
+      return true;
+    }
+    if (this.#holds) await this.#rest(HANDOVER_MS);
+    this.#holds = false;
+    if (this.#waitingSince === 0) this.#waitingSince = performance.now();
+    await this.#untilFree();
+    this.#since = performance.now();
+    return false;
+  }
+
+  /** Without pauses, a process that knows the version of its own last write always wins against one that has to read. */
+  async #rest(ms: number): Promise<void> {
+    await pause(ms);
+    this.#since = performance.now();
+  }
+
+  /** Waits for the end of another process's lease; or for a sign that this process has died, or has nothing to write. */
+  async #untilFree(): Promise<void> {
+    for (let before = ""; ;) {
+      const { etag, writer } = await this.#readWallet();
+      const isHeld = writer !== null && writer.by !== this.#id && etag !== before;
+      if (!isHeld || this.#waitedMs >= PATIENCE_MS) return;
+      before = etag;
+      this.#contestedUntil = performance.now() + CONTESTED_MS;
+      await pause(Math.min(writer.forMs, LEASE_MS) + this.latenessMs(HANDOVER_MS));
+    }
+  }
+
+  get #waitedMs(): number {
+    return this.#waitingSince === 0 ? 0 : performance.now() - this.#waitingSince;
+  }
+
+  /** Returns a random pause of up to `maxMs`, by which whoever has waited longest comes first. */
+  latenessMs(maxMs: number): number {
+    return Math.random() * maxMs * Math.max(0, 1 - this.#waitedMs / PATIENCE_MS);
+  }
+
+  /** Returns what a write says of this process; null when it has nothing more to write. */
+  lease(hasMore: boolean): WriterLease | null {
+    if (!this.#isContested || !hasMore) return null;
+    return { by: this.#id, forMs: Math.max(0, Math.ceil(this.#leftMs)) };
+  }
+
+  won(tookMs: number): void {
+    this.isBusy = false;
+    // What merely claimed the wallet was not what this process has waited for.
+    if (this.#holds || !this.#isContested) this.#waitingSince = 0;
+    this.#roundTripMs = Math.min(tookMs, RACE_PAUSE_MS_MAX);
+    if (this.#isContested) this.#holds = true;
+  }
+
+  /** Notes that the service had too much to do: others that have waited come first. */
+  tooMuch(): void {
+    if (this.#waitingSince === 0) this.#waitingSince = performance.now();
+    this.isBusy = true;
+    this.lost();
+  }
+
+  lost(): void {
+    this.#contestedUntil = performance.now() + CONTESTED_MS;
+    this.#holds = false;
+  }
+}

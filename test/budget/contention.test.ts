@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { contend } from "../../bench/contending.ts";
+
+const SECONDS = 3;
+
+/** In a time of its own: how fast the machine is makes no difference. */
+test("instances that share a wallet accept as many posts as one, and send nobody away", async () => {
+  const alone = await contend({ instances: 1, isLimited: true, seconds: SECONDS });
+  for (const instances of [4, 8]) {
+    const together = await contend({ instances, isLimited: true, seconds: SECONDS });
+    expect([...together.statuses.keys()]).toEqual([202]);
+    expect(together.answeredPerSecond).toBeGreaterThan(0.7 * alone.answeredPerSecond);
+  }
+});
+
+test("instances that race for a wallet lose little by it", async () => {
+  const alone = await contend({ instances: 1, isLimited: false, seconds: 1 });
+  const together = await contend({ instances: 4, isLimited: false, seconds: 1 });
+  expect(together.answeredPerSecond).toBeGreaterThan(0.7 * alone.answeredPerSecond);
+});
+
+test("repeated keys cost the others nothing", async () => {
+  const none = await contend({ instances: 1, isLimited: true, seconds: SECONDS });
+  const some = await contend({ instances: 1, isLimited: true, seconds: SECONDS, repeated: 0.1 });
+  expect(some.answeredPerSecond).toBeGreaterThan(none.answeredPerSecond / 1.2);
+});
