@@ -7,14 +7,14 @@ import { ratio, saveResults } from "./results.ts";
 import { runBench } from "./run.ts";
 
 const LOADS: readonly Load[] = [1, 50].flatMap((tenants) => [
-  { tenants, concurrency: 1, calls: 50 },
-  { tenants, concurrency: 16, calls: 128 },
-  { tenants, concurrency: 64, calls: 192 },
-  { tenants, concurrency: 256, calls: 256 },
+  { tenants, legs: 1, concurrency: 1, calls: 50 },
+  { tenants, legs: 2, concurrency: 16, calls: 128 },
+  { tenants, legs: 2, concurrency: 64, calls: 192 },
+  { tenants, legs: 2, concurrency: 256, calls: 256 },
 ]);
 
 /** Not shown: the first load of a process runs on code that is not compiled yet. */
-const WARM_UP: Load = { tenants: 1, concurrency: 16, calls: 100 };
+const WARM_UP: Load = { tenants: 1, legs: 2, concurrency: 16, calls: 100 };
 
 /**
  * Emulators of its own for every load: once a minute the queue emulator removes what deleted messages left behind, answers

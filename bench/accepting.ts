@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Services } from "../src/shared/compose.ts";
+import type { NetworkName } from "../src/shared/networks/lookup.ts";
 import { commitAlone } from "./commit-alone.ts";
 import { ledgerProblems } from "./ledger-check.ts";
 import { BENCH_NETWORKS, call, type Tenant } from "./relay.ts";
@@ -17,12 +18,19 @@ interface AcceptedView {
 export class Accepting {
   readonly #services: Services;
   readonly #tenants: readonly Tenant[];
+  readonly #networks: readonly NetworkName[];
   readonly #ids = new Set<string>();
   readonly #acceptedOf = new Map<string, number>();
 
-  constructor(services: Services, tenants: readonly Tenant[]) {
+  /** `networks`: where each post goes, a leg for each. */
+  constructor(
+    services: Services,
+    tenants: readonly Tenant[],
+    networks: readonly NetworkName[] = BENCH_NETWORKS,
+  ) {
     this.#services = services;
     this.#tenants = tenants;
+    this.#networks = networks;
   }
 
   /** @throws Error when the answer is not that of a newly accepted post */
@@ -34,9 +42,9 @@ export class Accepting {
     const { data } = JSON.parse(String(body)) as { data: AcceptedView };
     const isRight =
       data.status === "processing" &&
-      data.legs.length === BENCH_NETWORKS.length &&
+      data.legs.length === this.#networks.length &&
       data.legs.every((leg) => leg.status === "pending") &&
-      data.tokens.reserved === TOKENS_OF_LEG * BENCH_NETWORKS.length &&
+      data.tokens.reserved === TOKENS_OF_LEG * this.#networks.length &&
       !headers.has("idempotent-replayed");
     if (!isRight || this.#ids.has(data.id))
       throw new Error(`a post was answered wrongly: ${String(body)}`);
@@ -47,7 +55,7 @@ export class Accepting {
   /** The writing part alone, past the routes. */
   async commit(index: number): Promise<void> {
     const tenant = this.#tenantOf(index);
-    await commitAlone(this.#services, tenant);
+    await commitAlone(this.#services, tenant, this.#networks);
     this.#count(tenant);
   }
 
@@ -70,7 +78,7 @@ export class Accepting {
         "x-profile-id": tenant.profileId,
         "idempotency-key": idempotencyKey,
       },
-      body: { text: `Measured ${idempotencyKey}`, platforms: BENCH_NETWORKS },
+      body: { text: `Measured ${idempotencyKey}`, platforms: this.#networks },
     });
   }
 

@@ -13,7 +13,7 @@ import {
 } from "./bare-storage.ts";
 import type { BenchStorage } from "./emulator.ts";
 import { measure, median, timingOf, type Measured, type Timing } from "./load.ts";
-import { BENCH_PREFIX, openTenant, startRelay, type Tenant } from "./relay.ts";
+import { BENCH_NETWORKS, BENCH_PREFIX, openTenant, startRelay, type Tenant } from "./relay.ts";
 import { countRequests, type RequestCounts } from "./request-counter.ts";
 
 /** Each with product and bare clients in turn, so that a machine that is busy for a moment slows all of them. */
@@ -23,6 +23,8 @@ const SINGLE_ACCEPTS = 5;
 
 export interface Load {
   readonly tenants: number;
+  /** Of each post. */
+  readonly legs: number;
   readonly concurrency: number;
   /** Per round. Few: the emulator scans, so that partitions and queues have to stay small. */
   readonly calls: number;
@@ -147,7 +149,7 @@ async function runRound(storage: BenchStorage, load: Load): Promise<Round> {
   const tenants = await openTenants(services, load.tenants);
   const [first] = tenants;
   if (first === undefined) throw new Error("a load needs a tenant");
-  const accepting = new Accepting(services, tenants);
+  const accepting = new Accepting(services, tenants, BENCH_NETWORKS.slice(0, load.legs));
   const own = openClients(storage, { table: `${prefix}core`, queue: `${prefix}publish-legs` });
   const rows = await rowsOf(own, first, accepting);
   const single = await singleAccept(accepting);

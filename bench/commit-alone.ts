@@ -1,18 +1,19 @@
 import { randomUUID } from "node:crypto";
+import type { NetworkName } from "../src/shared/networks/lookup.ts";
 import { newId } from "../src/shared/runtime/ids.ts";
 import { acceptOperation } from "../src/shared/publishing/accept/accept.ts";
 import { firstLeg } from "../src/shared/publishing/leg.ts";
 import { checkDraft } from "../src/shared/publishing/accept/check-draft.ts";
 import { type Draft, type Post, refOf } from "../src/shared/publishing/post.ts";
 import type { Services } from "../src/shared/compose.ts";
-import { BENCH_NETWORKS, type Tenant } from "./relay.ts";
+import type { Tenant } from "./relay.ts";
 
-function postOf(tenant: Tenant, text: string): Post {
+function postOf(tenant: Tenant, text: string, networks: readonly NetworkName[]): Post {
   const now = new Date();
   const at = now.toISOString();
   const draft: Draft = {
     text,
-    networks: BENCH_NETWORKS,
+    networks,
     mediaUrls: [],
     altTexts: [],
     platformOptions: {},
@@ -43,11 +44,15 @@ function postOf(tenant: Tenant, text: string): Post {
  * What accepting writes, without what it reads first: the transaction by group commit, then the hint. The difference
  * to the whole is what the request's reads and checks cost.
  */
-export async function commitAlone(services: Services, tenant: Tenant): Promise<void> {
+export async function commitAlone(
+  services: Services,
+  tenant: Tenant,
+  networks: readonly NetworkName[],
+): Promise<void> {
   const idempotencyKey = randomUUID();
-  const post = postOf(tenant, `Measured ${idempotencyKey}`);
+  const post = postOf(tenant, `Measured ${idempotencyKey}`, networks);
   const now = new Date(post.createdAt);
-  const legs = BENCH_NETWORKS.map((network) =>
+  const legs = networks.map((network) =>
     firstLeg(post, { ...checkDraft(post.draft, network, undefined), problems: [] }, now),
   );
   const accepted = await services.wallets.commit(
@@ -66,5 +71,5 @@ export async function commitAlone(services: Services, tenant: Tenant): Promise<v
     }),
   );
   if (accepted.postId !== post.id) throw new Error("a new key stood for another post");
-  await services.publishQueue.hint({ ...refOf(post), networks: [...BENCH_NETWORKS] });
+  await services.publishQueue.hint({ ...refOf(post), networks: [...networks] });
 }

@@ -6,6 +6,7 @@ import { buildServices, type Services } from "../src/shared/compose.ts";
 import type { MessageQueue } from "../src/shared/runtime/storage/queue.ts";
 import { Machine, natureOf, quietly } from "../test/model/machine.ts";
 import { tablesOver } from "../test/model/model-client.ts";
+import { PartitionLoad } from "../test/model/partition-load.ts";
 import { Random } from "../test/model/random.ts";
 import { TableModel } from "../test/model/table-model.ts";
 import { VirtualTime } from "../test/model/virtual-time.ts";
@@ -18,12 +19,24 @@ const POLL_MS = 100;
 const BATCH = 32;
 const IN_HAND_MAX = 63;
 
+/** The machine's own time, where the model asks what time it is. */
+class PresentTime extends VirtualTime {
+  constructor() {
+    super(0);
+  }
+
+  override get now(): number {
+    return performance.now();
+  }
+}
+
 /** A process whose requests to storage take their time and cost it next to nothing. */
 class MachineInRegion extends Machine {
   requests = 0;
 
   constructor() {
-    super("bench", natureOf(new VirtualTime(0), new Random(1)));
+    const fair = natureOf(new PresentTime(), new Random(1));
+    super("bench", { ...fair, load: new PartitionLoad(), isEmptyFirst: true });
   }
 
   override async call<T>(reach: () => T): Promise<T> {

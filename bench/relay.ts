@@ -54,6 +54,9 @@ export function settingsOf(storage: BenchStorage, prefix: string): Record<string
     ALLOW_SIGNUP: "true",
     BCRYPT_COST: "4",
     RATE_LIMIT_PER_MINUTE: "1000000",
+    PLATFORM_RATE_PER_MINUTE: "1000000",
+    // What is spread over time has a message of its own for each post.
+    LEG_PACE_PER_SECOND: "10000",
     AUTH_RATE_PER_MINUTE: "100000",
     LOG_LEVEL: "warn",
   };

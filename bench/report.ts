@@ -24,6 +24,7 @@ interface Goal {
 export function acceptTable(cells: readonly Cell[]): string {
   const head = [
     "tenants",
+    "legs",
     "at once",
     "accepted/s",
     "p50 ms",
@@ -39,6 +40,7 @@ export function acceptTable(cells: readonly Cell[]): string {
   ];
   const rows = cells.map(({ load, product, commit, sdk, http, ...cell }) => [
     whole(load.tenants),
+    whole(load.legs),
     whole(load.concurrency),
     whole(product.perSecond),
     tenth(product.p50Ms),
@@ -56,9 +58,10 @@ export function acceptTable(cells: readonly Cell[]): string {
 }
 
 const GOAL_OF_BARE = 0.6;
-const GOAL_SINGLE = 2.5;
+const GOAL_OF_BARE_ALONE = 0.7;
+const GOAL_SINGLE = 2;
 const GOAL_TAIL = 3;
-const GOAL_SEQUENTIAL = 5;
+const GOAL_REQUESTS = 3;
 
 /** The goals that were set before the first line was written, each with what this run says of it. */
 function goals(cells: readonly Cell[]): Goal[] {
@@ -66,17 +69,18 @@ function goals(cells: readonly Cell[]): Goal[] {
     const { load, product, http, single } = cell;
     const who = load.tenants === 1 ? "one tenant" : `${load.tenants} tenants`;
     if (load.concurrency === 64) {
+      const goal = load.tenants === 1 ? GOAL_OF_BARE_ALONE : GOAL_OF_BARE;
       const tail = product.p99Ms / product.p50Ms;
       return [
         {
-          text: `${who}, 64 at once: at least ${GOAL_OF_BARE} of bare HTTP`,
+          text: `${who}, 64 at once: at least ${goal} of bare HTTP`,
           measured: hundredth(cell.ofHttp),
-          isMet: cell.ofHttp >= GOAL_OF_BARE,
+          isMet: cell.ofHttp >= goal,
         },
         {
-          text: `${who}, 64 at once: its transaction and hint alone, at least ${GOAL_OF_BARE} of bare HTTP`,
+          text: `${who}, 64 at once: its transaction and hint alone, at least ${goal} of bare HTTP`,
           measured: hundredth(cell.commitOfHttp),
-          isMet: cell.commitOfHttp >= GOAL_OF_BARE,
+          isMet: cell.commitOfHttp >= goal,
         },
         {
           text: `${who}, 64 at once: p99 at most ${GOAL_TAIL} × p50`,
@@ -94,9 +98,9 @@ function goals(cells: readonly Cell[]): Goal[] {
         isMet: times <= GOAL_SINGLE,
       },
       {
-        text: `${who}: at most ${GOAL_SEQUENTIAL} storage round trips one after another`,
-        measured: whole(single.sequential),
-        isMet: single.sequential <= GOAL_SEQUENTIAL,
+        text: `${who}: at most ${GOAL_REQUESTS} requests to storage for a post of one leg, and so many in turn`,
+        measured: `${single.total}, ${single.sequential}`,
+        isMet: single.total <= GOAL_REQUESTS && single.sequential <= GOAL_REQUESTS,
       },
     ];
   });
