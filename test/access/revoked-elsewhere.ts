@@ -16,20 +16,20 @@ export async function aPostToRead(relay: RelayProcess, customer: Customer): Prom
 }
 
 /**
- * Makes a key, reads the post with it on the one process, revokes it on the other, and reads again at once. Returns the
+ * Makes a key, reads what is at the path with it on the one process, revokes it on the other, and reads again at once. Returns the
  * statuses of the reads: two before the revoke, of which the second finds kept rows, and one after it.
  */
 export async function readAroundRevoke(
   { office, branch }: Processes,
-  { session, applicationId, profileId }: Customer,
-  postId: string,
+  { session, applicationId, profileId }: Pick<Customer, "session" | "applicationId" | "profileId">,
+  path: string,
 ): Promise<readonly number[]> {
   const body = { name: "read", scope: "restricted", allowedProfileIds: [profileId], applicationId };
   const made = dataOf(await office.call("POST", "/v1/keys", { bearer: session, body }));
   const headers = { "x-profile-id": profileId };
   const read = async () => {
     const call = { bearer: String(made.secret), headers };
-    return (await branch.call("GET", `/v1/posts/${postId}`, call)).status;
+    return (await branch.call("GET", path, call)).status;
   };
   const before = [await read(), await read()];
   const revoked = await office.call("POST", `/v1/keys/${made.id}/revoke`, { bearer: session });

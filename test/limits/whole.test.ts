@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readAroundRevoke } from "../access/revoked-elsewhere.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import {
   dataOf,
@@ -13,9 +14,12 @@ const REQUESTS = 1_000;
 /** Under way at any time; a call that waited for all others would take too long on a busy machine. */
 const AT_ONCE = 240;
 const LIMIT = 300;
+/** Of a revoke; a thousand are in the long check. */
+const ROUNDS = 6;
 
 let instances: RelayProcess[] = [];
 let key: string;
+let owner: { readonly session: string; readonly applicationId: string; readonly profileId: string };
 
 beforeAll(async () => {
   const settings = {
@@ -34,8 +38,26 @@ beforeAll(async () => {
     await first.call("POST", "/v1/applications", { bearer: token, body: { name: "Planner" } }),
   );
   key = application.apiKey.secret;
+  const profile = dataOf(
+    await first.call("POST", "/v1/profiles", { bearer: key, body: { title: "Corner" } }),
+  );
+  owner = {
+    session: String(token),
+    applicationId: String(application.id),
+    profileId: String(profile.id),
+  };
 });
 afterAll(() => Promise.all(instances.map((instance) => instance.stop())));
+
+test("posts are not read once a revoke was answered by another process", async () => {
+  const [one, other] = instances;
+  if (one === undefined || other === undefined) throw new Error("no instances");
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const [office, branch] = round % 2 === 0 ? [one, other] : [other, one];
+    const told = await readAroundRevoke({ office, branch }, owner, "/v1/posts");
+    expect(told).toEqual([200, 200, 401]);
+  }
+});
 
 test(
   "of 1,000 requests within seconds to three processes with one key, 300 to 330 are served",

@@ -41,7 +41,9 @@ test(
     const answered = new Map<string, number>();
     for (let round = 0; round < ROUNDS; round += 1) {
       const [office, branch] = round % 2 === 0 ? [one, other] : [other, one];
-      const told = (await readAroundRevoke({ office, branch }, customer, postId)).join();
+      const told = (
+        await readAroundRevoke({ office, branch }, customer, `/v1/posts/${postId}`)
+      ).join();
       answered.set(told, (answered.get(told) ?? 0) + 1);
     }
     process.stdout.write(`reads before and after a revoke: ${JSON.stringify([...answered])}\n`);
