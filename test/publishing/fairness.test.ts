@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { sha256Hex } from "../../src/shared/runtime/secrets.ts";
+import { toLeg } from "../../src/shared/publishing/post-row.ts";
+import { legKey } from "../../src/shared/publishing/post-store.ts";
 import { hintDueWork } from "../../src/shared/due/enqueue-due.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
 import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
@@ -133,7 +135,7 @@ describe("an account", () => {
     relay.services.turns.take(own, leg, claim());
   async function taken(own: ReturnType<typeof account>, leg: LegOfAccount): Promise<Turn> {
     const taking = await take(own, leg);
-    if (typeof taking === "string") throw new Error(`${leg.legKey} is ${taking}`);
+    if (taking === undefined) throw new Error(`${leg.legKey} is in line`);
     return taking;
   }
   const release = (turn: Turn) => relay.services.turns.release(turn, relay.clock.now());
@@ -145,14 +147,14 @@ describe("an account", () => {
     let turn = await taken(own, aLeg("1 first"));
     const line = ["2 second", "3 third", "4 fourth"].map(aLeg);
     for (const leg of line.toReversed()) {
-      expect(await take(own, leg)).toBe("in_line");
+      expect(await take(own, leg)).toBeUndefined();
       // Asked again, as a doubled hint does: it stands in line once.
-      expect(await take(own, leg)).toBe("in_line");
+      expect(await take(own, leg)).toBeUndefined();
     }
     for (const leg of line) {
       expect(await release(turn)).toEqual(leg);
       // Whoever comes in between does not get it.
-      expect(await take(own, aLeg("9 somebody else"))).toBe("in_line");
+      expect(await take(own, aLeg("9 somebody else"))).toBeUndefined();
       turn = await taken(own, leg);
     }
     const last = await release(turn);
@@ -166,7 +168,7 @@ describe("an account", () => {
     const first = await taken(own, aLeg("1 first"));
     for (const legKey of ["2 lost", "3 third"]) await take(own, aLeg(legKey));
     expect((await release(first))?.legKey).toBe("2 lost");
-    expect(await take(own, aLeg("4 late"))).toBe("in_line");
+    expect(await take(own, aLeg("4 late"))).toBeUndefined();
     relay.advance(11_000);
     const late = await taken(own, aLeg("4 late"));
     expect((await release(late))?.legKey).toBe("3 third");
@@ -184,19 +186,19 @@ describe("an account", () => {
     const own = account("dead");
     const dead = await taken(own, aLeg("dead"));
     await taken(own, aLeg("dead"));
-    expect(await take(own, aLeg("other"))).toBe("in_line");
+    expect(await take(own, aLeg("other"))).toBeUndefined();
     relay.advance(121_000);
     await taken(own, aLeg("other"));
     // The dead one lives after all: it takes nothing from who has it now.
     expect(await release(dead)).toBeUndefined();
-    expect(await take(own, aLeg("third"))).toBe("in_line");
+    expect(await take(own, aLeg("third"))).toBeUndefined();
   });
 
   test("of many at once is given to exactly one, and each of the others is called once", async () => {
     const own = account("race");
     const legs = Array.from({ length: 12 }, (_, index) => aLeg(`leg ${index}`));
     const takings = await Promise.all(legs.map((leg) => take(own, leg)));
-    const [winner, ...others] = takings.filter((taking) => typeof taking !== "string");
+    const [winner, ...others] = takings.filter((taking) => taking !== undefined);
     expect(others).toEqual([]);
     if (winner === undefined) throw new Error("nobody got the account");
     const called: string[] = [winner.legKey];
@@ -209,14 +211,130 @@ describe("an account", () => {
     expect(called.toSorted()).toEqual(legs.map(({ legKey }) => legKey).toSorted());
   });
 
-  test("with a full line sends the next ones away, who get in line once there is room", async () => {
-    const own = account("full");
-    const turn = await taken(own, aLeg("first"));
-    for (let index = 0; index < 200; index += 1)
-      expect(await take(own, aLeg(`waits ${String(index).padStart(3, "0")}`))).toBe("in_line");
-    expect(await take(own, aLeg("x too many"))).toBe("line_full");
-    expect((await release(turn))?.legKey).toBe("waits 000");
-    expect(await take(own, aLeg("x too many"))).toBe("in_line");
+  test("has a line of any length, and passes over places that are damaged or of the leg itself", async () => {
+    const own = account("long line");
+    const { accounts } = relay.tables;
+    let turn = await taken(own, aLeg("first"));
+    const line = Array.from({ length: 250 }, (_, index) =>
+      aLeg(`waits ${String(index).padStart(3, "0")}`),
+    );
+    for (const leg of line) expect(await take(own, leg)).toBeUndefined();
+    const partition = `bluesky|${sha256Hex(own.accountId)}`;
+    await accounts.putProperties(partition, { rowKey: "B|waits 001", postId: 7 });
+    await accounts.put(partition, { rowKey: "B|first", ...aLeg("first").place });
+    for (const leg of line.toSpliced(1, 1)) {
+      expect(await release(turn)).toEqual(leg);
+      turn = await taken(own, leg);
+    }
+    expect(await release(turn)).toBeUndefined();
+    expect(await accounts.list({ partitionKey: partition, limit: 10 })).toEqual([]);
+  });
+
+  test("that was handed over to a leg which ended is passed on at once", async () => {
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const text = unique("Ended in line");
+    const { id } = dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"] }));
+    await settlePost(relay, publisher, id);
+    const leg = await relay.tables.core.find(
+      publisher.owner.platformId,
+      legKey({ profileId: publisher.owner.profileId, postId: id }, "bluesky"),
+    );
+    const { key, account: linked } = toLeg(leg!.row);
+    const own = { network: "bluesky", accountId: linked!.id } as const;
+    const turn = await taken(own, aLeg("0 first"));
+    await take(own, { legKey: key, place: { ...publisher.owner, postId: id } });
+    await take(own, aLeg("z behind it"));
+    const hinted: object[] = [];
+    const next = await release(turn);
+    expect(next?.legKey).toBe(key);
+    relay.queues.onSend = (message) => {
+      hinted.push(message);
+      return "lose";
+    };
+    await publishLegs(
+      relay.services,
+      PublishHint().parse({ v: 1, ...publisher.owner, postId: id, networks: ["bluesky"] }),
+    );
+    relay.queues.onSend = () => "keep";
+    expect((await rowOf(own))?.row["legKey"]).toBe("z behind it");
+    expect(await relay.services.turns.pass(own, "z behind it", relay.clock.now())).toBeUndefined();
+    expect(hinted.filter((message) => "networks" in message)).toHaveLength(1);
+  });
+
+  test("has those in line whom version 0.2.0 kept in its row, among the others by their age", async () => {
+    const own = account("old line");
+    const { accounts } = relay.tables;
+    const partition = `bluesky|${sha256Hex(own.accountId)}`;
+    const [first, second, third, fourth] = ["1", "2", "3", "4"].map(aLeg);
+    await accounts.put(partition, {
+      rowKey: "B",
+      legKey: first!.legKey,
+      until: claim().until,
+      waiters0: JSON.stringify([second, fourth]),
+    });
+    for (const leg of [second, third]) expect(await take(own, leg!)).toBeUndefined();
+    let turn = await taken(own, first!);
+    for (const leg of [second, third, fourth]) {
+      expect(await release(turn)).toEqual(leg);
+      turn = await taken(own, leg!);
+    }
+    expect(await release(turn)).toBeUndefined();
+    expect(await accounts.list({ partitionKey: partition, limit: 10 })).toEqual([]);
+  });
+
+  test("hands over when the answer to that is lost, also where it was not done", async () => {
+    for (const isDone of [true, false]) {
+      const own = account("lost answer");
+      const turn = await taken(own, aLeg("1 first"));
+      await take(own, aLeg("2 second"));
+      const { accounts } = relay.tables;
+      const transact = accounts.transact.bind(accounts);
+      accounts.transact = async (...asked) => {
+        accounts.transact = transact;
+        if (isDone) await transact(...asked);
+        return { kind: "in_doubt", cause: new Error("lost") };
+      };
+      expect((await release(turn))?.legKey).toBe("2 second");
+      expect((await rowOf(own))?.row["legKey"]).toBe("2 second");
+    }
+  });
+
+  test("that is slow costs its legs a message each when their turn comes, and few while they wait", async () => {
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const { platformId } = publisher.owner;
+    const credit = { operator: ["Admin"], body: { platformId, tokens: 10_000 } };
+    dataOf(await relay.call("POST", "/v1/billing/admin/credit", credit));
+    const linked = await relay.services.connections.find(publisher.owner.profileId, "bluesky");
+    const own = { network: "bluesky", accountId: linked!.account.id } as const;
+    const slow = await relay.services.turns.take(own, aLeg("0 slow"), claim(3_600));
+    let messages = 0;
+    relay.queues.onSend = (message) => {
+      if ("networks" in message) messages += 1;
+      return "keep";
+    };
+    const legs = 250;
+    const word = unique("In a long line");
+    for (let index = 0; index < legs; index += 1) {
+      const text = `${word} no. ${String(index)}`;
+      await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
+    }
+    for (let minute = 0; minute < 45; minute += 1) {
+      relay.advance(60_000);
+      await repairStalledLegs(relay.services);
+      await relay.drain();
+    }
+    const waiting = messages;
+    expect(visible(word)).toEqual([]);
+    const next = await relay.services.turns.release(slow!, relay.clock.now());
+    await relay.services.publishQueue.hint({ ...next!.place, networks: ["bluesky"] });
+    await relay.drain();
+    relay.queues.onSend = () => "keep";
+    expect(visible(word)).toHaveLength(legs);
+    const each = { waiting: waiting / legs, called: (messages - waiting) / legs };
+    process.stdout.write(`a slow account: messages of each leg ${JSON.stringify(each)}\n`);
+    expect(each.called).toBeLessThanOrEqual(1);
+    // The first one, and those of the sweep after 1, 2, 4, 8 and 15 minutes.
+    expect(each.waiting).toBeLessThan(8);
   });
 
   async function submitted(publisher: Publisher, text: string): Promise<string> {

@@ -3,13 +3,12 @@ import { freshCredentials } from "../../connections/fresh-credentials.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { accountOf } from "../accept/check-accounts.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
+import type { LegOfAccount } from "../accounts/turn-store.ts";
 import { hint } from "../hints.ts";
 import { givenBack, movedTo } from "../leg.ts";
 import { fail, lookAgain, outcomeUnknown, reject, tryLater } from "./settle.ts";
 import { begun, park, save, type Work } from "./work.ts";
 
-/** When a leg comes again that found the line of its account full. */
-const LINE_FULL_SECONDS = 60;
 /** When a leg comes again that was claimed under another account than it goes out on. */
 const MOVED_SECONDS = 1;
 
@@ -19,30 +18,40 @@ const MOVED_SECONDS = 1;
  */
 export async function takeTurn(work: Work, account: NetworkAccount): Promise<boolean> {
   const { services, ref, stored } = work;
-  const { key: legKey, network } = stored.leg;
+  const { key: legKey } = stored.leg;
   const { platformId, profileId, postId } = ref;
   const now = services.clock.now();
   const { leaseSeconds } = services.config.publishing;
   const until = new Date(now.getTime() + leaseSeconds * 1000).toISOString();
   const leg = { legKey, place: { platformId, profileId, postId } };
-  const taking = await services.turns.take(account, leg, { now, until });
-  if (taking === "line_full") {
-    const startAt = new Date(now.getTime() + LINE_FULL_SECONDS * 1000).toISOString();
-    await hint(services, ref, { networks: [network], startAt });
-  }
-  if (typeof taking === "string") return false;
-  work.turn = taking;
-  return true;
+  const turn = await services.turns.take(account, leg, { now, until });
+  work.turn = turn ?? null;
+  return turn !== undefined;
 }
 
 /** Gives the account to the next leg in its queue, best effort: a turn that is not given back ends with its lease. */
 export async function releaseTurn(work: Work): Promise<void> {
-  const { services, ref, turn } = work;
+  const { services, turn } = work;
   if (turn === null) return;
   work.turn = null;
+  await callNext(work, (now) => services.turns.release(turn, now));
+}
+
+/** Gives the account to the next leg when an ended one was called. Best effort. */
+export async function passTurn(work: Work): Promise<void> {
+  const { network, account, key } = work.stored.leg;
+  if (account === null) return;
+  const { turns } = work.services;
+  await callNext(work, (now) => turns.pass({ network, accountId: account.id }, key, now));
+}
+
+async function callNext(
+  { services, ref, stored }: Work,
+  release: (now: Date) => Promise<LegOfAccount | undefined>,
+): Promise<void> {
   try {
-    const next = await services.turns.release(turn, services.clock.now());
-    if (next !== undefined) await hint(services, next.place, { networks: [turn.account.network] });
+    const next = await release(services.clock.now());
+    if (next !== undefined) await hint(services, next.place, { networks: [stored.leg.network] });
   } catch (error) {
     services.log.warn("an account was not released", { postId: ref.postId, error });
   }

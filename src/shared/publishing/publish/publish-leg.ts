@@ -13,7 +13,7 @@ import { claimed, CRASHES_MAX, nextLegStep, type Leg } from "../leg.ts";
 import type { PublishHint } from "../post-queue.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import { hasStarted, legDraft, type PostRef } from "../post.ts";
-import { attachAccount, releaseTurn, takeTurn } from "./attach-account.ts";
+import { attachAccount, passTurn, releaseTurn, takeTurn } from "./attach-account.ts";
 import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
 import { claimAccount, claimQuota, prepare } from "./prepare.ts";
 import { send } from "./send.ts";
@@ -73,6 +73,8 @@ async function isDue(work: Work): Promise<boolean> {
   const step = nextLegStep(stored.leg, now);
   if (step.kind === "later" && step.at === stored.leg.notBefore)
     await hintAgain(work, step.at, now);
+  // It may have been called when its turn came, and keeps nobody waiting.
+  if (step.kind === "ended") await passTurn(work);
   return step.kind === "claim";
 }
 
