@@ -6,6 +6,7 @@ import { legKey } from "../../src/shared/publishing/post-store.ts";
 import { hintDueWork } from "../../src/shared/due/enqueue-due.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
 import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
+import type { NetworkAccount } from "../../src/shared/publishing/accounts/account-store.ts";
 import type { LegOfAccount, Turn } from "../../src/shared/publishing/accounts/turn-store.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
@@ -131,15 +132,15 @@ describe("an account", () => {
     const place = { platformId: newId("platform", now), profileId: newId("profile", now) };
     return { legKey, place: { ...place, postId: newId("post", now) } };
   };
-  const take = (own: ReturnType<typeof account>, leg: LegOfAccount) =>
+  const take = (own: NetworkAccount, leg: LegOfAccount) =>
     relay.services.turns.take(own, leg, claim());
-  async function taken(own: ReturnType<typeof account>, leg: LegOfAccount): Promise<Turn> {
-    const taking = await take(own, leg);
+  async function taken(own: NetworkAccount, leg: LegOfAccount, seconds?: number): Promise<Turn> {
+    const taking = await relay.services.turns.take(own, leg, claim(seconds));
     if (taking === undefined) throw new Error(`${leg.legKey} is in line`);
     return taking;
   }
   const release = (turn: Turn) => relay.services.turns.release(turn, relay.clock.now());
-  const rowOf = ({ accountId }: ReturnType<typeof account>) =>
+  const rowOf = ({ accountId }: NetworkAccount) =>
     relay.tables.accounts.find(`bluesky|${sha256Hex(accountId)}`, "B");
 
   test("has one leg in hand, and hands over to the others in the order of their acceptance", async () => {
@@ -239,8 +240,8 @@ describe("an account", () => {
       publisher.owner.platformId,
       legKey({ profileId: publisher.owner.profileId, postId: id }, "bluesky"),
     );
-    const { key, account: linked } = toLeg(leg!.row);
-    const own = { network: "bluesky", accountId: linked!.id } as const;
+    const { key, account: linked } = toLeg(leg?.row ?? { rowKey: "" });
+    const own = { network: "bluesky", accountId: linked?.id ?? "" } as const;
     const turn = await taken(own, aLeg("0 first"));
     await take(own, { legKey: key, place: { ...publisher.owner, postId: id } });
     await take(own, aLeg("z behind it"));
@@ -265,18 +266,18 @@ describe("an account", () => {
     const own = account("old line");
     const { accounts } = relay.tables;
     const partition = `bluesky|${sha256Hex(own.accountId)}`;
-    const [first, second, third, fourth] = ["1", "2", "3", "4"].map(aLeg);
+    const [first, second, third, fourth] = [aLeg("1"), aLeg("2"), aLeg("3"), aLeg("4")];
     await accounts.put(partition, {
       rowKey: "B",
-      legKey: first!.legKey,
+      legKey: first.legKey,
       until: claim().until,
       waiters0: JSON.stringify([second, fourth]),
     });
-    for (const leg of [second, third]) expect(await take(own, leg!)).toBeUndefined();
-    let turn = await taken(own, first!);
+    for (const leg of [second, third]) expect(await take(own, leg)).toBeUndefined();
+    let turn = await taken(own, first);
     for (const leg of [second, third, fourth]) {
       expect(await release(turn)).toEqual(leg);
-      turn = await taken(own, leg!);
+      turn = await taken(own, leg);
     }
     expect(await release(turn)).toBeUndefined();
     expect(await accounts.list({ partitionKey: partition, limit: 10 })).toEqual([]);
@@ -305,8 +306,8 @@ describe("an account", () => {
     const credit = { operator: ["Admin"], body: { platformId, tokens: 10_000 } };
     dataOf(await relay.call("POST", "/v1/billing/admin/credit", credit));
     const linked = await relay.services.connections.find(publisher.owner.profileId, "bluesky");
-    const own = { network: "bluesky", accountId: linked!.account.id } as const;
-    const slow = await relay.services.turns.take(own, aLeg("0 slow"), claim(3_600));
+    const own = { network: "bluesky", accountId: linked?.account.id ?? "" } as const;
+    const slow = await taken(own, aLeg("0 slow"), 3_600);
     let messages = 0;
     relay.queues.onSend = (message) => {
       if ("networks" in message) messages += 1;
@@ -325,8 +326,9 @@ describe("an account", () => {
     }
     const waiting = messages;
     expect(visible(word)).toEqual([]);
-    const next = await relay.services.turns.release(slow!, relay.clock.now());
-    await relay.services.publishQueue.hint({ ...next!.place, networks: ["bluesky"] });
+    const next = await release(slow);
+    if (next === undefined) throw new Error("nobody is in line");
+    await relay.services.publishQueue.hint({ ...next.place, networks: ["bluesky"] });
     await relay.drain();
     relay.queues.onSend = () => "keep";
     expect(visible(word)).toHaveLength(legs);

@@ -82,6 +82,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D4a: a ledger is checked only while its wallet stands still",
     era: 25,
+    firstSeed: 6,
     services: (services) => ({
       ...services,
       wallets: withMethods(services.wallets, {
@@ -161,7 +162,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D7a: a refused transaction does not say which operation it was refused for",
     era: 31,
-    firstSeed: 2,
+    firstSeed: 22,
     install: () =>
       withResults(async (made) => {
         const result = await made;
@@ -171,7 +172,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D7b: the wrong operation is taken out of a refused transaction",
     era: 32,
-    firstSeed: 22,
+    firstSeed: 27,
     install: () =>
       withResults(async (made) => {
         const result = await made;
@@ -249,7 +250,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D12a: the totals of a day and the mark behind them in two transactions",
     era: 37,
-    firstSeed: 6,
+    firstSeed: 10,
     rewrite: (table, actions) =>
       table === "core" ? apart(actions, (one) => !isTotals(one)) : [actions],
   },
@@ -328,7 +329,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
     era: 45,
-    firstSeed: 1095,
+    firstSeed: 1_600,
     services(services) {
       const { openWork } = services;
       const mark: typeof openWork.mark = async (owner, now) => {

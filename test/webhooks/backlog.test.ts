@@ -10,7 +10,7 @@ import { emitEvent } from "../../src/shared/webhooks/events/emit-event.ts";
 import { newEvent } from "../../src/shared/webhooks/events/event.ts";
 import { Machine, natureOf } from "../model/machine.ts";
 import { tablesOver } from "../model/model-client.ts";
-import { QueueModel } from "../model/queue-model.ts";
+import { type Message, QueueModel } from "../model/queue-model.ts";
 import { Random } from "../model/random.ts";
 import { TableModel } from "../model/table-model.ts";
 import { inVirtualTime, VirtualTime } from "../model/virtual-time.ts";
@@ -20,6 +20,8 @@ const START = Date.parse("2026-03-04T10:00:00.000Z");
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const POLL_MS = 100;
+/** As `host.json` has it. */
+const BATCH = 32;
 const BACKLOG = 800;
 /** As long as a receiver may take that is slow, and never fails. */
 const SLOW_MS = 5 * SECOND;
@@ -71,6 +73,7 @@ class Deployment {
   readonly processes: readonly Services[];
   readonly platformId = newId("platform", new Date(START));
   readonly applicationId = newId("application", new Date(START));
+  readonly #machines: Machine[] = [];
   readonly #queues: QueueModel;
   readonly #time: VirtualTime;
   #handling = 0;
@@ -78,6 +81,11 @@ class Deployment {
   constructor(time: VirtualTime, random: Random, receiver: SlowReceiver, processes: number) {
     const model = new TableModel();
     const nature = natureOf(time, random);
+    const tables = (name: string) => {
+      const machine = new Machine(name, nature);
+      this.#machines.push(machine);
+      return tablesOver(model, machine);
+    };
     this.#time = time;
     this.#queues = new QueueModel(() => time.now);
     const queue = (name: string) => {
@@ -92,13 +100,21 @@ class Deployment {
     };
     this.processes = Array.from({ length: processes }, (_, index) =>
       buildServices(config, {
-        tables: tablesOver(model, new Machine(`process ${index}`, nature)),
+        tables: tables(`process ${index}`),
         queue,
         clock: { now: () => new Date(time.now) },
         outbound: receiver.open(),
         log,
       }),
     );
+  }
+
+  /** How many requests these processes have sent to tables. */
+  requestsOf(processes: readonly Services[]): number {
+    const isOwn = (services: Services | undefined) =>
+      services !== undefined && processes.includes(services);
+    const own = this.#machines.filter((_, index) => isOwn(this.processes[index]));
+    return own.reduce((sum, { calls }) => sum + calls, 0);
   }
 
   get first(): Services {
@@ -125,24 +141,30 @@ class Deployment {
     await emitEvent(services, this.platformId, event);
   }
 
-  /** As hosts do, each of which takes what it sees first. */
-  startHosts(): void {
-    let turn = 0;
-    this.#time.set(
-      () => {
-        for (let due = this.#queues.takeDue(); due !== undefined; due = this.#queues.takeDue()) {
-          const { queue, message } = due;
-          const services = this.processes[turn % this.processes.length];
-          turn += 1;
-          const worker = workers.find((one) => one.queue === queue);
-          if (services === undefined || worker === undefined) throw new Error("nobody is there");
-          this.#handling += 1;
-          void worker.handle(services, message).finally(() => (this.#handling -= 1));
-        }
-      },
-      POLL_MS,
-      POLL_MS,
-    );
+  /**
+   * As hosts do, each of which looks at its own times and takes a batch of what there is. Messages of other queues are
+   * lost.
+   */
+  startHosts(processes = this.processes, queues = workers.map(({ queue }) => queue)): void {
+    for (const [index, services] of processes.entries())
+      this.#time.set(
+        () => {
+          for (let taken = 0; taken < BATCH; taken += 1) {
+            const due = this.#queues.takeDue();
+            if (due === undefined) return;
+            if (queues.includes(due.queue)) this.#handle(services, due);
+          }
+        },
+        (POLL_MS * (index + 1)) / processes.length,
+        POLL_MS,
+      );
+  }
+
+  #handle(services: Services, { queue, message }: Message): void {
+    const worker = workers.find((one) => one.queue === queue);
+    if (worker === undefined) throw new Error("nobody is there");
+    this.#handling += 1;
+    void worker.handle(services, message).finally(() => (this.#handling -= 1));
   }
 
   get isIdle(): boolean {
@@ -205,4 +227,62 @@ describe("a backlog at a slow endpoint", () => {
     const messages = deployment.sent.get("deliver-webhooks") ?? 0;
     expect(messages / BACKLOG).toBeLessThanOrEqual(1.2);
   });
+});
+
+/**
+ * So many processes fan out what as many others emit; returns the requests to tables that each event took. No sweep
+ * finds what is forgotten. */
+async function fanOutAll(given: {
+  readonly processes: number;
+  readonly events: number;
+  readonly everyMs: number;
+}) {
+  const random = new Random(12);
+  const time = new VirtualTime(START);
+  return await inVirtualTime(time, random, async () => {
+    const { processes, events, everyMs } = given;
+    const deployment = new Deployment(time, random, new SlowReceiver(time, 0), 2 * processes);
+    const emitting = deployment.processes.slice(0, processes);
+    const working = deployment.processes.slice(processes);
+    const state = { isOver: false };
+    const happenAll = async () => {
+      await deployment.anEndpoint();
+      const happening: Promise<void>[] = [];
+      for (let index = 0; index < events; index += 1) {
+        const services = emitting[index % processes] ?? deployment.first;
+        happening.push(deployment.happen(services));
+        await time.wait(everyMs);
+      }
+      await Promise.all(happening);
+    };
+    deployment.startHosts(working, ["fan-out-events"]);
+    void happenAll().finally(() => (state.isOver = true));
+    await time.pass(START + 10 * MINUTE, () => state.isOver && deployment.isIdle);
+    const { platformId } = deployment;
+    let left: readonly unknown[] | undefined;
+    void deployment.first.events.listPending(platformId, 1).then((found) => (left = found));
+    const requests = deployment.requestsOf(working);
+    await time.pass(time.now + MINUTE, () => left !== undefined);
+    expect(left).toEqual([]);
+    return { each: requests / events };
+  });
+}
+
+describe("the fan-out of a platform's events", () => {
+  // A poll of the queue sees one, five and twenty events of a platform, each hinted by another process.
+  test.each([
+    [100, 5.1],
+    [20, 2],
+    [5, 1.2],
+    [0, 0.6],
+  ])(
+    "of one in %i ms takes %d requests to storage at most, with eight processes",
+    async (everyMs, most) => {
+      const alone = await fanOutAll({ processes: 1, events: 300, everyMs });
+      const together = await fanOutAll({ processes: 8, events: 300, everyMs });
+      const told = [alone, together].map(({ each }) => each.toFixed(2)).join(" and ");
+      process.stdout.write(`fan-out, one event in ${everyMs} ms: ${told} requests each\n`);
+      expect(together.each).toBeLessThanOrEqual(most);
+    },
+  );
 });

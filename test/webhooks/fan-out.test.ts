@@ -260,3 +260,123 @@ describe("an event", () => {
     ]);
   });
 });
+
+describe("a platform's events", () => {
+  const LEASE = "E";
+
+  /** So many events that are pending, without a hint. */
+  async function pendingEvents(count = 5) {
+    const application = await anApplication(relay);
+    const endpoint = await anEndpoint(relay, receiver, application);
+    relay.queues.onSend = (message) => ("endpointId" in message ? "keep" : "lose");
+    for (let index = 0; index < count; index += 1) await happen(relay, application);
+    return { application, endpoint, platformId: application.platform.id };
+  }
+  const leaseOf = (platformId: string) => relay.tables.core.find(platformId, LEASE);
+  const fanOut = (services: Relay["services"], platformId: string) =>
+    fanOutEvents(services, hintFor(platformId));
+
+  test("that another process has in hand are left to it, which looks again before it lets go", async () => {
+    const { platformId, application, endpoint } = await pendingEvents();
+    const { events } = relay.services;
+    const log = events.log.bind(events);
+    let asked = 0;
+    events.log = async (logged) => {
+      await log(logged);
+      if (asked === 2) return;
+      asked += 1;
+      await happen(instance, application);
+      await fanOut(instance.services, platformId);
+      // The other one has left the event where it is.
+      expect((await waiting(platformId)).length).toBeGreaterThan(0);
+      expect(await deliveriesOf(relay, endpoint)).toHaveLength(asked === 1 ? 0 : 5);
+    };
+    await fanOut(relay.services, platformId);
+    events.log = log;
+    expect(asked).toBe(2);
+    expect(await waiting(platformId)).toEqual([]);
+    expect(await leaseOf(platformId)).toBeUndefined();
+    expect(await deliveriesOf(relay, endpoint)).toHaveLength(7);
+  });
+
+  test("are taken over from a process that died, and where its lease is damaged", async () => {
+    const { platformId } = await pendingEvents();
+    const { core } = relay.tables;
+    const until = new Date(relay.clock.now().getTime() + 10_000).toISOString();
+    await core.put(platformId, { rowKey: LEASE, by: "a dead process", until });
+    await fanOut(relay.services, platformId);
+    expect(await waiting(platformId)).toHaveLength(5);
+    relay.advance(11_000);
+    await fanOut(relay.services, platformId);
+    expect(await waiting(platformId)).toEqual([]);
+    expect(await leaseOf(platformId)).toBeUndefined();
+
+    const other = await pendingEvents();
+    await core.put(other.platformId, { rowKey: LEASE, by: 7, until });
+    await fanOut(relay.services, other.platformId);
+    expect(await waiting(other.platformId)).toEqual([]);
+    expect(await leaseOf(other.platformId)).toBeUndefined();
+  });
+
+  test("are left by a process whose lease ran out, to the one that has taken it over", async () => {
+    const { platformId, endpoint } = await pendingEvents();
+    const { events } = relay.services;
+    const { core } = relay.tables;
+    const log = events.log.bind(events);
+    const until = new Date(relay.clock.now().getTime() + 60_000).toISOString();
+    events.log = async (logged) => {
+      await log(logged);
+      await core.put(platformId, { rowKey: LEASE, by: "another process", until });
+    };
+    await fanOut(relay.services, platformId);
+    events.log = log;
+    expect((await leaseOf(platformId))?.row["by"]).toBe("another process");
+    expect(await deliveriesOf(relay, endpoint)).toHaveLength(5);
+  });
+
+  test("go out beside one that can't, and its failure leaves no lease behind", async () => {
+    const { platformId, endpoint } = await pendingEvents();
+    const [, bad] = await waiting(platformId);
+    const { events } = relay.services;
+    const log = events.log.bind(events);
+    let looks = 0;
+    events.log = async (logged) => {
+      if (logged.some(({ id }) => id === bad?.id)) throw new Error("not this one");
+      // Asked to look again, it does not try that one for ever.
+      if ((looks += 1) < 3) await events.askHolder(platformId);
+      await log(logged);
+    };
+    await expect(fanOut(relay.services, platformId)).rejects.toThrow("fanned out");
+    events.log = log;
+    expect((await waiting(platformId)).map(({ id }) => id)).toEqual([bad?.id]);
+    expect(await leaseOf(platformId)).toBeUndefined();
+    expect(await deliveriesOf(relay, endpoint)).toHaveLength(4);
+  });
+
+  test("are free at once where it was unknown whether they were taken in hand", async () => {
+    const { platformId } = await pendingEvents();
+    const { events } = relay.services;
+    const takeFanOut = events.takeFanOut.bind(events);
+    events.takeFanOut = async (...asked) => {
+      await takeFanOut(...asked);
+      throw new Error("no answer");
+    };
+    await expect(fanOut(relay.services, platformId)).rejects.toThrow("no answer");
+    events.takeFanOut = takeFanOut;
+    expect(await leaseOf(platformId)).toBeUndefined();
+    await fanOut(instance.services, platformId);
+    expect(await waiting(platformId)).toEqual([]);
+  });
+
+  test("of which none can be read leave no lease behind", async () => {
+    const { platformId } = await pendingEvents();
+    const { endpoints } = relay.services;
+    const listAll = endpoints.listAll.bind(endpoints);
+    endpoints.listAll = () => Promise.reject(new Error("storage is away"));
+    await expect(fanOut(relay.services, platformId)).rejects.toThrow("away");
+    endpoints.listAll = listAll;
+    expect(await leaseOf(platformId)).toBeUndefined();
+    await fanOut(relay.services, platformId);
+    expect(await waiting(platformId)).toEqual([]);
+  });
+});

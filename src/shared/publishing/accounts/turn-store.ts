@@ -49,7 +49,7 @@ export const turnRow = rowCodec("account turn", {
 });
 
 /** A leg that waits for the account. Its key begins with the post's id, so that they lie in the order of acceptance. */
-export const waiterRow = rowCodec("leg in line", {
+const waiterRow = rowCodec("leg in line", {
   platformId: text(),
   profileId: text(),
   postId: text(),
