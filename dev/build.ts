@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -37,6 +37,30 @@ const plainHttp: Plugin = {
     bundler.onResolve({ filter: /^(?:node:)?http$/ }, () => ({ path: "node:http", namespace }));
     bundler.onLoad({ filter: /.*/, namespace }, () => ({
       contents: 'module.exports = process.getBuiltinModule("node:http");',
+    }));
+  },
+};
+
+/**
+ * The small form of the schema library as a copy of its own: every start loads it. Code is split by files, so that
+ * files shared with the whole library would bring most of that along (a tenth of the start).
+ */
+const smallSchemas: Plugin = {
+  name: "small-schemas",
+  setup(bundler) {
+    const namespace = "small-schemas";
+    const copyOf = (path: string) => ({ path, namespace, sideEffects: false });
+    bundler.onResolve({ filter: /^zod\/mini$/ }, async ({ path, pluginData, ...from }) => {
+      if (pluginData === namespace) return undefined;
+      const { kind, resolveDir } = from;
+      const found = await bundler.resolve(path, { kind, resolveDir, pluginData: namespace });
+      return found.errors.length > 0 ? found : copyOf(found.path);
+    });
+    bundler.onResolve({ filter: /^\./, namespace }, ({ path, importer }) =>
+      copyOf(join(dirname(importer), path)),
+    );
+    bundler.onLoad({ filter: /.*/, namespace }, async ({ path }) => ({
+      contents: await readFile(path, "utf8"),
     }));
   },
 };
@@ -106,7 +130,7 @@ export async function buildApp(): Promise<Metafile> {
     bundle: true,
     splitting: true,
     chunkNames: `${PARTS}/[name]-[hash]`,
-    plugins: [plainHttp, workedOut],
+    plugins: [plainHttp, smallSchemas, workedOut],
     platform: "node",
     target: "node22",
     format: "esm",

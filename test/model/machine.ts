@@ -133,6 +133,11 @@ export class Machine {
     return never();
   }
 
+  /** Whether it has stood still at that time or since. */
+  hasStoodStill(since: number): boolean {
+    return this.#frozenUntil > since;
+  }
+
   /** Lives on for so many calls at most. */
   doom(calls: number): void {
     this.crashAt = Math.min(this.crashAt, this.calls + calls);

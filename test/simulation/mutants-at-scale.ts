@@ -357,4 +357,17 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
       };
     },
   },
+  {
+    name: "D9c: a process delivers to an endpoint though another one does",
+    era: 46,
+    firstSeed: 212,
+    services(services) {
+      const { pending } = services;
+      const read: typeof pending.read = async (...asked) => {
+        const work = await pending.read(...asked);
+        return { ...work, state: { ...work.state, leaseUntil: null } };
+      };
+      return { ...services, pending: withMethods(pending, { read }) };
+    },
+  },
 ];

@@ -58,6 +58,16 @@ function toResponse({ status, body, headers = {} }: Answer): HttpResponse {
   };
 }
 
+/** A call to a receiver that its process waits for. */
+interface CallInFlight {
+  readonly machine: Machine;
+  readonly url: string;
+  readonly until: number;
+}
+
+/** Longer than an endpoint's lease: who has stood still in this time may make calls that it should not. */
+const LEASE_MS_MAX = 60_000;
+
 /** Every body that the adapters send here is JSON text. */
 const bodyOf = (body: HttpRequest["body"]): unknown =>
   typeof body === "string" ? JSON.parse(body) : {};
@@ -71,6 +81,9 @@ export class NetworkModel {
   readonly received: Received[] = [];
   /** Until then every receiver refuses everything. */
   receiversDownUntil = 0;
+  /** Calls that were in flight to one endpoint at once, over all processes that did not stand still. */
+  mostAtOnce = 0;
+  readonly #inFlight = new Set<CallInFlight>();
   readonly #keys = new Map<string, { readonly post: Visible; readonly until: number }>();
 
   constructor(nature: Nature) {
@@ -82,16 +95,33 @@ export class NetworkModel {
     return {
       request: async (request) => {
         const until = this.#nature.time.now + (request.timeoutMs ?? CALL_MS_MAX);
+        const call = { machine, url: request.url, until };
+        if (new URL(request.url).hostname === RECEIVER_HOST) this.#noteInFlight(call);
         try {
           return await machine.call(() => this.#arrive(request), until);
         } catch (error) {
           throw error instanceof HttpFailure ? error : lost();
+        } finally {
+          this.#inFlight.delete(call);
         }
       },
       open: () => Promise.reject(new HttpFailure("not_sent", "connect_failed")),
       browserUrl: (url) => url,
       close: () => Promise.resolve(),
     };
+  }
+
+  #noteInFlight(call: CallInFlight): void {
+    const { now } = this.#nature.time;
+    this.#inFlight.add(call);
+    const own = [...this.#inFlight].filter(
+      ({ machine, url, until }) =>
+        url === call.url &&
+        until > now &&
+        !machine.isDead &&
+        !machine.hasStoodStill(now - LEASE_MS_MAX),
+    );
+    this.mostAtOnce = Math.max(this.mostAtOnce, own.length);
   }
 
   #arrive(request: HttpRequest): HttpResponse {

@@ -467,6 +467,14 @@ function erasureViolations({ customers, world, tenants }: Simulation): string[] 
   return [...left, ...late.map(({ text }) => `${text} went out after its profile was erased`)];
 }
 
+const CALLS_AT_ONCE = 4;
+
+/** No endpoint gets more calls at once than it is promised, however many processes there are. */
+function crowdViolations({ world }: Simulation): string[] {
+  const { mostAtOnce } = world.networks;
+  return mostAtOnce > CALLS_AT_ONCE ? [`an endpoint got ${mostAtOnce} calls at once`] : [];
+}
+
 /** What no worker can read comes before people. */
 function poisonViolations({ customers, hosts }: Simulation): string[] {
   const lines = hosts.told.filter(({ message }) => message === "poison message");
@@ -515,6 +523,7 @@ export function violationsOf(simulation: Simulation): string[] {
       ...found.legs.flatMap((leg) => legViolations(simulation, found, leg, events)),
     ]),
     ...deliveryViolations(simulation, events),
+    ...crowdViolations(simulation),
     ...erasureViolations(simulation),
     ...poisonViolations(simulation),
     ...quietViolations(simulation, events),

@@ -149,18 +149,20 @@ const DAY_SECONDS = 24 * 60 * 60;
 /** Returns the longest interval within one day, over midnight included, in seconds; more than a day for some days only. */
 function longestWait(expression: string): number {
   const { hours, minutes, seconds, days, months, weekdays } = parseNcrontab(expression);
-  const start = ((hours[0] ?? 0) * 60 + (minutes[0] ?? 0)) * 60 + (seconds[0] ?? 0);
-  let last = start;
   let longest = 0;
-  for (const hour of hours)
-    for (const minute of minutes)
-      for (const second of seconds) {
-        const time = (hour * 60 + minute) * 60 + second;
-        longest = Math.max(longest, time - last);
-        last = time;
-      }
+  /** From the first time within a minute, an hour or a day to the last one. */
+  let span = 0;
+  for (const { times, unit } of [
+    { times: seconds, unit: 1 },
+    { times: minutes, unit: 60 },
+    { times: hours, unit: 60 * 60 },
+  ]) {
+    const waits = times.slice(1).map((time, index) => (time - (times[index] ?? 0)) * unit - span);
+    longest = Math.max(longest, ...waits);
+    span += ((times.at(-1) ?? 0) - (times[0] ?? 0)) * unit;
+  }
   const daily = days.length === 31 && months.length === 12 && weekdays.length === 7;
-  return Math.max(longest, start + DAY_SECONDS - last) + (daily ? 0 : DAY_SECONDS);
+  return Math.max(longest, DAY_SECONDS - span) + (daily ? 0 : DAY_SECONDS);
 }
 
 /** Returns the expression with the shortest longest interval; of equal ones, the first. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import {
   dataKeys,
@@ -8,8 +8,11 @@ import {
   integer,
   isAddressRange,
   jsonOf,
+  made,
+  matching,
   oneOf,
   origin,
+  ruled,
   seconds,
   secret,
   setting,
@@ -48,18 +51,16 @@ const OWN_SETTINGS = {
   AZURE_CLIENT_ID: setting(text, null, "Client id of a user-assigned managed identity."),
   STORAGE_PREFIX: withDefault(
     shape(() =>
-      z
-        .string()
-        .regex(
-          /^([a-z][a-z0-9]{0,15})?$/,
-          "must be up to 16 lower-case letters and digits, a letter first",
-        ),
+      matching(
+        /^([a-z][a-z0-9]{0,15})?$/,
+        "must be up to 16 lower-case letters and digits, a letter first",
+      ),
     ),
     "",
     "Put before the name of every table and queue, so that several deployments can share an account.",
   ),
   PUBLIC_BASE_URL: withDefault(
-    shape(() => httpUrl().transform((value) => value.replace(/\/+$/, ""))),
+    shape(() => made(httpUrl(), (value) => value.replace(/\/+$/, ""))),
     "http://localhost:7071/api",
     "Address of the API with its prefix; connect URLs and callbacks derive from it.",
   ),
@@ -222,18 +223,16 @@ const OWN_SETTINGS = {
   ),
   OUTBOUND_ALLOW_CIDRS: withDefault(
     shape(() =>
-      z
-        .string()
-        .transform((value) =>
+      ruled(
+        made(z.string(), (value) =>
           value
             .split(",")
             .map((part) => part.trim())
             .filter((part) => part !== ""),
-        )
-        .refine(
-          (parts) => parts.every(isAddressRange),
-          "must be ranges of addresses such as 127.0.0.1/32, separated by commas",
         ),
+        (parts) => parts.every(isAddressRange),
+        "must be ranges of addresses such as 127.0.0.1/32, separated by commas",
+      ),
     ),
     "",
     "Development only. Private address ranges that may be dialled, e.g. 127.0.0.1/32.",

@@ -1,12 +1,11 @@
-import * as z from "zod";
-import { flag, withDefault } from "../../runtime/setting.ts";
+import { flag, matching, withDefault } from "../../runtime/setting.ts";
 import { shape } from "../../runtime/shape.ts";
 import { type FromSettings, readApp } from "../contract/settings.ts";
 
 /** One setting for both networks: they are two sides of one API. */
 export const graphVersion = {
   GRAPH_VERSION: withDefault(
-    shape(() => z.string().regex(/^v\d{1,3}\.\d$/, "must be a version such as v26.0")),
+    shape(() => matching(/^v\d{1,3}\.\d$/, "must be a version such as v26.0")),
     "v26.0",
     "Version of Meta's Graph API, for Facebook and Instagram.",
   ),

@@ -1,5 +1,4 @@
-import * as z from "zod";
-import { integer, withDefault } from "../../runtime/setting.ts";
+import { integer, matching, withDefault } from "../../runtime/setting.ts";
 import { shape } from "../../runtime/shape.ts";
 import { appSettings, networkSettings, readApp } from "../contract/settings.ts";
 
@@ -19,7 +18,7 @@ export const linkedinSettings = networkSettings(
       "The app with LinkedIn's Community Management product; without it no company page can be linked.",
     ),
     LINKEDIN_VERSION: withDefault(
-      shape(() => z.string().regex(/^20\d{2}(0[1-9]|1[0-2])$/, "must be a month such as 202609")),
+      shape(() => matching(/^20\d{2}(0[1-9]|1[0-2])$/, "must be a month such as 202609")),
       "202609",
       "Version of LinkedIn's API; each lives for a year at least.",
     ),
