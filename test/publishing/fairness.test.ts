@@ -313,13 +313,13 @@ describe("an account", () => {
       if ("networks" in message) messages += 1;
       return "keep";
     };
-    const legs = 250;
+    const legs = 230;
     const word = unique("In a long line");
     for (let index = 0; index < legs; index += 1) {
       const text = `${word} no. ${String(index)}`;
       await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
     }
-    for (let minute = 0; minute < 45; minute += 1) {
+    for (let minute = 0; minute < 30; minute += 1) {
       relay.advance(60_000);
       await repairStalledLegs(relay.services);
       await relay.drain();
@@ -334,9 +334,9 @@ describe("an account", () => {
     expect(visible(word)).toHaveLength(legs);
     const each = { waiting: waiting / legs, called: (messages - waiting) / legs };
     process.stdout.write(`a slow account: messages of each leg ${JSON.stringify(each)}\n`);
-    expect(each.called).toBeLessThanOrEqual(1);
+    expect(each.called).toBeLessThan(1.1);
     // The first one, and those of the sweep after 1, 2, 4, 8 and 15 minutes.
-    expect(each.waiting).toBeLessThan(8);
+    expect(each.waiting).toBeLessThan(7);
   });
 
   async function submitted(publisher: Publisher, text: string): Promise<string> {
