@@ -121,7 +121,7 @@ export class EventStore {
     const row = { ...fanOutRow.encode({ by, until }), rowKey: LEASE_ROW };
     const etag = await (before === undefined
       ? this.#core.insertIfAbsent(platformId, row)
-      : this.#core.replaceIfUnchanged(platformId, row, before.etag));
+      : this.#core.mergeIfUnchanged(platformId, row, before.etag));
     return etag === undefined ? undefined : { by, until, etag };
   }
 
