@@ -299,6 +299,39 @@ describe("a platform's events", () => {
     expect(await deliveriesOf(relay, endpoint)).toHaveLength(7);
   });
 
+  test("are listed without the lease by whoever lists them alone, such as an older version", async () => {
+    const { platformId } = await pendingEvents(2);
+    const until = relay.clock.now().toISOString();
+    await relay.tables.core.put(platformId, { rowKey: LEASE, by: "a process", until });
+    const { pending, lease } = await relay.services.events.readPending(platformId, 100);
+    expect(lease?.by).toBe("a process");
+    expect(await waiting(platformId)).toEqual(pending);
+    expect(pending).toHaveLength(2);
+  });
+
+  // Right before it lets go, when all reads of its run are over.
+  test("that happen while their holder lets go are not left without a hint", async () => {
+    const { platformId, application, endpoint } = await pendingEvents();
+    const { events } = relay.services;
+    const endFanOut = events.endFanOut.bind(events);
+    let tries = 0;
+    events.endFanOut = async (...asked) => {
+      tries += 1;
+      if (tries === 1) {
+        await happen(instance, application);
+        await fanOut(instance.services, platformId);
+        expect(await waiting(platformId)).toHaveLength(1);
+      }
+      return endFanOut(...asked);
+    };
+    await fanOut(relay.services, platformId);
+    events.endFanOut = endFanOut;
+    expect(tries).toBeGreaterThan(1);
+    expect(await waiting(platformId)).toEqual([]);
+    expect(await leaseOf(platformId)).toBeUndefined();
+    expect(await deliveriesOf(relay, endpoint)).toHaveLength(6);
+  });
+
   test("are taken over from a process that died, and where its lease is damaged", async () => {
     const { platformId } = await pendingEvents();
     const { core } = relay.tables;

@@ -17,7 +17,7 @@ const LEASE_LEFT_MS = 10_000;
 const HOLDERS_KNOWN_MAX = 10_000;
 
 /** The process that has a platform's pending events in hand. */
-const fanOutRow = rowCodec("fan-out lease", { by: text(), until: text() });
+export const fanOutRow = rowCodec("fan-out lease", { by: text(), until: text() });
 
 /** The right to fan out a platform's pending events, in the version in which it was read. */
 export interface FanOutLease {
