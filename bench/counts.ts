@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { startBenchStorage, type BenchStorage } from "./emulator.ts";
 import { startInstantNetwork } from "./instant-network.ts";
-import { lifeOfPost, storedRows } from "./life-of-post.ts";
+import { lifeOfPost, storedRows, type Stage } from "./life-of-post.ts";
 import { openLinked } from "./whole-relay.ts";
 import { readsAtSizes } from "./growing-reads.ts";
 import { meAtSizes } from "./growing-tenant.ts";
@@ -11,6 +11,7 @@ import { saveResults } from "./results.ts";
 import { costOf, COUNTED, RoundTrips } from "./round-trips.ts";
 import { runBench } from "./run.ts";
 
+const MORE_LIVES = 4;
 /** Posts of a platform, from the first page to far more than anybody's page; the last as the only argument. */
 const SIZES = [100, Number(process.argv[2] ?? 100_000)];
 
@@ -26,11 +27,15 @@ async function printLife(storage: BenchStorage): Promise<void> {
     const services = startRelay(storage, prefix, network.settings);
     const [tenant] = await openLinked(services, network, 1);
     if (tenant === undefined) throw new Error("there is no tenant to post for");
-    // The first of a process also notes what is noted once a minute.
+    // The first of a process also notes what is noted once a minute, and any may fall together with what goes on beside.
     await lifeOfPost(services, storage, tenant);
     const before = await storedRows(storage, prefix);
-    const stages = await lifeOfPost(services, storage, tenant);
+    let stages = await lifeOfPost(services, storage, tenant);
     const after = await storedRows(storage, prefix);
+    for (let more = 0; more < MORE_LIVES; more += 1) {
+      const another = await lifeOfPost(services, storage, tenant);
+      if (requestsOf(another) < requestsOf(stages)) stages = another;
+    }
     const head = [
       "one post, one leg, one endpoint",
       "messages",
@@ -52,6 +57,9 @@ async function printLife(storage: BenchStorage): Promise<void> {
     await network.stop();
   }
 }
+
+const requestsOf = (stages: readonly Stage[]) =>
+  stages.reduce((sum, { tableRequests, queueRequests }) => sum + tableRequests + queueRequests, 0);
 
 async function main(): Promise<void> {
   const storage = await startBenchStorage();
