@@ -1,7 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { timers } from "../src/functions/timers.ts";
 import { workers } from "../src/functions/workers.ts";
 import { parseConfig } from "../src/shared/runtime/config.ts";
-import type { Worker } from "../src/shared/http/worker.ts";
+import { systemScope, type Timer, type Worker } from "../src/shared/http/worker.ts";
+import { nextOccurrence, parseNcrontab } from "../src/shared/runtime/ncrontab.ts";
 import { buildServices, type Services } from "../src/shared/compose.ts";
 import type { MessageQueue } from "../src/shared/runtime/storage/queue.ts";
 import { Machine, natureOf, quietly } from "../test/model/machine.ts";
@@ -161,6 +163,28 @@ class EndedRows {
   }
 }
 
+/** Runs a timer by its schedule, as the host does. Returns what ends it. */
+function runByItself({ name, schedule, run }: Timer, services: Services): () => void {
+  const times = parseNcrontab(schedule(services));
+  let next: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const turn = async (): Promise<void> => {
+    await run(services, systemScope(services, name)).catch(() => undefined);
+    waitForNext();
+  };
+  const waitForNext = (): void => {
+    const now = new Date();
+    const at = nextOccurrence(times, now);
+    if (isOver || at === undefined) return;
+    next = setTimeout(() => void turn(), at.getTime() - now.getTime()).unref();
+  };
+  waitForNext();
+  return () => {
+    isOver = true;
+    clearTimeout(next);
+  };
+}
+
 /** The product in this process, on storage of a region. */
 export interface RelayInRegion {
   readonly services: Services;
@@ -195,6 +219,7 @@ export function startRelayInRegion(
     queue: (name) => queues.open(name),
   });
   if (works) for (const worker of workers) void queues.listen(services, worker);
+  const ends = works ? timers.map((timer) => runByItself(timer, services)) : [];
   return {
     services,
     requests: () => machine.requests,
@@ -203,6 +228,9 @@ export function startRelayInRegion(
     async bareRequests(count) {
       for (let index = 0; index < count; index += 1) await machine.call(() => undefined);
     },
-    stop: () => queues.stop(),
+    stop() {
+      for (const end of ends) end();
+      queues.stop();
+    },
   };
 }
