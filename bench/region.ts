@@ -164,12 +164,12 @@ class EndedRows {
 }
 
 /** Runs a timer by its schedule, as the host does. Returns what ends it. */
-function runByItself({ name, schedule, run }: Timer, services: Services): () => void {
-  const times = parseNcrontab(schedule(services));
+function runByItself(timer: Timer, services: Services): () => void {
+  const times = parseNcrontab(timer.schedule(services));
   let next: NodeJS.Timeout | undefined;
   let isOver = false;
   const turn = async (): Promise<void> => {
-    await run(services, systemScope(services, name)).catch(() => undefined);
+    await timer.run(services, systemScope(services, timer.name)).catch(() => undefined);
     waitForNext();
   };
   const waitForNext = (): void => {
