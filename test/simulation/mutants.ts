@@ -161,7 +161,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C2: a refusal is told while a write is in doubt",
     era: 12,
     every: STORM_EVERY,
-    firstSeed: 590,
+    firstSeed: 640,
     // What is not known to be lost is believed to be.
     install: () =>
       withResults(async (made) => {

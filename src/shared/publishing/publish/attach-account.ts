@@ -4,7 +4,6 @@ import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { accountOf } from "../accept/check-accounts.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
 import type { LegOfAccount } from "../accounts/turn-store.ts";
-import { hint } from "../hints.ts";
 import { givenBack, movedTo } from "../leg.ts";
 import { fail, lookAgain, outcomeUnknown, reject, tryLater } from "./settle.ts";
 import { begun, park, save, type Work } from "./work.ts";
@@ -14,7 +13,7 @@ const MOVED_SECONDS = 1;
 
 /**
  * Takes the account for the leg, so that no other leg is worked on for it. Returns false if another leg has the account:
- * this one then waits in the account's queue, without a claim, and gets a hint when it is first.
+ * this one then waits in the account's queue, without a claim, until it is called.
  */
 export async function takeTurn(work: Work, account: NetworkAccount): Promise<boolean> {
   const { services, ref, stored } = work;
@@ -46,12 +45,12 @@ export async function passTurn(work: Work): Promise<void> {
 }
 
 async function callNext(
-  { services, ref, stored }: Work,
+  { services, ref, stored, drains }: Work,
   release: (now: Date) => Promise<LegOfAccount | undefined>,
 ): Promise<void> {
   try {
     const next = await release(services.clock.now());
-    if (next !== undefined) await hint(services, next.place, { networks: [stored.leg.network] });
+    if (next !== undefined) await drains.goOn(next, stored.leg.network);
   } catch (error) {
     services.log.warn("an account was not released", { postId: ref.postId, error });
   }

@@ -19,7 +19,7 @@ import { claimAccount, claimQuota, prepare } from "./prepare.ts";
 import { send } from "./send.ts";
 import { fail, failOrLook, lookAgain, outcomeUnknown, succeed } from "./settle.ts";
 import { createTrace } from "./trace.ts";
-import { begun, change, keepingOpened, save, type Work } from "./work.ts";
+import { AccountDrains, begun, change, keepingOpened, save, type Work } from "./work.ts";
 import { lastLookSeconds } from "../leg-times.ts";
 
 /** Returns whether what the network says of the first call covers a later one, whose effect may not show yet. */
@@ -186,9 +186,10 @@ async function work(on: Work): Promise<void> {
 async function publishLeg(
   services: PublishingDeps,
   ref: PostRef,
-  { post, etag: postEtag }: PostToPublish,
   stored: StoredLeg,
+  { seen, drains }: { readonly seen: PostToPublish; readonly drains: AccountDrains },
 ): Promise<void> {
+  const { post, etag: postEtag } = seen;
   const { network, sentAt } = stored.leg;
   const trace = createTrace(network, () => on.stored.leg.attempts, services.clock);
   const readings = new LegReadings(stored.leg);
@@ -196,7 +197,7 @@ async function publishLeg(
   const files = keepingOpened(createNetworkTools(services, network, BACKGROUND_LIMITS, readBy));
   const tools = trace.tools(files.tools);
   const callsEndAt = performance.now() + BACKGROUND_LIMITS.totalMs;
-  const worker = { services, ref, post, postEtag, tools, trace, readings, callsEndAt };
+  const worker = { services, ref, post, postEtag, tools, trace, readings, callsEndAt, drains };
   const on: Work = {
     ...worker,
     stored,
@@ -230,32 +231,30 @@ function handBack(services: PublishingDeps, ref: PostRef, networks: PublishHint[
 async function publishAll(
   services: PublishingDeps,
   ref: PostRef,
-  seen: PostToPublish,
+  began: { readonly seen: PostToPublish; readonly drains: AccountDrains },
 ): Promise<unknown[]> {
   const errors: unknown[] = [];
   const publishOne = async (stored: StoredLeg): Promise<void> => {
     try {
-      await publishLeg(services, ref, seen, stored);
+      await publishLeg(services, ref, stored, began);
     } catch (error) {
       services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
       errors.push(error);
     }
   };
   await Promise.all(
-    seen.legs.map((stored) =>
+    began.seen.legs.map((stored) =>
       withinWork({ network: stored.leg.network }, () => publishOne(stored)),
     ),
   );
   return errors;
 }
 
-/**
- * Works on the legs that a hint names, all at once and independently. Returns for every expected outcome.
- * @throws AggregateError after all legs were worked on, when some failed unexpectedly
- */
-export async function publishLegs(services: PublishingDeps, asked: PublishHint): Promise<void> {
-  const { networks, ...ref } = asked;
-  if (services.stop.endsAt !== undefined) return handBack(services, ref, networks);
+async function publishNamed(
+  services: PublishingDeps,
+  { networks, ...ref }: Omit<PublishHint, "v">,
+  drains: AccountDrains,
+): Promise<void> {
   // Events of the start are sent now, and not when the slowest network has ended.
   const hinted = hint(services, ref, { hasEvents: true });
   const first = await services.posts.findToPublish(ref, networks);
@@ -265,8 +264,26 @@ export async function publishLegs(services: PublishingDeps, asked: PublishHint):
   const isStarted = hasStarted(first.post);
   const seen = isStarted ? first : await services.posts.findToPublish(ref, networks);
   if (seen === undefined) return;
-  const errors = await continueWork(seen.post, {}, () => publishAll(services, ref, seen));
+  const errors = await continueWork(seen.post, {}, () =>
+    publishAll(services, ref, { seen, drains }),
+  );
   await hinted;
   await hint(services, ref, { hasEvents: true });
   if (errors.length > 0) throw new AggregateError(errors, "legs failed unexpectedly");
+}
+
+/**
+ * Works on the legs that a hint names, all at once and independently, and on those that wait in line for their accounts.
+ * Returns for every expected outcome.
+ * @throws AggregateError after all legs were worked on, when some of those named failed unexpectedly
+ */
+export async function publishLegs(services: PublishingDeps, asked: PublishHint): Promise<void> {
+  const { networks, ...ref } = asked;
+  if (services.stop.endsAt !== undefined) return handBack(services, ref, networks);
+  const drains = new AccountDrains(services, (called) => publishNamed(services, called, drains));
+  try {
+    await publishNamed(services, asked, drains);
+  } finally {
+    await drains.ended();
+  }
 }

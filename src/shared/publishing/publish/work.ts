@@ -1,11 +1,13 @@
 import type { MediaFile } from "../../networks/contract/media.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
-import { findAvailable } from "../../networks/lookup.ts";
-import type { Turn } from "../accounts/turn-store.ts";
+import { findAvailable, type NetworkName } from "../../networks/lookup.ts";
+import { withinWork } from "../../runtime/telemetry/work-context.ts";
+import type { LegOfAccount, Turn } from "../accounts/turn-store.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
 import { endingAt, type Leg, renewed } from "../leg.ts";
+import type { PublishHint } from "../post-queue.ts";
 import type { StoredLeg } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";
 import type { LegReadings } from "./leg-readings.ts";
@@ -13,6 +15,49 @@ import type { Trace } from "./trace.ts";
 
 /** Renewals within one lease, so that one may fail. */
 const LEASE_RENEWALS = 3;
+
+/** Then messages go on with the legs in line, so that other accounts get their turns. */
+const DRAIN_MS_MAX = 20_000;
+
+/**
+ * Has the legs that wait for an account worked on one after the other by the worker that has the account, without a
+ * message for each. When its time is up, or the process stops, the next leg gets a message.
+ */
+export class AccountDrains {
+  readonly #services: PublishingDeps;
+  readonly #publish: (asked: Omit<PublishHint, "v">) => Promise<void>;
+  readonly #endsAt = performance.now() + DRAIN_MS_MAX;
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(services: PublishingDeps, publish: (asked: Omit<PublishHint, "v">) => Promise<void>) {
+    this.#services = services;
+    this.#publish = publish;
+  }
+
+  /** Starts work on a leg that has been called to its account, or sends a hint for it. */
+  async goOn({ place }: LegOfAccount, network: NetworkName): Promise<void> {
+    const isOver = performance.now() > this.#endsAt || this.#services.stop.endsAt !== undefined;
+    if (isOver) return hint(this.#services, place, { networks: [network] });
+    const running = withinWork({ ...place, network }, () => this.#run(place, network));
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
+  }
+
+  async #run(place: PostRef, network: NetworkName): Promise<void> {
+    try {
+      await this.#publish({ ...place, networks: [network] });
+    } catch (error) {
+      // A message of its own is repeated, and set aside when it fails every time.
+      this.#services.log.warn("a leg in line failed, it gets a message", { error });
+      await hint(this.#services, place, { networks: [network] });
+    }
+  }
+
+  /** Waits for the legs that were started, and those that they called. */
+  async ended(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+}
 
 /** One worker's work on one leg. `stored` follows every write. If another worker takes the leg, the work just ends. */
 export interface Work {
@@ -30,6 +75,7 @@ export interface Work {
   written: StoredLeg;
   readonly before: Leg;
   readonly readings: LegReadings;
+  readonly drains: AccountDrains;
   /** The last write of the leg. Each waits for the one before, whose version it names. */
   writing: Promise<unknown>;
   /** Set while the account works on this leg. */
