@@ -1,86 +1,43 @@
-import type { TableClient } from "@azure/data-tables";
+import type { Row, RowValue, StoredRow } from "../../src/shared/runtime/storage/row.ts";
+import type { SelectedPage } from "../../src/shared/runtime/storage/selection.ts";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
+import type {
+  PageQuery,
+  SingleWrite,
+  TableWire,
+} from "../../src/shared/runtime/storage/table-wire.ts";
 import { TABLE_NAMES, type Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { parseFilter, type Filter } from "./filter.ts";
 import { quietly, type Machine } from "./machine.ts";
 import { deadlineOf } from "./virtual-time.ts";
-import {
-  StorageError,
-  type Action,
-  type ModelRow,
-  type Properties,
-  type TableModel,
-} from "./table-model.ts";
+import { StorageError, type Action, type ModelRow, type TableModel } from "./table-model.ts";
 import type { WriteFault } from "./weather.ts";
 
 const LATE_MS_MAX = 20_000;
 const SHORT_PAGE_MAX = 3;
 const ROWS_AT_ONCE = 2_000;
 
-interface Entity extends Properties {
-  readonly partitionKey: string;
-  readonly rowKey: string;
-}
-
-/** As the client library gives them. */
-type SdkAction =
-  | readonly ["create", Entity]
-  | readonly ["update", Entity, "Merge" | "Replace", { readonly etag?: string }]
-  | readonly ["upsert", Entity, "Merge" | "Replace"]
-  | readonly ["delete", { readonly partitionKey: string; readonly rowKey: string }];
-
-type UpdateMode = "Merge" | "Replace";
-
-/** How long the caller waits. */
-interface CallOptions {
-  readonly abortSignal?: AbortSignal;
-}
-
-function propertiesOf({
-  partitionKey: _partition,
-  rowKey: _row,
-  ...properties
-}: Entity): Properties {
-  return properties;
-}
-
-const create = (entity: Entity): Action => ({
-  kind: "create",
-  rowKey: entity.rowKey,
-  properties: propertiesOf(entity),
-});
-const update = (entity: Entity, mode: UpdateMode, etag = "*"): Action => ({
-  kind: mode === "Merge" ? "merge" : "replace",
-  rowKey: entity.rowKey,
-  properties: propertiesOf(entity),
-  etag,
-});
-const upsert = (entity: Entity, mode: UpdateMode): Action => ({
-  kind: mode === "Merge" ? "put_merge" : "put",
-  rowKey: entity.rowKey,
-  properties: propertiesOf(entity),
-});
-
-function toAction(action: SdkAction): Action {
-  switch (action[0]) {
+function toAction(write: SingleWrite): Action {
+  if (write.kind === "delete")
+    return { kind: "delete", rowKey: write.rowKey, etag: "etag" in write ? write.etag : "*" };
+  const { rowKey, ...properties } = write.row;
+  switch (write.kind) {
     case "create":
-      return create(action[1]);
-    case "update":
-      return update(action[1], action[2], action[3].etag);
-    case "upsert":
-      return upsert(action[1], action[2]);
-    case "delete":
-      return { kind: "delete", rowKey: action[1].rowKey, etag: "*" };
+    case "put":
+      return { kind: write.kind, rowKey, properties };
+    case "put_properties":
+      return { kind: "put_merge", rowKey, properties };
+    case "replace":
+    case "merge":
+      return { kind: write.kind, rowKey, properties, etag: write.etag };
   }
 }
 
-const toEntity = (partitionKey: string, { rowKey, properties, etag }: ModelRow) => ({
-  ...properties,
-  partitionKey,
-  rowKey,
-  etag,
-  timestamp: "",
-});
+function toStored({ rowKey, properties, etag }: ModelRow): StoredRow {
+  // Safe: only rows of the product are written, by way of its own table.
+  const row: Row = { ...(properties as Readonly<Record<string, RowValue>>), rowKey };
+  return { row, etag };
+}
 
 /** What a repeat inside a client library is told of the write that it repeats. */
 function conflictOf(actions: readonly Action[]): StorageError {
@@ -92,8 +49,8 @@ function conflictOf(actions: readonly Action[]): StorageError {
 
 const noAnswer = () => new StorageError(undefined, "no answer");
 
-/** One table of the model as one process reaches it, in the shape of the service's own client. */
-export class ModelClient {
+/** One table of the model as one process reaches it. */
+export class ModelClient implements TableWire {
   readonly #model: TableModel;
   readonly #machine: Machine;
   readonly #table: string;
@@ -154,10 +111,10 @@ export class ModelClient {
   async #write(
     partitionKey: string,
     actions: readonly Action[],
-    { abortSignal }: CallOptions,
+    signal: AbortSignal,
   ): Promise<ReadonlyMap<string, string>> {
     const { rewrite } = this.#machine;
-    const until = deadlineOf(abortSignal);
+    const until = deadlineOf(signal);
     const transactions = rewrite === undefined ? [actions] : rewrite(this.#table, actions);
     const etags = new Map<string, string>();
     for (const one of transactions) {
@@ -167,7 +124,7 @@ export class ModelClient {
     return etags;
   }
 
-  #read<T>(look: () => T, { abortSignal }: CallOptions): Promise<T> {
+  #read<T>(look: () => T, signal: AbortSignal): Promise<T> {
     const { random, rates } = this.#machine.nature;
     const reach = () => {
       const fate = this.#machine.fate?.({ table: this.#table, method: "GET", rowKeys: [] });
@@ -177,55 +134,39 @@ export class ModelClient {
         throw random.chance(0.5) ? noAnswer() : new StorageError(503, "ServerBusy");
       return look();
     };
-    return this.#machine.call(reach, deadlineOf(abortSignal));
+    return this.#machine.call(reach, deadlineOf(signal));
   }
 
-  async #one(partitionKey: string, action: Action, options: CallOptions) {
-    const etags = await this.#write(partitionKey, [action], options);
-    return { etag: etags.get(action.rowKey) };
-  }
-
-  createTable(): Promise<void> {
+  create(): Promise<void> {
     return this.#machine.call(() => this.#model.createTable(this.#table));
   }
 
-  getEntity(partitionKey: string, rowKey: string, options: CallOptions = {}) {
+  find(partitionKey: string, rowKey: string, signal: AbortSignal) {
     const look = () => {
       this.#load(partitionKey, 1);
-      return toEntity(partitionKey, this.#model.find(this.#table, partitionKey, rowKey));
+      try {
+        return toStored(this.#model.find(this.#table, partitionKey, rowKey));
+      } catch (error) {
+        if (error instanceof StorageError && error.statusCode === 404) return undefined;
+        throw error;
+      }
     };
-    return this.#read(look, options);
+    return this.#read(look, signal);
   }
 
-  createEntity(entity: Entity, options: CallOptions = {}) {
-    return this.#one(entity.partitionKey, create(entity), options);
+  async write(partitionKey: string, write: SingleWrite, signal: AbortSignal): Promise<string> {
+    const [etag = ""] = await this.transact(partitionKey, [write], signal);
+    return etag;
   }
 
-  updateEntity(
-    entity: Entity,
-    mode: UpdateMode,
-    { etag, ...options }: CallOptions & { readonly etag?: string },
-  ) {
-    return this.#one(entity.partitionKey, update(entity, mode, etag), options);
-  }
-
-  upsertEntity(entity: Entity, mode: UpdateMode, options: CallOptions = {}) {
-    return this.#one(entity.partitionKey, upsert(entity, mode), options);
-  }
-
-  deleteEntity(
+  async transact(
     partitionKey: string,
-    rowKey: string,
-    { etag = "*", ...options }: CallOptions & { readonly etag?: string },
-  ) {
-    return this.#one(partitionKey, { kind: "delete", rowKey, etag }, options);
-  }
-
-  async submitTransaction(actions: readonly SdkAction[], options: CallOptions = {}) {
-    const partitionKey = actions[0]?.[1].partitionKey ?? "";
-    const etags = await this.#write(partitionKey, actions.map(toAction), options);
-    const subResponses = actions.map(([, { rowKey }]) => ({ rowKey, etag: etags.get(rowKey) }));
-    return { subResponses };
+    writes: readonly SingleWrite[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const actions = writes.map(toAction);
+    const etags = await this.#write(partitionKey, actions, signal);
+    return actions.map(({ rowKey }) => etags.get(rowKey) ?? "");
   }
 
   /** How many rows the service gives at once; now and then few or none although there is more. */
@@ -239,33 +180,23 @@ export class ModelClient {
    * A page as the service may cut it: now and then short or empty although there is more, in one partition and over
    * many, and now and then with a place to go on although nothing is left there.
    */
-  listEntities({
-    queryOptions,
-    ...given
-  }: CallOptions & { readonly queryOptions: { readonly filter: string } }) {
-    const filter = parseFilter(queryOptions.filter);
+  page({ filter: text, rows: most, after }: PageQuery, signal: AbortSignal): Promise<SelectedPage> {
+    const filter = parseFilter(text);
     const isOverMany = filter.partitionKey === undefined;
-    const page = (maxPageSize: number, start: string | undefined) => {
-      if (isOverMany && start === undefined && this.#machine.nature.isEmptyFirst === true)
-        return Object.assign([], { continuationToken: BEGINNING });
-      const limit = this.#pageLimit(maxPageSize);
+    const look = () => {
+      if (isOverMany && after === undefined && this.#machine.nature.isEmptyFirst === true)
+        return { rows: [], next: BEGINNING };
+      const limit = this.#pageLimit(most);
       // One more than asked for, which is where to go on.
-      const rows = this.#select(filter, start, limit + 1);
-      if (filter.partitionKey !== undefined) this.#load(filter.partitionKey, rows.length);
-      const next = rows[limit] === undefined ? this.#falseEnd(start) : placeOf(rows[limit]);
-      const entities = rows.slice(0, limit).map((row) => toEntity(row.partitionKey, row));
-      return Object.assign(entities, next === undefined ? {} : { continuationToken: next });
+      const found = this.#select(filter, after, limit + 1);
+      if (filter.partitionKey !== undefined) this.#load(filter.partitionKey, found.length);
+      const next = found[limit] === undefined ? this.#falseEnd(after) : placeOf(found[limit]);
+      const rows = found
+        .slice(0, limit)
+        .map((row) => ({ ...toStored(row), partitionKey: row.partitionKey }));
+      return { rows, next };
     };
-    return {
-      byPage: (options: { readonly maxPageSize: number; readonly continuationToken?: string }) => ({
-        next: async () => ({
-          value: await this.#read(
-            () => page(options.maxPageSize, options.continuationToken),
-            given,
-          ),
-        }),
-      }),
-    };
+    return this.#read(look, signal);
   }
 
   /** A place behind all rows, once in a query. */
@@ -320,8 +251,7 @@ const placeOf = ({ partitionKey, rowKey }: PlacedRow) => `${partitionKey}\n${row
 
 /** The product's own table over the model. */
 export function tableOver(client: ModelClient): Table {
-  // Safe: the class has every method that the product calls, with the results that it reads.
-  return new Table(() => Promise.resolve(client as unknown as TableClient));
+  return new Table(() => Promise.resolve(client));
 }
 
 export function tablesOver(model: TableModel, machine: Machine): Tables {

@@ -1,43 +1,20 @@
-import type { TableEntityResult, TransactionAction } from "@azure/data-tables";
-import type { RowPut, RowValue, RowWrite, StoredRow } from "./row.ts";
+/** An answer of the storage service that is no success. */
+export class StorageRefusal extends Error {
+  readonly statusCode: number;
+  readonly code: string | undefined;
 
-/** Properties that the service adds, and the partition key, which callers know. */
-const NOT_OURS: ReadonlySet<string> = new Set([
-  "etag",
-  "timestamp",
-  "partitionKey",
-  "odata.metadata",
-]);
-
-/** Returns a row as it was read from the service. */
-export function toStored(entity: TableEntityResult<Record<string, unknown>>): StoredRow {
-  const row: Record<string, RowValue> & { rowKey: string } = { rowKey: entity.rowKey ?? "" };
-  for (const name of Object.keys(entity)) {
-    const value = entity[name];
-    if (NOT_OURS.has(name)) continue;
-    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-      row[name] = value;
-  }
-  return { row, etag: entity.etag };
-}
-
-/** Returns a write as the service takes it within a transaction. */
-export function actionOf(partitionKey: string, write: RowWrite | RowPut): TransactionAction {
-  switch (write.kind) {
-    case "create":
-      return ["create", { partitionKey, ...write.row }];
-    case "replace":
-      return ["update", { partitionKey, ...write.row }, "Replace", { etag: write.etag }];
-    case "merge":
-      return ["update", { partitionKey, ...write.row }, "Merge", { etag: write.etag }];
-    case "put":
-      return ["upsert", { partitionKey, ...write.row }, "Replace"];
-    case "delete":
-      return ["delete", { partitionKey, rowKey: write.rowKey }];
+  constructor(
+    message: string,
+    { statusCode, code }: { readonly statusCode: number; readonly code: string | undefined },
+  ) {
+    super(message);
+    this.name = "StorageRefusal";
+    this.statusCode = statusCode;
+    this.code = code;
   }
 }
 
-/** Status and code of a storage call's error, which the SDK puts in different places. */
+/** Status and code of a storage call's error, which the SDK of queues puts in different places. */
 export interface Failure {
   readonly status: number | undefined;
   readonly code: string | undefined;

@@ -24,7 +24,7 @@ export type RowWrite =
   | { readonly kind: "replace"; readonly row: Row; readonly etag: string }
   /** Changes only the named properties, so that those of a later build stay. */
   | { readonly kind: "merge"; readonly row: Row; readonly etag: string }
-  /** Deletes any version: the SDK has no conditional delete in a transaction. Refused when the row is gone. */
+  /** Deletes any version. Refused when the row is gone. */
   | { readonly kind: "delete"; readonly rowKey: string };
 
 export function keyOfWrite(write: RowWrite): string {

@@ -1,14 +1,5 @@
-import type { TableClient, TableEntityResult } from "@azure/data-tables";
 import { serviceUnavailable } from "../errors.ts";
-import {
-  failureOf,
-  isDefinite,
-  isMissingContainer,
-  isBusy,
-  retryHarmless,
-  actionOf,
-  toStored,
-} from "./failure.ts";
+import { failureOf, isDefinite, isMissingContainer, isBusy, retryHarmless } from "./failure.ts";
 import { LOST, untilWon } from "../until-won.ts";
 import { applyChange } from "./apply-change.ts";
 import {
@@ -23,6 +14,7 @@ import {
   type TransactionResult,
 } from "./row.ts";
 import { filterOf, type RowRange, type SelectedPage, type Selection } from "./selection.ts";
+import type { PageQuery, SingleWrite, TableWire } from "./table-wire.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { writeTogether } from "./together.ts";
 import { inBatches } from "../promises.ts";
@@ -34,56 +26,79 @@ const PAGE_ROWS_MAX = 1_000;
 const PAGES_MAX = 1_000;
 const REMOVALS_AT_ONCE = 4;
 
-/** A page of a query as the service returns it, and where the next one begins; undefined at the end. */
-interface EntityPage {
-  readonly entities: readonly TableEntityResult<Record<string, unknown>>[];
-  readonly next: string | undefined;
-}
-
 /** The row key that sorts after every key with this prefix. */
 export function afterPrefix(prefix: string): string {
   return `${prefix}\u{ffff}`;
 }
 
-const callOptions = () => ({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+const patience = () => AbortSignal.timeout(CALL_TIMEOUT_MS);
+
+/** Returns whether the write may be repeated: it asks nothing of what is there. */
+function isHarmless(write: SingleWrite): boolean {
+  switch (write.kind) {
+    case "put":
+    case "put_properties":
+      return true;
+    case "delete":
+      return !("etag" in write) || write.etag === "*";
+    case "create":
+    case "replace":
+    case "merge":
+      return false;
+  }
+}
+
+/** Reads a page of a query; undefined for a table that is not there. */
+async function readPage(wire: TableWire, query: PageQuery): Promise<SelectedPage | undefined> {
+  try {
+    return await retryHarmless(() => wire.page(query, patience()));
+  } catch (error) {
+    if (failureOf(error).status === 404) return undefined;
+    if (isDefinite(error)) throw error;
+    throw serviceUnavailable(error);
+  }
+}
 
 /**
  * A table whose conditional writes return a value instead of throwing when they lose a race. A write with an unknown
  * outcome throws `service_unavailable` (single rows) or returns `in_doubt` (transactions). Created on first use.
  */
 export class Table {
-  readonly #open: () => Promise<TableClient>;
+  readonly #open: () => Promise<TableWire>;
   readonly #reads = new SharedReads();
-  #client: Promise<TableClient> | undefined;
+  #wire: Promise<TableWire> | undefined;
 
-  constructor(open: () => Promise<TableClient>) {
+  constructor(open: () => Promise<TableWire>) {
     this.#open = open;
   }
 
-  #connected(): Promise<TableClient> {
-    this.#client ??= this.#open();
-    return this.#client;
+  #connected(): Promise<TableWire> {
+    this.#wire ??= this.#open();
+    return this.#wire;
   }
 
   /** Creates the table on the first write that misses it; two processes doing so at once are harmless. */
-  async #write<T>(write: (client: TableClient) => Promise<T>): Promise<T> {
-    const client = await this.#connected();
+  async #write<T>(write: (wire: TableWire) => Promise<T>): Promise<T> {
+    const wire = await this.#connected();
     try {
-      return await write(client);
+      return await write(wire);
     } catch (error) {
       if (!isMissingContainer(error)) throw error;
-      await client.createTable(callOptions());
-      return await write(client);
+      await wire.create(patience());
+      return await write(wire);
     }
   }
 
-  /** Writes on a condition; undefined when the condition was not met. */
-  async #conditional<T>(
-    lost: readonly number[],
-    write: (client: TableClient) => Promise<T>,
-  ): Promise<T | undefined> {
+  /** Writes a row and returns its version; undefined when its condition was not met, as a status in `lost` tells. */
+  async #single(
+    partitionKey: string,
+    write: SingleWrite,
+    lost: readonly number[] = [],
+  ): Promise<string | undefined> {
+    const send = (wire: TableWire) => wire.write(partitionKey, write, patience());
+    const sendAgain = (wire: TableWire) => retryHarmless(() => send(wire));
     try {
-      return await this.#write(write);
+      return await this.#write(isHarmless(write) ? sendAgain : send);
     } catch (error) {
       const { status } = failureOf(error);
       if (status !== undefined && lost.includes(status)) return undefined;
@@ -100,13 +115,10 @@ export class Table {
   }
 
   async #find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined> {
-    const client = await this.#connected();
+    const wire = await this.#connected();
     try {
-      return toStored(
-        await retryHarmless(() => client.getEntity(partitionKey, rowKey, callOptions())),
-      );
+      return await retryHarmless(() => wire.find(partitionKey, rowKey, patience()));
     } catch (error) {
-      if (failureOf(error).status === 404) return undefined;
       if (isDefinite(error)) throw error;
       throw serviceUnavailable(error);
     }
@@ -114,26 +126,17 @@ export class Table {
 
   /** Inserts a row. Returns its version, or undefined when a row with this key exists. */
   insertIfAbsent(partitionKey: string, row: Row): Promise<string | undefined> {
-    return this.#conditional([409], async (client) => {
-      const { etag } = await client.createEntity({ partitionKey, ...row }, callOptions());
-      return etag ?? "";
-    });
+    return this.#single(partitionKey, { kind: "create", row }, [409]);
   }
 
   /** Replaces a row. Returns its new version, or undefined when the row is gone or was changed since. */
   replaceIfUnchanged(partitionKey: string, row: Row, etag: string): Promise<string | undefined> {
-    return this.#conditional([404, 412], async (client) => {
-      const options = { ...callOptions(), etag };
-      return (await client.updateEntity({ partitionKey, ...row }, "Replace", options)).etag ?? "";
-    });
+    return this.#single(partitionKey, { kind: "replace", row, etag }, [404, 412]);
   }
 
   /** Changes only the named properties; undefined when the row is gone or was changed since. */
   mergeIfUnchanged(partitionKey: string, row: Row, etag: string): Promise<string | undefined> {
-    return this.#conditional([404, 412], async (client) => {
-      const options = { ...callOptions(), etag };
-      return (await client.updateEntity({ partitionKey, ...row }, "Merge", options)).etag ?? "";
-    });
+    return this.#single(partitionKey, { kind: "merge", row, etag }, [404, 412]);
   }
 
   /**
@@ -172,16 +175,12 @@ export class Table {
 
   /** Writes the row whatever was there. */
   async put(partitionKey: string, row: Row): Promise<void> {
-    await this.#conditional([], (client) =>
-      retryHarmless(() => client.upsertEntity({ partitionKey, ...row }, "Replace", callOptions())),
-    );
+    await this.#single(partitionKey, { kind: "put", row });
   }
 
   /** Writes the named properties whatever was there. */
   async putProperties(partitionKey: string, row: Row): Promise<void> {
-    await this.#conditional([], (client) =>
-      retryHarmless(() => client.upsertEntity({ partitionKey, ...row }, "Merge", callOptions())),
-    );
+    await this.#single(partitionKey, { kind: "put_properties", row });
   }
 
   /**
@@ -189,12 +188,8 @@ export class Table {
    * alone: a repeat finds nothing where the first try was applied and its answer lost.
    */
   async delete(partitionKey: string, rowKey: string, etag = "*"): Promise<boolean> {
-    const deleted = await this.#conditional([404, 412], async (client) => {
-      const send = () => client.deleteEntity(partitionKey, rowKey, { ...callOptions(), etag });
-      await (etag === "*" ? retryHarmless(send) : send());
-      return true;
-    });
-    return deleted ?? false;
+    const write = { kind: "delete", rowKey, etag } as const;
+    return (await this.#single(partitionKey, write, [404, 412])) !== undefined;
   }
 
   /** Lists a range in key order: `limit` rows, fewer only at the end of the range. Shared like `find`. */
@@ -203,13 +198,13 @@ export class Table {
   }
 
   async #list(range: RowRange): Promise<StoredRow[]> {
-    const rows: StoredRow[] = [];
-    const missing = () => range.limit - rows.length;
-    for await (const page of this.#pages(filterOf(range), missing)) {
-      for (const entity of page.entities) rows.push(toStored(entity));
+    const found: StoredRow[] = [];
+    const missing = () => range.limit - found.length;
+    for await (const { rows } of this.#pages(filterOf(range), missing)) {
+      for (const { row, etag } of rows) found.push({ row, etag });
       if (missing() <= 0) break;
     }
-    return rows;
+    return found;
   }
 
   /**
@@ -218,18 +213,8 @@ export class Table {
    */
   async select(selection: Selection, after: string | undefined): Promise<SelectedPage> {
     const { pageRows = PAGE_ROWS_MAX } = selection;
-    for await (const { entities, next } of this.#pages(
-      filterOf(selection),
-      () => pageRows,
-      after,
-    )) {
-      const rows = entities.map((entity) => ({
-        ...toStored(entity),
-        partitionKey: entity.partitionKey ?? "",
-      }));
-      return { rows, next };
-    }
-    return { rows: [], next: undefined };
+    const pages = this.#pages(filterOf(selection), () => pageRows, after);
+    return (await pages.next()).value ?? { rows: [], next: undefined };
   }
 
   /** Yields the pages of a query to its end. Any page may be short or empty. */
@@ -237,14 +222,12 @@ export class Table {
     filter: string,
     size: () => number,
     after?: string,
-  ): AsyncGenerator<EntityPage, void> {
-    const client = await this.#connected();
+  ): AsyncGenerator<SelectedPage, void> {
+    const wire = await this.#connected();
     let continuation = after;
     for (let page = 0; page < PAGES_MAX; page += 1) {
-      const answer = await this.#page(client, filter, {
-        maxPageSize: Math.min(PAGE_ROWS_MAX, size()),
-        ...(continuation === undefined ? {} : { continuationToken: continuation }),
-      });
+      const rows = Math.min(PAGE_ROWS_MAX, size());
+      const answer = await readPage(wire, { filter, rows, after: continuation });
       if (answer === undefined) return;
       yield answer;
       if (answer.next === undefined) return;
@@ -252,26 +235,6 @@ export class Table {
     }
     // Not to be taken for the end by anybody.
     throw serviceUnavailable(new Error(`a query did not end after ${PAGES_MAX} pages`));
-  }
-
-  /** Undefined for a table that is not there. */
-  async #page(
-    client: TableClient,
-    filter: string,
-    settings: { readonly maxPageSize: number; readonly continuationToken?: string },
-  ): Promise<EntityPage | undefined> {
-    try {
-      const queryOptions = { filter };
-      const answer = await retryHarmless(async () => {
-        const pages = client.listEntities({ queryOptions, ...callOptions() }).byPage(settings);
-        return (await pages.next()).value;
-      });
-      return answer && { entities: answer, next: answer.continuationToken };
-    } catch (error) {
-      if (failureOf(error).status === 404) return undefined;
-      if (isDefinite(error)) throw error;
-      throw serviceUnavailable(error);
-    }
   }
 
   /** Removes a page of selected rows in any version. Returns their number and where to continue. */
@@ -332,15 +295,12 @@ export class Table {
     partitionKey: string,
     writes: readonly (RowWrite | RowPut)[],
   ): Promise<TransactionResult> {
-    const actions = writes.map((write) => actionOf(partitionKey, write));
-    const submit = (client: TableClient) => client.submitTransaction(actions, callOptions());
     try {
-      const answer = await this.#write(submit);
+      const answer = await this.#write((wire) => wire.transact(partitionKey, writes, patience()));
       const etags = new Map<string, string>();
-      // The answers come in the order of the writes; their own row keys are percent-encoded.
-      for (const [index, { etag }] of answer.subResponses.entries()) {
+      for (const [index, etag] of answer.entries()) {
         const write = writes[index];
-        if (write !== undefined && write.kind !== "delete" && etag !== undefined)
+        if (write !== undefined && write.kind !== "delete" && etag !== "")
           etags.set(write.row.rowKey, etag);
       }
       return { kind: "applied", etags };

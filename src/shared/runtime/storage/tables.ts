@@ -34,15 +34,20 @@ function isInsecure(connectionString: string): boolean {
 /** Opens a table of an account. Loads and dials nothing before the first call. */
 export function openTable(account: StorageAccount, name: string): Table {
   return new Table(async () => {
-    const { TableClient } = await import("@azure/data-tables");
+    const [{ TableClient }, { ServiceTable }] = await Promise.all([
+      import("@azure/data-tables"),
+      import("./table-wire.ts"),
+    ]);
     if (account.kind === "connection_string") {
-      return TableClient.fromConnectionString(account.connectionString, name, {
+      const client = TableClient.fromConnectionString(account.connectionString, name, {
         ...tableOptions,
         allowInsecureConnection: isInsecure(account.connectionString),
       });
+      return new ServiceTable(client);
     }
     const url = `https://${account.accountName}.table.core.windows.net`;
-    return new TableClient(url, name, await credential(account.clientId), tableOptions);
+    const signing = await credential(account.clientId);
+    return new ServiceTable(new TableClient(url, name, signing, tableOptions));
   });
 }
 

@@ -1,5 +1,5 @@
 import { serviceUnavailable } from "../../runtime/errors.ts";
-import { findAll } from "../../runtime/storage/find-all.ts";
+import { findAll } from "../../runtime/storage/scan.ts";
 import { DamagedRow } from "../../runtime/storage/damaged-row.ts";
 import type { RowPut, RowWrite, TransactionResult } from "../../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";

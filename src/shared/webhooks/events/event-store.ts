@@ -3,8 +3,7 @@ import { RecentMap } from "../../runtime/recent-map.ts";
 import { rowCodec, text } from "../../runtime/storage/codec.ts";
 import type { StoredRow } from "../../runtime/storage/row.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import { findAll } from "../../runtime/storage/find-all.ts";
-import { scan } from "../../runtime/storage/scan.ts";
+import { findAll, scan } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import { PENDING_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
 
