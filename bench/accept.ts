@@ -13,8 +13,8 @@ const LOADS: readonly Load[] = [1, 50].flatMap((tenants) => [
   { tenants, legs: 2, concurrency: 256, calls: 256 },
 ]);
 
-/** Not shown: the first load of a process runs on code that is not compiled yet. */
-const WARM_UP: Load = { tenants: 1, legs: 2, concurrency: 16, calls: 100 };
+/** Not shown: the first hundreds of calls of a process, the bare ones too, run on code that is not compiled yet. */
+const WARM_UP: Load = { tenants: 1, legs: 2, concurrency: 16, calls: 500 };
 
 /**
  * Emulators of its own for every load: once a minute the queue emulator removes what deleted messages left behind, answers

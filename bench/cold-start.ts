@@ -13,7 +13,7 @@ import type { StartOrder } from "./starter.ts";
 import { runBench } from "./run.ts";
 
 const ROUNDS = 15;
-const GOAL_REGISTERED = 3;
+const GOAL_REGISTERED = 2;
 const PACKAGES_SHOWN = 25;
 
 /** A process: how long it lived, and its CPU time, which other processes on the machine disturb less. */
@@ -108,16 +108,11 @@ async function main(): Promise<void> {
     );
     const [start, whole] = [startSize(metafile), wholeSize(metafile)];
     console.log(`\n${sizeTable(start, whole)}\n`);
-    for (const [by, name] of [
-      ["wholeMs", "time"],
-      ["cpuMs", "CPU time"],
-    ] as const) {
-      const registered = times("registered", by);
-      const verdict = registered <= GOAL_REGISTERED ? "met" : "MISSED";
-      console.log(
-        `goal: registered within ${GOAL_REGISTERED} × bare node, by ${name}: ${registered.toFixed(1)} × ${verdict}`,
-      );
-    }
+    const registered = times("registered", "wholeMs");
+    const verdict = registered <= GOAL_REGISTERED ? "met" : "MISSED";
+    console.log(
+      `goal: registered within ${GOAL_REGISTERED} × bare node: ${registered.toFixed(2)} × ${verdict}`,
+    );
     console.log(
       `medians of ${ROUNDS} rounds, ${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}`,
     );

@@ -161,12 +161,17 @@ export async function openLinked(
   return tenants;
 }
 
-export async function startWholeRelay(): Promise<WholeRelay> {
+/** `nodeOptions`: as an operator sets them in `NODE_OPTIONS`. */
+export async function startWholeRelay(nodeOptions = ""): Promise<WholeRelay> {
   await buildApp();
   const [storage, network] = await Promise.all([startBenchStorage(), startInstantNetwork()]);
   const prefix = `${BENCH_PREFIX}${randomBytes(6).toString("hex")}`;
   const services = startRelay(storage, prefix, network.settings);
-  const environment = { ...settingsOf(storage, prefix), ...network.settings };
+  const environment = {
+    ...settingsOf(storage, prefix),
+    ...network.settings,
+    NODE_OPTIONS: nodeOptions,
+  };
   const running = await launch(environment).catch(async (error: unknown) => {
     await Promise.all([storage.stop(), network.stop()]);
     throw error;

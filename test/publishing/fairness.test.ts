@@ -333,7 +333,7 @@ describe("an account", () => {
     expect(visible(word)).toHaveLength(legs);
     const each = { waiting: waiting / legs, called: (messages - waiting) / legs };
     process.stdout.write(`a slow account: messages of each leg ${JSON.stringify(each)}\n`);
-    // A drain goes on for twenty seconds before a message continues.
+    // A drain goes on for five seconds before a message continues.
     expect(each.called).toBeLessThan(0.1);
     // The first one, and those of the sweep after 1, 2, 4, 8 and 15 minutes.
     expect(each.waiting).toBeLessThan(7);
@@ -346,7 +346,7 @@ describe("an account", () => {
       {
         end: "its time is up",
         cut: () => {
-          vi.spyOn(performance, "now").mockImplementation(() => realNow() + 21_000);
+          vi.spyOn(performance, "now").mockImplementation(() => realNow() + 6_000);
           return Promise.resolve();
         },
       },

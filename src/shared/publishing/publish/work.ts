@@ -17,7 +17,7 @@ import type { Trace } from "./trace.ts";
 const LEASE_RENEWALS = 3;
 
 /** Then messages go on with the legs in line, so that other accounts get their turns. */
-const DRAIN_MS_MAX = 20_000;
+const DRAIN_MS_MAX = 5_000;
 
 /**
  * Has the legs that wait for an account worked on one after the other by the worker that has the account, without a

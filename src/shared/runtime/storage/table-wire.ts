@@ -12,11 +12,9 @@ import { StorageRefusal } from "./failure.ts";
 import type { Row, RowValue, RowWrite, RowPut, StoredRow } from "./row.ts";
 import type { SelectedPage } from "./selection.ts";
 
-/**
- * A table's requests, written and read here, and sent through the SDK's pipeline, which signs them. The SDK's own way
- * takes two to six times the CPU time, since it puts each row through a client of its own (`bench/README.md`). The
- * formats: https://learn.microsoft.com/rest/api/storageservices/table-service-rest-api.
- */
+// Writes requests to a table and reads their answers. The SDK's pipeline signs and sends them: its own requests take up
+// to seven times the CPU time, since it makes a client for each transaction and runs each row through it
+// (`npm run bench:wire`). The formats: https://learn.microsoft.com/rest/api/storageservices/table-service-rest-api.
 
 /** The version that the SDK speaks. */
 const SERVICE_VERSION = "2019-02-02";
@@ -61,17 +59,41 @@ export interface TableWire {
   create(signal: AbortSignal): Promise<void>;
 }
 
-interface WireRequest {
+/** A write as a request, alone or as a part of a transaction. */
+interface WriteRequest {
   readonly method: HttpMethods;
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** The version that the row has to have, "*" for any. */
+  readonly etag?: string;
   readonly body?: string;
 }
 
-/** Whole, or a transaction of others, which is encoded once: signing and sending each would. */
-type Sendable = Omit<WireRequest, "body"> & { readonly body?: string | Buffer };
+/** The headers of a write, which a transaction's parts have as well. */
+const headersOf = ({ method, etag, body }: WriteRequest): Readonly<Record<string, string>> => ({
+  ...HEADERS,
+  ...(body === undefined ? {} : { "content-type": "application/json" }),
+  ...(method === "POST" ? { prefer: "return-no-content" } : {}),
+  ...(etag === undefined ? {} : { "if-match": etag }),
+});
 
-const JSON_BODY = { "content-type": "application/json" };
+const linesOf = (headers: Readonly<Record<string, string>>) =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("");
+
+/** Made once, since a transaction has up to a hundred of them. */
+const LINES = {
+  created: linesOf(headersOf({ method: "POST", path: "", body: "" })),
+  written: linesOf(headersOf({ method: "PUT", path: "", body: "" })),
+  deleted: linesOf(headersOf({ method: "DELETE", path: "" })),
+};
+
+function headerLines({ method, etag, body }: WriteRequest): string {
+  if (method === "POST") return LINES.created;
+  const lines = body === undefined ? LINES.deleted : LINES.written;
+  return etag === undefined ? lines : `${lines}if-match: ${etag}\r\n`;
+}
+
 const keyText = (key: string) => encodeURIComponent(key.replaceAll("'", "''"));
 const placeOf = (table: string, partitionKey: string, rowKey: string) =>
   `/${table}(PartitionKey='${keyText(partitionKey)}',RowKey='${keyText(rowKey)}')`;
@@ -97,29 +119,27 @@ function toStored(entity: Entity): StoredRow {
   return { row, etag: String(entity["odata.etag"]) };
 }
 
-function requestOf(table: string, partitionKey: string, write: SingleWrite): WireRequest {
-  const { rowKey, ...columns } = write.kind === "delete" ? { rowKey: write.rowKey } : write.row;
-  const path = placeOf(table, partitionKey, rowKey);
-  const body = JSON.stringify({ PartitionKey: partitionKey, RowKey: rowKey, ...columns });
+function bodyOf(partitionKey: string, { rowKey, ...columns }: Row): string {
+  return JSON.stringify({ PartitionKey: partitionKey, RowKey: rowKey, ...columns });
+}
+
+function requestOf(table: string, partitionKey: string, write: SingleWrite): WriteRequest {
+  if (write.kind === "delete") {
+    const etag = "etag" in write ? write.etag : "*";
+    return { method: "DELETE", path: placeOf(table, partitionKey, write.rowKey), etag };
+  }
+  const body = bodyOf(partitionKey, write.row);
+  if (write.kind === "create") return { method: "POST", path: `/${table}`, body };
+  const path = placeOf(table, partitionKey, write.row.rowKey);
   switch (write.kind) {
-    case "create": {
-      const headers = { ...HEADERS, ...JSON_BODY, prefer: "return-no-content" };
-      return { method: "POST", path: `/${table}`, headers, body };
-    }
-    case "replace":
-    case "merge": {
-      const headers = { ...HEADERS, ...JSON_BODY, "if-match": write.etag };
-      return { method: write.kind === "merge" ? "PATCH" : "PUT", path, headers, body };
-    }
     case "put":
-    case "put_properties": {
-      const method = write.kind === "put" ? "PUT" : "PATCH";
-      return { method, path, headers: { ...HEADERS, ...JSON_BODY }, body };
-    }
-    case "delete": {
-      const etag = "etag" in write ? write.etag : "*";
-      return { method: "DELETE", path, headers: { ...HEADERS, "if-match": etag } };
-    }
+      return { method: "PUT", path, body };
+    case "put_properties":
+      return { method: "PATCH", path, body };
+    case "replace":
+      return { method: "PUT", path, etag: write.etag, body };
+    case "merge":
+      return { method: "PATCH", path, etag: write.etag, body };
   }
 }
 
@@ -150,13 +170,14 @@ const jsonOf = ({ bodyAsText }: PipelineResponse): unknown => JSON.parse(bodyAsT
 /** The requests of a transaction in one body (OData batch, one change set). Header lines end with CRLF. */
 function batchBody(
   url: string,
-  requests: readonly WireRequest[],
+  requests: readonly WriteRequest[],
   { batch, changes }: { readonly batch: string; readonly changes: string },
 ): Buffer {
-  const parts = requests.map(({ method, path, headers, body = "" }) => {
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    return `--${changes}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n${method} ${url}${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}\r\n`;
+  const parts = requests.map((request) => {
+    const { method, path, body = "" } = request;
+    return `--${changes}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n${method} ${url}${path} HTTP/1.1\r\n${headerLines(request)}\r\n${body}\r\n`;
   });
+  // Encoded once: signing and sending each would.
   return Buffer.from(
     `--${batch}\r\nContent-Type: multipart/mixed; boundary=${changes}\r\n\r\n${parts.join("")}--${changes}--\r\n--${batch}--\r\n`,
   );
@@ -202,6 +223,13 @@ const httpClient = createDefaultHttpClient();
 
 /** What the SDK does with the bodies of its own requests. */
 const OF_BODIES = ["serializationPolicy", "deserializationPolicy"];
+
+interface Sendable {
+  readonly method: HttpMethods;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
 
 /** The service's own table, by the account and credentials of the client. */
 export class ServiceTable implements TableWire {
@@ -264,7 +292,8 @@ export class ServiceTable implements TableWire {
 
   async write(partitionKey: string, write: SingleWrite, signal: AbortSignal): Promise<string> {
     const request = requestOf(this.#client.tableName, partitionKey, write);
-    return (await this.#send(request, signal)).headers.get("etag") ?? "";
+    const sent = { ...request, headers: headersOf(request) };
+    return (await this.#send(sent, signal)).headers.get("etag") ?? "";
   }
 
   async transact(
