@@ -334,7 +334,8 @@ describe("a cancel", () => {
   test("skips every leg, charges nothing more and nothing goes out", async () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
-    const before = await readBalance(relay, publisher);
+    // Not what is counted by the day, which may end meanwhile.
+    const { available, tokenBalance, tokenReserved } = await readBalance(relay, publisher);
     expect(dataOf(await cancel(publisher, post.id))).toMatchObject({
       status: "canceled",
       legs: [{ status: "skipped", error: { code: "canceled" } }],
@@ -344,7 +345,8 @@ describe("a cancel", () => {
     await tick();
     expect(await readPost(relay, publisher, post.id)).toMatchObject({ status: "canceled" });
     expect(visible(text)).toHaveLength(0);
-    expect(await readBalance(relay, publisher)).toEqual(before);
+    const unchanged = { available, tokenBalance, tokenReserved };
+    expect(await readBalance(relay, publisher)).toMatchObject(unchanged);
   });
 
   test("and a firing at the same moment have one winner", async () => {
