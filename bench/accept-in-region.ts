@@ -2,7 +2,7 @@ import { Accepting } from "./accepting.ts";
 import { measure, timingOf, type Timing } from "./load.ts";
 import { startRelayInRegion, STORAGE_MS } from "./region.ts";
 import { BENCH_NETWORKS, openTenant, type Tenant } from "./relay.ts";
-import { tableText } from "./report.ts";
+import { goalText, tableText } from "./report.ts";
 import { ratio, saveResults } from "./results.ts";
 
 const LOADS = [
@@ -65,10 +65,8 @@ export async function acceptInRegion(): Promise<void> {
   const [single] = all;
   if (single !== undefined) {
     const times = single.product.p50Ms / single.bare.p50Ms;
-    console.log(
-      `goal: p50 of a single accept at most ${GOAL_SINGLE} × the bare transaction plus send: ` +
-        `${times.toFixed(2)} × ${times <= GOAL_SINGLE ? "met" : "MISSED"}`,
-    );
+    const text = `p50 of a single accept at most ${GOAL_SINGLE} × the bare transaction plus send`;
+    console.log(goalText({ text, measured: `${times.toFixed(2)} ×`, isMet: times <= GOAL_SINGLE }));
   }
   const ratios = all.map(({ name, product, bare, requestsPerPost }) => [
     name,

@@ -6,12 +6,14 @@ import { openLinked } from "./whole-relay.ts";
 import { readsAtSizes } from "./growing-reads.ts";
 import { meAtSizes } from "./growing-tenant.ts";
 import { BENCH_PREFIX, openTenant, startRelay } from "./relay.ts";
-import { tableText } from "./report.ts";
+import { goalText, tableText } from "./report.ts";
 import { saveResults } from "./results.ts";
 import { costOf, COUNTED, RoundTrips } from "./round-trips.ts";
 import { runBench } from "./run.ts";
 
 const MORE_LIVES = 4;
+const GOAL_LIFE_REQUESTS = 40;
+const GOAL_READ = { requests: 2, sequential: 1 };
 /** Posts of a platform, from the first page to far more than anybody's page; the last as the only argument. */
 const SIZES = [100, Number(process.argv[2] ?? 100_000)];
 
@@ -49,6 +51,10 @@ async function printLife(storage: BenchStorage): Promise<void> {
       return [name, ...numbers.map(String)];
     });
     console.log(`\n${tableText([head, ...rows])}`);
+    const requests = requestsOf(stages);
+    const text = `a life of at most ${GOAL_LIFE_REQUESTS} requests`;
+    const isMet = requests <= GOAL_LIFE_REQUESTS;
+    console.log(goalText({ text, measured: String(requests), isMet }));
     const stored = { rows: after.rows - before.rows, bytes: after.bytes - before.bytes };
     console.log(`stored of it in the end: ${stored.rows} rows, ${stored.bytes} bytes`);
     const byName = stages.map(({ name, bytes: _bytes, ...stage }) => [name, stage]);
@@ -79,6 +85,10 @@ async function main(): Promise<void> {
         }),
       ]),
     );
+    const { requests, sequential } = costOf(counts.readPost);
+    const text = `a read of a post in ${GOAL_READ.requests} requests, ${GOAL_READ.sequential} in turn`;
+    const isMet = requests <= GOAL_READ.requests && sequential <= GOAL_READ.sequential;
+    console.log(goalText({ text, measured: `${requests}, ${sequential}`, isMet }));
     const ofCost = Object.fromEntries(COUNTED.map((name) => [name, { ...costOf(counts[name]) }]));
     await saveResults("roundTrips", ofCost);
 

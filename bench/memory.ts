@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { visibleKey } from "./instant-network.ts";
 import { offer } from "./load.ts";
 import { PublishingInRegion } from "./publishing-in-region.ts";
-import { tableText } from "./report.ts";
+import { goalText, tableText } from "./report.ts";
 import { ratio, saveResults } from "./results.ts";
 import { runBench } from "./run.ts";
 import { startWholeRelay, type WholeRelay } from "./whole-relay.ts";
@@ -106,10 +106,9 @@ async function oneVideo(): Promise<readonly (readonly string[])[]> {
   try {
     const { tenant, atStart, afterPosts } = await publishPosts(relay);
     const { visible } = relay.network;
-    const verdict = Number(megabytes(afterPosts)) <= GOAL_AFTER_POSTS_MB ? "met" : "MISSED";
-    console.log(
-      `goal: at most ${GOAL_AFTER_POSTS_MB} MB after ${HOST_POSTS} posts: ${megabytes(afterPosts)} MB ${verdict}`,
-    );
+    const goal = `at most ${GOAL_AFTER_POSTS_MB} MB after ${HOST_POSTS} posts`;
+    const isMet = Number(megabytes(afterPosts)) <= GOAL_AFTER_POSTS_MB;
+    console.log(goalText({ text: goal, measured: `${megabytes(afterPosts)} MB`, isMet }));
     const mediaUrls = [relay.network.videoUrl(VIDEO_BYTES)];
     const text = await relay.post(tenant, { mediaUrls });
     const peak = await peakUntil(relay, () => visible.has(visibleKey("mastodon", text)));

@@ -1,7 +1,7 @@
 import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { measure, median, offer, percentileOf } from "./load.ts";
-import { tableText } from "./report.ts";
+import { goalText, tableText } from "./report.ts";
 import { ratio, saveResults } from "./results.ts";
 import { runBench } from "./run.ts";
 import type { Tenant } from "./relay.ts";
@@ -152,10 +152,9 @@ async function main(): Promise<void> {
         `${(delivered.length / loaded.length).toFixed(1)} events a post, each fanned out to one endpoint`,
     );
     const idleP50 = median(publishing.latencies(idle));
-    console.log(
-      `goal: visible within ${GOAL_IDLE_P50_MS} ms at idle (p50): ${idleP50.toFixed(0)} ms ` +
-        (idleP50 <= GOAL_IDLE_P50_MS ? "met" : "MISSED"),
-    );
+    const text = `visible within ${GOAL_IDLE_P50_MS} ms at idle (p50)`;
+    const isMet = idleP50 <= GOAL_IDLE_P50_MS;
+    console.log(goalText({ text, measured: `${idleP50.toFixed(0)} ms`, isMet }));
     console.log(`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}`);
     await saveResults("publish", {
       eventsPerPost: ratio(delivered.length / loaded.length),

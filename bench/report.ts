@@ -106,6 +106,10 @@ function goals(cells: readonly Cell[]): Goal[] {
   });
 }
 
+/** A goal as a line of its own. */
+export const goalText = ({ text, measured, isMet }: Goal) =>
+  `goal: ${text}: ${measured} ${isMet ? "met" : "MISSED"}`;
+
 export function goalsTable(cells: readonly Cell[]): string {
   return tableText(
     goals(cells).map(({ text, measured, isMet }) => [text, measured, isMet ? "met" : "MISSED"]),
