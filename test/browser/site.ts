@@ -3,7 +3,7 @@ import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { serveRelay } from "../setup/relay-server.ts";
-import { freePort } from "../whole/relay-process.ts";
+import { freePort } from "../setup/free-ports.ts";
 
 /** Where a customer's end users come back to. */
 const RETURN_URL = "https://app.customer.test/back";

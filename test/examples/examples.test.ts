@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { linkInBrowser } from "../../dev/demo-visit.ts";
 import { kill, newPlace, readDemo, start, until } from "../start/started.ts";
 import type { Place, Started } from "../start/started.ts";
-import { freePort } from "../whole/relay-process.ts";
+import { freePort } from "../setup/free-ports.ts";
 
 const START_TIMEOUT_MS = 180_000;
 const EXAMPLE_MS = 60_000;

@@ -11,7 +11,7 @@ import { IS_LONG } from "../setup/long-check.ts";
 import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { serveRelay } from "../setup/relay-server.ts";
-import { freePort } from "../whole/relay-process.ts";
+import { freePort } from "../setup/free-ports.ts";
 import { endlessTimes, interlacedPng } from "./bombs.ts";
 import { bombPng, flag } from "./pictures.ts";
 

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { freePort } from "../whole/relay-process.ts";
+import { freePort } from "../setup/free-ports.ts";
 
 const START_MS_MAX = 120_000;
 const POLL_MS = 50;

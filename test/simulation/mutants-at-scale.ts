@@ -28,7 +28,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D2a: the sweep looks at one page of platforms, the same ones each time",
     era: 21,
     every: PLATFORMS_EVERY,
-    firstSeed: 1_200,
+    firstSeed: 2_000,
     services(services) {
       const { openWork } = services;
       const first = (page: Awaited<ReturnType<typeof openWork.listOld>>) => ({
@@ -48,7 +48,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D2b: a walk that ends early begins anew",
     era: 22,
     every: PLATFORMS_EVERY,
-    firstSeed: 1200,
+    firstSeed: 1_600,
     install: () =>
       withWalk("sweep-stalled-work", (begin) => (services, system) => {
         const step = begin(services, system);
@@ -63,7 +63,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D3a: a purge takes the first page of a kind for all of it",
     era: 23,
-    firstSeed: 52,
+    firstSeed: 67,
     install: () =>
       withWalk("purge-", (begin) => (services, system) => {
         const step = begin(services, system);
@@ -329,7 +329,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
     era: 45,
-    firstSeed: 1_600,
+    firstSeed: 1_673,
     services(services) {
       const { openWork } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
@@ -360,7 +360,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
-    firstSeed: 212,
+    firstSeed: 411,
     services(services) {
       const { pending } = services;
       const read: typeof pending.read = async (...asked) => {

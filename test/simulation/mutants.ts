@@ -28,7 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M1: no sent marker before the network call",
     era: 1,
-    firstSeed: 72,
+    firstSeed: 73,
     rewrite: each((action) =>
       isLegKey(action.rowKey) && action.kind === "merge" && action.properties["phase"] === "sent"
         ? { ...action, properties: { ...action.properties, phase: "claimed", sentAt: "" } }
@@ -39,12 +39,12 @@ export const MUTANTS: readonly Mutant[] = [
     name: "M2: the idempotency row is not part of the accepting transaction",
     era: 2,
     rewrite: (table, actions) => (table === "core" ? apart(actions, isIdempotency) : [actions]),
-    firstSeed: 6,
+    firstSeed: 8,
   },
   {
     name: "M3: the work row goes when the hint is sent",
     era: 3,
-    firstSeed: 4,
+    firstSeed: 5,
     services(services) {
       const { publishQueue, posts } = services;
       const hint: typeof publishQueue.hint = async (hint, delaySeconds) => {
@@ -59,7 +59,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M4: claims without a version and without a lease",
     era: 4,
-    firstSeed: 69,
+    firstSeed: 73,
     rewrite: each((action) =>
       isLegKey(action.rowKey) && action.kind === "merge" && action.properties["leaseUntil"] !== ""
         ? { ...action, properties: { ...action.properties, leaseUntil: "" }, etag: "*" }
@@ -113,13 +113,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M8: no sweeper",
     era: 8,
-    firstSeed: 9,
+    firstSeed: 12,
     install: () => withWalk("sweep-stalled-work", () => () => async () => ({ next: undefined })),
   },
   {
     name: "B1: group commit without markers of what was applied",
     era: 9,
-    firstSeed: 34,
+    firstSeed: 40,
     rewrite: (table, actions) =>
       table === "core" ? [actions.filter((action) => !isMarker(action))] : [actions],
   },
@@ -144,7 +144,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C1: a change replaces whatever revision is there",
     era: 11,
-    firstSeed: 4,
+    firstSeed: 6,
     services(services) {
       const { posts } = services;
       const find: typeof posts.find = async (ref) => {
@@ -161,7 +161,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C2: a refusal is told while a write is in doubt",
     era: 12,
     every: STORM_EVERY,
-    firstSeed: 640,
+    firstSeed: 740,
     // What is not known to be lost is believed to be.
     install: () =>
       withResults(async (made) => {
@@ -172,7 +172,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 1_062,
+    firstSeed: 1_122,
     services(services) {
       const { openWork, posts } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
@@ -198,7 +198,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C5: a post starts whatever its time is",
     era: 15,
-    firstSeed: 19,
+    firstSeed: 25,
     services(services) {
       const { posts, clock } = services;
       const findPost: typeof posts.findPost = async (ref) => {
@@ -250,7 +250,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
-    firstSeed: 898,
+    firstSeed: 1_445,
     services: (services) =>
       committing(
         services,
@@ -260,7 +260,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C8: a leg is claimed without an open reservation",
     era: 18,
-    firstSeed: 81,
+    firstSeed: 83,
     services(services) {
       const { posts } = services;
       const findToPublish: typeof posts.findToPublish = async (ref, networks) => {

@@ -2,8 +2,6 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -12,6 +10,7 @@ import { z } from "zod";
 import { PORT_SETTINGS, isAnswered } from "../../dev/ports.ts";
 import type { Ports } from "../../dev/ports.ts";
 import { outputOf } from "../setup/child-output.ts";
+import { freePorts } from "../setup/free-ports.ts";
 
 const READY = "Ctrl-C stops everything";
 const READY_MS = 150_000;
@@ -28,16 +27,9 @@ export interface Place {
 
 export async function newPlace(): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), "start-test-"));
-  const servers = await Promise.all(
-    PORT_SETTINGS.map(async (setting) => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return { setting, server, port: (server.address() as AddressInfo).port };
-    }),
-  );
-  for (const { server } of servers) server.close();
+  const free = await freePorts(PORT_SETTINGS.length);
   // Safe: one entry for every setting.
-  const ports = Object.fromEntries(servers.map(({ setting, port }) => [setting, port])) as Ports;
+  const ports = Object.fromEntries(PORT_SETTINGS.map((name, at) => [name, free[at]])) as Ports;
   return { folder, ports, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 

@@ -3,13 +3,12 @@ import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { copyFile, cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { END_WITH_PARENT } from "../../dev/end-with-parent.ts";
+import { freePort } from "../setup/free-ports.ts";
 
 const HOST = resolve("dev/host/main.ts");
 const BUNDLE = "dist";
@@ -88,6 +87,7 @@ async function storageOfTheRun(): Promise<string> {
 
 /** Starts the product and waits until it answers. */
 export async function startRelayProcess(options: RelayProcessOptions = {}): Promise<RelayProcess> {
+  // Kept over restarts: addresses that were given out name it.
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}/api`;
   const environment = {
@@ -254,16 +254,6 @@ async function send(url: string, method: string, options: CallOptions = {}): Pro
   const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
   const { status, headers } = response;
   return { status, headers, body: isJson ? JSON.parse(text) : text };
-}
-
-/** A port that nothing listens on; kept over restarts, because addresses that were given out name it. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** The `data` of an answer that has to be a success. */
