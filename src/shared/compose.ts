@@ -44,7 +44,7 @@ import {
 import { IdempotencyStore } from "./publishing/idempotency-store.ts";
 import { PostStore } from "./publishing/post-store.ts";
 import { HousekeepingStore } from "./background/housekeeping-store.ts";
-import { TurnStore } from "./publishing/accounts/turn-store.ts";
+import { AccountQueueStore } from "./publishing/accounts/account-queue-store.ts";
 import { TimelineStore } from "./publishing/timeline-store.ts";
 import { UnmappedSignals } from "./publishing/publish/unmapped-signals.ts";
 import { DeadDeliveryStore } from "./webhooks/deliveries/dead-delivery-store.ts";
@@ -218,7 +218,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
       logins: new LoginHistoryStore(tables.ratewindows),
     }),
     networkAccounts: new AccountStore(tables.accounts),
-    turns: new TurnStore(tables.accounts),
+    accountQueues: new AccountQueueStore(tables.accounts),
     housekeeping: new HousekeepingStore(tables.housekeeping),
     unmappedSignals: new UnmappedSignals(log, metrics),
     startQueue: new HintQueue<StartHint>(queue(START_QUEUE)),

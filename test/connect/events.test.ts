@@ -22,7 +22,7 @@ import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { startReceiver, type Receiver } from "../webhooks/receiver.ts";
 import { anEndpoint, deliveriesOf } from "../webhooks/subscriber.ts";
-import { findForgottenWork, repairStalledLegs, tellForgotten } from "../setup/walks.ts";
+import { findForgottenWork, sweepStalledLegs, emitForgottenEvents } from "../setup/walks.ts";
 
 /** By then nobody is expected to be writing an event under its first id any more. */
 const LATE = 2 * 60_000;
@@ -183,8 +183,8 @@ async function runUntil(
 
 async function recover(): Promise<void> {
   calm.advance(LATE);
-  await tellForgotten(calm.services);
-  await repairStalledLegs(calm.services);
+  await emitForgottenEvents(calm.services);
+  await sweepStalledLegs(calm.services);
 }
 
 async function expectTold(expected: readonly string[], what: unknown): Promise<void> {

@@ -179,7 +179,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Is>>>> = {
     text: key("T|"),
     quota: key("Q|"),
     "in hand": (row) => row.rowKey === "B" && text(row, "waiters0") === "",
-    "in hand, with others in line": (row) => row.rowKey === "B" && text(row, "waiters0") !== "",
+    "in hand, with others queued": (row) => row.rowKey === "B" && text(row, "waiters0") !== "",
   },
   due: {
     "not hinted": lacks("hintedAt"),

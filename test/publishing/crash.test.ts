@@ -7,7 +7,7 @@ import type { TableFault } from "../model/storage-model.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 import { casesOf } from "../setup/long-check.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
-import { repairStalledLegs } from "../setup/walks.ts";
+import { sweepStalledLegs } from "../setup/walks.ts";
 
 /** Everything that a process says to the world goes through these; `choose` is the fate of the next call. */
 let choose: (call: {
@@ -66,7 +66,7 @@ async function work(on: Relay): Promise<void> {
 /** Sweeps and works until nothing is open any more. */
 async function recover(): Promise<void> {
   for (let round = 0; round < 60; round += 1) {
-    await repairStalledLegs(calm.services);
+    await sweepStalledLegs(calm.services);
     await calm.drain();
     const { works: open } = await calm.services.posts.listOpenWork(publisher.owner.platformId);
     if (open.length === 0) return;

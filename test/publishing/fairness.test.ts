@@ -9,7 +9,10 @@ import { hintDueWork } from "../../src/shared/due/enqueue-due.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
 import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
 import type { NetworkAccount } from "../../src/shared/publishing/accounts/account-store.ts";
-import type { LegOfAccount, Turn } from "../../src/shared/publishing/accounts/turn-store.ts";
+import type {
+  AccountLease,
+  QueuedLeg,
+} from "../../src/shared/publishing/accounts/account-queue-store.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher,
@@ -21,7 +24,7 @@ import {
 } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
-import { repairStalledLegs, runRound } from "../setup/walks.ts";
+import { sweepStalledLegs, runRound } from "../setup/walks.ts";
 
 let relay: Relay;
 
@@ -76,7 +79,7 @@ describe("a platform that asks for much at once", () => {
       relay.queues.onSend = () => {
         throw new Error("nothing is stalled");
       };
-      await repairStalledLegs(relay.services);
+      await sweepStalledLegs(relay.services);
       relay.queues.onSend = () => "keep";
       expect(visible(word)).toHaveLength(soFar);
       const from = relay.clock.now().getTime();
@@ -88,7 +91,7 @@ describe("a platform that asks for much at once", () => {
     },
   );
 
-  test("has its posts of one minute fired at a rate, and another's to the second", async () => {
+  test("has its posts of one minute started at a rate, and another's to the second", async () => {
     const { due } = relay.services;
     const now = relay.clock.now();
     const dueAt = new Date(now.getTime() + 30_000).toISOString();
@@ -128,33 +131,38 @@ describe("an account", () => {
     const now = relay.clock.now();
     return { now, until: new Date(now.getTime() + seconds * 1000).toISOString() };
   };
-  /** A leg of nobody's post: the line only passes on where it is. */
-  const aLeg = (legKey: string): LegOfAccount => {
+  /** A leg of nobody's post: the queue only passes on where it is. */
+  const aLeg = (legKey: string): QueuedLeg => {
     const now = relay.clock.now();
-    const place = { platformId: newId("platform", now), profileId: newId("profile", now) };
-    return { legKey, place: { ...place, postId: newId("post", now) } };
+    const ref = { platformId: newId("platform", now), profileId: newId("profile", now) };
+    return { legKey, ref: { ...ref, postId: newId("post", now) } };
   };
-  const take = (own: NetworkAccount, leg: LegOfAccount) =>
-    relay.services.turns.take(own, leg, claim());
-  async function taken(own: NetworkAccount, leg: LegOfAccount, seconds?: number): Promise<Turn> {
-    const taking = await relay.services.turns.take(own, leg, claim(seconds));
-    if (taking === undefined) throw new Error(`${leg.legKey} is in line`);
+  const take = (own: NetworkAccount, leg: QueuedLeg) =>
+    relay.services.accountQueues.take(own, leg, claim());
+  async function taken(
+    own: NetworkAccount,
+    leg: QueuedLeg,
+    seconds?: number,
+  ): Promise<AccountLease> {
+    const taking = await relay.services.accountQueues.take(own, leg, claim(seconds));
+    if (taking === undefined) throw new Error(`${leg.legKey} is queued`);
     return taking;
   }
-  const release = (turn: Turn) => relay.services.turns.release(turn, relay.clock.now());
+  const release = (lease: AccountLease) =>
+    relay.services.accountQueues.release(lease, relay.clock.now());
   const rowOf = ({ accountId }: NetworkAccount) =>
     relay.tables.accounts.find(`bluesky|${sha256Hex(accountId)}`, "B");
 
   test("has one leg in hand, and hands over to the others in the order of their acceptance", async () => {
     const own = account("one at a time");
     let turn = await taken(own, aLeg("1 first"));
-    const line = ["2 second", "3 third", "4 fourth"].map(aLeg);
-    for (const leg of line.toReversed()) {
+    const queue = ["2 second", "3 third", "4 fourth"].map(aLeg);
+    for (const leg of queue.toReversed()) {
       expect(await take(own, leg)).toBeUndefined();
-      // Asked again, as a doubled hint does: it stands in line once.
+      // Asked again, as a doubled hint does: it is queued once.
       expect(await take(own, leg)).toBeUndefined();
     }
-    for (const leg of line) {
+    for (const leg of queue) {
       expect(await release(turn)).toEqual(leg);
       // Whoever comes in between does not get it.
       expect(await take(own, aLeg("9 somebody else"))).toBeUndefined();
@@ -166,7 +174,7 @@ describe("an account", () => {
     expect(await rowOf(own)).toBeUndefined();
   });
 
-  test("that was handed over to one who does not come is free soon, and the line goes on", async () => {
+  test("that was handed over to one who does not come is free soon, and the queue goes on", async () => {
     const own = account("does not come");
     const first = await taken(own, aLeg("1 first"));
     for (const legKey of ["2 lost", "3 third"]) await take(own, aLeg(legKey));
@@ -214,18 +222,18 @@ describe("an account", () => {
     expect(called.toSorted()).toEqual(legs.map(({ legKey }) => legKey).toSorted());
   });
 
-  test("has a line of any length, and passes over places that are damaged or of the leg itself", async () => {
-    const own = account("long line");
+  test("has a queue of any length, and passes over rows that are damaged or of the leg itself", async () => {
+    const own = account("long queue");
     const { accounts } = relay.tables;
     let turn = await taken(own, aLeg("first"));
-    const line = Array.from({ length: 250 }, (_, index) =>
+    const queue = Array.from({ length: 250 }, (_, index) =>
       aLeg(`waits ${String(index).padStart(3, "0")}`),
     );
-    for (const leg of line) expect(await take(own, leg)).toBeUndefined();
+    for (const leg of queue) expect(await take(own, leg)).toBeUndefined();
     const partition = `bluesky|${sha256Hex(own.accountId)}`;
     await accounts.putProperties(partition, { rowKey: "B|waits 001", postId: 7 });
-    await accounts.put(partition, { rowKey: "B|first", ...aLeg("first").place });
-    for (const leg of line.toSpliced(1, 1)) {
+    await accounts.put(partition, { rowKey: "B|first", ...aLeg("first").ref });
+    for (const leg of queue.toSpliced(1, 1)) {
       expect(await release(turn)).toEqual(leg);
       turn = await taken(own, leg);
     }
@@ -235,7 +243,7 @@ describe("an account", () => {
 
   test("that was handed over to a leg which ended is passed on at once", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
-    const text = unique("Ended in line");
+    const text = unique("Ended in its queue");
     const { id } = dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"] }));
     await settlePost(relay, publisher, id);
     const leg = await relay.tables.core.find(
@@ -245,7 +253,7 @@ describe("an account", () => {
     const { key, account: linked } = toLeg(leg?.row ?? { rowKey: "" });
     const own = { network: "bluesky", accountId: linked?.id ?? "" } as const;
     const turn = await taken(own, aLeg("0 first"));
-    await take(own, { legKey: key, place: { ...publisher.owner, postId: id } });
+    await take(own, { legKey: key, ref: { ...publisher.owner, postId: id } });
     const behind = aLeg("z behind it");
     await take(own, behind);
     const next = await release(turn);
@@ -255,14 +263,16 @@ describe("an account", () => {
       relay.services,
       PublishHint().parse({ v: 1, ...publisher.owner, postId: id, networks: ["bluesky"] }),
     );
-    expect(looked).toHaveBeenLastCalledWith(behind.place, ["bluesky"]);
+    expect(looked).toHaveBeenLastCalledWith(behind.ref, ["bluesky"]);
     looked.mockRestore();
     expect((await rowOf(own))?.row["legKey"]).toBe("z behind it");
-    expect(await relay.services.turns.pass(own, "z behind it", relay.clock.now())).toBeUndefined();
+    expect(
+      await relay.services.accountQueues.releaseOf(own, "z behind it", relay.clock.now()),
+    ).toBeUndefined();
   });
 
-  test("has those in line whom version 0.2.0 kept in its row, among the others by their age", async () => {
-    const own = account("old line");
+  test("has those whom version 0.2.0 queued in its row, among the others by their age", async () => {
+    const own = account("old queue");
     const { accounts } = relay.tables;
     const partition = `bluesky|${sha256Hex(own.accountId)}`;
     const [first, second, third, fourth] = [aLeg("1"), aLeg("2"), aLeg("3"), aLeg("4")];
@@ -270,7 +280,7 @@ describe("an account", () => {
       rowKey: "B",
       legKey: first.legKey,
       until: claim().until,
-      waiters0: JSON.stringify([second, fourth]),
+      waiters0: JSON.stringify([second, fourth].map(({ legKey, ref }) => ({ legKey, place: ref }))),
     });
     for (const leg of [second, third]) expect(await take(own, leg)).toBeUndefined();
     let turn = await taken(own, first);
@@ -313,21 +323,21 @@ describe("an account", () => {
       return "keep";
     };
     const legs = 230;
-    const word = unique("In a long line");
+    const word = unique("In a long queue");
     for (let index = 0; index < legs; index += 1) {
       const text = `${word} no. ${String(index)}`;
       await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
     }
     for (let minute = 0; minute < 30; minute += 1) {
       relay.advance(60_000);
-      await repairStalledLegs(relay.services);
+      await sweepStalledLegs(relay.services);
       await relay.drain();
     }
     const waiting = messages;
     expect(visible(word)).toEqual([]);
     const next = await release(slow);
-    if (next === undefined) throw new Error("nobody is in line");
-    await relay.services.publishQueue.hint({ ...next.place, networks: ["bluesky"] });
+    if (next === undefined) throw new Error("nobody is queued");
+    await relay.services.publishQueue.hint({ ...next.ref, networks: ["bluesky"] });
     await relay.drain();
     relay.queues.onSend = () => "keep";
     expect(visible(word)).toHaveLength(legs);
@@ -339,7 +349,7 @@ describe("an account", () => {
     expect(each.waiting).toBeLessThan(7);
   });
 
-  describe("whose line is worked off", () => {
+  describe("whose queue is worked off", () => {
     const realNow = performance.now.bind(performance);
 
     test.each([
@@ -374,7 +384,7 @@ describe("an account", () => {
         await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
       await relay.drain();
       const next = await release(slow);
-      if (next === undefined) throw new Error("nobody is in line");
+      if (next === undefined) throw new Error("nobody is queued");
       const services: Services = { ...relay.services, stop: new Stop() };
       const { outbound } = relay.services;
       const request = outbound.request.bind(outbound);
@@ -391,7 +401,7 @@ describe("an account", () => {
         if ("networks" in message) hinted.push(message);
         return "keep";
       };
-      const asked = { v: 1, ...next.place, networks: ["bluesky"] };
+      const asked = { v: 1, ...next.ref, networks: ["bluesky"] };
       await publishLegs(services, PublishHint().parse(asked));
       vi.restoreAllMocks();
       relay.queues.onSend = () => "keep";

@@ -19,7 +19,7 @@ import {
   type Publisher,
 } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
-import { repairStalledLegs } from "../setup/walks.ts";
+import { sweepStalledLegs } from "../setup/walks.ts";
 
 const LEASE_MS = 121_000;
 const AT = `https://${FILES_HOST}`;
@@ -103,7 +103,7 @@ async function dieReading(
 /** Time passes, and the sweeper finds what is left. */
 async function swept(publisher: Publisher, postId: string) {
   relay.advance(LEASE_MS);
-  await repairStalledLegs(relay.services);
+  await sweepStalledLegs(relay.services);
   return settlePost(relay, publisher, postId);
 }
 

@@ -16,7 +16,7 @@ import {
 } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
-import { enqueueDuePosts, findForgottenWork, repairStalledLegs } from "../setup/walks.ts";
+import { enqueueDuePosts, findForgottenWork, sweepStalledLegs } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 let relay: Relay;
@@ -29,7 +29,7 @@ const { visible } = useSandboxedRelay((started) => {
 async function sweep(minutes: number): Promise<void> {
   for (let minute = 0; minute < minutes; minute += 1) {
     relay.advance(MINUTE);
-    await repairStalledLegs(relay.services);
+    await sweepStalledLegs(relay.services);
     await relay.drain();
   }
 }
@@ -67,7 +67,7 @@ describe("a process that stands still between its mark and its work", () => {
   const standStill = async () => {
     for (let minute = 0; minute < 6; minute += 1) {
       relay.advance(MINUTE);
-      await repairStalledLegs(relay.services);
+      await sweepStalledLegs(relay.services);
     }
   };
 

@@ -8,7 +8,7 @@ import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
-import { repairStalledLegs } from "../setup/walks.ts";
+import { sweepStalledLegs } from "../setup/walks.ts";
 
 /** What the host leaves to queue functions when it is told to end. */
 const STOP_MS = 10_000;
@@ -62,7 +62,7 @@ const inMs = (milliseconds: number) => new Date(relay.clock.now().getTime() + mi
 /** A minute's sweep, and what it hints. */
 async function sweepAfter(milliseconds: number): Promise<void> {
   relay.advance(milliseconds);
-  await repairStalledLegs(relay.services);
+  await sweepStalledLegs(relay.services);
   await relay.drain();
 }
 

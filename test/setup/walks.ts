@@ -48,10 +48,10 @@ const round =
 
 export const enqueueDuePosts = round("fire-due-posts");
 export const enqueueDueDeliveries = round("hint-due-deliveries");
-export const repairStalledLegs = round("sweep-stalled-work");
+export const sweepStalledLegs = round("sweep-stalled-work");
 export const eraseProfiles = round("erase-profiles");
 export const findForgottenWork = round("tell-forgotten-connections", "find-forgotten-work");
-export const tellForgotten = round("tell-forgotten-connections");
+export const emitForgottenEvents = round("tell-forgotten-connections");
 export const reconcileWallets = round("reconcile-wallets");
 export const purgeExpired = round("purge-expired-rows");
 

@@ -24,7 +24,7 @@ import { watermarkRow } from "../../src/shared/due/due-store.ts";
 import { poisonRow } from "../../src/shared/background/housekeeping-store.ts";
 import { walkRow } from "../../src/shared/background/walk-store.ts";
 import { quotaRow, recentTextRow } from "../../src/shared/publishing/accounts/account-store.ts";
-import { turnRow } from "../../src/shared/publishing/accounts/turn-store.ts";
+import { accountLeaseRow } from "../../src/shared/publishing/accounts/account-queue-store.ts";
 import { acceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import { legRow, postRow } from "../../src/shared/publishing/post-row.ts";
 import { workRow } from "../../src/shared/publishing/post-store.ts";
@@ -105,7 +105,7 @@ const KINDS: readonly Kind[] = [
   kind(timelineRow, "timeline", () => true),
   kind(recentTextRow, "accounts", starting("T|")),
   kind(quotaRow, "accounts", starting("Q|")),
-  kind(turnRow, "accounts", (key) => key === "B"),
+  kind(accountLeaseRow, "accounts", (key) => key === "B"),
   kind(DUE_POSTS.codec, "due", starting("2")),
   kind(DUE_DELIVERIES.codec, "duedeliveries", starting("2")),
   kind(watermarkRow, "due", (key) => key === "due"),

@@ -10,7 +10,7 @@ import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { startReceiver, type Receiver } from "../webhooks/receiver.ts";
 import { anEndpoint, type TestEndpoint } from "../webhooks/subscriber.ts";
 import { startRecorder, type Recorder } from "./recorder.ts";
-import { enqueueDuePosts, repairStalledLegs } from "../setup/walks.ts";
+import { enqueueDuePosts, sweepStalledLegs } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 const NETWORKS = ["bluesky", "mastodon"];
@@ -212,7 +212,7 @@ describe("the trace of a request", () => {
     expect(sent[0]).toMatchObject({ postId: post.id, trace: expect.stringContaining(traceId) });
     for (let minute = 0; minute < 3; minute += 1) {
       relay.advance(MINUTE);
-      await repairStalledLegs(relay.services);
+      await sweepStalledLegs(relay.services);
       await relay.drain();
     }
     await settlePost(relay, publisher, post.id);

@@ -8,7 +8,7 @@ import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { ok, startReceiver, status, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
-import { enqueueDueDeliveries, repairStalledLegs } from "../setup/walks.ts";
+import { enqueueDueDeliveries, sweepStalledLegs } from "../setup/walks.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -33,7 +33,7 @@ async function pass(ms: number, stepMs = 10 * SECOND, on = relay): Promise<void>
   for (let left = ms; left > 0; left -= stepMs) {
     await enqueueDueDeliveries(on.services);
     // Once a minute, as the schedule has it.
-    if (left % MINUTE < stepMs) await repairStalledLegs(on.services);
+    if (left % MINUTE < stepMs) await sweepStalledLegs(on.services);
     on.advance(Math.min(stepMs, left));
     await on.drain();
   }

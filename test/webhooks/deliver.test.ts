@@ -21,7 +21,7 @@ import {
 } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
 import { withMethods } from "../simulation/mutation.ts";
-import { enqueueDueDeliveries, repairStalledLegs } from "../setup/walks.ts";
+import { enqueueDueDeliveries, sweepStalledLegs } from "../setup/walks.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -60,7 +60,7 @@ async function delivered(behaviour: Behaviour) {
 async function pass(ms: number, stepMs = MINUTE): Promise<void> {
   for (let left = ms; left > 0; left -= stepMs) {
     await enqueueDueDeliveries(relay.services);
-    await repairStalledLegs(relay.services);
+    await sweepStalledLegs(relay.services);
     relay.advance(Math.min(stepMs, left));
     await relay.drain();
   }

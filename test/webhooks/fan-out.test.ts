@@ -7,7 +7,7 @@ import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
-import { enqueueDuePosts, repairStalledLegs } from "../setup/walks.ts";
+import { enqueueDuePosts, sweepStalledLegs } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 let sandbox: Sandbox;
@@ -218,11 +218,11 @@ describe("an event", () => {
     await happen(relay, application);
     for (let run = 0; run < 5; run += 1) {
       relay.advance(MINUTE);
-      await repairStalledLegs(relay.services);
+      await sweepStalledLegs(relay.services);
     }
     relay.queues.onSend = () => "keep";
     relay.advance(MINUTE);
-    await repairStalledLegs(relay.services);
+    await sweepStalledLegs(relay.services);
     await relay.drain();
     expect(receiver.received(endpoint.path)).toHaveLength(1);
   });
@@ -236,14 +236,14 @@ describe("an event", () => {
     await relay.drain();
     for (let run = 0; run < 5; run += 1) {
       relay.advance(10 * MINUTE);
-      await repairStalledLegs(relay.services);
+      await sweepStalledLegs(relay.services);
     }
     relay.queues.onSend = () => "lose";
     const { key, headers } = publisher;
     dataOf(await relay.call("DELETE", `/v1/posts/${post.id}`, { key, headers }));
     relay.queues.onSend = () => "keep";
     relay.advance(MINUTE);
-    await repairStalledLegs(relay.services);
+    await sweepStalledLegs(relay.services);
     await relay.drain();
     expect(typesAt(endpoint)).toEqual(["post.scheduled", "post.canceled"]);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
-import { findForgottenWork, repairStalledLegs } from "../setup/walks.ts";
+import { findForgottenWork, sweepStalledLegs } from "../setup/walks.ts";
 import { ok, startReceiver, status, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
 
@@ -318,7 +318,7 @@ test("a redrive whose process stood still before it wrote, and died after it, is
     openWork.mark = mark;
     for (let minute = 0; minute < 5; minute += 1) {
       relay.advance(60_000);
-      await repairStalledLegs(relay.services);
+      await sweepStalledLegs(relay.services);
     }
     // It died before it could mark the endpoint once more.
     openWork.mark = () => Promise.resolve();
@@ -330,7 +330,7 @@ test("a redrive whose process stood still before it wrote, and died after it, is
   const calls = receiver.received(endpoint.path).length;
   const sweep = async () => {
     relay.advance(60_000);
-    await repairStalledLegs(relay.services);
+    await sweepStalledLegs(relay.services);
     await relay.drain();
   };
   for (let minute = 0; minute < 4; minute += 1) await sweep();

@@ -51,10 +51,10 @@ export function findForgottenWork(services: BackgroundDeps): TakeStep {
 }
 
 /**
- * Makes the steps that tell what became of connections where whoever changed them died, or found storage away, before
- * anybody was told.
+ * Makes the steps that emit the events of changed connections where whoever changed them died, or found storage away,
+ * before the events were emitted.
  */
-export function tellForgotten(services: BackgroundDeps): TakeStep {
+export function emitForgottenEvents(services: BackgroundDeps): TakeStep {
   return overItems({
     log: services.log,
     what: "tell-forgotten-connections",
@@ -62,7 +62,7 @@ export function tellForgotten(services: BackgroundDeps): TakeStep {
       const { refs, next } = await services.pendingEvents.findRefs(
         after === "" ? undefined : after,
       );
-      // A page that was not finished comes again: what was told of it is not found any more.
+      // A page that was not finished comes again: whose events were emitted are not found any more.
       const again = after ?? "";
       const items = refs.map(({ profileId, network }) => ({
         id: `${profileId}|${network}`,
@@ -73,11 +73,11 @@ export function tellForgotten(services: BackgroundDeps): TakeStep {
     async look(id) {
       const [profileId = "", network = ""] = id.split("|");
       // Safe: made of a reference above.
-      const told = await emitPendingEvents(services, {
+      const isEmitted = await emitPendingEvents(services, {
         profileId,
         network: network as NetworkName,
       });
-      return { counts: { told: told ? 1 : 0 } };
+      return { counts: { told: isEmitted ? 1 : 0 } };
     },
   });
 }

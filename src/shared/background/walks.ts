@@ -3,10 +3,10 @@ import { hintDuePosts } from "../publishing/schedule/start-post.ts";
 import { eraseProfiles } from "../tenants/erasure/erase-profiles.ts";
 import { hintDueDeliveries } from "../webhooks/deliveries/queue-delivery.ts";
 import { checkAccounts } from "./account-checks/check-accounts.ts";
-import { findForgottenWork, tellForgotten } from "./find-forgotten-work.ts";
+import { findForgottenWork, emitForgottenEvents } from "./find-forgotten-work.ts";
 import { PURGE_WALKS } from "./purge-expired.ts";
 import { reconcileWallets } from "./reconcile-wallet.ts";
-import { repairStalledLegs } from "./repair-stalled-legs.ts";
+import { sweepStalledLegs } from "./sweep-stalled-legs.ts";
 import { PLATFORM_SHARDS, type Walk } from "./walk.ts";
 import { networkOf } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
@@ -75,7 +75,7 @@ export const WALKS: readonly Walk[] = [
     schedule: "sweepSchedule",
     shards: PLATFORM_SHARDS,
     behindSecondsMax: 15 * MINUTE,
-    begin: repairStalledLegs,
+    begin: sweepStalledLegs,
   },
   {
     name: "erase-profiles",
@@ -98,7 +98,7 @@ export const WALKS: readonly Walk[] = [
     schedule: "reconcileSchedule",
     shards: 1,
     behindSecondsMax: 3 * HOUR,
-    begin: tellForgotten,
+    begin: emitForgottenEvents,
   },
   {
     name: "finish-withdrawals",

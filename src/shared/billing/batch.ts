@@ -96,7 +96,7 @@ export interface Pending {
   reject(error: unknown): void;
   state: State;
   /** `next`: not before the batch that comes next; `alone`: in a transaction of its own. */
-  turn: "any" | "next" | "alone";
+  joins: "any" | "next" | "alone";
   /** When it was first part of a batch. */
   triedAt: number | undefined;
   /** Batches of unknown outcome, or on torn readings, that it was part of. */
@@ -225,8 +225,8 @@ export class Batch {
       return;
     }
     const isDoubted = pending.doubtedEtag === this.stored.etag;
-    const told = isDoubted ? serviceUnavailable() : error;
-    this.#join(pending, basis, { kind: "refusal", error: told });
+    const answered = isDoubted ? serviceUnavailable() : error;
+    this.#join(pending, basis, { kind: "refusal", error: answered });
   }
 
   #fits(writes: readonly RowWrite[], entries: number): boolean {

@@ -11,7 +11,7 @@ const UNBROKEN_MS_MAX = 250;
 const LEASE_MS = 150;
 /** Of a lease's end: those who wait for it come back at some time of it, and the first of them gets the wallet. */
 const HANDOVER_MS = 30;
-/** After waiting for so long, a process comes back without delay, and asks no more whose turn it is. */
+/** After waiting for so long, a process comes back without delay, and does not ask any more whose lease it is. */
 const PATIENCE_MS = 1_000;
 
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -58,7 +58,7 @@ export class Contest {
     this.#waitingSince = 0;
   }
 
-  /** Whether this process may write, as much as it likes, without waiting for its turn. */
+  /** Whether this process may write, as much as it likes, without waiting. */
   get isOurs(): boolean {
     return (this.#holds || !this.#isContested) && this.#leftMs > 0;
   }
@@ -67,7 +67,7 @@ export class Contest {
    * Waits until this process may write. Returns whether it may write much: while it only claims the wallet, a race that
    * it loses should cost little.
    */
-  async turn(): Promise<boolean> {
+  async untilOurs(): Promise<boolean> {
     if (this.isOurs) return true;
     if (!this.#isContested) {
       await this.#rest(this.#roundTripMs);

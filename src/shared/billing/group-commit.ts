@@ -120,7 +120,7 @@ export class GroupCommit {
         known === undefined || isOutdated
           ? { kind: "unread", isWalletOld: false }
           : { kind: "known", rows: known },
-      turn: "any",
+      joins: "any",
       triedAt: undefined,
       doubts: 0,
       doubtedEtag: undefined,
@@ -180,7 +180,7 @@ export class GroupCommit {
     while (this.#queue.length > 0) {
       let members: readonly Pending[] | undefined;
       try {
-        const mayWriteMuch = this.#contest.isOurs || (await this.#contest.turn());
+        const mayWriteMuch = this.#contest.isOurs || (await this.#contest.untilOurs());
         members = this.#take(mayWriteMuch ? BATCH_OPERATIONS_MAX : 1);
         await this.#commit(members);
       } catch (error) {
@@ -197,14 +197,15 @@ export class GroupCommit {
 
   /** Takes the operations of the next transaction from the queue. */
   #take(count = BATCH_OPERATIONS_MAX): Pending[] {
-    const first = this.#queue[0]?.turn;
-    const goesAlong = ({ turn }: Pending) => turn === "any" || (turn === "next" && first === turn);
+    const first = this.#queue[0]?.joins;
+    const goesAlong = ({ joins }: Pending) =>
+      joins === "any" || (joins === "next" && first === joins);
     const barrier = this.#queue.findIndex((pending, index) => index > 0 && !goesAlong(pending));
     const length = first === "alone" ? 1 : barrier === -1 ? BATCH_OPERATIONS_MAX : barrier;
     const members = this.#queue.splice(0, Math.min(length, count));
     for (const pending of members) {
       pending.triedAt ??= performance.now();
-      pending.turn = "any";
+      pending.joins = "any";
     }
     return members;
   }
@@ -313,7 +314,7 @@ export class GroupCommit {
     const changed = outdated.filter((pending) => !isRepeat(pending));
     for (const pending of changed) {
       unread(pending);
-      pending.turn = "next";
+      pending.joins = "next";
     }
     this.#queue.unshift(...this.#inTime(others), ...this.#inTime(changed));
     for (const pending of this.#inTime(outdated.filter(isRepeat))) void this.#lookAside(pending);
@@ -332,7 +333,7 @@ export class GroupCommit {
       this.#queue.unshift(...others);
       return;
     }
-    for (const pending of suspects) pending.turn = "alone";
+    for (const pending of suspects) pending.joins = "alone";
     this.#queue.unshift(...others, ...suspects);
   }
 

@@ -253,8 +253,8 @@ export class ConnectionStore {
       // Or an earlier try marked it, although its answer was lost.
       marked = isDue || hasPendingEvent(ref, row, eventId);
       if (!isDue) return LEAVE;
-      const told = { lastError: { code: failure.code, at }, updatedAt: at };
-      const changes = { status: "needs_reauth", ...told } as const;
+      const noted = { lastError: { code: failure.code, at }, updatedAt: at };
+      const changes = { status: "needs_reauth", ...noted } as const;
       const marking = { ...before, ...changes };
       const event = newEvent("connection.needs_reauth", marking, now, { id: eventId });
       const columns = connectionRow.encodePart({ ...changes, leaseUntil: "" });

@@ -42,18 +42,18 @@ interface Run<Ref> {
   readonly services: DueDeps;
   readonly work: DueWork<Ref>;
   /** When an owner's next hint of a minute may be seen. */
-  readonly turns: Map<string, number>;
+  readonly nextAt: Map<string, number>;
 }
 
 /** Seconds after which the hint of a row is seen: when it is due, or after those of its owner that came before. */
-function delaySeconds<Ref>({ work, turns }: Run<Ref>, due: Due<Ref>, now: Date): number {
+function delaySeconds<Ref>({ work, nextAt }: Run<Ref>, due: Due<Ref>, now: Date): number {
   const dueAt = Math.max(now.getTime(), Date.parse(due.dueAt));
   const owner = work.store.ownerOf(due);
   if (owner === undefined) return (dueAt - now.getTime()) / 1000;
   const key = `${owner}|${minuteOf(new Date(dueAt))}`;
-  const turn = Math.max(turns.get(key) ?? 0, dueAt - OWNER_FREE * OWNER_MS) + OWNER_MS;
-  turns.set(key, turn);
-  return (Math.max(dueAt, turn) - now.getTime()) / 1000;
+  const at = Math.max(nextAt.get(key) ?? 0, dueAt - OWNER_FREE * OWNER_MS) + OWNER_MS;
+  nextAt.set(key, at);
+  return (Math.max(dueAt, at) - now.getTime()) / 1000;
 }
 
 /** True when the row needs no other look in its minute. */
@@ -193,6 +193,6 @@ export const DUE_SHARDS = 2;
  * minutes that were read to their end and have no row left.
  */
 export function hintDueWork<Ref>(services: DueDeps, work: DueWork<Ref>): TakeStep {
-  const run: Run<Ref> = { services, work, turns: new Map() };
+  const run: Run<Ref> = { services, work, nextAt: new Map() };
   return (at) => (at.shard === 0 ? stepPresent(run, at) : stepPast(run, at));
 }

@@ -213,11 +213,11 @@ function meantOption(
 export function issuesOf(found: readonly z.core.$ZodIssue[]): readonly Issue[] {
   const issues = found.flatMap((issue) => issuesAt(issue, []));
   const wrong = new Set(issues.filter(isOfWrongKind).map(({ path }) => path));
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return issues.filter((issue) => {
     if (wrong.has(issue.path) && !isOfWrongKind(issue)) return false;
     const key = JSON.stringify([issue.path, issue.message]);
-    return told.size < told.add(key).size;
+    return seen.size < seen.add(key).size;
   });
 }
 

@@ -35,7 +35,7 @@ interface Opened {
 export interface OpenLimits {
   readonly bytesMax: number;
   /** The size by an earlier answer, in case this one has none. */
-  readonly toldSize?: number | undefined;
+  readonly knownSize?: number | undefined;
   /** Whose file it is, and its reader; nobody's and in a child process when absent. */
   readonly readBy?: ReadBy | undefined;
 }
@@ -109,11 +109,11 @@ async function ranged(file: RemoteFile, answer: OpenedResponse): Promise<Opened>
 async function streamed(
   file: RemoteFile,
   answer: OpenedResponse,
-  { bytesMax, toldSize, owner }: OwnedLimits,
+  { bytesMax, knownSize, owner }: OwnedLimits,
 ): Promise<Opened> {
-  const told = answer.headers["content-length"] ?? toldSize;
-  if (told === undefined) return held(answer, bytesMax, new HeldMemory(owner));
-  const size = Number(told);
+  const length = answer.headers["content-length"] ?? knownSize;
+  if (length === undefined) return held(answer, bytesMax, new HeldMemory(owner));
+  const size = Number(length);
   const { bytes: sample } = await takeUpTo(answer, Math.min(SAMPLE_BYTES, size));
   if (sample.length < Math.min(size, SAMPLE_BYTES)) throw unreachable("connection_lost");
   return { sample, bytes: new StreamedBytes(file, { size, version: versionOf(answer), sample }) };

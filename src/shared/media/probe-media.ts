@@ -30,9 +30,9 @@ export async function probeMedia(
   readBy?: ReadBy,
 ): Promise<MediaProbe> {
   const hurried = limitCalls(calling, { callMs: CALL_MS, totalMs: PROBE_MS });
-  const toldSize = await askForSize(hurried, url);
+  const knownSize = await askForSize(hurried, url);
   const bytesMax = Number.MAX_SAFE_INTEGER;
-  const file = await openMedia(hurried, url, { bytesMax, toldSize, readBy });
+  const file = await openMedia(hurried, url, { bytesMax, knownSize, readBy });
   try {
     const { contentType, size, width, height, durationSeconds, image } = file;
     if (image !== null && size === 0) throw unreachable("empty");
@@ -47,8 +47,8 @@ async function askForSize(dialler: Dialler, url: string): Promise<number | undef
   try {
     const ask = (address: string) => dialler.request(mediaRequest("HEAD", address));
     const { answer } = await follow(url, ask);
-    const told = Number(answer.headers["content-length"] ?? Number.NaN);
-    return answer.status === 200 && Number.isSafeInteger(told) ? told : undefined;
+    const size = Number(answer.headers["content-length"] ?? Number.NaN);
+    return answer.status === 200 && Number.isSafeInteger(size) ? size : undefined;
   } catch {
     return undefined;
   }

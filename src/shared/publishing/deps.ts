@@ -3,7 +3,7 @@ import type { DueStore } from "../due/due-store.ts";
 import type { Stop } from "../runtime/process.ts";
 import type { TimelineStore } from "./timeline-store.ts";
 import type { AccountStore } from "./accounts/account-store.ts";
-import type { TurnStore } from "./accounts/turn-store.ts";
+import type { AccountQueueStore } from "./accounts/account-queue-store.ts";
 import type { IdempotencyStore } from "./idempotency-store.ts";
 import type { PostStore } from "./post-store.ts";
 import type { UnmappedSignals } from "./publish/unmapped-signals.ts";
@@ -17,7 +17,7 @@ export interface PublishingDeps extends ConnectionsDeps {
   readonly networkAccounts: AccountStore;
   readonly idempotency: IdempotencyStore;
   /** One leg at a time for every real account. */
-  readonly turns: TurnStore;
+  readonly accountQueues: AccountQueueStore;
   readonly due: DueStore<PostRef>;
   readonly unmappedSignals: UnmappedSignals;
   readonly publishQueue: PublishQueue;

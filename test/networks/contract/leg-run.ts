@@ -8,7 +8,7 @@ import { readPost, submitPost, unique, type Publisher } from "../../setup/publis
 import type { VisiblePost } from "./stand-in.ts";
 import type { MadeStep, Trouble } from "./wire.ts";
 import type { World } from "./world.ts";
-import { repairStalledLegs } from "../../setup/walks.ts";
+import { sweepStalledLegs } from "../../setup/walks.ts";
 
 /** Of a network that is silent while it works on a file, an hour of looks. */
 const ROUNDS_MAX = 400;
@@ -70,7 +70,7 @@ export async function settle(world: World, publisher: Publisher, postId: string)
     if (waitMs > 0) relay.advance(waitMs + 1);
     else {
       relay.advance(SWEEP_MS);
-      await repairStalledLegs(relay.services);
+      await sweepStalledLegs(relay.services);
     }
   }
   throw new Error("the leg did not end");

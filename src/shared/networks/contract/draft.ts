@@ -61,16 +61,16 @@ export function mediaKindOf(url: string): MediaKind | undefined {
 }
 
 /**
- * Returns what `judge` says of a draft's files by their names, where some of the names tell nothing; undefined if that
+ * Returns what `check` says of a draft's files by their names, where some of the names tell nothing; undefined if that
  * depends on whether those are images or videos.
  */
-export function judgeNames<T>(
+export function checkNames<T>(
   { media }: LegDraft,
-  judge: (kinds: readonly MediaKind[]) => T,
+  check: (kinds: readonly MediaKind[]) => T,
 ): T | undefined {
   const kinds = media.map(({ url }) => mediaKindOf(url));
   const [asImages, asVideos] = (["image", "video"] as const).map((unknown) =>
-    judge(kinds.map((kind) => kind ?? unknown)),
+    check(kinds.map((kind) => kind ?? unknown)),
   );
   return asImages === asVideos ? asImages : undefined;
 }

@@ -2,7 +2,7 @@ import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contr
 import {
   extensionOf,
   fieldOf,
-  judgeNames,
+  checkNames,
   kindsOf,
   type LegDraft,
   type NetworkData,
@@ -39,7 +39,7 @@ export function check(draft: LegDraft): readonly Problem[] {
 
 /** Returns the draft's form by the names of its files alone; undefined where they don't tell. */
 function formNamed(draft: LegDraft): ReturnType<typeof formOf> | undefined {
-  return judgeNames(draft, (kinds) => formOf(ownOptionsOf(draft.options).kind, kinds));
+  return checkNames(draft, (kinds) => formOf(ownOptionsOf(draft.options).kind, kinds));
 }
 
 function checkText(draft: LegDraft): readonly Problem[] {

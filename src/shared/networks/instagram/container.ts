@@ -55,8 +55,8 @@ export function withoutStories(
 ): TryLater | Rejected {
   const { failure } = outcome;
   if (failure.rule !== ACCOUNT_KIND || !isStory(form)) return outcome;
-  const told = { ...failure, code: "invalid_request", rule: "instagram.story.account" } as const;
-  return { kind: "rejected", failure: told };
+  const clear = { ...failure, code: "invalid_request", rule: "instagram.story.account" } as const;
+  return { kind: "rejected", failure: clear };
 }
 
 export async function lookAtContainer(

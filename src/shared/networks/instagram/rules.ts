@@ -8,7 +8,7 @@ import {
 import {
   extensionOf,
   fieldOf,
-  judgeNames,
+  checkNames,
   kindsOf,
   mediaKindOf,
   type LegDraft,
@@ -40,7 +40,7 @@ export function quotaOf(): string {
 }
 
 export function check(draft: LegDraft): readonly Problem[] {
-  const form = judgeNames(draft, (kinds) => formOf(ownOptionsOf(draft.options).kind, kinds));
+  const form = checkNames(draft, (kinds) => formOf(ownOptionsOf(draft.options).kind, kinds));
   return [...checkText(draft), ...checkMedia(draft, form), ...checkLeftOut(draft, form)];
 }
 

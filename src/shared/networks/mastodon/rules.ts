@@ -1,7 +1,7 @@
 import {
   type MediaKind,
   fieldOf,
-  judgeNames,
+  checkNames,
   kindsOf,
   type LegDraft,
   type NetworkData,
@@ -48,7 +48,7 @@ function checkText(draft: LegDraft, data: NetworkData): readonly Problem[] {
 
 function checkMedia(draft: LegDraft, limits: InstanceLimits): readonly Problem[] {
   const { mediaMax: limit } = limits;
-  const isRefused = judgeNames(draft, (kinds) => isMixed(kinds, limits));
+  const isRefused = checkNames(draft, (kinds) => isMixed(kinds, limits));
   const field = fieldOf("mastodon", draft, "mediaUrls");
   const { length: used } = draft.media;
   return [

@@ -3,7 +3,7 @@ import { freshCredentials } from "../../connections/fresh-credentials.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { accountOf } from "../accept/check-accounts.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
-import type { LegOfAccount } from "../accounts/turn-store.ts";
+import type { QueuedLeg } from "../accounts/account-queue-store.ts";
 import { givenBack, movedTo } from "../leg.ts";
 import { fail, lookAgain, outcomeUnknown, reject, tryLater } from "./settle.ts";
 import { begun, park, save, type Work } from "./work.ts";
@@ -15,38 +15,39 @@ const MOVED_SECONDS = 1;
  * Takes the account for the leg, so that no other leg is worked on for it. Returns false if another leg has the account:
  * this one then waits in the account's queue, without a claim, until it is called.
  */
-export async function takeTurn(work: Work, account: NetworkAccount): Promise<boolean> {
+export async function takeAccount(work: Work, account: NetworkAccount): Promise<boolean> {
   const { services, ref, stored } = work;
   const { key: legKey } = stored.leg;
   const { platformId, profileId, postId } = ref;
   const now = services.clock.now();
   const { leaseSeconds } = services.config.publishing;
   const until = new Date(now.getTime() + leaseSeconds * 1000).toISOString();
-  const leg = { legKey, place: { platformId, profileId, postId } };
-  const turn = await services.turns.take(account, leg, { now, until });
-  work.turn = turn ?? null;
-  return turn !== undefined;
+  const leg = { legKey, ref: { platformId, profileId, postId } };
+  const lease = await services.accountQueues.take(account, leg, { now, until });
+  work.accountLease = lease ?? null;
+  return lease !== undefined;
 }
 
-/** Gives the account to the next leg in its queue, best effort: a turn that is not given back ends with its lease. */
-export async function releaseTurn(work: Work): Promise<void> {
-  const { services, turn } = work;
-  if (turn === null) return;
-  work.turn = null;
-  await callNext(work, (now) => services.turns.release(turn, now));
+/** Gives the account to the next leg in its queue, best effort: a lease that is not given back runs out. */
+export async function releaseAccount(work: Work): Promise<void> {
+  const { services, accountLease } = work;
+  if (accountLease === null) return;
+  work.accountLease = null;
+  await callNext(work, (now) => services.accountQueues.release(accountLease, now));
 }
 
 /** Gives the account to the next leg when an ended one was called. Best effort. */
-export async function passTurn(work: Work): Promise<void> {
+export async function releaseAccountOf(work: Work): Promise<void> {
   const { network, account, key } = work.stored.leg;
   if (account === null) return;
-  const { turns } = work.services;
-  await callNext(work, (now) => turns.pass({ network, accountId: account.id }, key, now));
+  const { accountQueues } = work.services;
+  const accountRef = { network, accountId: account.id };
+  await callNext(work, (now) => accountQueues.releaseOf(accountRef, key, now));
 }
 
 async function callNext(
   { services, ref, stored, drains }: Work,
-  release: (now: Date) => Promise<LegOfAccount | undefined>,
+  release: (now: Date) => Promise<QueuedLeg | undefined>,
 ): Promise<void> {
   try {
     const next = await release(services.clock.now());
@@ -62,7 +63,7 @@ async function callNext(
  */
 async function followAccount(work: Work, linked: Connection): Promise<boolean> {
   const account = accountOf(linked);
-  if (work.turn?.account.accountId === account.accountId) return true;
+  if (work.accountLease?.account.accountId === account.accountId) return true;
   const { leg } = work.stored;
   if (leg.sentAt !== null && !leg.resend) {
     await fail(work, outcomeUnknown({ code: "outcome_unknown", networkCode: "account_replaced" }));
@@ -70,8 +71,8 @@ async function followAccount(work: Work, linked: Connection): Promise<boolean> {
   }
   const moved = movedTo(leg, linked, begun(work, work.services.clock.now()));
   if (!(await save(work, moved))) return false;
-  await releaseTurn(work);
-  if (await takeTurn(work, account)) return true;
+  await releaseAccount(work);
+  if (await takeAccount(work, account)) return true;
   await park(work, givenBack(work.before, moved, work.services.clock.now(), MOVED_SECONDS));
   return false;
 }

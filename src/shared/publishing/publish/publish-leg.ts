@@ -13,7 +13,7 @@ import { claimed, CRASHES_MAX, nextLegStep, type Leg } from "../leg.ts";
 import type { PublishHint } from "../post-queue.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import { hasStarted, legDraft, type PostRef } from "../post.ts";
-import { attachAccount, passTurn, releaseTurn, takeTurn } from "./attach-account.ts";
+import { attachAccount, releaseAccountOf, releaseAccount, takeAccount } from "./attach-account.ts";
 import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
 import { claimAccount, claimQuota, prepare } from "./prepare.ts";
 import { send } from "./send.ts";
@@ -73,8 +73,8 @@ async function isDue(work: Work): Promise<boolean> {
   const step = nextLegStep(stored.leg, now);
   if (step.kind === "later" && step.at === stored.leg.notBefore)
     await hintAgain(work, step.at, now);
-  // It may have been called when its turn came, and keeps nobody waiting.
-  if (step.kind === "ended") await passTurn(work);
+  // It may have been called to its account, and keeps nobody waiting.
+  if (step.kind === "ended") await releaseAccountOf(work);
   return step.kind === "claim";
 }
 
@@ -204,13 +204,13 @@ async function publishLeg(
     written: stored,
     before: stored.leg,
     writing: Promise.resolve(),
-    turn: null,
+    accountLease: null,
     doubtSince: sentAt,
   };
   if (!(await isDue(on))) return;
   const { account } = stored.leg;
   // Before the claim, so that waiting for the account costs no write of the leg.
-  if (account !== null && !(await takeTurn(on, { network, accountId: account.id }))) return;
+  if (account !== null && !(await takeAccount(on, { network, accountId: account.id }))) return;
   const noMoreStop = services.stop.before(() => readings.stop());
   try {
     if (services.stop.endsAt !== undefined) await handBack(services, ref, [network]);
@@ -219,7 +219,7 @@ async function publishLeg(
     noMoreStop();
     await files.close();
     await readings.close();
-    await releaseTurn(on);
+    await releaseAccount(on);
   }
 }
 
@@ -273,7 +273,7 @@ async function publishNamed(
 }
 
 /**
- * Works on the legs that a hint names, all at once and independently, and on those that wait in line for their accounts.
+ * Works on the legs that a hint names, all at once and independently, and on those that are queued for their accounts.
  * Returns for every expected outcome.
  * @throws AggregateError after all legs were worked on, when some of those named failed unexpectedly
  */

@@ -3,7 +3,7 @@ import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { findAvailable, type NetworkName } from "../../networks/lookup.ts";
 import { withinWork } from "../../runtime/telemetry/work-context.ts";
-import type { LegOfAccount, Turn } from "../accounts/turn-store.ts";
+import type { AccountLease, QueuedLeg } from "../accounts/account-queue-store.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
 import { endingAt, type Leg, renewed } from "../leg.ts";
@@ -16,7 +16,7 @@ import type { Trace } from "./trace.ts";
 /** Renewals within one lease, so that one may fail. */
 const LEASE_RENEWALS = 3;
 
-/** Then messages go on with the legs in line, so that other accounts get their turns. */
+/** After this time a message continues with the queued legs, so that other accounts get workers. */
 const DRAIN_MS_MAX = 5_000;
 
 /**
@@ -35,21 +35,21 @@ export class AccountDrains {
   }
 
   /** Starts work on a leg that has been called to its account, or sends a hint for it. */
-  async goOn({ place }: LegOfAccount, network: NetworkName): Promise<void> {
+  async goOn({ ref }: QueuedLeg, network: NetworkName): Promise<void> {
     const isOver = performance.now() > this.#endsAt || this.#services.stop.endsAt !== undefined;
-    if (isOver) return hint(this.#services, place, { networks: [network] });
-    const running = withinWork({ ...place, network }, () => this.#run(place, network));
+    if (isOver) return hint(this.#services, ref, { networks: [network] });
+    const running = withinWork({ ...ref, network }, () => this.#run(ref, network));
     this.#running.add(running);
     void running.then(() => this.#running.delete(running));
   }
 
-  async #run(place: PostRef, network: NetworkName): Promise<void> {
+  async #run(ref: PostRef, network: NetworkName): Promise<void> {
     try {
-      await this.#publish({ ...place, networks: [network] });
+      await this.#publish({ ...ref, networks: [network] });
     } catch (error) {
       // A message of its own is repeated, and set aside when it fails every time.
-      this.#services.log.warn("a leg in line failed, it gets a message", { error });
-      await hint(this.#services, place, { networks: [network] });
+      this.#services.log.warn("a queued leg failed, it gets a message", { error });
+      await hint(this.#services, ref, { networks: [network] });
     }
   }
 
@@ -78,8 +78,8 @@ export interface Work {
   readonly drains: AccountDrains;
   /** The last write of the leg. Each waits for the one before, whose version it names. */
   writing: Promise<unknown>;
-  /** Set while the account works on this leg. */
-  turn: Turn | null;
+  /** Set while the leg has its account. */
+  accountLease: AccountLease | null;
   /** When an earlier call was made whose outcome is unknown. No failure may then say that nothing was published. */
   doubtSince: string | null;
 }
@@ -132,8 +132,8 @@ export async function renewingLease<T>(work: Work, run: () => Promise<T>): Promi
     try {
       const isOurs = await change(work, (leg) => renewed(leg, now, leaseSeconds));
       const { leaseUntil } = work.stored.leg;
-      if (isOurs && work.turn !== null && leaseUntil !== null)
-        await services.turns.extend(work.turn, leaseUntil);
+      if (isOurs && work.accountLease !== null && leaseUntil !== null)
+        await services.accountQueues.extend(work.accountLease, leaseUntil);
     } catch (error) {
       services.log.warn("lease not renewed", { postId: work.ref.postId, error });
     }

@@ -5,7 +5,7 @@ import type { RowWrite, TransactionResult } from "./row.ts";
 import { afterPrefix, type Table } from "./table.ts";
 
 /** Serializes work on the same row within this process, so that it competes with other processes alone. */
-export class RowTurns {
+export class RowQueues {
   readonly #last = new Map<string, Promise<void>>();
 
   isTaken(row: string): boolean {
@@ -56,7 +56,7 @@ interface Tries {
   made: number;
 }
 
-const turnOf = ({ partitionKey, rowKey }: Pick<CountRow, "partitionKey" | "rowKey">) =>
+const rowIdOf = ({ partitionKey, rowKey }: Pick<CountRow, "partitionKey" | "rowKey">) =>
   `${partitionKey}\n${rowKey}`;
 const keysOf = (prefix: string) =>
   Array.from({ length: SHARDS }, (_, shard) => `${prefix}${shard}`);
@@ -67,7 +67,7 @@ const keysOf = (prefix: string) =>
  */
 export class ShardedCounter {
   readonly #table: Table;
-  readonly #turns = new RowTurns();
+  readonly #rowQueues = new RowQueues();
 
   constructor(table: Table) {
     this.#table = table;
@@ -86,7 +86,7 @@ export class ShardedCounter {
     const tries: Tries = { made: 0 };
     while (tries.made < RACES_MAX) {
       const row = { ...counted, rowKey: this.#pick(counted, tries.made > 0) };
-      const ended = await this.#turns.run(turnOf(row), () =>
+      const ended = await this.#rowQueues.run(rowIdOf(row), () =>
         this.#persist(row, tries, { change, settled }),
       );
       if (ended !== undefined) return ended.outcome;
@@ -143,7 +143,7 @@ export class ShardedCounter {
 
   #freeRows({ partitionKey, prefix }: Counted): string[] {
     return keysOf(prefix).filter(
-      (rowKey) => !this.#turns.isTaken(turnOf({ partitionKey, rowKey })),
+      (rowKey) => !this.#rowQueues.isTaken(rowIdOf({ partitionKey, rowKey })),
     );
   }
 

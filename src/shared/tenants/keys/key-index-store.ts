@@ -2,7 +2,7 @@ import { serviceUnavailable, type AppError } from "../../runtime/errors.ts";
 import { inverted, timeOfId } from "../../runtime/ids.ts";
 import type { RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { LOST, untilWon } from "../../runtime/until-won.ts";
-import { RowTurns } from "../../runtime/storage/sharded-counter.ts";
+import { RowQueues } from "../../runtime/storage/sharded-counter.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
@@ -136,7 +136,7 @@ type Step<T> =
  */
 export class KeyIndexStore {
   readonly #tenants: Table;
-  readonly #turns = new RowTurns();
+  readonly #rowQueues = new RowQueues();
 
   constructor(tenants: Table) {
     this.#tenants = tenants;
@@ -283,7 +283,7 @@ export class KeyIndexStore {
     decide: (rows: readonly (StoredRow | undefined)[], live: LiveKeys) => Step<T>,
   ): Promise<T> {
     const key = liveKey(applicationId);
-    return this.#turns.run(`${platformId}\n${key}`, () => {
+    return this.#rowQueues.run(`${platformId}\n${key}`, () => {
       let inDoubt: AppError | undefined;
       return untilWon(async () => {
         const [before, ...rows] = await Promise.all(

@@ -89,14 +89,14 @@ async function eventOf({ drain, events }: Batch, delivery: Delivery): Promise<Ev
   return events.get(eventId) ?? (await drain.services.events.find(applicationId, eventId));
 }
 
-/** What a lane goes on with while an outcome is being written. */
+/** What the next delivery is begun with, while an outcome is being written. */
 interface Stepped {
   readonly recorded: Promise<void>;
 }
 
 const DONE: Stepped = { recorded: Promise.resolve() };
 
-/** Handles a delivery. What the lane recorded before is awaited no later than the claim, so that both are one write. */
+/** Handles a delivery. What was recorded `before` is awaited no later than the claim, so that both are one write. */
 async function step(batch: Batch, item: Item, before: Promise<void>): Promise<Stepped> {
   const { drain, probe } = batch;
   const { services, lease } = drain;
@@ -143,9 +143,9 @@ async function handle(batch: Batch, item: Item, before: Promise<void>): Promise<
 }
 
 /** Handles deliveries, four at a time, in their order. Ends when all calls have ended, also after an error. */
-async function inLanes(batch: Batch, items: readonly Item[]): Promise<void> {
+async function handleAll(batch: Batch, items: readonly Item[]): Promise<void> {
   const waiting = [...items];
-  const lane = async () => {
+  const worker = async () => {
     let before = DONE.recorded;
     try {
       for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
@@ -159,7 +159,7 @@ async function inLanes(batch: Batch, items: readonly Item[]): Promise<void> {
       throw error;
     }
   };
-  const ends = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, lane));
+  const ends = await Promise.allSettled(Array.from({ length: CALLS_AT_ONCE }, worker));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
@@ -203,8 +203,8 @@ export async function deliverBatch(
   const isProbeDue = circuit !== null && circuit.probeAt <= services.clock.now().toISOString();
   const probe = isProbeDue ? later.shift() : undefined;
   const batch: Batch = { drain, events, probe, toHold: [], isCut: false };
-  await inLanes(batch, probe === undefined ? atOnce : [probe, ...atOnce]);
-  await inLanes(batch, later);
+  await handleAll(batch, probe === undefined ? atOnce : [probe, ...atOnce]);
+  await handleAll(batch, later);
   const isHeld = await hold(drain, batch.toHold);
   await writeTimelines(drain);
   if (batch.isCut) return "cut";

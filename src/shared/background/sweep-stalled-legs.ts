@@ -13,12 +13,12 @@ import type { StoredWork } from "../publishing/post-store.ts";
 import { lookAtEndpoint } from "../webhooks/deliveries/queue-delivery.ts";
 import { inBatches } from "../runtime/promises.ts";
 
-const REPAIRS_AT_ONCE = 8;
+const POSTS_AT_ONCE = 8;
 /**
  * Of one platform in one sweep: one with much open work must not keep the others waiting. What was hinted is looked at
  * later each time, so that the next sweeps come to what lies behind it.
  */
-const REPAIRS_MAX = 1_000;
+const POSTS_MAX = 1_000;
 /** How many of a platform's legs are hinted at once; those after them at the platform's pace. */
 const HINTS_FREE = 50;
 
@@ -36,7 +36,7 @@ function delayOf({ config }: BackgroundDeps, sent: Sent, legs: number): number {
 }
 
 /** Sends a new hint for legs that a lost hint or a dead worker left; removes the work row of a post without open legs. */
-async function repair(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
+async function sweepPost(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
   const { ref } = work;
   const found = await services.posts.find(ref);
   const open = found?.legs.filter((leg) => !isEnded(leg)) ?? [];
@@ -57,9 +57,9 @@ async function repair(services: BackgroundDeps, work: StoredWork, sent: Sent): P
   });
 }
 
-async function tryRepair(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
+async function trySweepPost(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
   try {
-    await repair(services, work, sent);
+    await sweepPost(services, work, sent);
   } catch (error) {
     services.log.error("open work could not be repaired", { postId: work.ref.postId, error });
   }
@@ -71,13 +71,13 @@ async function dueWork(services: BackgroundDeps, platformId: string, first: Open
   const due: StoredWork[] = [];
   for (let page = first; ;) {
     due.push(...page.works.filter(({ nextCheckAt }) => nextCheckAt <= now));
-    if (page.next === undefined || due.length >= REPAIRS_MAX) break;
+    if (page.next === undefined || due.length >= POSTS_MAX) break;
     page = await services.posts.listOpenWork(platformId, page.next);
   }
-  return due.slice(0, REPAIRS_MAX);
+  return due.slice(0, POSTS_MAX);
 }
 
-async function repairPlatform(services: BackgroundDeps, platformId: string): Promise<void> {
+async function sweepPlatform(services: BackgroundDeps, platformId: string): Promise<void> {
   const [first, events] = await Promise.all([
     services.posts.listOpenWork(platformId),
     services.events.listPending(platformId, 1),
@@ -88,14 +88,14 @@ async function repairPlatform(services: BackgroundDeps, platformId: string): Pro
   if (events.length > 0) await services.fanOutQueue.hint(platformId);
   const due = await dueWork(services, platformId, first);
   const sent = { legs: 0 };
-  await inBatches(due, REPAIRS_AT_ONCE, (work) => tryRepair(services, work, sent));
+  await inBatches(due, POSTS_AT_ONCE, (work) => trySweepPost(services, work, sent));
 }
 
 /** Endpoints are marked beside platforms. */
 const ENDPOINT = /^whk_/;
 
-const repairOwner = (services: BackgroundDeps, owner: string): Promise<void> =>
-  ENDPOINT.test(owner) ? lookAtEndpoint(services, owner) : repairPlatform(services, owner);
+const sweepOwner = (services: BackgroundDeps, owner: string): Promise<void> =>
+  ENDPOINT.test(owner) ? lookAtEndpoint(services, owner) : sweepPlatform(services, owner);
 
 /** A mark: a platform or a webhook endpoint had open work in a minute. */
 interface Mark {
@@ -163,7 +163,7 @@ function pageOf(services: BackgroundDeps, at: WalkAt, after = "old"): Promise<Pa
  * once its platform or endpoint was checked after the mark was read. If the check fails, the mark stays for the next sweep, and the
  * sweep goes on with the others.
  */
-export function repairStalledLegs(services: BackgroundDeps): TakeStep {
+export function sweepStalledLegs(services: BackgroundDeps): TakeStep {
   const { openWork, clock, log } = services;
   /** When the last look at an owner began. */
   const seen = new Map<string, number>();
@@ -187,7 +187,7 @@ export function repairStalledLegs(services: BackgroundDeps): TakeStep {
       // What was looked at before in this run need not be again, but a mark that came after the look must not go.
       if (lookedAt < (isOld ? listedAt : 0)) {
         const startedAt = performance.now();
-        await repairOwner(services, owner);
+        await sweepOwner(services, owner);
         seen.set(owner, startedAt);
       }
       if (isOld) await openWork.remove(mark);

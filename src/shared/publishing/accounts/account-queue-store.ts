@@ -1,0 +1,201 @@
+import { LOST, untilWon } from "../../runtime/until-won.ts";
+import { serviceUnavailable } from "../../runtime/errors.ts";
+import { sha256Hex } from "../../runtime/secrets.ts";
+import { absentIs, longJsonOrNull, rowCodec, text, truth } from "../../runtime/storage/codec.ts";
+import type { Row, RowWrite } from "../../runtime/storage/row.ts";
+import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
+import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import type { NetworkAccount } from "./account-store.ts";
+import type { PostRef } from "../post.ts";
+
+const LEASE_KEY = "B";
+/** The rows of queued legs lie right behind the lease, so that one read has both. */
+const QUEUED = "B|";
+/** Longer than a leg that is called takes to begin, so that no other gets in between. */
+const CALLED_MS = 10_000;
+
+/** A leg that waits for its account, and its post. */
+export interface QueuedLeg {
+  readonly legKey: string;
+  readonly ref: PostRef;
+}
+
+/** The right to publish to an account, which one leg has at a time. */
+export interface AccountLease {
+  readonly account: NetworkAccount;
+  readonly legKey: string;
+  readonly etag: string;
+  /** Whether other legs were queued already when it was taken. */
+  readonly isAwaited: boolean;
+}
+
+interface StoredLease {
+  readonly legKey: string;
+  readonly until: string;
+  readonly isAwaited: boolean;
+  /** Of version 0.2.0, which kept the queue in the lease's row, in its order. */
+  readonly waiters: readonly QueuedLeg[];
+}
+
+const partitionOf = ({ network, accountId }: NetworkAccount) =>
+  `${network}|${sha256Hex(accountId)}`;
+
+/** The leg that has an account. */
+export const accountLeaseRow = rowCodec("account lease", {
+  legKey: text(),
+  until: text(),
+  isAwaited: absentIs(false, truth()),
+  waiters: longJsonOrNull<readonly { readonly legKey: string; readonly place: PostRef }[]>(),
+});
+
+/** A leg that waits for the account. Its key begins with the post's id, so that legs lie in the order of acceptance. */
+const queuedLegRow = rowCodec("queued leg", {
+  platformId: text(),
+  profileId: text(),
+  postId: text(),
+});
+
+function toRow({ waiters, ...lease }: StoredLease): Row {
+  const stored = waiters.map(({ legKey, ref }) => ({ legKey, place: ref }));
+  const columns = { ...lease, waiters: stored.length === 0 ? null : stored };
+  return { ...accountLeaseRow.encode(columns), rowKey: LEASE_KEY };
+}
+
+function toLease(row: Row): StoredLease {
+  const { waiters, isAwaited, ...lease } = accountLeaseRow.decode(row);
+  const before = (waiters ?? []).map(({ legKey, place }) => ({ legKey, ref: place }));
+  return { ...lease, isAwaited: isAwaited || before.length > 0, waiters: before };
+}
+
+const toQueuedLeg = (row: Row): QueuedLeg => ({
+  legKey: row.rowKey.slice(QUEUED.length),
+  ref: queuedLegRow.decode(row),
+});
+
+const isOfAnother = (lease: StoredLease, legKey: string, now: Date) =>
+  lease.legKey !== legKey && lease.until > now.toISOString();
+
+/**
+ * The queue of each real account, whoever linked it (table `accounts`): one leg at a time has the account's lease, and
+ * the others wait, each with a row of its own, however many they are. A leg that ends calls the first of them, so that a
+ * busy account is never idle, and no queued leg costs anything until it is called.
+ *
+ * A leg joins the queue and marks the lease's row in one transaction. Whoever gives the account back removes that row
+ * only in the version it knows, and so looks again when another leg has joined since.
+ */
+export class AccountQueueStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Takes the account for a leg. Returns undefined when another leg has it: this one then is queued, and whoever has the
+   * account calls it. A leg that has the account already keeps it, since it was interrupted. After `until` another leg
+   * may take it, in case the worker has crashed.
+   * @throws AppError `service_unavailable` when it is unknown whether that was done; repeating the call is safe
+   */
+  take(
+    account: NetworkAccount,
+    leg: QueuedLeg,
+    { now, until }: { readonly now: Date; readonly until: string },
+  ): Promise<AccountLease | undefined> {
+    const { legKey } = leg;
+    const partition = partitionOf(account);
+    return untilWon(async () => {
+      const own = { legKey, until, isAwaited: false, waiters: [] };
+      const inserted = await this.#table.insertIfAbsent(partition, toRow(own));
+      if (inserted !== undefined) return { account, legKey, etag: inserted, isAwaited: false };
+      const stored = await this.#table.find(partition, LEASE_KEY);
+      if (stored === undefined) return LOST;
+      const lease = toLease(stored.row);
+      if (isOfAnother(lease, legKey, now)) {
+        const isThere = lease.waiters.some((waiter) => waiter.legKey === legKey);
+        return isThere || (await this.#join(partition, leg)) ? undefined : LOST;
+      }
+      const waiters = lease.waiters.filter((waiter) => waiter.legKey !== legKey);
+      const taken = toRow({ ...lease, legKey, until, waiters });
+      const etag = await this.#table.mergeIfUnchanged(partition, taken, stored.etag);
+      return etag === undefined ? LOST : { account, legKey, etag, isAwaited: lease.isAwaited };
+    });
+  }
+
+  /** Returns false when the lease is gone. */
+  async #join(partition: string, leg: QueuedLeg): Promise<boolean> {
+    const row = { ...queuedLegRow.encode(leg.ref), rowKey: QUEUED + leg.legKey };
+    const marked = { ...accountLeaseRow.encodePart({ isAwaited: true }), rowKey: LEASE_KEY };
+    const result = await this.#table.transact(partition, [
+      // In any version: those that join at the same time don't disturb each other.
+      { kind: "merge", row: marked, etag: "*" },
+      { kind: "put", row },
+    ]);
+    if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
+    return result.kind === "applied";
+  }
+
+  /** Keeps the account for longer, unless another leg has taken it over. */
+  async extend({ account, legKey }: AccountLease, until: string): Promise<void> {
+    await this.#table.update(partitionOf(account), LEASE_KEY, (row) =>
+      accountLeaseRow.decode(row).legKey === legKey
+        ? accountLeaseRow.encodePart({ until })
+        : undefined,
+    );
+  }
+
+  /**
+   * Gives the account to the first queued leg and returns that, to be worked on. Without one, removes the lease.
+   * @throws AppError `service_unavailable` when it is unknown whether that was done
+   */
+  async release(lease: AccountLease, now: Date): Promise<QueuedLeg | undefined> {
+    const { account, legKey, etag, isAwaited } = lease;
+    if (!isAwaited && (await this.#table.delete(partitionOf(account), LEASE_KEY, etag)))
+      return undefined;
+    return this.releaseOf(account, legKey, now);
+  }
+
+  /** Does what `release` does, for a leg that has not taken the account in this process. Leaves other legs' leases. */
+  releaseOf(account: NetworkAccount, legKey: string, now: Date): Promise<QueuedLeg | undefined> {
+    const partition = partitionOf(account);
+    const until = new Date(now.getTime() + CALLED_MS).toISOString();
+    let called: QueuedLeg | undefined;
+    return untilWon(async () => {
+      const queue = await this.#readQueue(partition, legKey);
+      if (queue === LOST || queue === undefined) return queue;
+      const { lease, etag, next } = queue;
+      // Also when the answer to the call was lost.
+      if (lease.legKey !== legKey) return lease.legKey === called?.legKey ? called : undefined;
+      if (next === undefined)
+        return (await this.#table.delete(partition, LEASE_KEY, etag)) ? undefined : LOST;
+      called = next.leg;
+      const waiters = lease.waiters.filter((waiter) => waiter !== called);
+      const row = toRow({ ...lease, legKey: called.legKey, until, waiters });
+      const writes: RowWrite[] = [{ kind: "merge", row, etag }];
+      if (next.rowKey !== undefined) writes.push({ kind: "delete", rowKey: next.rowKey });
+      return (await this.#table.transact(partition, writes)).kind === "applied" ? called : LOST;
+    });
+  }
+
+  /**
+   * Reads the lease and the first other leg in the queue. Removes a row of the leg itself, of when it waited, and damaged
+   * ones, whose legs the sweep finds; the read then counts as lost, since there may be others behind them.
+   */
+  async #readQueue(partition: string, legKey: string) {
+    const range = { partitionKey: partition, from: LEASE_KEY, before: afterPrefix(QUEUED) };
+    const [first, behind] = await this.#table.list({ ...range, limit: 2 });
+    if (first?.row.rowKey !== LEASE_KEY) return undefined;
+    const lease = toLease(first.row);
+    const waiting = behind && unlessDamaged(() => toQueuedLeg(behind.row));
+    if (behind !== undefined && (waiting === undefined || waiting.legKey === legKey)) {
+      await this.#table.delete(partition, behind.row.rowKey);
+      return LOST;
+    }
+    const rowKey = behind?.row.rowKey;
+    const queued = [
+      ...lease.waiters.map((leg) => ({ leg, rowKey: undefined })),
+      ...(waiting === undefined ? [] : [{ leg: waiting, rowKey }]),
+    ];
+    const [next] = queued.toSorted((one, other) => (one.leg.legKey < other.leg.legKey ? -1 : 1));
+    return { lease, etag: first.etag, next };
+  }
+}
