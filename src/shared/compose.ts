@@ -131,7 +131,7 @@ function hashingServices(identity: Config["identity"]) {
   };
 }
 
-/** The stores of what requests are checked against: each raises the platform's access version when it changes that. */
+/** Makes the stores of what requests are checked against. Each raises the access version when that changes. */
 function accessStores({ tenants, keys }: Tables, raiseAccess: RaiseAccess) {
   return {
     platforms: new PlatformStore(tenants, raiseAccess),

@@ -19,7 +19,7 @@ async function markIfOpen(services: BackgroundDeps, platformId: string): Promise
   return true;
 }
 
-/** Has the deliveries of the platform's endpoints made that nobody would make. */
+/** Has each endpoint of the platform drained that has deliveries without a message. */
 async function lookAtEndpoints(services: BackgroundDeps, platformId: string): Promise<void> {
   const endpoints = await services.endpoints.listAll(platformId);
   await inBatches(endpoints, ENDPOINTS_AT_ONCE, ({ id }) =>
@@ -27,7 +27,7 @@ async function lookAtEndpoints(services: BackgroundDeps, platformId: string): Pr
   );
 }
 
-/** Whoever asks for the platform gets an error; this one counts it, and goes on. */
+/** Returns whether the platform's row is damaged. Requests get an error for it; this walk counts it and goes on. */
 async function isPlatformDamaged(services: BackgroundDeps, platformId: string): Promise<boolean> {
   const reading = services.platforms.find(platformId).then(() => "read");
   return (await undefinedIfDamaged(reading)) === undefined;

@@ -62,7 +62,7 @@ const OF_PLATFORMS: Readonly<
   events: removeEvents,
 };
 
-/** A page of the log of one of the platform's applications, one after the other. */
+/** Removes a page of old events of one of the platform's applications, one application after the other. */
 async function removeEvents(
   services: BackgroundDeps,
   platformId: string,
@@ -81,7 +81,7 @@ async function removeEvents(
   return { removed, next: following };
 }
 
-/** All endpoints that ever had a delivery. */
+/** Makes the steps that remove old deliveries, of all endpoints that ever had one. */
 function removeDeliveries(services: BackgroundDeps): TakeStep {
   const { deliveries, log } = services;
   return overItems({

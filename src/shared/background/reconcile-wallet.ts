@@ -102,7 +102,7 @@ async function verifyLedger(services: BackgroundDeps, platformId: string): Promi
   return { mismatches: [] };
 }
 
-/** A leg as the ledger names it. */
+/** Names a leg as the ledger does. */
 const legOf = (postId: string | null, network: string | null) => `${postId}|${network}`;
 
 interface OpenLeg {
@@ -243,7 +243,7 @@ async function keepResult(
   services.log.error("wallet not fully checked", { event: "wallet_unchecked", platformId, since });
 }
 
-/** A damaged row is a mismatch of its own platform, and does not keep the others from being checked. */
+/** Checks a platform. A damaged row is a mismatch of its platform, and the others are still checked. */
 async function resultOf(services: BackgroundDeps, platformId: string): Promise<WalletCheck> {
   try {
     return await checkWallet(services, platformId);

@@ -68,7 +68,7 @@ class Tick {
     await Promise.all(Array.from({ length: SHARDS_AT_ONCE }, runOn));
   }
 
-  /** What waits for others would keep the timer from the next posts that are due. */
+  /** Returns whether a queue's worker runs the walk: a slow one would keep the timer from the next posts that are due. */
   async #isForQueue(walk: Walk): Promise<boolean> {
     if (walk.isSlow !== true) return false;
     try {

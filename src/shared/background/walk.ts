@@ -82,7 +82,7 @@ function next(config: Config, schedule: Schedule, after: Date): number {
   return at?.getTime() ?? Infinity;
 }
 
-/** When the round after one that began then is due, in milliseconds. */
+/** Returns when the round after one that began at that time is due, in milliseconds. */
 function nextRound(
   { config }: Pick<BackgroundDeps, "config">,
   walk: Walk,
@@ -136,7 +136,7 @@ function beginRound(state: WalkState | undefined, at: string): WalkState {
   };
 }
 
-/** The state after a step. */
+/** Returns the state after a step. */
 function afterStep(state: WalkState, step: WalkStep, now: Date): WalkState {
   const counts = addCounts(state.counts, step.counts);
   const went = { ...state, counts, failures: 0, restsSince: null };
@@ -207,7 +207,7 @@ class Run {
     return { ...state, owner: this.#owner, leaseUntil: leaseUntil.toISOString() };
   }
 
-  /** Undefined when somebody else has the shard by now: this run ends. */
+  /** Writes the state. Returns undefined when another process has the shard by now: this run ends. */
   #save(state: WalkState): Promise<WalkState | undefined> {
     return this.#services.walks.change(this.#shard, (stored) =>
       stored?.owner === this.#owner ? state : undefined,
@@ -234,7 +234,7 @@ class Run {
     }
     if ((await this.#save({ ...state, owner: "", leaseUntil: "" })) === undefined) return "not_now";
     if (state.endedAt === null) return state.restsSince === null ? "time_up" : "rests";
-    this.#tell(state);
+    this.#logRound(state);
     return "round_over";
   }
 
@@ -266,8 +266,8 @@ class Run {
     return { walk: this.#walk.name, shard: this.#shard.shard };
   }
 
-  /** A round that found nothing to do says nothing: most do so each minute. */
-  #tell({ counts, roundAt, endedAt }: WalkState): void {
+  /** Logs a round, unless it found nothing to do: most rounds of each minute find nothing. */
+  #logRound({ counts, roundAt, endedAt }: WalkState): void {
     const { looked: _, ...done } = counts;
     if (Object.values(done).every((count) => count === 0)) return;
     const seconds = Math.round((Date.parse(endedAt ?? roundAt) - Date.parse(roundAt)) / 1_000);

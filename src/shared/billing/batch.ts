@@ -7,7 +7,7 @@ import { applyChange, type LedgerEntry, type Wallet } from "./wallet.ts";
 export interface Overlay {
   readonly size: number;
   readonly characters: number;
-  /** The row as it will be; `stored` is how it was read. */
+  /** Returns the row as it will be; `stored` is the row as it was read. */
   see(rowKey: string, stored: StoredRow | undefined): StoredRow | undefined;
   add(writes: readonly RowWrite[]): void;
   /** Returns each row once, as a transaction requires. */

@@ -51,7 +51,7 @@ export class Contest {
     return lastsMs - (performance.now() - this.#since);
   }
 
-  /** Called when there is something to write after a rest. */
+  /** Begins a time of writing, when something comes to be written after none was. */
   begin(): void {
     this.#since = performance.now();
     this.#holds = false;
@@ -81,7 +81,10 @@ export class Contest {
     return false;
   }
 
-  /** Without pauses, a process that knows the version of its own last write always wins against one that has to read. */
+  /**
+   * Pauses. Without pauses, a process that knows the version of its own last write always wins against one that has to
+   * read.
+   */
   async #rest(ms: number): Promise<void> {
     await pause(ms);
     this.#since = performance.now();

@@ -15,7 +15,7 @@ export interface CorePartition {
   now(): Date;
   /** Returns whether a read failed because storage had too much to do. */
   isBusy?(error: unknown): boolean;
-  /** Called after each try to write, for metrics. */
+  /** Takes note of each try to write, for metrics. */
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 

@@ -380,7 +380,7 @@ function unread(pending: Pending): void {
   pending.state = { kind: "unread", isWalletOld: false };
 }
 
-/** Whether the operation would create the one row that it reads, so that what it finds there tells all. */
+/** Returns whether the operation would create the one row that it reads, so that its decision rests on that row alone. */
 function isRepeat({ operation: { known, rowKeys } }: Pending): boolean {
   const [rowKey = ""] = rowKeys;
   return rowKeys.length === 1 && known?.has(rowKey) === true && known.get(rowKey) === undefined;

@@ -67,7 +67,7 @@ export function entryKey(sequence: number): string {
   return ENTRY_ROWS + inverted(sequence);
 }
 
-/** @throws DamagedRow */
+/** Decodes an entry. @throws DamagedRow */
 export function toEntry(row: Row): StoredEntry {
   const { actorKind: kind, actorId: id, ...entry } = ledgerRow.decode(row);
   return { ...entry, actor: { kind, id } };

@@ -38,9 +38,9 @@ export interface WalletAlerts {
   readonly balanceLowTokens: number;
   /** Marks the platform as having open work, before an event is written beside a change of its wallet. */
   mark(platformId: string): Promise<void>;
-  /** Called when an event was written, or may have been. */
+  /** Takes note that an event was written, or may have been. */
   onEvent(platformId: string): void;
-  /** Called after each try of a transaction, with the number of callers in it. */
+  /** Takes note of each try of a transaction, with the number of callers in it. */
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 

@@ -51,7 +51,7 @@ export class WithdrawalStore {
     await this.#table.insertIfAbsent(PREFIX + key, { rowKey: ROW_KEY, ...columns });
   }
 
-  /** @throws DamagedRow */
+  /** Returns a withdrawal, if it is stored. @throws DamagedRow */
   async find(key: string): Promise<Withdrawal | undefined> {
     const stored = await this.#table.find(PREFIX + key, ROW_KEY);
     if (stored === undefined) return undefined;

@@ -73,7 +73,7 @@ export interface DueKind<Ref> {
   readonly codec: RowCodec<Ref & DueTimes>;
   /** Tells apart what is due at one time. */
   idOf(ref: Ref): string;
-  /** Whose work it is, where one's must not be in the way of another's. */
+  /** Returns whose work it is, where one owner's must not be in the way of another's. */
   ownerOf?(ref: Ref): string;
 }
 
@@ -216,7 +216,7 @@ export class DueStore<Ref> {
     return read.filter((due) => due !== undefined);
   }
 
-  /** @throws DamagedRow */
+  /** Decodes a row. @throws DamagedRow */
   #toStored(row: Row): StoredDue<Ref> {
     const { dueAt, createdAt, hintedAt, lost, ...ref } = this.#kind.codec.decode(row);
     // Safe: the other columns are the reference's.

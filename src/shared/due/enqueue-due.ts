@@ -20,12 +20,12 @@ export interface DueWork<Ref> {
   readonly hint: (due: Due<Ref>, delaySeconds: number) => Promise<void>;
 }
 
-/** Whether the timer might look too late, so that whoever writes the row sends the hint too. */
+/** Returns whether the timer might look too late, so that the process that writes the row has to send the hint. */
 export function isSoon({ dueAt }: Due<unknown>, now: Date): boolean {
   return Date.parse(dueAt) - now.getTime() <= AHEAD_MS;
 }
 
-/** What a row needs now: a first hint, another one because the last was lost, or patience. */
+/** Decides what a row needs now: a first hint, another one because the last was lost, or nothing yet. */
 export function needOf(
   { dueAt, hintedAt, lost }: Omit<StoredDue<unknown>, "ref">,
   now: Date,
@@ -56,7 +56,7 @@ function delaySeconds<Ref>({ work, nextAt }: Run<Ref>, due: Due<Ref>, now: Date)
   return (Math.max(dueAt, at) - now.getTime()) / 1000;
 }
 
-/** True when the row needs no other look in its minute. */
+/** Handles a row. Returns true when the row need not be looked at again in its minute. */
 async function attend<Ref>(run: Run<Ref>, due: StoredDue<Ref>, now: Date): Promise<boolean> {
   const { services, work } = run;
   const { store, hint } = work;
@@ -80,7 +80,7 @@ async function attend<Ref>(run: Run<Ref>, due: StoredDue<Ref>, now: Date): Promi
   }
 }
 
-/** For work that is written so close to its time that the timer might look too late. A loss of the hint costs only time. */
+/** Sends the hint of work that was written so late that the timer might miss it. A lost hint costs only time. */
 export async function hintIfSoon<Ref>(
   services: DueDeps,
   { store, hint }: DueWork<Ref>,
@@ -151,7 +151,7 @@ type Position =
   | { readonly after: string | undefined }
   | { readonly from: string | null; readonly isUnfinished?: boolean };
 
-/** The minutes that are looked at each time, at once: what is due now waits for nothing that was due before. */
+/** Looks at the current minutes, all at once: what is due now does not wait for what was due before. */
 async function stepPresent<Ref>(run: Run<Ref>, at: WalkAt): Promise<WalkStep> {
   const { services, work } = run;
   const minutes = work.store
@@ -164,7 +164,7 @@ async function stepPresent<Ref>(run: Run<Ref>, at: WalkAt): Promise<WalkStep> {
   return { next: undefined };
 }
 
-/** Sixteen minutes of those before. The store's mark moves over minutes that have no row left, as far as they lead. */
+/** Looks at sixteen of the minutes before. The store's mark moves past minutes that have no row left. */
 async function stepPast<Ref>(run: Run<Ref>, at: WalkAt): Promise<WalkStep> {
   const { services, work } = run;
   // Safe: positions come from here alone.

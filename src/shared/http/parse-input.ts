@@ -22,7 +22,7 @@ const DEPTH_MAX = 20;
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 const ISSUES_MAX = 100;
 
-/** The host passes on no body whose length was not declared: taken for an empty one, it would be refused for its fields. */
+/** Makes the error for a body of undeclared length, which the host does not pass on: it would seem empty. */
 function lengthRequired(): AppError {
   return new AppError(
     "length_required",
@@ -30,7 +30,7 @@ function lengthRequired(): AppError {
   );
 }
 
-/** @throws AppError 411 or 413 */
+/** Reads the body within its bound. @throws AppError 411 or 413 */
 async function readBounded(incoming: Incoming): Promise<Uint8Array> {
   const { headers } = incoming;
   if (headers.has("transfer-encoding") && !headers.has("content-length")) throw lengthRequired();

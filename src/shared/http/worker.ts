@@ -19,7 +19,7 @@ export interface Worker {
 
 interface WorkerSpec<Message> {
   readonly message: Shape<z.ZodType<Message>>;
-  /** The queue of a worker whose messages may have several hints. */
+  /** Returns the queue, where its messages may have several hints. */
   hints?(services: HttpDeps): { sendAlone(hint: Message): Promise<void> };
   run(services: HttpDeps, message: Message): Promise<void>;
 }

@@ -112,7 +112,7 @@ export interface PostOperation<Answer> extends CoreOperation<Answer> {
   readonly ref: PostRef;
   /** The time at which the post is to start, where the change sets one. */
   readonly dueAt: string | null;
-  /** `isForeign`: the stored rows are not from a try of this operation, so it leaves no work. */
+  /** Decides what to write. `isForeign`: the stored rows are not from a try of this operation, so it leaves no work. */
   decide(
     view: CoreView,
   ): (Write<Answer> & PostWrite) | (NoWrite<Answer> & { readonly isForeign?: boolean });
@@ -131,7 +131,10 @@ interface PostChange<Answer> {
   readonly dueAt?: string | null;
   /** Absent for a change that starts no leg. */
   readonly pace?: Pace;
-  /** `current` is undefined if the post was changed after it was read, so that a decision about it no longer counts. */
+  /**
+   * Decides the change. `current` is undefined if the post was changed after it was read, so that a decision about it no
+   * longer counts.
+   */
   decide(current: CurrentPost | undefined, view: CoreView): PostDecision<Answer>;
 }
 

@@ -31,7 +31,7 @@ export interface PostWithLegs {
 
 const profilePrefix = (profileId: string) => `P|${profileId}|`;
 
-/** The key of a post's row, computed from its id, which carries its time. */
+/** Returns the key of a post's row, computed from its id, which carries its time. */
 export function postKey({ profileId, postId }: Pick<PostRef, "profileId" | "postId">): string {
   return `${profilePrefix(profileId)}${inverted(timeOfId("post", postId))}|${postId}`;
 }

@@ -83,7 +83,7 @@ export interface Config {
 
 const UNRESOLVED = "@Microsoft.KeyVault(";
 
-/** A secret of a development machine; production refuses to start without its own. */
+/** Returns a secret for development machines; production refuses to start without its own. */
 const developmentSecret = (name: string) => `development-only-${name}-`.padEnd(48, "0");
 const developmentDataKey = { development: Buffer.alloc(32, 7).toString("base64") };
 

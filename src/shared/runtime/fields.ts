@@ -46,7 +46,7 @@ export const metadata = shape(() =>
 /** A time of an answer: UTC. */
 export const time = shape(() => z.iso.datetime());
 
-/** An id of an answer. */
+/** Declares an id in an answer. */
 export function idOf(kind: IdKind): z.ZodString {
   return z
     .string()

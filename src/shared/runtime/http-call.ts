@@ -1,7 +1,7 @@
 /** A body that is made while it is sent. Its exact length is known before: some servers take no chunked body. */
 export interface StreamedBody {
   readonly size: number;
-  /** From the beginning, each time it is called. */
+  /** Returns the bytes from the beginning, each time it is called. */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
@@ -24,7 +24,7 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   text(): string;
-  /** The body as `parseAnswer` reads it; undefined when it is not JSON (an HTML error page, nothing at all). */
+  /** Returns the body as `parseAnswer` reads it; undefined when it is not JSON (an HTML error page, nothing at all). */
   json(): unknown;
 }
 

@@ -74,7 +74,7 @@ export async function readBody(
 
 /** An answer whose body is read piece by piece, or not at all. */
 export interface OpenedResponse extends Pick<HttpResponse, "status" | "headers"> {
-  /** Can be read once; leaving the loop early ends the transfer. Throws HttpFailure when it breaks off. */
+  /** Returns the bytes, once. Leaving the loop early ends the transfer. Throws HttpFailure when it breaks off. */
   chunks(): AsyncIterable<Uint8Array>;
   /** Ends the transfer without reading the body. */
   cancel(): void;

@@ -183,7 +183,7 @@ export interface Outbound {
    * @throws HttpFailure when no answer came back
    */
   request(request: HttpRequest): Promise<HttpResponse>;
-  /** Like `request`, but leaves the body to be read; ignores `bytesMax` and `beyondMax`. */
+  /** Does what `request` does, but leaves the body to be read; ignores `bytesMax` and `beyondMax`. */
   open(request: HttpRequest): Promise<OpenedResponse>;
   /** Returns the address to send a browser to: that of the stand-in for a mapped host, else unchanged. */
   browserUrl(url: string): string;

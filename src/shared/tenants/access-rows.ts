@@ -20,7 +20,7 @@ export interface AccessRows {
   platform(platformId: string): Promise<PlatformAccess | undefined>;
   application(platformId: string, applicationId: string): Promise<Application | undefined>;
   profile(platformId: string, profileId: string): Promise<Profile | undefined>;
-  /** The connections of a profile. */
+  /** Returns the connections of a profile. */
   connections(profileId: string): Promise<readonly Connection[]>;
 }
 

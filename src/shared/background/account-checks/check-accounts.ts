@@ -113,15 +113,15 @@ interface Host {
   failures: number;
 }
 
-/** What anybody may read, the same for all accounts of a server. */
+/** Returns whether anybody may read it, so that the answer is the same for all accounts of a server. */
 function isShared({ method, url, headers = {} }: HttpRequest): boolean {
   const names = Object.keys(headers).map((name) => name.toLowerCase());
   return method === "GET" && new URL(url).search === "" && !names.includes("authorization");
 }
 
 /**
- * For one run over many accounts: spaces the calls to each host, asks a server once for what is the same for all of its
- * accounts, and stops dialling a host that does not answer.
+ * Returns an outbound for one run over many accounts. It spaces the calls to each host, asks a server once for what is
+ * the same for all of its accounts, and stops dialling a host that does not answer.
  */
 export function pacedOutbound(outbound: Outbound, gapMs = GAP_MS): Outbound {
   const hosts = new Map<string, Host>();
@@ -238,7 +238,7 @@ function countsOf(
   return keys.reduce((sum, key) => addCounts(sum, { [SEALED + key]: 1 }), counts);
 }
 
-/** What belongs to no platform, and the end of the round. */
+/** Does what belongs to no platform, and ends the round. */
 async function finish(services: BackgroundDeps, at: WalkAt, position: Position): Promise<WalkStep> {
   if (!isRotating(services)) return { next: undefined };
   const page = await services.hosts.resealPage(position.hosts);

@@ -123,14 +123,14 @@ export interface OAuthFlow {
    * leaves lets it go nowhere else. Absent: any, because the end user names the server.
    */
   readonly origins?: readonly [string, ...string[]];
-  /** `flow` is kept (sealed) until the callback and given to `finish`. */
+  /** Begins the flow. `flow` is kept (sealed) until the callback and given to `finish`. */
   start(
     form: Readonly<Record<string, string>>,
     oauth: OAuthStart,
     tools: NetworkTools,
   ): Promise<OAuthRedirect | LinkFailure>;
   finish(callback: OAuthCallback, tools: NetworkTools): Promise<LinkOutcome | LinkChoice>;
-  /** Where `finish` may ask for a choice; `candidateId` is one of those it offered. */
+  /** Links the chosen account, where `finish` may ask for a choice; `candidateId` is one that it offered. */
   choose?(candidateId: string, flow: NetworkData, tools: NetworkTools): Promise<LinkOutcome>;
   /** A form that links as well: the page offers it below the first. */
   readonly alternative?: LinkForm;

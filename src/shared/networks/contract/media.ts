@@ -27,7 +27,7 @@ export interface MediaFacts {
 export interface MediaFile extends MediaFacts, StreamedBody {
   /** Tells this version of the file from a later one at the same address; null where the server gives no sign. */
   readonly version: string | null;
-  /** The bytes from `first` up to and including `last`; throws `MediaFailure`, also when the file has changed since. */
+  /** Returns the bytes from `first` to `last`, both included. Throws `MediaFailure`, also when the file has changed. */
   read(first: number, last: number): Promise<Uint8Array>;
   /** Ends open requests; not needed for a file that was read to its end. */
   close(): Promise<void>;

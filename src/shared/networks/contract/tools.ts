@@ -16,9 +16,9 @@ export interface NetworkTools {
   openMedia(url: string, limits: { readonly bytesMax: number }): Promise<MediaFile>;
   /** Downloads an opened image and makes it fit; the same file always gives the same bytes. Throws `MediaFailure`. */
   fitImage(file: MediaFile, target: ImageTarget): Promise<FittedImage>;
-  /** What `fitImage` would do, as far as the first bytes tell; nothing when it fits. Throws `MediaFailure`. */
+  /** Returns what `fitImage` would do, as far as the first bytes show; nothing when it fits. Throws `MediaFailure`. */
   planImage(file: MediaFile, target: ImageTarget): Promise<readonly MediaRepair[]>;
-  /** An address of ours at which a network finds the image of `url` made to fit: public, for a day and a bit. */
+  /** Returns an address of ours where a network finds the image of `url` made to fit: public, for a little over a day. */
   fittedUrl(url: string, target: ImageTarget): string;
   /** Facts shared by all accounts of one host, e.g. a client registration; sealed at rest. */
   readonly hosts: {

@@ -122,7 +122,7 @@ async function exchangeCode(
   return { token, scopes: (listed ?? SCOPES).filter((name) => name !== "") };
 }
 
-/** This host has an envelope of its own. */
+/** Returns the failure of a refused code. This host has an envelope of its own. */
 function refusedCode(answer: HttpResponse): LinkFailure {
   const shape = z.object({ error_message: z.string() });
   const message = shape.safeParse(answer.json()).data?.error_message ?? "";

@@ -58,7 +58,7 @@ export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise
   }
 }
 
-/** Where no lock is held for a key, a repeat must not run beside the first attempt. */
+/** Decides soon after the call. Where the server holds no lock for a key, a repeat must not run beside the first attempt. */
 function reconcileEarly(leg: LegToPublish, keepsKeys: boolean): ReconcileOutcome {
   return keepsKeys && locksKeys(leg)
     ? { kind: "may_publish", isAbsent: false }

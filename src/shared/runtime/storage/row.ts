@@ -81,7 +81,7 @@ export const PROPERTY_LENGTH_MAX = 32_000;
 /** More would not fit into a row anyway. */
 const CHUNKS_MAX = 20;
 
-/** A chunk before a surrogate pair is one character shorter. */
+/** Returns whether a chunk is full: one before a surrogate pair is one character shorter. */
 const isFull = (chunk: string) => chunk.length >= PROPERTY_LENGTH_MAX - 1;
 
 /**

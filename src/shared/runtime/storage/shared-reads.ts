@@ -15,7 +15,7 @@ export class SharedReads {
   readonly #running = new Map<string, Reading>();
   readonly #next = new Map<string, Promise<unknown>>();
 
-  /** Reads, or shares a read. Calls with the same key get the same answer, which they must not change. */
+  /** Reads, or shares a read that is under way. Calls with the same key get the same answer, which they must not change. */
   read<T>(key: string, read: () => Promise<T>): Promise<T> {
     const running = this.#running.get(key);
     if (running === undefined) return this.#start(key, read);

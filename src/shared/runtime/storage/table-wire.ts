@@ -68,7 +68,7 @@ interface WriteRequest {
   readonly body?: string;
 }
 
-/** The headers of a write, which a transaction's parts have as well. */
+/** Returns the headers of a write, which a transaction's parts have as well. */
 const headersOf = ({ method, etag, body }: WriteRequest): Readonly<Record<string, string>> => ({
   ...HEADERS,
   ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -167,7 +167,7 @@ function successOf(answer: PipelineResponse): PipelineResponse {
 
 const jsonOf = ({ bodyAsText }: PipelineResponse): unknown => JSON.parse(bodyAsText ?? "");
 
-/** The requests of a transaction in one body (OData batch, one change set). Header lines end with CRLF. */
+/** Returns the requests of a transaction in one body (OData batch, one change set). Header lines end with CRLF. */
 function batchBody(
   url: string,
   requests: readonly WriteRequest[],
@@ -200,7 +200,7 @@ function etagsOf(text: string, count: number): string[] {
   return etags;
 }
 
-/** Where a query goes on, in the form of the SDK: positions of long walks are kept in it. */
+/** Returns where a query continues, in the form of the SDK: positions of long walks are kept in it. */
 function continuationOf({ headers }: PipelineResponse): string | undefined {
   const nextPartitionKey = headers.get("x-ms-continuation-nextpartitionkey");
   const nextRowKey = headers.get("x-ms-continuation-nextrowkey");

@@ -26,7 +26,7 @@ const PAGE_ROWS_MAX = 1_000;
 const PAGES_MAX = 1_000;
 const REMOVALS_AT_ONCE = 4;
 
-/** The row key that sorts after every key with this prefix. */
+/** Returns the row key that sorts after every key with this prefix. */
 export function afterPrefix(prefix: string): string {
   return `${prefix}\u{ffff}`;
 }

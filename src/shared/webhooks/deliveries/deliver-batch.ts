@@ -83,7 +83,7 @@ async function openEndpoint(
   return endpoint;
 }
 
-/** A damaged event is missing in the batch, and its error comes of reading it alone. */
+/** Returns the event of a delivery. A damaged one is missing in the batch, and reading it alone throws its error. */
 async function eventOf({ drain, events }: Batch, delivery: Delivery): Promise<Event | undefined> {
   const { applicationId, eventId } = delivery;
   return events.get(eventId) ?? (await drain.services.events.find(applicationId, eventId));

@@ -58,7 +58,7 @@ interface Now {
   readonly later: string | undefined;
 }
 
-/** Has deliveries that waited in version 0.2.0 for the circuit sent like those that are held. */
+/** Holds the deliveries that version 0.2.0 left waiting for the circuit, so that they are sent with all that are held. */
 async function takeOverWaiting({ services, lease, endpointId }: Drain, since: string) {
   const from = new Date(Date.parse(since) - BEFORE_OPENING_MS);
   const untried = await services.deliveries.listUntried(endpointId, from);
@@ -97,7 +97,7 @@ async function choose(drain: Drain, { pending }: EndpointWork): Promise<Now> {
   return { pending: chosen, isMore: !isAll, later: pending[due.length]?.at ?? undefined };
 }
 
-/** The time of the next drain; undefined when nothing is left. */
+/** Returns the time of the next drain; undefined when nothing is left. */
 function wakeOf({ lease, postponed }: Drain, later: string | undefined): string | undefined {
   const probeAt = lease.state.heldSince === null ? undefined : circuitOf(lease.state)?.probeAt;
   const times = [...postponed, later, probeAt].filter((at) => at !== undefined);

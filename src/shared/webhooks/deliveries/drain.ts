@@ -95,7 +95,7 @@ export interface Drain {
   readonly endpointId: string;
   readonly lease: EndpointLease;
   readonly writer: RowWriter;
-  /** Whether no further call is to begin: it has taken its time, or the process is about to end. */
+  /** Returns whether no further call may begin: the time of the drain is over, or the process is about to end. */
   isOver(): boolean;
   /** The endpoint as it was last read. */
   opened: { readonly endpoint: OpenedEndpoint | undefined; readonly at: number } | undefined;

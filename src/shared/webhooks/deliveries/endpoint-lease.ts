@@ -48,7 +48,7 @@ export class EndpointLease {
     });
   }
 
-  /** Where it is unknown whether the lease was taken, it is given back. */
+  /** Writes the lease. Where it is unknown whether it was taken, gives it back. */
   async #begin(): Promise<boolean> {
     try {
       return await this.#try(this.#term());
@@ -92,7 +92,7 @@ export class EndpointLease {
     return this.#read(limit);
   }
 
-  /** @throws LeaseLost */
+  /** Reads the work, and the state that comes with it. @throws LeaseLost */
   async #read(limit: number): Promise<EndpointWork> {
     const work = await this.#services.pending.read(this.#endpointId, limit);
     this.#adopt(work);
@@ -124,7 +124,7 @@ export class EndpointLease {
     return until - clock.now().getTime() < neededMs;
   }
 
-  /** @throws LeaseLost */
+  /** Prolongs the lease. @throws LeaseLost */
   prolong(): Promise<void> {
     return this.save(({ isWanted }) => ({ ...this.#term(), isWanted }));
   }

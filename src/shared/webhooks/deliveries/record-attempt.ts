@@ -15,7 +15,7 @@ import type { Attempt } from "./send-delivery.ts";
 const GONE_REASON = "The receiver answered 410 Gone.";
 const ABANDONED_REASON = "Nothing could be delivered for 5 days.";
 
-/** The first attempt, and one after each delay of the schedule. */
+/** Returns the number of attempts: the first, and one after each delay of the schedule. */
 export const attemptsMax = ({ config }: WebhooksDeps) => config.webhooks.retrySeconds.length + 1;
 
 /** Writes a delivery with the row that says that it is pending. Returns undefined when somebody changed it first. */

@@ -31,7 +31,7 @@ export function circuitAfterFailure(
 /** The key of the row, beside the endpoint's deliveries. */
 export const STATE_ROW = "S";
 
-/** A time that is absent until there was one. */
+/** Declares a time that is absent until there was one. */
 const time = () => absentIs(null, textOrNull());
 
 /** The state of an endpoint: the recent results of its deliveries, and who delivers to it. */

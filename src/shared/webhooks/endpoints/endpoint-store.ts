@@ -51,7 +51,7 @@ export const ENDPOINTS_MAX = 20;
 const rowKey = (endpointId: string) =>
   `${PREFIX}${inverted(timeOfId("endpoint", endpointId))}|${endpointId}`;
 const indexKey = (applicationId: string) => INDEX_PREFIX + applicationId;
-/** The text that an endpoint's secrets are sealed to. */
+/** Returns the text that an endpoint's secrets are sealed to. */
 const bindingOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
 
 function toEndpoint(platformId: string, row: Row): Endpoint {

@@ -31,7 +31,7 @@ export interface PendingEvents {
   readonly lease: FanOutLease | undefined;
 }
 
-/** A damaged lease is one that has run out. */
+/** Decodes a lease. A damaged one has run out. */
 function toLease({ row, etag }: StoredRow): FanOutLease {
   const { by, until } = unlessDamaged(() => fanOutRow.decode(row)) ?? { by: "", until: "" };
   return { by, until, etag };

@@ -33,7 +33,7 @@ async function loggedEvents(
 const isReceiver = (endpoint: Endpoint, { applicationId, type }: LoggedEvent) =>
   endpoint.applicationId === applicationId && endpoint.status === "active" && wants(endpoint, type);
 
-/** May be repeated, also by two at once: every row has one name, and the events go only after all are there. */
+/** Writes the deliveries. May be repeated, also by two at once: each row has one name, and events go last. */
 async function fanOut(
   services: WebhooksDeps,
   platformId: string,

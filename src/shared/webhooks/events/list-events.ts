@@ -18,7 +18,7 @@ const PICKED_FROM_MAX = 300;
 
 export type EventPayload = ReturnType<typeof eventPayload>;
 
-/** The id before every id of the events that are kept. */
+/** Returns the id before every id of the events that are kept. */
 const beforeKept = (now: Date) => idBefore("event", now.getTime() - KEPT_MS);
 
 /** Reads logged and pending events: those that are not fanned out yet must not be missing. */
